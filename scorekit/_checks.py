@@ -1,0 +1,249 @@
+"""Argument checks: each returns the checked value or raises with the one message form."""
+
+from __future__ import annotations
+
+import math
+import operator
+import reprlib
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeGuard, TypeVar
+
+from scorekit.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+MAX_COUNT = 2**53
+"""Largest count a column may hold: beyond it float64 skips integers."""
+
+_shorten = reprlib.Repr()
+_shorten.maxstring = _shorten.maxother = _shorten.maxlong = 80
+
+
+def shown(value: object) -> str:
+    """Return *value* as a message shows it: its repr on one line, cut when long."""
+    return _shorten.repr(value).replace("\n", " ")
+
+
+def refuse(name: str, domain: str, value: object, error: type[Exception] = InputError) -> NoReturn:
+    """Raise *error* with the message form that all of scorekit uses."""
+    raise error(f"{name} must be {domain}, got {shown(value)}")
+
+
+def _is_numpy_bool(value: object) -> bool:
+    numpy = sys.modules.get("numpy")  # without it loaded no value can be one of its booleans
+    return numpy is not None and isinstance(value, numpy.bool_)
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return *value* as a ``bool``; takes NumPy booleans, refuses 0 and 1."""
+    if isinstance(value, bool):
+        return value
+    if _is_numpy_bool(value):
+        return bool(value)
+    refuse(name, "True or False", value, TypeError)
+
+
+def check_count(name: str, value: object, low: int = 0, high: int | None = None) -> int:
+    """Return *value* as an ``int`` in ``[low, high]``; takes NumPy integers, refuses bools."""
+    domain = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or _is_numpy_bool(value):
+        refuse(name, domain, value, TypeError)
+    try:
+        count = operator.index(value)
+    except TypeError:  # arrays have __index__ too
+        refuse(name, domain, value, TypeError)
+    if count < low or (high is not None and count > high):
+        refuse(name, domain, value)
+    return count
+
+
+def check_number(
+    name: str,
+    value: object,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    open_ends: bool = False,
+) -> float:
+    """
+    Return *value* as a finite ``float`` in ``[low, high]``, or in ``(low, high)``.
+
+    Takes every real number type (NumPy's, `Decimal`, `Fraction`), refuses bools and NaN.
+    """
+    number = value
+    if type(value) is not float:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, Real | Decimal)
+            or _is_numpy_bool(value)
+        ):
+            refuse(name, _number_domain(low, high, open_ends=open_ends), value, TypeError)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        except ValueError:  # a signalling NaN
+            number = math.nan
+    assert isinstance(number, float)  # noqa: S101 - for the type checkers
+    inside = low < number < high if open_ends else low <= number <= high
+    if not inside or math.isinf(number):
+        refuse(name, _number_domain(low, high, open_ends=open_ends), value)
+    return number
+
+
+def _number_domain(low: float, high: float, *, open_ends: bool) -> str:
+    if low == -math.inf and high == math.inf:
+        return "a finite number"
+    if high == math.inf:
+        return f"a finite number {'>' if open_ends else '>='} {low:g}"
+    if low == -math.inf:
+        return f"a finite number {'<' if open_ends else '<='} {high:g}"
+    return f"a number in ({low:g}, {high:g})" if open_ends else f"a number in [{low:g}, {high:g}]"
+
+
+def check_text(name: str, value: object, *, empty: bool = False) -> str:
+    """Return *value* if it is a ``str``, by default one that is not empty."""
+    domain = "a string" if empty else "a non-empty string"
+    if not isinstance(value, str):
+        refuse(name, domain, value, TypeError)
+    if not value and not empty:
+        refuse(name, domain, value)
+    return value
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Refuse a *value* that is not among *choices*."""
+    domain = "one of " + ", ".join(map(repr, choices))
+    if not isinstance(value, str):
+        refuse(name, domain, value, TypeError)
+    if value not in choices:
+        refuse(name, domain, value)
+
+
+def check_instance(name: str, value: object, kind: type[T]) -> T:
+    """Return *value* if it is an instance of *kind*."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        refuse(name, f"{article} {kind.__name__}", value, TypeError)
+    return value
+
+
+def check_items(name: str, values: object, *, what: str = "values") -> tuple[Any, ...]:
+    """Return an ordered iterable as a tuple; refuses text, mappings, sets and emptiness."""
+    domain = f"a non-empty sequence of {what}"
+    if not _is_ordered(values):
+        refuse(name, domain, values, TypeError)
+    items = tuple(values)
+    if not items:
+        refuse(name, domain, items)
+    return items
+
+
+def _is_ordered(values: object) -> TypeGuard[Iterable[Any]]:
+    unordered = isinstance(values, str | bytes | Mapping | AbstractSet)
+    return isinstance(values, Iterable) and not unordered
+
+
+def check_records(name: str, values: object, kind: type[T]) -> tuple[T, ...]:
+    """Return an ordered, non-empty iterable of *kind* as a tuple, naming the first stranger."""
+    items = check_items(name, values, what=f"{kind.__name__} records")
+    for i, item in enumerate(items):
+        check_instance(f"{name}[{i}]", item, kind)
+    return items
+
+
+def check_same_length(name: str, length: int, other: str, other_length: int) -> None:
+    """Refuse two columns of different lengths, naming both."""
+    if length != other_length:
+        raise InputError(
+            f"{name} and {other} must be equally long, got {length} and {other_length}"
+        )
+
+
+def _column(name: str, values: object, what: str) -> NDArray[Any]:
+    import numpy as np
+
+    if not hasattr(values, "__array__"):
+        items = check_items(name, values, what=what)
+        kinds = set(map(type, items))
+        # asarray would make 1 of True, and a common type of a mixture
+        array = np.asarray(items) if kinds in ({int}, {float}, {bool}) else _objects(items)
+    else:
+        array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if array.size == 0:
+        refuse(name, f"a non-empty sequence of {what}", values)
+    return array
+
+
+def _objects(items: tuple[Any, ...]) -> NDArray[Any]:
+    import numpy as np
+
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def check_flag_column(name: str, values: object) -> NDArray[np.bool_]:
+    """Return a column of booleans (list, NumPy, pandas, polars, Arrow) as an array."""
+    import numpy as np
+
+    array = _column(name, values, "booleans")
+    if array.dtype == np.bool_:
+        return array
+    return np.fromiter(_each(name, array, check_flag), np.bool_, array.size)
+
+
+def check_count_column(name: str, values: object, low: int = 0) -> NDArray[np.int64]:
+    """Return a column of integers in ``[low, 2**53]`` as an array; refuses bools and floats."""
+    import numpy as np
+
+    array = _column(name, values, "integers")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        refuse(f"{name}[{int(np.argmax(np.isnan(array)))}]", f"an integer >= {low}", math.nan)
+    if array.dtype.kind not in "iu":
+        counts = _each(name, array, lambda n, v: _check_bounded_count(n, v, low))
+        return np.fromiter(counts, np.int64, array.size)
+    if int(array.min()) < low or int(array.max()) > MAX_COUNT:
+        first = int(np.argmax((array < low) | (array > MAX_COUNT)))
+        _check_bounded_count(f"{name}[{first}]", int(array[first]), low)
+    return array.astype(np.int64, copy=False)
+
+
+def _check_bounded_count(name: str, value: object, low: int) -> int:
+    count = check_count(name, value, low)
+    if count > MAX_COUNT:
+        refuse(name, "an integer of at most 2**53", value)
+    return count
+
+
+def check_number_column(
+    name: str, values: object, low: float = -math.inf, high: float = math.inf
+) -> NDArray[np.float64]:
+    """Return a column of finite numbers in ``[low, high]`` as an array; refuses bools."""
+    import numpy as np
+
+    array = _column(name, values, "numbers")
+    if array.dtype.kind not in "iuf":
+        return np.fromiter(
+            _each(name, array, lambda n, v: check_number(n, v, low, high)), np.float64, array.size
+        )
+    numbers = array.astype(np.float64, copy=False)
+    inside = (numbers >= low) & (numbers <= high) & np.isfinite(numbers)
+    if not inside.all():
+        first = int(np.argmin(inside))
+        check_number(f"{name}[{first}]", float(numbers[first]), low, high)
+    return numbers
+
+
+def _each(name: str, array: NDArray[Any], check: Callable[[str, object], T]) -> Iterable[T]:
+    return (check(f"{name}[{i}]", value) for i, value in enumerate(array.tolist()))

@@ -1,0 +1,290 @@
+"""What every result is: a frozen record with a plain-dict form and a notebook table."""
+
+from __future__ import annotations
+
+import html
+import math
+import types
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Self,
+    TypeGuard,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+
+import attrs
+
+from scorekit._checks import refuse, shown
+from scorekit.errors import InputError
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+FOLD_AFTER = 20
+"""Rows of a table that a notebook shows before it folds the rest away."""
+
+
+class FrozenMapping(Mapping[K, V], Generic[K, V]):
+    """A read-only mapping that keeps its order, hashes and pickles."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[K, V] | None = None) -> None:
+        self._items: dict[K, V] = dict(items or {})
+
+    def __getitem__(self, key: K) -> V:
+        """Return the value under *key*."""
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[K]:
+        """Iterate over the keys in order."""
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        """Hash the items, whatever their order, as equality does."""
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        """Show the items as a dict does."""
+        return repr(self._items)
+
+
+@attrs.frozen
+class Record:
+    """Base of every result: plain-dict export and notebook table, derived from the fields."""
+
+    higher_is_better: ClassVar[bool] = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Return nested builtins that strict JSON takes, keys in field order.
+
+        Infinities and NaN, which JSON has no number for, go out as ``"inf"``, ``"-inf"`` and
+        ``"nan"``.
+        """
+        return {name: _plain(getattr(self, name)) for name in _field_names(type(self))}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """
+        Rebuild a record from what `to_dict` returned.
+
+        Args:
+            data: One entry for each field that has no default; no other entries.
+
+        Raises:
+            InputError: If an entry is missing, unknown, or not what its field holds.
+            TypeError: If *data* is not a mapping.
+        """
+        if not _is_mapping(data):
+            refuse("data", "a mapping", data, TypeError)
+        record: Self = _build_record(cls, data, cls.__name__)
+        return record
+
+    def _repr_html_(self) -> str:
+        """Return an escaped table for a notebook; numbers are rounded for display."""
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{_cell(getattr(self, name))}</td></tr>"
+            for name in _field_names(type(self))
+        )
+        return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    return isinstance(value, list | tuple)
+
+
+def _names(cls: type[Record]) -> tuple[str, ...]:
+    return tuple(field.name for field in attrs.fields(cls))
+
+
+_field_names: Callable[[Any], tuple[str, ...]] = cache(_names)
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, str | int):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, Record):
+        return value.to_dict()
+    if _is_sequence(value):
+        return [_plain(item) for item in value]
+    if _is_mapping(value):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"a record cannot hold {shown(value)}")
+
+
+# From plain data back to records: one builder per annotation, made once.
+
+_Builder = Callable[[Any, str], Any]
+
+
+def _build_record(cls: type[Any], data: object, path: str) -> Any:
+    if not _is_mapping(data):
+        refuse(path, "a mapping", data)
+    builders = _field_builders(cls)
+    unknown = [key for key in data if key not in builders]
+    if unknown:
+        refuse(path, f"a mapping with the keys {', '.join(builders)}", unknown[0])
+    required = {field.name for field in attrs.fields(cls) if field.default is attrs.NOTHING}
+    missing = [name for name in builders if name in required and name not in data]
+    if missing:
+        raise InputError(f"{path} must have the key {missing[0]!r}, got {shown(list(data))}")
+    values = {
+        name: build(data[name], f"{path}.{name}")
+        for name, build in builders.items()
+        if name in data
+    }
+    try:
+        return cls(**values)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _builder(annotation: Any) -> _Builder:  # noqa: PLR0911 - one return per kind of annotation
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return _build_union(tuple(map(_builder, args)))
+    if origin is tuple:
+        return _build_tuple(_builder(args[0]))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _build_mapping(_builder(args[0]), _builder(args[1]))
+    if origin is Literal:
+        return _build_scalar(lambda v: v in args, f"one of {', '.join(map(repr, args))}")
+    if annotation is float:
+        return _build_float
+    if annotation is int:
+        return _build_scalar(lambda v: type(v) is int, "an integer")
+    if annotation is types.NoneType:
+        return _build_none
+    if isinstance(annotation, type) and attrs.has(annotation):
+        return lambda value, path: _build_record(annotation, value, path)
+    if isinstance(annotation, type) and issubclass(annotation, Enum | datetime):
+        return _build_parsed(annotation)
+    return _build_scalar(lambda v: isinstance(v, annotation), f"a {annotation.__name__}")
+
+
+def _build_scalar(accepts: Callable[[Any], bool], domain: str) -> _Builder:
+    def build(value: Any, path: str) -> Any:
+        return value if accepts(value) else refuse(path, domain, value)
+
+    return build
+
+
+_build_none = _build_scalar(lambda v: v is None, "None")
+
+
+def _build_float(value: Any, path: str) -> float:
+    if value in ("inf", "-inf", "nan") or type(value) is float:
+        return math.nan if value == "nan" else float(value)
+    return float(value) if type(value) is int else refuse(path, "a number", value)
+
+
+def _build_tuple(build_item: _Builder) -> _Builder:
+    def build(value: Any, path: str) -> tuple[Any, ...]:
+        if not _is_sequence(value):
+            refuse(path, "a list", value)
+        return tuple(build_item(item, f"{path}[{i}]") for i, item in enumerate(value))
+
+    return build
+
+
+def _build_mapping(build_key: _Builder, build_value: _Builder) -> _Builder:
+    def build(value: Any, path: str) -> FrozenMapping[Any, Any]:
+        if not _is_mapping(value):
+            refuse(path, "a mapping", value)
+        return FrozenMapping(
+            {build_key(k, path): build_value(v, f"{path}[{k!r}]") for k, v in value.items()}
+        )
+
+    return build
+
+
+def _build_union(builders: tuple[_Builder, ...]) -> _Builder:
+    def build(value: Any, path: str) -> Any:
+        if value is None and _build_none in builders:
+            return None
+        first, *others = (build for build in builders if build is not _build_none)
+        for other in others:
+            try:
+                return other(value, path)
+            except InputError as error:
+                if not str(error).startswith(f"{path} must be"):
+                    raise  # the right member, with something wrong inside
+        return first(value, path)
+
+    return build
+
+
+def _build_parsed(kind: Any) -> _Builder:
+    def build(value: Any, path: str) -> Any:
+        try:
+            return kind.fromisoformat(value) if issubclass(kind, datetime) else kind(value)
+        except (TypeError, ValueError):
+            refuse(path, f"a {kind.__name__}", value)
+
+    return build
+
+
+def _builders(cls: type[Any]) -> dict[str, _Builder]:
+    return {f.name: _builder(f.type) for f in attrs.fields(attrs.resolve_types(cls))}
+
+
+_field_builders: Callable[[Any], dict[str, _Builder]] = cache(_builders)
+
+
+# Notebook cells.
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, Record) and type(value).__str__ is object.__str__:
+        return value._repr_html_()  # pyright: ignore[reportPrivateUsage] - IPython's name for it
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if _is_sequence(value):
+        records = [item for item in value if isinstance(item, Record)]
+        if records and len(records) == len(value):
+            return _fold([_row(record) for record in records], _head(records[0]))
+        return ", ".join(map(_cell, value))
+    if _is_mapping(value):
+        rows = [f"<tr><th>{_cell(k)}</th><td>{_cell(v)}</td></tr>" for k, v in value.items()]
+        return _fold(rows, "")
+    return html.escape(str(value))
+
+
+def _head(record: Record) -> str:
+    return "<tr>" + "".join(f"<th>{name}</th>" for name in _field_names(type(record))) + "</tr>"
+
+
+def _row(record: Record) -> str:
+    cells = (_cell(getattr(record, name)) for name in _field_names(type(record)))
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _fold(rows: list[str], head: str) -> str:
+    table = f"<table>{head}{''.join(rows[:FOLD_AFTER])}</table>"
+    if len(rows) <= FOLD_AFTER:
+        return table
+    rest = f"<table>{head}{''.join(rows[FOLD_AFTER:])}</table>"
+    return f"{table}<details><summary>{len(rows) - FOLD_AFTER} more</summary>{rest}</details>"

@@ -1,0 +1,208 @@
+"""Score generated code from what a build and a test run reported: `code_score`, `code_scores`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from scorekit._checks import (
+    check_count,
+    check_count_column,
+    check_flag,
+    check_flag_column,
+    check_instance,
+    check_number,
+    check_same_length,
+    refuse,
+)
+from scorekit._records import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WARNINGS_TO_ZERO = 10
+"""Lint warnings at which the lint component reaches 0: a tenth is lost for each one."""
+
+
+def _check_weight(instance: object, attribute: attrs.Attribute[float], value: object) -> None:
+    del instance
+    check_number(attribute.name, value, 0.0)
+
+
+@attrs.frozen(kw_only=True)
+class CodeWeights(Record):
+    """
+    How much compiling, passing tests and a clean lint count; only their proportions matter.
+
+    Raises:
+        InputError: If a weight is negative or not finite, or all three are 0.
+        TypeError: If a weight is not a number.
+
+    Examples:
+        >>> CodeWeights(compilation=0, tests=3, clippy=1)
+        CodeWeights(compilation=0, tests=3, clippy=1)
+    """
+
+    compilation: float = attrs.field(default=0.4, validator=_check_weight)
+    """Weight of compiling at all."""
+    tests: float = attrs.field(default=0.5, validator=_check_weight)
+    """Weight of the share of tests passed."""
+    clippy: float = attrs.field(default=0.1, validator=_check_weight)
+    """Weight of the lint component, named after Rust's linter by the metric's source."""
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse weights that leave nothing to weigh."""
+        if not self.compilation + self.tests + self.clippy:
+            refuse("weights", "positive in at least one part", (0.0, 0.0, 0.0))
+
+
+DEFAULT_WEIGHTS = CodeWeights()
+"""The proportions 0.4, 0.5 and 0.1 of the metric's source."""
+
+
+@attrs.frozen(kw_only=True)
+class CodeScore(Record):
+    """Result of `code_score`: the score, its three components, then what they came from."""
+
+    score: float
+    """Weighted mean of the components in ``[0, 1]``, 0 if nothing compiled; higher is better."""
+    compilation: float
+    """1.0 if the code compiled, else 0.0."""
+    tests: float
+    """Share of tests passed in ``[0, 1]``, 0.0 with no tests."""
+    clippy: float
+    """Lint component in ``[0, 1]``: 1 without warnings, a tenth less for each."""
+    compiled: bool
+    passed: int
+    failed: int
+    warnings: int
+    weights: CodeWeights
+
+
+def code_score(
+    *,
+    compiled: bool,
+    passed: int = 0,
+    failed: int = 0,
+    warnings: int = 0,
+    weights: CodeWeights = DEFAULT_WEIGHTS,
+) -> CodeScore:
+    """
+    Score one piece of generated code by compilation, tests and lint warnings.
+
+    ``0.4 + 0.5 * passed / (passed + failed) + 0.1 * max(0, 1 - warnings / 10)``, with the weights
+    divided by their sum; 0.0 if the code does not compile, and no credit for tests that do not
+    exist.
+
+    Args:
+        compiled: Whether the code compiled.
+        passed: Tests passed (count).
+        failed: Tests failed (count).
+        warnings: Lint warnings (count).
+        weights: Proportions of the three components.
+
+    Returns:
+        A frozen `CodeScore`; a perfect sample scores exactly 1.0.
+
+    Raises:
+        InputError: If a count is negative.
+        TypeError: If *compiled* is not a boolean or a count is not an integer.
+
+    Examples:
+        >>> result = code_score(compiled=True, passed=3, failed=1, warnings=2)
+        >>> result.score, result.tests, result.clippy
+        (0.855, 0.75, 0.8)
+        >>> code_score(compiled=True, passed=-1)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: passed must be an integer >= 0, got -1
+
+    .. versionadded:: 0.1.0
+    """
+    compiled = check_flag("compiled", compiled)
+    passed = check_count("passed", passed)
+    failed = check_count("failed", failed)
+    warnings = check_count("warnings", warnings)
+    check_instance("weights", weights, CodeWeights)
+    tests = passed / (passed + failed) if passed else 0.0
+    clippy = max(0, WARNINGS_TO_ZERO - warnings) / WARNINGS_TO_ZERO
+    return CodeScore(
+        score=_weigh(tests, clippy, weights) if compiled else 0.0,
+        compilation=float(compiled),
+        tests=tests,
+        clippy=clippy,
+        compiled=compiled,
+        passed=passed,
+        failed=failed,
+        warnings=warnings,
+        weights=weights,
+    )
+
+
+def code_scores(
+    *,
+    compiled: Iterable[bool],
+    passed: Iterable[int] | None = None,
+    failed: Iterable[int] | None = None,
+    warnings: Iterable[int] | None = None,
+    weights: CodeWeights = DEFAULT_WEIGHTS,
+) -> NDArray[np.float64]:
+    """
+    Score a column of samples; entry *i* is the score `code_score` gives to row *i*.
+
+    Args:
+        compiled: Whether each sample compiled, shape ``(N,)``: a list, or a NumPy, pandas, polars
+            or Arrow column.
+        passed: Tests passed, shape ``(N,)``; None is 0 throughout.
+        failed: Tests failed, shape ``(N,)``; None is 0 throughout.
+        warnings: Lint warnings, shape ``(N,)``; None is 0 throughout.
+        weights: Proportions of the three components.
+
+    Returns:
+        The scores in ``[0, 1]``, float64, shape ``(N,)``.
+
+    Raises:
+        InputError: If columns differ in length or are empty, or a count is negative.
+        TypeError: If an entry is not a boolean, or not an integer.
+
+    Examples:
+        >>> code_scores(compiled=[True, True, False], passed=[2, 1, 5], failed=[0, 1, 0]).tolist()
+        [1.0, 0.75, 0.0]
+        >>> code_scores(compiled=[True, True], passed=[1])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: passed and compiled must be equally long, got 1 and 2
+
+    .. versionadded:: 0.1.0
+    """
+    import numpy as np
+
+    check_instance("weights", weights, CodeWeights)
+    flags = check_flag_column("compiled", compiled)
+    n_passed, n_failed, n_warnings = (
+        _count_column(name, column, flags.size)
+        for name, column in (("passed", passed), ("failed", failed), ("warnings", warnings))
+    )
+    tests = n_passed / np.maximum(n_passed + n_failed, 1)
+    clippy = np.maximum(WARNINGS_TO_ZERO - n_warnings, 0) / WARNINGS_TO_ZERO
+    scores: NDArray[np.float64] = np.where(flags, _weigh(tests, clippy, weights), 0.0)
+    return scores
+
+
+def _count_column(name: str, column: Iterable[int] | None, length: int) -> NDArray[np.int64]:
+    import numpy as np
+
+    if column is None:
+        return np.zeros(length, dtype=np.int64)
+    counts = check_count_column(name, column)
+    check_same_length(name, counts.size, "compiled", length)
+    return counts
+
+
+def _weigh(tests: Any, clippy: Any, weights: CodeWeights) -> Any:
+    """Take the weighted mean, in the same operations for floats and for arrays."""
+    total = weights.compilation + weights.tests + weights.clippy
+    return (weights.compilation + weights.tests * tests + weights.clippy * clippy) / total

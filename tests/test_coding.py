@@ -1,0 +1,193 @@
+"""code_score and code_scores: sourced values, errors, properties, an exact oracle."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit import CodeWeights, InputError, code_score, code_scores
+
+COUNTS = st.integers(0, 40)
+OUTCOMES = st.tuples(st.booleans(), COUNTS, COUNTS, COUNTS)
+
+
+def _columns(rows: list[tuple[bool, int, int, int]]) -> dict[str, Any]:
+    names = ("compiled", "passed", "failed", "warnings")
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        ((True, 10, 0, 0), 1.0),
+        ((True, 0, 0, 0), 0.5),
+        ((True, 8, 2, 3), 0.87),
+        ((True, 0, 7, 10), 0.4),
+        ((True, 0, 7, 11), 0.4),
+        ((False, 10, 0, 0), 0.0),
+    ],
+)
+def test_known_scores(outcome: tuple[bool, int, int, int], expected: float) -> None:
+    """Worked by hand from the formula of the metric's source."""
+    compiled, passed, failed, warnings = outcome
+    result = code_score(compiled=compiled, passed=passed, failed=failed, warnings=warnings)
+    assert result.score == pytest.approx(expected, abs=1e-15)
+
+
+def test_components_are_shown_even_when_nothing_compiled() -> None:
+    """A sample that did not compile scores 0 and still says what else was seen."""
+    result = code_score(compiled=False, passed=3, failed=1, warnings=4)
+    assert (result.score, result.compilation, result.tests, result.clippy) == (0.0, 0.0, 0.75, 0.6)
+
+
+@given(OUTCOMES, st.tuples(*[st.floats(0, 100)] * 3).filter(any))
+def test_score_is_the_exact_weighted_mean(
+    outcome: tuple[bool, int, int, int], parts: tuple[float, float, float]
+) -> None:
+    """Oracle: the same formula in rationals."""
+    compiled, passed, failed, warnings = outcome
+    weights = CodeWeights(compilation=parts[0], tests=parts[1], clippy=parts[2])
+    components = (
+        Fraction(1),
+        Fraction(passed, max(passed + failed, 1)),
+        Fraction(max(0, 10 - warnings), 10),
+    )
+    exact = sum(Fraction(w) * x for w, x in zip(parts, components, strict=True))
+    total = sum(map(Fraction, parts))
+    result = code_score(
+        compiled=compiled, passed=passed, failed=failed, warnings=warnings, weights=weights
+    )
+    assert result.score == pytest.approx(float(exact / total) if compiled else 0.0, rel=1e-15)
+    assert 0.0 <= result.score <= 1.0
+
+
+@given(st.tuples(*[st.floats(0, 1e6)] * 3).filter(any))
+def test_perfect_is_exactly_one_under_any_weights(parts: tuple[float, float, float]) -> None:
+    """Weights that do not add up to 1 in floats must not cost a perfect sample its 1.0."""
+    weights = CodeWeights(compilation=parts[0], tests=parts[1], clippy=parts[2])
+    assert code_score(compiled=True, passed=3, weights=weights).score == 1.0
+
+
+@given(OUTCOMES)
+def test_more_passes_and_fewer_warnings_never_hurt(outcome: tuple[bool, int, int, int]) -> None:
+    """The score is monotone in both counts."""
+    compiled, passed, failed, warnings = outcome
+    base = code_score(compiled=compiled, passed=passed, failed=failed, warnings=warnings)
+    better = code_score(compiled=compiled, passed=passed + 1, failed=failed, warnings=warnings)
+    worse = code_score(compiled=compiled, passed=passed, failed=failed, warnings=warnings + 1)
+    assert worse.score <= base.score <= better.score
+
+
+@given(st.lists(OUTCOMES, min_size=1))
+def test_columns_give_what_single_calls_give(rows: list[tuple[bool, int, int, int]]) -> None:
+    """Bit for bit, so that a table and a loop over it can be compared with ==."""
+    one_by_one = [
+        code_score(compiled=c, passed=p, failed=f, warnings=w).score for c, p, f, w in rows
+    ]
+    assert code_scores(**_columns(rows)).tolist() == one_by_one
+
+
+@pytest.mark.parametrize(
+    "column",
+    [list, tuple, iter, np.array, pd.Series, pl.Series, pa.array, lambda v: pa.chunked_array([v])],
+    ids=["list", "tuple", "iterator", "numpy", "pandas", "polars", "arrow", "chunked"],
+)
+def test_any_column_type_will_do(column: Any) -> None:
+    """Users bring the table they have."""
+    rows = [(True, 2, 2, 1), (False, 1, 0, 0), (True, 5, 0, 20)]
+    columns = {name: column(values) for name, values in _columns(rows).items()}
+    assert code_scores(**columns).tolist() == pytest.approx([0.74, 0.0, 0.9])
+
+
+def test_pandas_nullable_integers_are_integers_and_a_missing_one_is_named() -> None:
+    """A missing value turns a pandas column into floats; the message names where it is."""
+    passed = pd.Series([1, 2], dtype="Int64")
+    assert code_scores(compiled=[True, True], passed=passed).tolist() == [1.0, 1.0]
+    with pytest.raises(InputError, match=r"^passed\[1\] must be an integer >= 0, got nan$"):
+        code_scores(compiled=[True, True], passed=pd.Series([1, None], dtype="Int64"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"compiled": 1}, TypeError, "compiled must be True or False, got 1"),
+        ({"passed": -1}, InputError, "passed must be an integer >= 0, got -1"),
+        ({"failed": 0.5}, TypeError, "failed must be an integer >= 0, got 0.5"),
+        ({"warnings": True}, TypeError, "warnings must be an integer >= 0, got True"),
+        (
+            {"warnings": np.array([1, 2])},
+            TypeError,
+            "warnings must be an integer >= 0, got array([1, 2])",
+        ),
+        ({"weights": {"tests": 1}}, TypeError, "weights must be a CodeWeights, got {'tests': 1}"),
+    ],
+)
+def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Each message names the parameter, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        code_score(**{"compiled": True, **arguments})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"compiled": []},
+            InputError,
+            "compiled must be a non-empty sequence of booleans, got ()",
+        ),
+        (
+            {"compiled": "yes"},
+            TypeError,
+            "compiled must be a non-empty sequence of booleans, got 'yes'",
+        ),
+        ({"compiled": [True, 0]}, TypeError, "compiled[1] must be True or False, got 0"),
+        (
+            {"compiled": np.ones((2, 2), bool)},
+            InputError,
+            "compiled must be one-dimensional, got shape (2, 2)",
+        ),
+        ({"passed": [1]}, InputError, "passed and compiled must be equally long, got 1 and 2"),
+        ({"passed": [1, True]}, TypeError, "passed[1] must be an integer >= 0, got True"),
+        ({"passed": [1, 2.0]}, TypeError, "passed[1] must be an integer >= 0, got 2.0"),
+        ({"passed": [1.0, 2.0]}, TypeError, "passed[0] must be an integer >= 0, got 1.0"),
+        (
+            {"failed": [0, -2]},
+            InputError,
+            "failed[1] must be an integer >= 0, got -2",
+        ),
+        ({"weights": None}, TypeError, "weights must be a CodeWeights, got None"),
+    ],
+)
+def test_column_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """A bad entry is named by its position."""
+    with pytest.raises(error) as caught:
+        code_scores(**{"compiled": [True, False], **arguments})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"tests": -0.1}, "tests must be a finite number >= 0, got -0.1"),
+        ({"clippy": float("nan")}, "clippy must be a finite number >= 0, got nan"),
+        (
+            {"compilation": 0, "tests": 0, "clippy": 0},
+            "weights must be positive in at least one part, got (0.0, 0.0, 0.0)",
+        ),
+    ],
+)
+def test_weight_errors(weights: dict[str, float], message: str) -> None:
+    """Weights are refused where they are made."""
+    with pytest.raises(InputError) as caught:
+        CodeWeights(**weights)
+    assert str(caught.value) == message

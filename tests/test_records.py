@@ -1,0 +1,121 @@
+"""Record, FrozenMapping: round trips, strict JSON, readable refusals, notebook tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit import InputError, Record
+from scorekit._records import FrozenMapping
+
+
+@attrs.frozen(kw_only=True)
+class Part(Record):
+    """A nested record."""
+
+    label: str
+    value: float = 0.0
+
+
+@attrs.frozen(kw_only=True)
+class Whole(Record):
+    """Every kind of field that a result may have."""
+
+    score: float | None
+    part: Part | None = None
+    parts: tuple[Part, ...] = ()
+    counts: FrozenMapping[str, int] = attrs.field(factory=FrozenMapping)
+    flag: bool = False
+
+
+FLOATS = st.floats(allow_nan=False)
+PARTS = st.builds(Part, label=st.text(), value=FLOATS)
+WHOLES = st.builds(
+    Whole,
+    score=st.none() | FLOATS,
+    part=st.none() | PARTS,
+    parts=st.lists(PARTS).map(tuple),
+    counts=st.dictionaries(st.text(), st.integers()).map(FrozenMapping),
+    flag=st.booleans(),
+)
+
+
+@given(WHOLES)
+def test_round_trip_through_strict_json(whole: Whole) -> None:
+    """Nothing is lost on the way to a file and back, infinities included."""
+    text = json.dumps(whole.to_dict(), allow_nan=False)
+    assert Whole.from_dict(json.loads(text)) == whole
+    assert pickle.loads(pickle.dumps(whole)) == whole  # noqa: S301 - our own bytes
+    assert hash(whole) == hash(Whole.from_dict(whole.to_dict()))
+
+
+def test_infinity_and_nan_have_names_in_json() -> None:
+    """Strict JSON has no number for them."""
+    assert Part(label="", value=-math.inf).to_dict()["value"] == "-inf"
+    assert math.isnan(Part.from_dict({"label": "", "value": "nan"}).value)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({}, "Whole must have the key 'score', got []"),
+        (
+            {"score": 1, "more": 2},
+            "Whole must be a mapping with the keys score, part, parts, counts, flag, got 'more'",
+        ),
+        ({"score": "high"}, "Whole.score must be a number, got 'high'"),
+        ({"score": 1, "part": {"label": 3}}, "Whole.part.label must be a str, got 3"),
+        ({"score": 1, "parts": [{"label": "a"}, 7]}, "Whole.parts[1] must be a mapping, got 7"),
+        ({"score": 1, "parts": {}}, "Whole.parts must be a list, got {}"),
+        ({"score": 1, "counts": {"a": True}}, "Whole.counts['a'] must be an integer, got True"),
+        ({"score": 1, "counts": []}, "Whole.counts must be a mapping, got []"),
+    ],
+)
+def test_what_does_not_fit_is_named_by_its_path(data: dict[str, Any], message: str) -> None:
+    """A damaged file says where it is damaged."""
+    with pytest.raises(InputError) as caught:
+        Whole.from_dict(data)
+    assert str(caught.value) == message
+
+
+def test_only_a_mapping_becomes_a_record() -> None:
+    """Anything else is the caller's mistake."""
+    with pytest.raises(TypeError, match=r"^data must be a mapping, got \[\]$"):
+        Part.from_dict([])  # type: ignore[arg-type]
+
+
+def test_a_live_object_is_refused_on_the_way_out() -> None:
+    """A record built by hand around something that JSON cannot hold says so."""
+    with pytest.raises(TypeError, match=r"^a record cannot hold <object"):
+        Part(label=object()).to_dict()  # type: ignore[arg-type]
+
+
+def test_frozen_mapping_behaves_as_a_value() -> None:
+    """Order is kept, equality and hash ignore it, nothing can be assigned."""
+    one, two = FrozenMapping({"a": 1, "b": 2}), FrozenMapping({"b": 2, "a": 1})
+    assert (one, hash(one), list(one), repr(one)) == (
+        two,
+        hash(two),
+        ["a", "b"],
+        "{'a': 1, 'b': 2}",
+    )
+    with pytest.raises(TypeError):
+        one["c"] = 3  # type: ignore[index]
+
+
+def test_html_escapes_rounds_and_folds() -> None:
+    """Names from an evaluation are untrusted text, and long tables stay out of the way."""
+    parts = tuple(Part(label=f"<b>{i}</b>", value=1 / 3) for i in range(25))
+    page = Whole(score=2 / 3, parts=parts, counts=FrozenMapping({"<i>": 1}))._repr_html_()
+    assert "<b>" not in page
+    assert "<i>" not in page
+    assert "&lt;b&gt;24&lt;/b&gt;" in page
+    assert "<td>0.6667</td>" in page
+    assert "<summary>5 more</summary>" in page
