@@ -12,18 +12,72 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from scorekit._records import Record as Record
+    from scorekit._verdict import SuiteVerdict as SuiteVerdict
     from scorekit.coding import CodeScore as CodeScore
     from scorekit.coding import CodeWeights as CodeWeights
     from scorekit.coding import code_score as code_score
     from scorekit.coding import code_scores as code_scores
+    from scorekit.comparison import CaseChange as CaseChange
+    from scorekit.comparison import Comparison as Comparison
+    from scorekit.comparison import compare_reports as compare_reports
     from scorekit.errors import InputError as InputError
     from scorekit.errors import RegressionError as RegressionError
     from scorekit.errors import ScorekitError as ScorekitError
+    from scorekit.intervals import Interval as Interval
+    from scorekit.intervals import proportion_interval as proportion_interval
+    from scorekit.reports import CaseStatistics as CaseStatistics
+    from scorekit.reports import CodeReport as CodeReport
+    from scorekit.reports import CodeSample as CodeSample
+    from scorekit.reports import ModelStatistics as ModelStatistics
+    from scorekit.reports import code_report as code_report
+    from scorekit.runs import PRICES as PRICES
+    from scorekit.runs import CrossTier as CrossTier
+    from scorekit.runs import ModelPrice as ModelPrice
+    from scorekit.runs import Run as Run
+    from scorekit.runs import RunScore as RunScore
+    from scorekit.runs import TierStatistics as TierStatistics
+    from scorekit.runs import composite_score as composite_score
+    from scorekit.runs import cost_of_pass as cost_of_pass
+    from scorekit.runs import cross_tier as cross_tier
+    from scorekit.runs import score_run as score_run
+    from scorekit.runs import tier_statistics as tier_statistics
+    from scorekit.runs import tier_uplift as tier_uplift
+    from scorekit.runs import token_cost as token_cost
+    from scorekit.sampling import PassAtK as PassAtK
+    from scorekit.sampling import pass_at_k as pass_at_k
+    from scorekit.sampling import pass_at_k_per_task as pass_at_k_per_task
+    from scorekit.sampling import pass_at_ks as pass_at_ks
+    from scorekit.summary import LetterGrade as LetterGrade
+    from scorekit.summary import Statistics as Statistics
+    from scorekit.summary import Tally as Tally
+    from scorekit.summary import describe as describe
+    from scorekit.summary import letter_grade as letter_grade
 
 _MODULES = {
     "_records": ("Record",),
+    "_verdict": ("SuiteVerdict",),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
+    "comparison": ("CaseChange", "Comparison", "compare_reports"),
     "errors": ("InputError", "RegressionError", "ScorekitError"),
+    "intervals": ("Interval", "proportion_interval"),
+    "reports": ("CaseStatistics", "CodeReport", "CodeSample", "ModelStatistics", "code_report"),
+    "runs": (
+        "PRICES",
+        "CrossTier",
+        "ModelPrice",
+        "Run",
+        "RunScore",
+        "TierStatistics",
+        "composite_score",
+        "cost_of_pass",
+        "cross_tier",
+        "score_run",
+        "tier_statistics",
+        "tier_uplift",
+        "token_cost",
+    ),
+    "sampling": ("PassAtK", "pass_at_k", "pass_at_k_per_task", "pass_at_ks"),
+    "summary": ("LetterGrade", "Statistics", "Tally", "describe", "letter_grade"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
-import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard, TypeVar
 
-from scorekit.errors import InputError
+from scorekit.errors import InputError, refuse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,19 +21,6 @@ T = TypeVar("T")
 
 MAX_COUNT = 2**53
 """Largest count a column may hold: beyond it float64 skips integers."""
-
-_shorten = reprlib.Repr()
-_shorten.maxstring = _shorten.maxother = _shorten.maxlong = 80
-
-
-def shown(value: object) -> str:
-    """Return *value* as a message shows it: its repr on one line, cut when long."""
-    return _shorten.repr(value).replace("\n", " ")
-
-
-def refuse(name: str, domain: str, value: object, error: type[Exception] = InputError) -> NoReturn:
-    """Raise *error* with the message form that all of scorekit uses."""
-    raise error(f"{name} must be {domain}, got {shown(value)}")
 
 
 def _is_numpy_bool(value: object) -> bool:
@@ -53,15 +39,30 @@ def check_flag(name: str, value: object) -> bool:
 
 def check_count(name: str, value: object, low: int = 0, high: int | None = None) -> int:
     """Return *value* as an ``int`` in ``[low, high]``; takes NumPy integers, refuses bools."""
-    domain = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or _is_numpy_bool(value):
-        refuse(name, domain, value, TypeError)
-    try:
-        count = operator.index(value)
-    except TypeError:  # arrays have __index__ too
-        refuse(name, domain, value, TypeError)
+    count = value if type(value) is int else _as_integer(name, value, low, high)
     if count < low or (high is not None and count > high):
-        refuse(name, domain, value)
+        refuse(name, _count_domain(low, high), value)
+    return count
+
+
+def _as_integer(name: str, value: object, low: int, high: int | None) -> int:
+    if isinstance(value, SupportsIndex) and not (isinstance(value, bool) or _is_numpy_bool(value)):
+        try:
+            return operator.index(value)
+        except TypeError:  # arrays have __index__ too
+            pass
+    refuse(name, _count_domain(low, high), value, TypeError)
+
+
+def _count_domain(low: int, high: int | None) -> str:
+    return f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
+
+
+def check_bounded_count(name: str, value: object, low: int = 0) -> int:
+    """Return *value* as an ``int`` in ``[low, 2**53]``."""
+    count = check_count(name, value, low)
+    if count > MAX_COUNT:
+        refuse(name, "an integer of at most 2**53", value)
     return count
 
 
@@ -136,25 +137,28 @@ def check_instance(name: str, value: object, kind: type[T]) -> T:
     return value
 
 
-def check_items(name: str, values: object, *, what: str = "values") -> tuple[Any, ...]:
+def is_ordered(value: object) -> TypeGuard[Iterable[Any]]:
+    """Tell iterables whose order is the caller's from text, mappings and sets."""
+    unordered = isinstance(value, str | bytes | Mapping | AbstractSet)
+    return isinstance(value, Iterable) and not unordered
+
+
+def check_items(
+    name: str, values: object, *, what: str = "values", empty: bool = False
+) -> tuple[Any, ...]:
     """Return an ordered iterable as a tuple; refuses text, mappings, sets and emptiness."""
-    domain = f"a non-empty sequence of {what}"
-    if not _is_ordered(values):
+    domain = f"a sequence of {what}" if empty else f"a non-empty sequence of {what}"
+    if not is_ordered(values):
         refuse(name, domain, values, TypeError)
     items = tuple(values)
-    if not items:
+    if not items and not empty:
         refuse(name, domain, items)
     return items
 
 
-def _is_ordered(values: object) -> TypeGuard[Iterable[Any]]:
-    unordered = isinstance(values, str | bytes | Mapping | AbstractSet)
-    return isinstance(values, Iterable) and not unordered
-
-
 def check_records(name: str, values: object, kind: type[T]) -> tuple[T, ...]:
     """Return an ordered, non-empty iterable of *kind* as a tuple, naming the first stranger."""
-    items = check_items(name, values, what=f"{kind.__name__} records")
+    items = check_items(name, values, what=kind.__name__)
     for i, item in enumerate(items):
         check_instance(f"{name}[{i}]", item, kind)
     return items
@@ -168,7 +172,8 @@ def check_same_length(name: str, length: int, other: str, other_length: int) -> 
         )
 
 
-def _column(name: str, values: object, what: str) -> NDArray[Any]:
+def column(name: str, values: object, what: str) -> NDArray[Any]:
+    """Return a one-dimensional, non-empty column as an array, its entries unchecked."""
     import numpy as np
 
     if not hasattr(values, "__array__"):
@@ -197,7 +202,7 @@ def check_flag_column(name: str, values: object) -> NDArray[np.bool_]:
     """Return a column of booleans (list, NumPy, pandas, polars, Arrow) as an array."""
     import numpy as np
 
-    array = _column(name, values, "booleans")
+    array = column(name, values, "booleans")
     if array.dtype == np.bool_:
         return array
     return np.fromiter(_each(name, array, check_flag), np.bool_, array.size)
@@ -207,23 +212,16 @@ def check_count_column(name: str, values: object, low: int = 0) -> NDArray[np.in
     """Return a column of integers in ``[low, 2**53]`` as an array; refuses bools and floats."""
     import numpy as np
 
-    array = _column(name, values, "integers")
+    array = column(name, values, "integers")
     if array.dtype.kind == "f" and np.isnan(array).any():
         refuse(f"{name}[{int(np.argmax(np.isnan(array)))}]", f"an integer >= {low}", math.nan)
     if array.dtype.kind not in "iu":
-        counts = _each(name, array, lambda n, v: _check_bounded_count(n, v, low))
+        counts = _each(name, array, lambda n, v: check_bounded_count(n, v, low))
         return np.fromiter(counts, np.int64, array.size)
     if int(array.min()) < low or int(array.max()) > MAX_COUNT:
         first = int(np.argmax((array < low) | (array > MAX_COUNT)))
-        _check_bounded_count(f"{name}[{first}]", int(array[first]), low)
+        check_bounded_count(f"{name}[{first}]", int(array[first]), low)
     return array.astype(np.int64, copy=False)
-
-
-def _check_bounded_count(name: str, value: object, low: int) -> int:
-    count = check_count(name, value, low)
-    if count > MAX_COUNT:
-        refuse(name, "an integer of at most 2**53", value)
-    return count
 
 
 def check_number_column(
@@ -232,7 +230,7 @@ def check_number_column(
     """Return a column of finite numbers in ``[low, high]`` as an array; refuses bools."""
     import numpy as np
 
-    array = _column(name, values, "numbers")
+    array = column(name, values, "numbers")
     if array.dtype.kind not in "iuf":
         return np.fromiter(
             _each(name, array, lambda n, v: check_number(n, v, low, high)), np.float64, array.size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import math
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -18,14 +19,14 @@ from typing import (
     TypeGuard,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
 )
 
 import attrs
 
-from scorekit._checks import refuse, shown
-from scorekit.errors import InputError
+from scorekit.errors import InputError, refuse, shown
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -90,7 +91,7 @@ class Record:
             InputError: If an entry is missing, unknown, or not what its field holds.
             TypeError: If *data* is not a mapping.
         """
-        if not _is_mapping(data):
+        if not is_mapping(data):
             refuse("data", "a mapping", data, TypeError)
         record: Self = _build_record(cls, data, cls.__name__)
         return record
@@ -104,7 +105,52 @@ class Record:
         return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
 
 
-def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+@attrs.frozen
+class Report(Record):
+    """A record that is kept in files: strict JSON, with its kind and version beside it."""
+
+    version: ClassVar[int] = 1
+
+    def to_json(self) -> str:
+        """Return the report as strict JSON; `from_json` gives an equal report back."""
+        head = {"kind": type(self).__name__, "version": self.version}
+        return json.dumps(head | self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """
+        Rebuild a report from what `to_json` returned.
+
+        Raises:
+            InputError: If *text* is cut short or not JSON, of another kind or version, or does
+                not hold what a report holds.
+            TypeError: If *text* is not a string.
+        """
+        try:
+            data = json.loads(text, parse_constant=_refuse_constant)
+        except TypeError:
+            refuse("text", "a string", text, TypeError)
+        except (ValueError, RecursionError) as error:
+            reason = str(error) or type(error).__name__
+            raise InputError(
+                f"text must be a whole JSON document, got one with {reason}"
+            ) from None
+        if not isinstance(data, dict):
+            refuse("text", f"a JSON object of kind {cls.__name__}", text)
+        data = cast("dict[str, Any]", data)
+        for name, wanted in (("kind", cls.__name__), ("version", cls.version)):
+            found = data.pop(name, None)
+            if found != wanted:
+                refuse(f"{name} of the report", repr(wanted), found)
+        return cls.from_dict(data)
+
+
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(f"the number {constant}, which strict JSON does not have")
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Tell mappings, whatever they hold."""
     return isinstance(value, Mapping)
 
 
@@ -128,7 +174,7 @@ def _plain(value: object) -> Any:
         return value.to_dict()
     if _is_sequence(value):
         return [_plain(item) for item in value]
-    if _is_mapping(value):
+    if is_mapping(value):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, datetime):
         return value.isoformat()
@@ -141,7 +187,7 @@ _Builder = Callable[[Any, str], Any]
 
 
 def _build_record(cls: type[Any], data: object, path: str) -> Any:
-    if not _is_mapping(data):
+    if not is_mapping(data):
         refuse(path, "a mapping", data)
     builders = _field_builders(cls)
     unknown = [key for key in data if key not in builders]
@@ -212,7 +258,7 @@ def _build_tuple(build_item: _Builder) -> _Builder:
 
 def _build_mapping(build_key: _Builder, build_value: _Builder) -> _Builder:
     def build(value: Any, path: str) -> FrozenMapping[Any, Any]:
-        if not _is_mapping(value):
+        if not is_mapping(value):
             refuse(path, "a mapping", value)
         return FrozenMapping(
             {build_key(k, path): build_value(v, f"{path}[{k!r}]") for k, v in value.items()}
@@ -267,7 +313,7 @@ def _cell(value: object) -> str:
         if records and len(records) == len(value):
             return _fold([_row(record) for record in records], _head(records[0]))
         return ", ".join(map(_cell, value))
-    if _is_mapping(value):
+    if is_mapping(value):
         rows = [f"<tr><th>{_cell(k)}</th><td>{_cell(v)}</td></tr>" for k, v in value.items()]
         return _fold(rows, "")
     return html.escape(str(value))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from scorekit._checks import (
     check_count,
@@ -15,13 +18,9 @@ from scorekit._checks import (
     check_instance,
     check_number,
     check_same_length,
-    refuse,
 )
 from scorekit._records import Record
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from scorekit.errors import refuse
 
 WARNINGS_TO_ZERO = 10
 """Lint warnings at which the lint component reaches 0: a tenth is lost for each one."""
@@ -54,9 +53,10 @@ class CodeWeights(Record):
     """Weight of the lint component, named after Rust's linter by the metric's source."""
 
     def __attrs_post_init__(self) -> None:
-        """Refuse weights that leave nothing to weigh."""
-        if not self.compilation + self.tests + self.clippy:
-            refuse("weights", "positive in at least one part", (0.0, 0.0, 0.0))
+        """Refuse weights that cannot be divided by their sum."""
+        weights = (self.compilation, self.tests, self.clippy)
+        if not 0.0 < sum(weights) < math.inf:
+            refuse("weights", "numbers with a positive, finite sum", weights)
 
 
 DEFAULT_WEIGHTS = CodeWeights()
@@ -178,8 +178,6 @@ def code_scores(
 
     .. versionadded:: 0.1.0
     """
-    import numpy as np
-
     check_instance("weights", weights, CodeWeights)
     flags = check_flag_column("compiled", compiled)
     n_passed, n_failed, n_warnings = (
@@ -193,8 +191,6 @@ def code_scores(
 
 
 def _count_column(name: str, column: Iterable[int] | None, length: int) -> NDArray[np.int64]:
-    import numpy as np
-
     if column is None:
         return np.zeros(length, dtype=np.int64)
     counts = check_count_column(name, column)

@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
+import reprlib
+from typing import NoReturn
+
+TEXT_LIMIT = 500
+"""Longest piece of untrusted text, in characters, that an error carries."""
+
+
+def shortened(text: str, limit: int = TEXT_LIMIT) -> str:
+    """Return *text*, its end replaced by ``...`` if it is longer than *limit* characters."""
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def one_line(text: str, limit: int = TEXT_LIMIT) -> str:
+    """Return *text* on one line: what is not printable escaped, cut to *limit* characters."""
+    text = shortened(text, limit)
+    if text.isprintable():
+        return text
+    escaped = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return shortened("".join(escaped), limit)
+
+
+_shorten = reprlib.Repr()
+_shorten.maxstring = _shorten.maxother = _shorten.maxlong = 80
+
 
 class ScorekitError(Exception):
     """Base of every exception that scorekit raises on purpose."""
@@ -22,3 +46,13 @@ class RegressionError(ScorekitError):
 
     Raised by `Comparison.raise_for_regressions` only; the message lists what got worse.
     """
+
+
+def shown(value: object) -> str:
+    """Return *value* as a message shows it: its repr on one line, cut when long."""
+    return _shorten.repr(value).replace("\n", " ")
+
+
+def refuse(name: str, domain: str, value: object, error: type[Exception] = InputError) -> NoReturn:
+    """Raise *error* with the message form that all of scorekit uses."""
+    raise error(f"{name} must be {domain}, got {shown(value)}")

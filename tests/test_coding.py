@@ -65,7 +65,8 @@ def test_score_is_the_exact_weighted_mean(
     result = code_score(
         compiled=compiled, passed=passed, failed=failed, warnings=warnings, weights=weights
     )
-    assert result.score == pytest.approx(float(exact / total) if compiled else 0.0, rel=1e-15)
+    expected = float(exact / total) if compiled else 0.0
+    assert result.score == pytest.approx(expected, rel=1e-15, abs=0)
     assert 0.0 <= result.score <= 1.0
 
 
@@ -182,7 +183,11 @@ def test_column_errors(arguments: dict[str, Any], error: type[Exception], messag
         ({"clippy": float("nan")}, "clippy must be a finite number >= 0, got nan"),
         (
             {"compilation": 0, "tests": 0, "clippy": 0},
-            "weights must be positive in at least one part, got (0.0, 0.0, 0.0)",
+            "weights must be numbers with a positive, finite sum, got (0, 0, 0)",
+        ),
+        (
+            {"compilation": 1.7e308, "tests": 1.7e308},
+            "weights must be numbers with a positive, finite sum, got (1.7e+308, 1.7e+308, 0.1)",
         ),
     ],
 )
@@ -191,3 +196,12 @@ def test_weight_errors(weights: dict[str, float], message: str) -> None:
     with pytest.raises(InputError) as caught:
         CodeWeights(**weights)
     assert str(caught.value) == message
+
+
+def test_missing_and_enormous_counts_are_named() -> None:
+    """What float64 or int64 cannot hold is refused, whatever column it comes in."""
+    for column in ([2**53 + 1], np.array([2**53 + 1]), [2**70]):
+        with pytest.raises(
+            InputError, match=r"^passed\[0\] must be an integer of at most 2\*\*53"
+        ):
+            code_scores(compiled=[True], passed=column)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import pickle
-from typing import Any
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Literal
 
 import attrs
 import pytest
@@ -52,7 +54,7 @@ def test_round_trip_through_strict_json(whole: Whole) -> None:
     """Nothing is lost on the way to a file and back, infinities included."""
     text = json.dumps(whole.to_dict(), allow_nan=False)
     assert Whole.from_dict(json.loads(text)) == whole
-    assert pickle.loads(pickle.dumps(whole)) == whole  # noqa: S301 - our own bytes
+    assert pickle.loads(pickle.dumps(whole)) == whole
     assert hash(whole) == hash(Whole.from_dict(whole.to_dict()))
 
 
@@ -119,3 +121,45 @@ def test_html_escapes_rounds_and_folds() -> None:
     assert "&lt;b&gt;24&lt;/b&gt;" in page
     assert "<td>0.6667</td>" in page
     assert "<summary>5 more</summary>" in page
+
+
+class Colour(StrEnum):
+    """Some words."""
+
+    RED = "red"
+
+
+@attrs.frozen(kw_only=True)
+class Stamped(Record):
+    """The rarer kinds of field."""
+
+    when: datetime
+    colour: Colour
+    kind: Literal["a", "b"] = "a"
+    widths: FrozenMapping[str, Part] = attrs.field(factory=FrozenMapping)
+
+
+def test_times_and_enumerations_travel_as_text() -> None:
+    """JSON has neither; both come back as what they were."""
+    record = Stamped(when=datetime(2026, 1, 2, tzinfo=UTC), colour=Colour.RED)
+    data = json.loads(json.dumps(record.to_dict()))
+    assert data["when"] == "2026-01-02T00:00:00+00:00"
+    assert Stamped.from_dict(data) == record
+    assert "2026-01-02" in record._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"when": "noon"}, "Stamped.when must be a datetime, got 'noon'"),
+        ({"colour": "blue"}, "Stamped.colour must be a Colour, got 'blue'"),
+        ({"kind": "c"}, "Stamped.kind must be one of 'a', 'b', got 'c'"),
+        ({"widths": {"x": {}}}, "Stamped.widths['x'] must have the key 'label', got []"),
+    ],
+)
+def test_rarer_kinds_are_checked_too(changes: dict[str, Any], message: str) -> None:
+    """As for the common ones."""
+    good = Stamped(when=datetime(2026, 1, 2, tzinfo=UTC), colour=Colour.RED).to_dict()
+    with pytest.raises(InputError) as caught:
+        Stamped.from_dict({**good, **changes})
+    assert str(caught.value) == message

@@ -1,0 +1,348 @@
+"""Two reports -> what changed per case, and whether the suite as a whole got worse."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+from typing import ClassVar, Literal, NamedTuple
+
+import attrs
+
+from scorekit._checks import check_choice, check_flag, check_items, check_number, is_ordered
+from scorekit._records import Record, Report, is_mapping
+from scorekit._verdict import DECIMAL_NOISE, SuiteVerdict, suite_verdict
+from scorekit.errors import RegressionError, one_line, refuse
+from scorekit.reports import CodeReport
+
+Comparable = CodeReport | Mapping[str, float | Iterable[float]]
+
+MAX_ROWS = 20
+"""Changes of each kind that a text rendering lists before it only counts them."""
+
+
+@attrs.frozen(kw_only=True)
+class CaseChange(Record):
+    """One case in both reports, or in one of them (the other side is None)."""
+
+    case_id: str
+    model: str | None
+    """The model, None where the two sides hold different ones or none is known."""
+    metric: str
+    baseline: float | None
+    """Mean score over the attempts, in ``[0, 1]``."""
+    current: float | None
+    """Mean score over the attempts, in ``[0, 1]``."""
+    delta: float | None
+    """``current - baseline``; negative is worse."""
+
+
+@attrs.frozen(kw_only=True)
+class Comparison(Report):
+    """Result of `compare_reports`: the changes worst first, the counts, the suite verdict."""
+
+    version: ClassVar[int] = 1
+
+    regressions: tuple[CaseChange, ...]
+    """Cases whose score dropped by more than *threshold*, the largest drop first."""
+    improvements: tuple[CaseChange, ...]
+    """Cases whose score rose by more than *threshold*, the largest rise first."""
+    n_unchanged: int
+    new_cases: tuple[CaseChange, ...]
+    removed_cases: tuple[CaseChange, ...]
+    newly_failing: tuple[CaseChange, ...]
+    """Cases that have a score in the baseline and only an instrument's failure now."""
+    suite: SuiteVerdict
+    threshold: float
+    baseline_name: str
+    current_name: str
+
+    @property
+    def has_regressions(self) -> bool:
+        """Whether any case dropped by more than the threshold."""
+        return bool(self.regressions)
+
+    def raise_for_regressions(
+        self, *, on: Literal["cases", "suite"] = "cases", allow_missing: bool = False
+    ) -> None:
+        """
+        Raise if the current run is worse: what a CI job calls.
+
+        Args:
+            on: ``"cases"`` stops at any case that dropped by more than the threshold, ``"suite"``
+                only where the suite verdict is ``"regressed"``.
+            allow_missing: Whether baseline cases may be missing from the current run, or fail in
+                it; by default they stop too, so that deleting a failing case does not help.
+
+        Raises:
+            RegressionError: If the run got worse, naming the first cases.
+            InputError: If *on* is neither word.
+        """
+        check_choice("on", on, ("cases", "suite"))
+        check_flag("allow_missing", allow_missing)
+        reasons: list[str] = []
+        if on == "cases" and self.regressions:
+            reasons.append(_listed("regressed", self.regressions))
+        if on == "suite" and self.suite.verdict == "regressed":
+            reasons.append(f"the suite regressed: {_suite_line(self.suite)}")
+        if not allow_missing and self.removed_cases:
+            reasons.append(_listed("missing from the current run", self.removed_cases))
+        if not allow_missing and self.newly_failing:
+            reasons.append(_listed("newly failing", self.newly_failing))
+        if reasons:
+            raise RegressionError("; ".join(reasons))
+
+    def to_text(self) -> str:
+        """Return the comparison as plain text, numbers rounded for display."""
+        lines = [
+            f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",
+            f"Suite: {self.suite.verdict}, {_suite_line(self.suite)}",
+            f"       {_detectable(self.suite)}",
+        ]
+        for title, changes in self._sections():
+            lines.append(f"{title}: {len(changes)}")
+            width = max((len(_label(change)) for change in changes[:MAX_ROWS]), default=0)
+            lines += [
+                f"  {_label(change):<{width}}  {_shift(change)}" for change in changes[:MAX_ROWS]
+            ]
+            if len(changes) > MAX_ROWS:
+                lines.append(f"  and {len(changes) - MAX_ROWS} more")
+        lines.append(f"Unchanged: {self.n_unchanged} (within {self.threshold:g})")
+        return "\n".join(lines)
+
+    def to_markdown(self) -> str:
+        """Return the comparison as Markdown for a pull request, case names escaped."""
+        lines = [
+            f"### {_escape(self.current_name)} compared with {_escape(self.baseline_name)}",
+            "",
+            f"**Suite: {self.suite.verdict}**, {_suite_line(self.suite)};",
+            f"{_detectable(self.suite)}.",
+        ]
+        for title, changes in self._sections():
+            lines += ["", f"**{title}: {len(changes)}**"]
+            if changes:
+                lines += ["", "| case | metric | baseline | current | change |"]
+                lines.append("|---|---|---:|---:|---:|")
+            lines += [
+                f"| {_escape(_label(change))} | {_escape(change.metric)} | "
+                f"{_number(change.baseline)} | {_number(change.current)} | "
+                f"{_number(change.delta, sign='+')} |"
+                for change in changes[:MAX_ROWS]
+            ]
+            if len(changes) > MAX_ROWS:
+                lines += ["", f"and {len(changes) - MAX_ROWS} more"]
+        lines += ["", f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
+        return "\n".join(lines)
+
+    def _sections(self) -> list[tuple[str, tuple[CaseChange, ...]]]:
+        optional = [
+            ("New cases", self.new_cases),
+            ("Missing cases", self.removed_cases),
+            ("Newly failing", self.newly_failing),
+        ]
+        return [
+            ("Regressions", self.regressions),
+            ("Improvements", self.improvements),
+            *(section for section in optional if section[1]),
+        ]
+
+
+def compare_reports(
+    baseline: Comparable,
+    current: Comparable,
+    *,
+    threshold: float = 0.05,
+    confidence: float = 0.95,
+) -> Comparison:
+    """
+    Say what changed from one run to another, case by case and for the suite as a whole.
+
+    Cases are paired by case and model, or by case alone where each side holds one model, so that
+    two models can be compared.  A case's score is the mean over its attempts; it regressed if it
+    dropped by **more** than *threshold*.  The list of cases describes; the suite verdict decides.
+
+    The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
+    Cochran-Mantel-Haenszel test over the attempts, its interval the weighted risk difference with
+    the variance of that test; otherwise a paired t test on the cases' scores (the mean over models
+    where there are several).  It reads ``"regressed"`` or ``"improved"`` where the interval lies
+    wholly on one side of zero; otherwise ``"no evidence"`` if a change of *threshold* would have
+    been seen with 80 % power, and ``"inconclusive"`` if it would not.  Where nothing varies
+    neither test says anything: the interval is then Wilson's bound on the share of cases that
+    could have changed unseen.  Intervals are cut to the possible ``[-1, 1]``.
+
+    Args:
+        baseline: The run to compare with: a report, or a mapping from case to its score or to the
+            scores of its attempts, each in ``[0, 1]`` (booleans count 0 and 1).
+        current: The run to judge, of the same kind.
+        threshold: Smallest change of a case that does not count, in ``[0, 1]``.
+        confidence: Level of the suite's interval, in ``(0, 1)``.
+
+    Returns:
+        A frozen `Comparison`.
+
+    Raises:
+        InputError: If a side is empty, a score is outside ``[0, 1]``, or no case is in both.
+        TypeError: If the sides are not two reports of one kind or two mappings.
+
+    Examples:
+        >>> before = {"sort": 1.0, "parse": 0.8, "merge": 0.5}
+        >>> after = {"sort": 0.95, "parse": 0.4, "merge": 0.9}
+        >>> result = compare_reports(before, after)
+        >>> [change.case_id for change in result.regressions], result.n_unchanged
+        (['parse'], 1)
+        >>> result.suite.verdict
+        'inconclusive'
+        >>> compare_reports({"sort": 1.0}, {"parse": 1.0})
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: current must be a run with a case of baseline, got ['parse']
+
+    References:
+        Agresti, "Categorical Data Analysis", 3rd ed., section 6.4.
+
+    .. versionadded:: 0.1.0
+    """
+    threshold = check_number("threshold", threshold, 0.0, 1.0)
+    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    if isinstance(baseline, CodeReport) != isinstance(current, CodeReport):
+        refuse("current", f"a {type(baseline).__name__} like baseline", current, TypeError)
+    old, new = _read("baseline", baseline), _read("current", current)
+    by_case = len(old.models) == len(new.models) == 1
+    before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
+    common = [key for key in before if key in after]
+    if not common:
+        refuse("current", "a run with a case of baseline", [key.case_id for key in after])
+    shared_model = next(iter(old.models)) if old.models == new.models else None
+
+    def change(key: _Key, scores: tuple[float | None, float | None]) -> CaseChange:
+        left, right = scores
+        return CaseChange(
+            case_id=key.case_id,
+            model=shared_model if by_case else key.model,
+            metric=key.metric,
+            baseline=left,
+            current=right,
+            delta=None if left is None or right is None else right - left,
+        )
+
+    deltas = {key: fmean(after[key]) - fmean(before[key]) for key in common}
+    moved = [
+        change(key, (fmean(before[key]), fmean(after[key])))
+        for key, delta in sorted(deltas.items(), key=lambda item: item[1])
+        if abs(delta) > threshold + DECIMAL_NOISE
+    ]
+    return Comparison(
+        regressions=tuple(c for c in moved if c.delta is not None and c.delta < 0),
+        improvements=tuple(c for c in reversed(moved) if c.delta is not None and c.delta > 0),
+        n_unchanged=len(common) - len(moved),
+        new_cases=tuple(change(k, (None, fmean(after[k]))) for k in after if k not in before),
+        removed_cases=tuple(change(k, (fmean(before[k]), None)) for k in before if k not in after),
+        newly_failing=(),
+        suite=suite_verdict(
+            [(key.case_id, before[key], after[key]) for key in common], threshold, confidence
+        ),
+        threshold=threshold,
+        baseline_name=old.name("the baseline"),
+        current_name=new.name("the current run"),
+    )
+
+
+# Reading both sides into one form.
+
+
+class _Key(NamedTuple):
+    metric: str
+    case_id: str
+    model: str | None
+
+
+class _Side(NamedTuple):
+    attempts: dict[_Key, tuple[float, ...]]
+    models: frozenset[str | None]
+
+    def keyed(self, *, by_case: bool) -> dict[_Key, tuple[float, ...]]:
+        if not by_case:
+            return self.attempts
+        return {key._replace(model=None): scores for key, scores in self.attempts.items()}
+
+    def name(self, default: str) -> str:
+        names = [model for model in self.models if model is not None]
+        return names[0] if len(names) == 1 else default
+
+
+def _read(name: str, run: object) -> _Side:
+    if isinstance(run, CodeReport):
+        attempts = {_Key("code_score", c.case_id, c.model): c.scores for c in run.cases}
+    elif is_mapping(run):
+        attempts = {
+            _Key("score", _case_id(name, case), None): _scores(f"{name}[{case!r}]", value)
+            for case, value in run.items()
+        }
+    else:
+        refuse(name, "a CodeReport or a mapping from case to score", run, TypeError)
+    if not attempts:
+        refuse(name, "a run with at least one case", {})
+    return _Side(attempts, frozenset(key.model for key in attempts))
+
+
+def _case_id(name: str, case: object) -> str:
+    if not isinstance(case, str):
+        refuse(f"a case of {name}", "a string", case, TypeError)
+    return case
+
+
+def _scores(name: str, value: object) -> tuple[float, ...]:
+    if is_ordered(value) or isinstance(value, str):
+        items = check_items(name, value, what="scores")
+        return tuple(_score(f"{name}[{i}]", item) for i, item in enumerate(items))
+    return (_score(name, value),)
+
+
+def _score(name: str, value: object) -> float:
+    return float(value) if isinstance(value, bool) else check_number(name, value, 0.0, 1.0)
+
+
+# Text.
+
+
+def _label(change: CaseChange) -> str:
+    parts = [change.case_id]
+    if change.model is not None:
+        parts.append(change.model)
+    return one_line(" / ".join(parts))
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "-" if value is None else f"{value:{sign}.3f}"
+
+
+def _shift(change: CaseChange) -> str:
+    text = f"{change.metric} {_number(change.baseline)} -> {_number(change.current)}"
+    return text if change.delta is None else f"{text} ({change.delta:+.3f})"
+
+
+def _suite_line(suite: SuiteVerdict) -> str:
+    level = f"{100 * suite.interval.confidence:g} %"
+    low, high = suite.interval.low, suite.interval.high
+    return (
+        f"{suite.delta:+.3f} [{low:+.3f}, {high:+.3f}] ({level}, {suite.test}, "
+        f"p = {suite.p_value:.2g}, {suite.n_cases} cases)"
+    )
+
+
+def _detectable(suite: SuiteVerdict) -> str:
+    effect = suite.minimum_detectable_effect
+    if effect is None:
+        return "one case cannot show how large a change would have been seen"
+    return f"a change of {effect:.3f} would have been seen four times in five"
+
+
+def _listed(what: str, changes: tuple[CaseChange, ...]) -> str:
+    names = ", ".join(_label(change) for change in changes[:5])
+    more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""  # noqa: PLR2004 - as above
+    return f"{len(changes)} {what}: {names}{more}"
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(one_line(text), quote=False))

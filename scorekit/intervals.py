@@ -1,0 +1,190 @@
+"""Confidence intervals: the record `Interval`, `proportion_interval`, and what metrics share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Literal
+
+import attrs
+
+from scorekit._checks import check_bounded_count, check_choice, check_count, check_number
+from scorekit._records import Record
+from scorekit.errors import refuse
+
+_METHODS = ("wilson", "jeffreys", "clopper-pearson")
+
+
+def _check_end(instance: object, attribute: attrs.Attribute[float], value: object) -> None:
+    del instance
+    if value not in (-math.inf, math.inf):
+        check_number(attribute.name, value)
+
+
+def _check_confidence(instance: object, attribute: attrs.Attribute[float], value: object) -> None:
+    del instance
+    check_number(attribute.name, value, 0.0, 1.0, open_ends=True)
+
+
+@attrs.frozen(kw_only=True)
+class Interval(Record):
+    """
+    A confidence interval; ``str()`` shows the two ends to 4 significant digits.
+
+    Raises:
+        InputError: If *low* is above *high*, an end is NaN, or *confidence* is not in (0, 1).
+        TypeError: If a number is not one.
+
+    Examples:
+        >>> interval = Interval(low=0.25, high=2 / 3, confidence=0.95, method="wilson")
+        >>> print(interval)
+        [0.25, 0.6667]
+        >>> Interval(low=0.5, high=0.25, confidence=0.95, method="wilson")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: high must be a number >= low = 0.5, got 0.25
+    """
+
+    low: float = attrs.field(validator=_check_end)
+    """Lower end, inside the interval."""
+    high: float = attrs.field(validator=_check_end)
+    """Upper end, inside the interval; ``inf`` where the data set no bound."""
+    confidence: float = attrs.field(validator=_check_confidence)
+    """How often intervals made this way hold the true value, in (0, 1)."""
+    method: str
+    """How it was made, e.g. ``"wilson"``."""
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse ends in the wrong order."""
+        if self.low > self.high:
+            refuse("high", f"a number >= low = {self.low}", self.high)
+
+    def __str__(self) -> str:
+        """Return both ends, rounded for display."""
+        return f"[{self.low:.4g}, {self.high:.4g}]"
+
+
+def proportion_interval(
+    n_successes: int,
+    n_trials: int,
+    *,
+    confidence: float = 0.95,
+    method: Literal["wilson", "jeffreys", "clopper-pearson"] = "wilson",
+) -> Interval:
+    """
+    Bound the success rate behind *n_successes* in *n_trials* independent trials.
+
+    Wilson's score interval covers the true rate *confidence* of the time on average over
+    rates; Jeffreys' is the Bayesian one under a Beta(1/2, 1/2) prior; Clopper and Pearson's covers
+    at least *confidence* of the time at every rate, and is wider for it. No success makes the
+    lower end exactly 0, no failure the upper end exactly 1.
+
+    Args:
+        n_successes: Trials that succeeded (count, at most *n_trials*).
+        n_trials: Trials made (count, 1 to 2**53).
+        confidence: Share of such intervals that hold the true rate, in (0, 1).
+        method: ``"wilson"``, ``"jeffreys"`` or ``"clopper-pearson"``.
+
+    Returns:
+        An `Interval` within [0, 1] that contains ``n_successes / n_trials``.
+
+    Raises:
+        InputError: If a count or *confidence* is out of range, or *method* is unknown.
+        TypeError: If a count is not an integer, or *confidence* not a number.
+
+    Examples:
+        >>> print(proportion_interval(1, 10))
+        [0.01788, 0.4042]
+        >>> proportion_interval(11, 10)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: n_successes must be an integer in [0, 10], got 11
+
+    References:
+        Brown, Cai and DasGupta, "Interval Estimation for a Binomial Proportion", Statistical
+        Science 16(2), 2001, compares the three.
+
+    .. versionadded:: 0.1.0
+    """
+    n = check_bounded_count("n_trials", n_trials, 1)
+    successes = check_count("n_successes", n_successes, 0, n)
+    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    check_choice("method", method, _METHODS)
+    if method == "wilson":
+        low, high = wilson(successes / n, n, normal_quantile(confidence))
+    else:
+        low, high = _beta_ends(successes, n, confidence, method)
+    return Interval(low=low, high=high, confidence=confidence, method=method)
+
+
+def wilson(p: float, n: float, quantile: float) -> tuple[float, float]:
+    """
+    Return the ends of Wilson's interval for a share *p* of *n* trials, *n* > 0 real.
+
+    A real-valued *n* is an effective number of trials.  The lower end comes from the product of
+    the roots rather than their difference, so neither end cancels however small *p* is.
+    """
+    square = quantile * quantile
+    middle = 2.0 * n * p + square
+    spread = quantile * math.sqrt(square + 4.0 * n * p * (1.0 - p))
+    low = 2.0 * n * p * p / (middle + spread) if p else 0.0
+    high = (middle + spread) / (2.0 * (n + square)) if p < 1.0 else 1.0
+    return min(low, p), min(max(high, p), 1.0)
+
+
+def _beta_ends(successes: int, n: int, confidence: float, method: str) -> tuple[float, float]:
+    from scipy.special import betainccinv, betaincinv
+
+    failures, tail = n - successes, (1.0 - confidence) / 2.0
+    first, second = (0.5, 0.5) if method == "jeffreys" else (0.0, 1.0)
+    low = betaincinv(successes + first, failures + second, tail) if successes else 0.0
+    high = betainccinv(successes + second, failures + first, tail) if failures else 1.0
+    share = successes / n  # at low confidence both of Jeffreys' ends can lie beyond it
+    return min(float(low), share), max(float(high), share)
+
+
+def ratio_interval(
+    numerators: Sequence[float], denominators: Sequence[float], *, confidence: float
+) -> Interval | None:
+    """
+    Bound ``sum(numerators) / sum(denominators)``, both nonnegative and paired, by Fieller.
+
+    The interval holds every ratio r >= 0 for which a t test does not reject that
+    "numerator - r * denominator" has mean 0: ``a r^2 - 2 b r + c <= 0``.  A denominator that is
+    not significantly above 0 (a <= 0) leaves it without upper bound, a numerator that is not
+    (c <= 0) puts the lower end at 0.  A single pair bounds nothing; None where the denominators
+    are all 0, for then there is no ratio.
+    """
+    n, scale = len(numerators), max(numerators) or 1.0  # scaled, no square can overflow
+    if not any(denominators):
+        return None
+    low, high = 0.0, math.inf
+    if n > 1:
+        tops = [x / scale for x in numerators]
+        top, bottom = math.fsum(tops) / n, math.fsum(denominators) / n
+        square = t_quantile(confidence, n - 1) ** 2 / (n * (n - 1))
+        pairs = [(x - top, y - bottom) for x, y in zip(tops, denominators, strict=True)]
+        a = bottom * bottom - square * math.fsum(y * y for _, y in pairs)
+        b = top * bottom - square * math.fsum(x * y for x, y in pairs)
+        c = top * top - square * math.fsum(x * x for x, _ in pairs)
+        root = b + math.sqrt(max(b * b - a * c, 0.0))
+        ratio = top / bottom  # rounding must not leave it outside where nothing varies
+        low = scale * min(c / root, ratio) if c > 0.0 else 0.0
+        high = scale * max(root / a, ratio) if a > 0.0 else math.inf
+    return Interval(low=low, high=high, confidence=confidence, method="fieller")
+
+
+@lru_cache(maxsize=64)
+def normal_quantile(confidence: float) -> float:
+    """Return z such that a standard normal lies in [-z, z] with probability *confidence*."""
+    return -NormalDist().inv_cdf((1.0 - confidence) / 2.0)
+
+
+@lru_cache(maxsize=256)
+def t_quantile(confidence: float, df: float) -> float:
+    """Return t such that Student's t lies in [-t, t] with probability *confidence*."""
+    from scipy.special import stdtrit
+
+    return -float(stdtrit(df, (1.0 - confidence) / 2.0))

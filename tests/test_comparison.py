@@ -1,0 +1,358 @@
+"""compare_reports: pairing, thresholds, the suite verdict against other libraries, renderings."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import StratifiedTable
+
+from scorekit import (
+    CodeReport,
+    CodeSample,
+    Comparison,
+    InputError,
+    RegressionError,
+    code_report,
+    compare_reports,
+)
+
+CASES = st.sampled_from([f"case-{i}" for i in range(8)])
+SCORES = st.floats(0, 1)
+RUNS = st.dictionaries(CASES, SCORES, min_size=1)
+ATTEMPTS = st.dictionaries(
+    CASES, st.lists(st.sampled_from([0, 1]), min_size=1, max_size=6), min_size=1
+)
+
+
+def report(**passed: int) -> CodeReport:
+    """Return a report of one model with ten tests a case, *passed* of them passed."""
+    return code_report(
+        CodeSample(case_id=case, model="m", compiled=True, passed=n, failed=10 - n)
+        for case, n in passed.items()
+    )
+
+
+def test_cases_fall_into_their_lists() -> None:
+    """Worse, better, unchanged, new and removed, the largest change first."""
+    before = {"a": 0.9, "b": 0.9, "c": 0.5, "d": 0.5, "gone": 1.0}
+    after = {"a": 0.5, "b": 0.8, "c": 0.9, "d": 0.52, "fresh": 0.1}
+    result = compare_reports(before, after)
+    assert [c.case_id for c in result.regressions] == ["a", "b"]
+    assert [c.case_id for c in result.improvements] == ["c"]
+    assert result.n_unchanged == 1
+    assert [(c.case_id, c.baseline, c.current) for c in result.new_cases] == [("fresh", None, 0.1)]
+    assert [(c.case_id, c.baseline, c.delta) for c in result.removed_cases] == [
+        ("gone", 1.0, None)
+    ]
+    assert result.suite.n_cases == 4
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "regressed"),
+    [(1.0, 0.95, False), (0.3, 0.25, False), (0.15, 0.1, False), (1.0, 0.9499, True)],
+)
+def test_a_drop_of_the_threshold_is_no_regression(
+    before: float,
+    after: float,
+    regressed: bool,  # noqa: FBT001 - a table
+) -> None:
+    """1.0 - 0.95 is 0.050000000000000044 in floats; that must not decide."""
+    result = compare_reports({"a": before, "b": 1.0}, {"a": after, "b": 1.0})
+    assert result.has_regressions is regressed
+
+
+def test_two_models_are_paired_by_case_and_one_model_by_case_and_model() -> None:
+    """A report of several models keeps them apart; single models meet."""
+    both = code_report(
+        CodeSample(case_id=case, model=model, compiled=True, passed=n, failed=4 - n)
+        for case, model, n in [("x", "a", 4), ("y", "a", 4), ("x", "b", 2), ("y", "b", 4)]
+    )
+    met = compare_reports(both.for_model("a"), both.for_model("b"))
+    assert [(c.case_id, c.model, c.metric) for c in met.regressions] == [("x", None, "code_score")]
+    assert (met.baseline_name, met.current_name) == ("a", "b")
+    itself = compare_reports(both, both)
+    assert (itself.n_unchanged, itself.suite.n_cases, itself.has_regressions) == (4, 2, False)
+    missing = compare_reports(both, both.for_model("a"))
+    assert [(c.case_id, c.model) for c in missing.removed_cases] == [("x", "b"), ("y", "b")]
+
+
+@given(RUNS, RUNS)
+def test_swapping_the_sides_swaps_the_answer(
+    before: dict[str, float], after: dict[str, float]
+) -> None:
+    """What got worse one way got better the other way, the suite included."""
+    if not before.keys() & after.keys():
+        return
+    there, back = compare_reports(before, after), compare_reports(after, before)
+    assert {c.case_id for c in there.regressions} == {c.case_id for c in back.improvements}
+    assert {c.case_id for c in there.new_cases} == {c.case_id for c in back.removed_cases}
+    assert there.suite.delta == pytest.approx(-back.suite.delta, abs=1e-15)
+    assert there.suite.p_value == pytest.approx(back.suite.p_value)
+    swapped = {"regressed": "improved", "improved": "regressed"}
+    verdict = there.suite.verdict
+    assert back.suite.verdict == swapped.get(verdict, verdict)
+
+
+@given(st.lists(st.tuples(SCORES, SCORES), min_size=2, max_size=30))
+def test_paired_t_against_scipy(pairs: list[tuple[float, float]]) -> None:
+    """Oracle: scipy's paired t test, its interval cut to what a mean change can be."""
+    old, new = (np.array(side) for side in zip(*pairs, strict=True))
+    suite = compare_reports(dict(_named(old)), dict(_named(new))).suite
+    if suite.test != "paired t":
+        assert np.ptp(new - old) < 1e-9 or {*old, *new} <= {0.0, 1.0}
+        return
+    oracle = stats.ttest_rel(new, old)
+    low, high = oracle.confidence_interval(0.95)
+    assert suite.p_value == pytest.approx(oracle.pvalue, rel=1e-6, abs=1e-12)
+    assert suite.interval.low == pytest.approx(max(low, -1), rel=1e-6, abs=1e-9)
+    assert suite.interval.high == pytest.approx(min(high, 1), rel=1e-6, abs=1e-9)
+
+
+def _named(scores: Any) -> list[tuple[str, Any]]:
+    return [(f"case-{i}", score) for i, score in enumerate(scores)]
+
+
+@given(ATTEMPTS, ATTEMPTS)
+def test_binary_attempts_against_statsmodels(before: Any, after: Any) -> None:
+    """Oracle: statsmodels' Cochran-Mantel-Haenszel statistic over the same strata."""
+    common = [case for case in before if case in after]
+    if not common:
+        return
+    suite = compare_reports(before, after).suite
+    tables = [_table(before[case], after[case]) for case in common]
+    if suite.test == "bound without variation":
+        assert all(table.sum(axis=0).min() == 0 for table in tables)
+        return
+    oracle = StratifiedTable(tables).test_null_odds(correction=False)
+    assert suite.test == "Cochran-Mantel-Haenszel"
+    assert suite.p_value == pytest.approx(oracle.pvalue, abs=1e-12)
+    significant = not suite.interval.low <= 0 <= suite.interval.high
+    assert significant == (oracle.pvalue < 0.05)
+
+
+def _table(old: list[int], new: list[int]) -> Any:
+    rows = [[sum(side), len(side) - sum(side)] for side in (new, old)]
+    return np.array(rows, dtype=float)
+
+
+def test_cochran_mantel_haenszel_reference() -> None:
+    """The value of the statistics reference: chi-square 4.105541966174948."""
+    counts = [
+        (10, 7, 10, 5),
+        (10, 2, 10, 1),
+        (10, 9, 10, 9),
+        (10, 5, 10, 1),
+        (10, 10, 10, 10),
+        (8, 3, 10, 2),
+    ]
+    before = {f"c{i}": [1] * c + [0] * (n - c) for i, (n, c, _, _) in enumerate(counts)}
+    after = {f"c{i}": [1] * c + [0] * (n - c) for i, (_, _, n, c) in enumerate(counts)}
+    suite = compare_reports(before, after).suite
+    assert suite.p_value == pytest.approx(0.04274289011701297, abs=1e-12)
+    assert suite.verdict == "regressed"
+
+
+def test_verdict_tells_nothing_seen_from_nothing_to_be_seen() -> None:
+    """Few identical cases prove little; many steady ones rule out a change of the threshold."""
+    few = {f"c{i}": i / 10 for i in range(10)}
+    assert compare_reports(few, few).suite.verdict == "inconclusive"
+    many = {f"c{i}": 1.0 for i in range(200)}
+    suite = compare_reports(many, many).suite
+    assert (suite.verdict, suite.delta, suite.p_value) == ("no evidence", 0.0, 1.0)
+    assert suite.interval.low == pytest.approx(-(1.959964**2) / (200 + 1.959964**2), rel=1e-6)
+    noisy = {f"c{i}": 0.5 + 0.01 * (-1) ** i for i in range(100)}
+    assert compare_reports(dict.fromkeys(noisy, 0.5), noisy).suite.verdict == "no evidence"
+
+
+def test_a_change_of_everything_at_once_is_seen() -> None:
+    """No variation over the cases is no reason to miss that all of them failed."""
+    before, after = dict.fromkeys("abcdefgh", 0.9), dict.fromkeys("abcdefgh", 0.1)
+    suite = compare_reports(before, after).suite
+    assert (suite.verdict, suite.test) == ("regressed", "bound without variation")
+    assert suite.p_value < 0.05
+    total = compare_reports(dict.fromkeys("abcdefgh", 0.8), dict.fromkeys("abcdefgh", 0.3))
+    assert (total.suite.p_value < 0.05) == (total.suite.verdict == "regressed")
+
+
+def test_a_single_case_decides_nothing() -> None:
+    """There is no variation over cases to learn from, and the result says so."""
+    suite = compare_reports({"a": 0.9}, {"a": 0.2}).suite
+    assert (suite.verdict, suite.p_value, suite.minimum_detectable_effect) == (
+        "inconclusive",
+        1.0,
+        None,
+    )
+    assert (suite.interval.low, suite.interval.high) == (-1.0, 1.0)
+    text = compare_reports({"a": 0.9}, {"a": 0.2}).to_text()
+    assert "one case cannot show" in text
+
+
+@given(st.integers(2, 60), st.floats(0.01, 1), st.floats(0.5, 0.99))
+def test_without_variation_p_value_and_interval_agree(
+    n: int, drop: float, confidence: float
+) -> None:
+    """The p value says what the interval says, as for every other test."""
+    before = {f"c{i}": 1.0 for i in range(n)} | {"x": 0.995}
+    after = {case: score - min(drop, 0.99) for case, score in before.items()}
+    suite = compare_reports(before, after, confidence=confidence).suite
+    assert suite.test == "bound without variation"
+    if abs(suite.p_value - (1 - confidence)) > 1e-9:
+        assert (suite.p_value < 1 - confidence) == (suite.verdict == "regressed")
+
+
+@given(RUNS, RUNS)
+def test_json_round_trip(before: dict[str, float], after: dict[str, float]) -> None:
+    """A comparison is kept in files too."""
+    if not before.keys() & after.keys():
+        return
+    result = compare_reports(before, after)
+    json.loads(result.to_json(), parse_constant=pytest.fail)
+    assert Comparison.from_json(result.to_json()) == result
+
+
+def test_raise_for_regressions() -> None:
+    """What stops a CI job: a worse case, a worse suite, or a case that went missing."""
+    before, after = report(a=10, b=10, c=10, d=9), report(a=3, b=10, c=10, d=9)
+    compare_reports(before, before).raise_for_regressions()
+    result = compare_reports(before, after)
+    with pytest.raises(RegressionError) as caught:
+        result.raise_for_regressions()
+    assert str(caught.value) == "1 regressed: a / m"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    result.raise_for_regressions(on="suite")
+    worse = compare_reports(
+        {f"c{i}": 1.0 - i / 100 for i in range(20)}, {f"c{i}": 0.5 for i in range(20)}
+    )
+    with pytest.raises(
+        RegressionError, match=r"^the suite regressed: -0\.405 \[-0\.433, -0\.377\]"
+    ):
+        worse.raise_for_regressions(on="suite")
+    with pytest.raises(RegressionError, match=r"^20 regressed: c0, c1, c2, c3, c4 and 15 more$"):
+        worse.raise_for_regressions()
+
+
+def test_deleting_a_failing_case_is_no_way_to_pass() -> None:
+    """A missing baseline case stops the job unless the caller allows it."""
+    result = compare_reports(report(a=10, b=2), report(a=10))
+    on: Literal["cases", "suite"]
+    for on in ("cases", "suite"):
+        with pytest.raises(RegressionError, match=r"^1 missing from the current run: b / m$"):
+            result.raise_for_regressions(on=on)
+    result.raise_for_regressions(allow_missing=True)
+
+
+def test_text() -> None:
+    """The rendering a person reads, whole."""
+    before = {"sort": 1.0, "parse": 0.8, "merge": 0.5, "gone": 1.0}
+    after = {"sort": 0.95, "parse": 0.4, "merge": 0.9, "line\nbreak": 0.5}
+    assert compare_reports(before, after).to_text().splitlines() == [
+        "Comparison of the current run with the baseline",
+        "Suite: inconclusive, -0.017 [-1.000, +0.980] (95 %, paired t, p = 0.95, 3 cases)",
+        "       a change of 1.242 would have been seen four times in five",
+        "Regressions: 1",
+        "  parse  score 0.800 -> 0.400 (-0.400)",
+        "Improvements: 1",
+        "  merge  score 0.500 -> 0.900 (+0.400)",
+        "New cases: 1",
+        "  line\\nbreak  score - -> 0.500",
+        "Missing cases: 1",
+        "  gone  score 1.000 -> -",
+        "Unchanged: 1 (within 0.05)",
+    ]
+
+
+def test_markdown_escapes_untrusted_names() -> None:
+    """A case name cannot break the table, format it or bring HTML."""
+    name = "a|b\n<img src=x>`*_[x](y)"
+    text = compare_reports({name: 1.0, "b": 1.0}, {name: 0.0, "b": 1.0}).to_markdown()
+    row = next(line for line in text.splitlines() if "src" in line)
+    assert "<img" not in text
+    assert row.replace(r"\|", "").count("|") == 6
+    assert row.startswith(
+        r"| a\|b\\n&lt;img src=x&gt;\`\*\_\[x\]\(y\) | score | 1.000 | 0.000 | \-1.000 |"[:40]
+    )
+
+
+def test_long_lists_are_counted_not_dropped() -> None:
+    """Renderings list the worst twenty and say how many more there are."""
+    before = {f"c{i}": 1.0 for i in range(30)}
+    result = compare_reports(before, dict.fromkeys(before, 0.0))
+    assert "Regressions: 30" in result.to_text()
+    assert "  and 10 more" in result.to_text()
+    assert "and 10 more" in result.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (({}, {"a": 1}), InputError, "baseline must be a run with at least one case, got {}"),
+        (
+            ({"a": 1}, {"b": 1}),
+            InputError,
+            "current must be a run with a case of baseline, got ['b']",
+        ),
+        (({"a": 1.5}, {"a": 1}), InputError, "baseline['a'] must be a number in [0, 1], got 1.5"),
+        (
+            ({"a": 1}, {"a": math.nan}),
+            InputError,
+            "current['a'] must be a number in [0, 1], got nan",
+        ),
+        (
+            ({"a": 1}, {"a": [1, 2]}),
+            InputError,
+            "current['a'][1] must be a number in [0, 1], got 2",
+        ),
+        (
+            ({"a": 1}, {"a": []}),
+            InputError,
+            "current['a'] must be a non-empty sequence of scores, got ()",
+        ),
+        (
+            ({"a": 1}, {"a": "1"}),
+            TypeError,
+            "current['a'] must be a non-empty sequence of scores, got '1'",
+        ),
+        (({"a": 1}, {"a": None}), TypeError, "current['a'] must be a number in [0, 1], got None"),
+        (({1: 1}, {"a": 1}), TypeError, "a case of baseline must be a string, got 1"),
+        (
+            ([1], [1]),
+            TypeError,
+            "baseline must be a CodeReport or a mapping from case to score, got [1]",
+        ),
+    ],
+)
+def test_errors(arguments: Any, error: type[Exception], message: str) -> None:
+    """The side and the case are named."""
+    with pytest.raises(error) as caught:
+        compare_reports(*arguments)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": -0.1}, "threshold must be a number in [0, 1], got -0.1"),
+        ({"confidence": 1}, "confidence must be a number in (0, 1), got 1"),
+    ],
+)
+def test_option_errors(options: dict[str, Any], message: str) -> None:
+    """Options have domains too."""
+    with pytest.raises(InputError) as caught:
+        compare_reports({"a": 1}, {"a": 1}, **options)
+    assert str(caught.value) == message
+
+
+def test_a_report_is_not_compared_with_a_mapping() -> None:
+    """The two sides must mean the same thing."""
+    with pytest.raises(TypeError, match=r"^current must be a CodeReport like baseline, got \{"):
+        compare_reports(report(a=1), {"a": 1.0})
+    with pytest.raises(InputError, match=r"^on must be one of 'cases', 'suite', got 'all'$"):
+        compare_reports({"a": 1}, {"a": 1}).raise_for_regressions(on="all")  # type: ignore[arg-type]

@@ -1,0 +1,234 @@
+"""Interval, proportion_interval and the shared helpers: sourced values, errors, laws, oracles."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from scorekit.errors import InputError
+from scorekit.intervals import (
+    Interval,
+    normal_quantile,
+    proportion_interval,
+    ratio_interval,
+    t_quantile,
+    wilson,
+)
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
+METHODS: tuple[Literal["wilson", "jeffreys", "clopper-pearson"], ...] = (
+    "wilson",
+    "jeffreys",
+    "clopper-pearson",
+)
+COUNTS = st.integers(1, 2**53).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+CONFIDENCES = st.floats(1e-6, 1 - 1e-12)
+COSTS = st.floats(0, 1e300)
+RUNS = st.lists(st.tuples(COSTS, st.sampled_from([0.0, 1.0])), min_size=1, max_size=12)
+
+
+@pytest.mark.parametrize("case", REFERENCE["binomial_ci"])
+@pytest.mark.parametrize("method", METHODS)
+def test_reference_values(case: dict[str, Any], method: Any) -> None:
+    """Reference values made before this code and apart from it."""
+    counts = case["input"]
+    result = proportion_interval(
+        counts["c"], counts["n"], confidence=counts["level"], method=method
+    )
+    low, high = case["output"][method.replace("-", "_")]
+    assert (result.low, result.high) == pytest.approx((low, high), rel=1e-9, abs=0.0)
+    assert (result.confidence, result.method) == (counts["level"], method)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 7), (1, 7), (4, 7), (7, 7), (81, 263)])
+@pytest.mark.parametrize(
+    ("method", "scipy_name"), [("wilson", "wilson"), ("clopper-pearson", "exact")]
+)
+def test_scipy_agrees(successes: int, n: int, method: Any, scipy_name: Any) -> None:
+    """Oracle: another implementation of the two methods that it has, at another confidence."""
+    theirs = stats.binomtest(successes, n).proportion_ci(0.9, method=scipy_name)
+    ours = proportion_interval(successes, n, confidence=0.9, method=method)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9, abs=0.0)
+
+
+def test_jeffreys_is_the_quantile_of_its_posterior() -> None:
+    """Oracle: scipy's beta distribution."""
+    ours = proportion_interval(3, 40, method="jeffreys")
+    assert (ours.low, ours.high) == pytest.approx(stats.beta.interval(0.95, 3.5, 37.5), rel=1e-9)
+
+
+@given(COUNTS, CONFIDENCES, st.sampled_from(METHODS))
+def test_interval_contains_the_share_and_keeps_to_its_range(
+    counts: tuple[int, int], confidence: float, method: Any
+) -> None:
+    """Whatever the counts: inside [0, 1], with 0 and 1 exact and only reached at the edges."""
+    successes, n = counts
+    result = proportion_interval(successes, n, confidence=confidence, method=method)
+    assert 0.0 <= result.low <= successes / n <= result.high <= 1.0
+    assert (result.low == 0.0) == (successes == 0)
+    if successes == n:
+        assert result.high == 1.0
+
+
+@given(COUNTS.filter(lambda counts: counts[1] < 10**6), st.sampled_from(METHODS))
+def test_failures_mirror_successes(counts: tuple[int, int], method: Any) -> None:
+    """Counting failures instead of successes reflects the interval."""
+    successes, n = counts
+    result = proportion_interval(successes, n, method=method)
+    mirrored = proportion_interval(n - successes, n, method=method)
+    assert 1.0 - mirrored.high == pytest.approx(result.low, abs=1e-12)
+    assert 1.0 - mirrored.low == pytest.approx(result.high, abs=1e-12)
+
+
+def test_a_tiny_share_keeps_its_digits() -> None:
+    """Oracle: the same formula in rationals; the textbook form has no digit right here."""
+    low, _ = wilson(1e-9, 1e6, 2.0)
+    p, n = Fraction(1e-9), 10**6
+    root = 2 * math.sqrt(4 + 4 * n * p * (1 - p))
+    assert low == pytest.approx(float(2 * n * p * p / (2 * n * p + 4 + Fraction(root))), rel=1e-14)
+
+
+@given(st.floats(0, 1), st.floats(0.5, 1e9), st.floats(0, 40))
+def test_wilson_takes_real_numbers_of_trials(p: float, n: float, quantile: float) -> None:
+    """An effective number of trials is rarely whole; the share must lie inside all the same."""
+    low, high = wilson(p, n, quantile)
+    assert 0.0 <= low <= p <= high <= 1.0
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999, 1 - 1e-9])
+def test_quantiles_agree_with_scipy(confidence: float) -> None:
+    """Oracle: scipy.stats, which is too slow to import for two numbers."""
+    tail = (1.0 - confidence) / 2.0
+    assert normal_quantile(confidence) == pytest.approx(stats.norm.isf(tail), rel=1e-9)
+    assert t_quantile(confidence, 9) == pytest.approx(stats.t.isf(tail, 9), rel=1e-9)
+
+
+def test_wilson_loads_neither_numpy_nor_scipy() -> None:
+    """A default interval costs no heavy import."""
+    program = (
+        "import sys; from scorekit.intervals import proportion_interval\n"
+        "proportion_interval(1, 10); sys.exit(bool({'numpy', 'scipy'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_cost_of_pass_reference() -> None:
+    """Fieller's interval with Student's t on n - 1 degrees of freedom, made before this code."""
+    runs, no_pass = REFERENCE["cost_of_pass"]
+    costs, passed = runs["input"]["cost"], runs["input"]["passed"]
+    result = ratio_interval(costs, passed, confidence=0.95)
+    assert result is not None
+    assert (result.low, result.high) == pytest.approx(runs["output"]["fieller95"], rel=1e-9)
+    assert no_pass["output"]["fieller95"] is None
+    assert ratio_interval(**_paired(no_pass), confidence=0.95) is None
+
+
+def _paired(case: dict[str, Any]) -> dict[str, list[float]]:
+    return {"numerators": case["input"]["cost"], "denominators": case["input"]["passed"]}
+
+
+def test_few_passes_leave_the_cost_without_upper_bound() -> None:
+    """One pass in five is compatible with none at all, so only the lower end is known."""
+    result = ratio_interval([1.0, 1.1, 0.9, 1.0, 1.2], [1, 0, 0, 0, 0], confidence=0.95)
+    assert result is not None
+    assert math.isinf(result.high)
+    assert 0.0 < result.low < 5.2
+
+
+def test_one_run_bounds_nothing() -> None:
+    """There is no spread to learn from a single run."""
+    result = ratio_interval([0.5], [1.0], confidence=0.95)
+    assert result == Interval(low=0.0, high=math.inf, confidence=0.95, method="fieller")
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.1, 1e-320, 1.7e308])
+def test_constant_cost_that_always_passes_has_no_spread(cost: float) -> None:
+    """The quadratic degenerates and neither rounding nor overflow may turn its ends around."""
+    result = ratio_interval([cost] * 7, [1.0] * 7, confidence=0.95)
+    assert result is not None
+    assert (result.low, result.high) == pytest.approx((cost, cost), rel=1e-7)
+
+
+@given(RUNS, st.floats(0.5, 0.99), st.floats(0, 4))
+def test_fieller_holds_what_the_t_test_does_not_reject(
+    runs: list[tuple[float, float]], confidence: float, factor: float
+) -> None:
+    """Oracle: scipy's t test of cost - r * passed, at ratios all around the estimate."""
+    costs, passed = (list(column) for column in zip(*runs, strict=True))
+    result = ratio_interval(costs, passed, confidence=confidence)
+    if result is None:
+        assert not any(passed)
+        return
+    estimate = math.fsum(cost / sum(passed) for cost in costs)
+    assert 0.0 <= result.low <= estimate * (1 + 1e-12)
+    assert estimate * (1 - 1e-12) <= result.high
+    ratio = factor * estimate
+    residuals = [(cost - ratio * one) / (max(costs) or 1.0) for cost, one in runs]
+    if len(set(residuals)) > 1:
+        p_value = stats.ttest_1samp(residuals, 0.0).pvalue
+        if not result.low <= ratio <= result.high:
+            assert p_value <= (1 - confidence) + 1e-6
+        elif result.low > 0.0 and math.isfinite(result.high):
+            assert p_value >= (1 - confidence) - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n_trials": 0}, InputError, "n_trials must be an integer >= 1, got 0"),
+        (
+            {"n_trials": 2**53 + 1},
+            InputError,
+            "n_trials must be an integer of at most 2**53, got 9007199254740993",
+        ),
+        ({"n_trials": 2.0}, TypeError, "n_trials must be an integer >= 1, got 2.0"),
+        ({"n_successes": -1}, InputError, "n_successes must be an integer in [0, 10], got -1"),
+        ({"n_successes": 11}, InputError, "n_successes must be an integer in [0, 10], got 11"),
+        ({"n_successes": True}, TypeError, "n_successes must be an integer in [0, 10], got True"),
+        ({"confidence": 1}, InputError, "confidence must be a number in (0, 1), got 1"),
+        ({"confidence": "95%"}, TypeError, "confidence must be a number in (0, 1), got '95%'"),
+        (
+            {"method": "wald"},
+            InputError,
+            "method must be one of 'wilson', 'jeffreys', 'clopper-pearson', got 'wald'",
+        ),
+    ],
+)
+def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Each message names the parameter, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        proportion_interval(**{"n_successes": 1, "n_trials": 10, **arguments})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "message"),
+    [
+        ({"low": 0.7}, InputError, "high must be a number >= low = 0.7, got 0.5"),
+        ({"low": math.nan}, InputError, "low must be a finite number, got nan"),
+        ({"high": "1"}, TypeError, "high must be a finite number, got '1'"),
+        ({"confidence": 0.0}, InputError, "confidence must be a number in (0, 1), got 0.0"),
+    ],
+)
+def test_interval_errors(fields: dict[str, Any], error: type[Exception], message: str) -> None:
+    """An interval made by hand is held to the same invariant."""
+    with pytest.raises(error) as caught:
+        Interval(**{"low": 0.25, "high": 0.5, "confidence": 0.95, "method": "mine", **fields})
+    assert str(caught.value) == message
+
+
+def test_an_unbounded_interval_survives_its_dict() -> None:
+    """Infinity is an end like any other."""
+    interval = Interval(low=0.1, high=math.inf, confidence=0.9, method="fieller")
+    assert Interval.from_dict(interval.to_dict()) == interval
+    assert str(interval) == "[0.1, inf]"

@@ -1,0 +1,43 @@
+"""What strangers install."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_wheel_holds_the_package_alone(tmp_path: Path) -> None:
+    """No tests, docs or benchmarks land in site-packages; the type marker does."""
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "--wheel-dir",
+            str(tmp_path),
+            str(ROOT),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    code = {name for name in names if ".dist-info/" not in name}
+    assert code == {f"scorekit/{p.name}" for p in (ROOT / "scorekit").iterdir() if p.is_file()}
+    assert "scorekit/py.typed" in code
+
+
+def test_the_readme_starts_with_exactly_two_commands() -> None:
+    """One for the tour, one for the tests."""
+    block = (ROOT / "README.md").read_text(encoding="utf-8").split("```sh\n")[1].split("```")[0]
+    tour, tests = block.strip().splitlines()
+    assert tour.endswith("docs/tour.py")
+    assert tests.endswith("pytest --cov")

@@ -1,0 +1,135 @@
+"""One sweep over every public name: what the style promises holds for all of them."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+import types
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import attrs
+import pytest
+
+import scorekit
+from scorekit import Record
+from scorekit._records import FrozenMapping
+
+PUBLIC = {name: getattr(scorekit, name) for name in scorekit.__all__}
+FUNCTIONS = [name for name, value in PUBLIC.items() if inspect.isfunction(value)]
+RECORDS = [
+    name for name, value in PUBLIC.items() if inspect.isclass(value) and issubclass(value, Record)
+]
+CLASSES = [name for name, value in PUBLIC.items() if inspect.isclass(value)]
+ROOT = Path(scorekit.__file__).parent
+
+
+def _imported_for_checkers() -> set[str]:
+    tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    return {
+        alias.asname or alias.name
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def test_lazy_names_and_type_checkers_agree() -> None:
+    """A name is loaded lazily exactly if type checkers see it."""
+    assert _imported_for_checkers() == set(scorekit.__all__)
+    assert set(scorekit.__all__) <= set(dir(scorekit))
+    assert scorekit.__version__
+    with pytest.raises(AttributeError, match=r"^module 'scorekit' has no attribute 'nothing'$"):
+        scorekit.nothing  # noqa: B018 # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
+def test_documented(name: str) -> None:
+    """Everything public says what it is; functions show a call, its errors, and since when."""
+    doc = inspect.getdoc(PUBLIC[name])
+    assert doc
+    if name in FUNCTIONS:
+        for section in ("Args:", "Returns:", "Raises:", "Examples:", ".. versionadded::"):
+            assert section in doc, section
+        assert doctest.DocTestParser().get_examples(doc)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_is_documented_and_annotated(name: str) -> None:
+    """Args lists each parameter; hints resolve at run time."""
+    function = PUBLIC[name]
+    hints = get_type_hints(function)
+    doc = inspect.getdoc(function) or ""
+    assert "return" in hints
+    for parameter in inspect.signature(function).parameters:
+        assert parameter in hints
+        assert re.search(rf"^    (\*\w+, )?{parameter}\b.*:", doc, re.MULTILINE), parameter
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_keyword_only_but_for_the_obvious(name: str) -> None:
+    """At most two arguments go by position, and none that has a default."""
+    positional = [
+        p
+        for p in inspect.signature(PUBLIC[name]).parameters.values()
+        if p.kind is not inspect.Parameter.KEYWORD_ONLY
+    ]
+    assert len(positional) <= 2
+    assert all(p.default is inspect.Parameter.empty for p in positional)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_records_are_values(name: str) -> None:
+    """Frozen, slotted, keyword-only, hashable by value, holding only values."""
+    record: Any = PUBLIC[name]
+    assert "__dict__" not in dir(record)
+    assert record.__hash__ is not None
+    with pytest.raises(TypeError):
+        record("by position")
+    hints = get_type_hints(record)
+    for field in attrs.fields(record):
+        assert field.kw_only
+        assert _is_value(hints[field.name]), field.name
+
+
+def _is_value(hint: Any) -> bool:
+    origin = get_origin(hint) or hint
+    if origin in (list, dict, set, Mapping):
+        return False
+    if origin is tuple or origin is FrozenMapping or isinstance(hint, types.UnionType):
+        return all(map(_is_value, (a for a in get_args(hint) if a is not ...)))
+    return True
+
+
+IMPORT = "import sys, scorekit; print(*sorted({n.partition('.')[0] for n in sys.modules}))"
+HEAVY = {
+    "numpy",
+    "scipy",
+    "sqlglot",
+    "pandas",
+    "hypothesis",
+    "matplotlib",
+    "anthropic",
+    "autoevals",
+}
+
+
+def _modules_after(code: str) -> set[str]:
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    return set(run.stdout.split())
+
+
+def test_import_is_light() -> None:
+    """`import scorekit` brings the standard library and nothing heavier than attrs."""
+    loaded = _modules_after(IMPORT)
+    assert not loaded & HEAVY
+    third_party = loaded - set(sys.stdlib_module_names) - {"scorekit", "attr", "attrs"}
+    assert not {name for name in third_party if not name.startswith(("_", "sitecustomize"))}

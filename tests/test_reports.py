@@ -1,0 +1,267 @@
+"""code_report: worked values, accounting, JSON round trip, every documented error."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit import CodeReport, CodeSample, InputError, code_report, code_score, pass_at_k
+
+NAMES = st.sampled_from(["a", "b", "naïve | <b>*"])
+COUNTS = st.integers(0, 5)
+SAMPLES = st.builds(
+    CodeSample,
+    case_id=NAMES,
+    model=NAMES,
+    compiled=st.booleans(),
+    passed=COUNTS,
+    failed=COUNTS,
+    warnings=COUNTS,
+    cost_usd=st.none() | st.floats(0, 1e6),
+    latency_seconds=st.none() | st.floats(0, 1e6),
+    input_tokens=st.none() | COUNTS,
+    output_tokens=st.none() | COUNTS,
+)
+SAMPLE_LISTS = st.lists(SAMPLES, min_size=1, max_size=30)
+
+
+def sample(case_id: str = "case", model: str = "m", **fields: Any) -> CodeSample:
+    """Return a sample that compiled, with *fields* on top."""
+    return CodeSample(**{"case_id": case_id, "model": model, "compiled": True, **fields})
+
+
+SUITE = [
+    sample("sort", passed=4, cost_usd=0.5, latency_seconds=2.0, output_tokens=10),
+    sample("sort", passed=2, failed=2, warnings=1),
+    sample("sort", compiled=False),
+    sample("parse", passed=1, cost_usd=0.25, latency_seconds=4.0, output_tokens=5),
+]
+
+
+def test_a_small_suite_by_hand() -> None:
+    """Three attempts at one case, one at another: each case weighs the same."""
+    report = code_report(SUITE)
+    (model,) = report.models
+    assert [c.scores for c in report.cases] == [(1.0, 0.74, 0.0), (1.0,)]
+    assert [(c.n_samples, c.n_correct) for c in report.cases] == [(3, 1), (1, 1)]
+    assert report.cases[0].mean_score == pytest.approx(0.58)
+    assert model.mean_score == pytest.approx(0.79)
+    assert model.compilation_rate == pytest.approx((2 / 3 + 1) / 2)
+    assert model.test_pass_rate == pytest.approx((0.5 + 1) / 2)
+    assert model.pass_at_k[0].score == pytest.approx((1 / 3 + 1) / 2)
+    assert (model.total_cost_usd, model.mean_latency_seconds) == (0.75, 3.0)
+    assert (model.total_input_tokens, model.total_output_tokens) == (None, 15)
+    assert (model.n_samples, model.n_cases) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "correct"),
+    [
+        ({"passed": 1}, True),
+        ({"passed": 1, "warnings": 9}, True),
+        ({"passed": 0}, False),
+        ({"passed": 3, "failed": 1}, False),
+        ({"passed": 3, "compiled": False}, False),
+    ],
+)
+def test_correct(fields: dict[str, Any], correct: bool) -> None:  # noqa: FBT001 - a table
+    """Compiled, at least one test ran, none failed; warnings do not matter."""
+    assert sample(**fields).correct is correct
+
+
+@given(SAMPLE_LISTS)
+def test_report_agrees_with_single_metrics_and_rationals(samples: list[CodeSample]) -> None:
+    """Oracle: the single metrics on each sample, and exact means over cases."""
+    report = code_report(samples)
+    groups: dict[str, dict[str, list[CodeSample]]] = defaultdict(lambda: defaultdict(list))
+    for item in samples:
+        groups[item.model][item.case_id].append(item)
+    assert {m.model for m in report.models} == set(groups)
+    assert len(report.cases) == sum(map(len, groups.values()))
+    for case in report.cases:
+        own = groups[case.model][case.case_id]
+        single = [
+            code_score(compiled=s.compiled, passed=s.passed, failed=s.failed, warnings=s.warnings)
+            for s in own
+        ]
+        assert case.scores == tuple(s.score for s in single)
+        n_correct = sum(s.correct for s in own)
+        assert case.pass_at_k == (pass_at_k(n_samples=len(own), n_correct=n_correct),)
+    for model in report.models:
+        cases = groups[model.model].values()
+        rate = sum(Fraction(sum(s.compiled for s in c), len(c)) for c in cases) / len(cases)
+        assert model.compilation_rate == pytest.approx(float(rate), rel=1e-15, abs=0)
+        costs = [Fraction(s.cost_usd) for c in cases for s in c if s.cost_usd is not None]
+        assert model.total_cost_usd == (float(sum(costs)) if costs else None)
+
+
+@given(SAMPLE_LISTS)
+def test_json_round_trip_is_lossless_and_strict(samples: list[CodeSample]) -> None:
+    """What is written can be read by any JSON reader and comes back equal."""
+    report = code_report(samples, ks=(1, 2), insufficient="nan")
+    text = report.to_json()
+    json.loads(text, parse_constant=pytest.fail)
+    again = CodeReport.from_json(text)
+    assert again.to_json() == text
+    plain = code_report(samples)
+    assert CodeReport.from_json(plain.to_json()) == plain
+
+
+def test_attempts_may_be_short_where_the_caller_says_so() -> None:
+    """``"nan"`` shows the gap, ``"drop"`` leaves the case out of that k and counts it."""
+    with_nan = code_report(SUITE, ks=(1, 3), insufficient="nan")
+    assert math.isnan(with_nan.models[0].pass_at_k[1].score)
+    assert [math.isnan(c.pass_at_k[1].score) for c in with_nan.cases] == [False, True]
+    dropped = code_report(SUITE, ks=(1, 3), insufficient="drop")
+    assert [[p.k for p in c.pass_at_k] for c in dropped.cases] == [[1, 3], [1]]
+    used = dropped.models[0].pass_at_k[1]
+    assert (used.score, used.n_tasks, used.n_tasks_used) == (1.0, 2, 1)
+
+
+def test_rows_are_flat() -> None:
+    """A data frame takes them as they are."""
+    row = code_report(SUITE, ks=(1,)).to_rows()[1]
+    assert row == {
+        "case_id": "parse",
+        "model": "m",
+        "n_samples": 1,
+        "n_correct": 1,
+        "mean_score": 1.0,
+        "pass_at_1": 1.0,
+    }
+
+
+def test_for_model_narrows_to_one() -> None:
+    """The other model's cases are gone, this one's are untouched."""
+    report = code_report([*SUITE, sample("sort", "other")])
+    narrow = report.for_model("other")
+    assert [c.model for c in narrow.cases] == ["other"]
+    assert narrow.models == (report.models[1],)
+    with pytest.raises(InputError) as caught:
+        report.for_model("third")
+    assert str(caught.value) == "name must be a model of this report ('m', 'other'), got 'third'"
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "message"),
+    [
+        ({"case_id": ""}, InputError, "case_id must be a non-empty string, got ''"),
+        ({"model": 3}, TypeError, "model must be a non-empty string, got 3"),
+        ({"compiled": 1}, TypeError, "compiled must be True or False, got 1"),
+        ({"passed": -1}, InputError, "passed must be an integer >= 0, got -1"),
+        ({"passed": None}, TypeError, "passed must be an integer >= 0, got None"),
+        ({"failed": True}, TypeError, "failed must be an integer >= 0, got True"),
+        ({"warnings": 1.0}, TypeError, "warnings must be an integer >= 0, got 1.0"),
+        ({"input_tokens": -5}, InputError, "input_tokens must be an integer >= 0, got -5"),
+        ({"cost_usd": -0.1}, InputError, "cost_usd must be a finite number >= 0, got -0.1"),
+        (
+            {"latency_seconds": math.nan},
+            InputError,
+            "latency_seconds must be a finite number >= 0, got nan",
+        ),
+    ],
+)
+def test_sample_errors(fields: dict[str, Any], error: type[Exception], message: str) -> None:
+    """A bad outcome is refused where it enters, under its own name."""
+    with pytest.raises(error) as caught:
+        sample(**fields)
+    assert str(caught.value) == message
+
+
+SHORT = (
+    "samples must have at least k = 3 attempts at every case, got 1 of 2 cases with fewer "
+    "(first: case 'parse' of model 'm' with 1); "
+    'pass insufficient="nan" or "drop"'
+)
+
+
+@pytest.mark.parametrize(
+    ("samples", "options", "error", "message"),
+    [
+        ([], {}, InputError, "samples must be a non-empty sequence of CodeSample, got ()"),
+        ("text", {}, TypeError, "samples must be a non-empty sequence of CodeSample, got 'text'"),
+        ([SUITE[0], {}], {}, TypeError, "samples[1] must be a CodeSample, got {}"),
+        (SUITE, {"ks": ()}, InputError, "ks must be a non-empty sequence of values, got ()"),
+        (SUITE, {"ks": (1, 0)}, InputError, "ks[1] must be an integer >= 1, got 0"),
+        (SUITE, {"confidence": 1.0}, InputError, "confidence must be a number in (0, 1), got 1.0"),
+        (
+            SUITE,
+            {"insufficient": "skip"},
+            InputError,
+            "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
+        ),
+        (
+            SUITE,
+            {"ks": (3,)},
+            InputError,
+            SHORT,
+        ),
+        (
+            SUITE,
+            {"ks": (4,), "insufficient": "drop"},
+            InputError,
+            "ks must be at most 3 for model 'm', whose cases have no more attempts, got 4",
+        ),
+    ],
+)
+def test_report_errors(
+    samples: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The caller learns which argument, and for short cases which case."""
+    with pytest.raises(error) as caught:
+        code_report(samples, **options)
+    assert str(caught.value) == message
+
+
+GOOD = code_report(SUITE).to_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GOOD[:-10], "text must be a whole JSON document, got one with "),
+        ("", "text must be a whole JSON document, got one with "),
+        ("[" * 100_000, "text must be a whole JSON document, got one with "),
+        ("[1]", "text must be a JSON object of kind CodeReport, got '[1]'"),
+        ("{}", "kind of the report must be 'CodeReport', got None"),
+        (GOOD.replace('"version": 1', '"version": 7'), "version of the report must be 1, got 7"),
+        (
+            GOOD.replace("CodeReport", "SqlReport"),
+            "kind of the report must be 'CodeReport', got 'SqlReport'",
+        ),
+        (
+            GOOD.replace("0.74", "NaN"),
+            "text must be a whole JSON document, got one with the number NaN",
+        ),
+        (
+            GOOD.replace("0.74", "7.4"),
+            "CodeReport.cases[0]: scores must be numbers in [0, 1], got (1.0, 7.4, 0.0)",
+        ),
+        (
+            GOOD.replace('"n_correct": 1', '"n_correct": 9', 1),
+            "CodeReport.cases[0]: n_correct must be an integer in [0, 3], got 9",
+        ),
+        (
+            GOOD.replace('"n_samples": 3', '"n_samples": 4'),
+            "CodeReport.cases[0]: scores must be 4 numbers, got ",
+        ),
+    ],
+)
+def test_a_damaged_file_says_what_is_wrong(text: str, message: str) -> None:
+    """Truncated, foreign, of another version, edited by hand."""
+    with pytest.raises(InputError) as caught:
+        CodeReport.from_json(text)
+    assert str(caught.value).startswith(message)
+
+
+def test_only_text_is_read() -> None:
+    """A parsed report is for `from_dict`."""
+    with pytest.raises(TypeError, match=r"^text must be a string, got \{\}$"):
+        CodeReport.from_json({})  # type: ignore[arg-type]

@@ -1,0 +1,670 @@
+"""Runs, tiers and costs: sourced values, errors, properties, exact oracles."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from scorekit.errors import InputError, shown
+from scorekit.intervals import ratio_interval
+from scorekit.runs import (
+    PRICES,
+    CrossTier,
+    ModelPrice,
+    Run,
+    RunScore,
+    TierStatistics,
+    composite_score,
+    cost_of_pass,
+    cross_tier,
+    score_run,
+    tier_statistics,
+    tier_uplift,
+    token_cost,
+)
+from scorekit.summary import describe
+
+RATES = st.floats(0, 1)
+WEIGHTS = st.tuples(st.floats(0, 1e9), st.floats(0, 1e9)).filter(any)
+AMOUNTS = st.floats(0, 1e6)
+
+
+def _run(run_id: str = "T1/01/1", **changed: Any) -> Run:
+    fields: dict[str, Any] = {
+        "passed": True,
+        "impl_rate": 0.85,
+        "cost_usd": 0.5,
+        "duration_seconds": 71.4,
+    }
+    return Run(run_id=run_id, **(fields | changed))
+
+
+def _tier(
+    tier_id: str, composite: float, *, cost: float = 0.5, passed: bool = True
+) -> TierStatistics:
+    run = _run(impl_rate=composite, cost_usd=cost, passed=passed)
+    return tier_statistics(tier_id, [run], pass_weight=0, impl_weight=1)
+
+
+@st.composite
+def _runs(draw: st.DrawFn) -> list[Run]:
+    rows = draw(
+        st.lists(st.tuples(st.booleans(), RATES, AMOUNTS, AMOUNTS), min_size=1, max_size=12)
+    )
+    return [
+        Run(run_id=f"{i}", passed=p, impl_rate=r, cost_usd=c, duration_seconds=d)
+        for i, (p, r, c, d) in enumerate(rows)
+    ]
+
+
+# Worked examples of the metric's source.
+
+
+def test_one_run_as_worked_in_the_source() -> None:
+    """A pass with 0.85 for half a dollar is a B; all other fields come from the run."""
+    result = score_run(_run())
+    assert (result.composite_score, result.cost_of_pass, str(result.grade)) == (0.925, 0.5, "B")
+    assert (result.run_id, result.pass_rate, result.impl_rate) == ("T1/01/1", 1.0, 0.85)
+    assert (result.cost_usd, result.duration_seconds) == (0.5, 71.4)
+
+
+def test_eight_passes_of_ten_as_worked_in_the_source() -> None:
+    """Passes 1101110111 have median 1, mean 0.8, mode 1 and standard deviation 0.4."""
+    tier = tier_statistics(
+        "T1", [_run(f"{i}", passed=bit == "1") for i, bit in enumerate("1101110111")]
+    )
+    rate = tier.pass_rate
+    assert (rate.median, rate.mean, rate.mode, rate.std_dev) == (1.0, 0.8, 1.0, 0.4)
+    assert (tier.tier_id, tier.n_runs, tier.cost_of_pass) == ("T1", 10, 0.625)
+
+
+def test_four_tiers_as_worked_in_the_source() -> None:
+    """Composites 0.70, 0.80, 0.85 and 0.90 give three uplifts and a variance of 0.00547."""
+    composites = {"T0": 0.70, "T1": 0.80, "T2": 0.85, "T3": 0.90}
+    result = cross_tier([_tier(name, score) for name, score in composites.items()])
+    uplifts = {name: round(uplift or 0.0, 3) for name, uplift in result.uplifts.items()}
+    assert uplifts == {"T1": 0.143, "T2": 0.214, "T3": 0.286}
+    assert round(result.composite_variance, 5) == 0.00547
+    assert result.baseline == "T0"
+
+
+def test_cost_of_pass_interval_as_computed_elsewhere() -> None:
+    """Ratio and Fieller's 95 % interval of ten runs, from a separate program with SciPy."""
+    costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
+    passes = [bit == "1" for bit in "1011011101"]
+    tier = tier_statistics(
+        "T1",
+        [
+            _run(f"{i}", cost_usd=cost, passed=passed)
+            for i, (cost, passed) in enumerate(zip(costs, passes, strict=True))
+        ],
+    )
+    assert tier.cost_of_pass == pytest.approx(0.27142857142857146, rel=1e-15)
+    assert tier.cost_of_pass_interval is not None
+    assert tier.cost_of_pass_interval.low == pytest.approx(0.13225534323621155, rel=1e-10)
+    assert tier.cost_of_pass_interval.high == pytest.approx(0.6254004068893115, rel=1e-10)
+    assert tier.cost_of_pass_interval.confidence == 0.95
+
+
+def test_prices_are_those_of_the_source() -> None:
+    """Exactly these three; a fourth would be a claim nobody documented."""
+    documented = {
+        "claude-opus-4-5": (15.0, 75.0),
+        "claude-sonnet-4": (3.0, 15.0),
+        "gpt-4o": (5.0, 15.0),
+    }
+    prices = {
+        name: (price.input_usd_per_million, price.output_usd_per_million)
+        for name, price in PRICES.items()
+    }
+    assert prices == documented
+
+
+# One run.
+
+
+def test_a_run_that_fails_costs_infinity_for_each_pass() -> None:
+    """No money buys a pass where nothing passes, not even when the run was free."""
+    for cost in (0.0, 0.5):
+        result = score_run(_run(passed=False, impl_rate=0.4, cost_usd=cost))
+        assert (result.pass_rate, result.composite_score) == (0.0, 0.2)
+        assert result.cost_of_pass == cost_of_pass(cost_usd=cost, pass_rate=0.0) == math.inf
+        assert str(result.grade) == "F"
+
+
+def test_a_run_holds_builtins_whatever_it_was_made_from() -> None:
+    """Rows of a data frame bring NumPy values, which JSON would not take."""
+    row: dict[str, Any] = {
+        "passed": np.array([True])[0],
+        "impl_rate": Decimal("0.85"),
+        "cost_usd": np.float32(0.5),
+        "duration_seconds": 71,
+    }
+    run = Run(run_id="a", **row)
+    assert list(map(type, attrs.astuple(run))) == [str, bool, float, float, float]
+    assert Run.from_dict(json.loads(json.dumps(run.to_dict(), allow_nan=False))) == run
+
+
+@given(RATES, RATES, WEIGHTS)
+def test_composite_is_the_weighted_mean_of_the_decimals(
+    pass_rate: float, impl_rate: float, weights: tuple[float, float]
+) -> None:
+    """Oracle: long decimal arithmetic on the numbers as written."""
+    with localcontext(prec=800):
+        first, second, p, q = (Decimal(str(x)) for x in (*weights, pass_rate, impl_rate))
+        exact = float((first * p + second * q) / (first + second))
+    assert _blend(pass_rate, impl_rate, weights) == exact
+
+
+def _blend(pass_rate: float, impl_rate: float, weights: tuple[float, float]) -> float:
+    return composite_score(
+        pass_rate=pass_rate,
+        impl_rate=impl_rate,
+        pass_weight=weights[0],
+        impl_weight=weights[1],
+    )
+
+
+@given(RATES, RATES, WEIGHTS)
+def test_composite_lies_between_the_two_rates(
+    pass_rate: float, impl_rate: float, weights: tuple[float, float]
+) -> None:
+    """A mean does, also when rounded; so two perfect rates give exactly 1 and two zeros 0."""
+    low, high = sorted((pass_rate, impl_rate))
+    assert low <= _blend(pass_rate, impl_rate, weights) <= high
+    assert _blend(pass_rate, pass_rate, weights) == pass_rate
+    assert _blend(1.0, 1.0, weights) == 1.0
+
+
+@given(RATES, RATES, st.integers(0, 1000), st.integers(1, 1000))
+def test_only_the_proportion_of_the_weights_matters(
+    pass_rate: float, impl_rate: float, first: int, second: int
+) -> None:
+    """Percents and fractions of the same weights must grade a run alike, bit for bit."""
+    percent = _blend(pass_rate, impl_rate, (first, second))
+    assert _blend(pass_rate, impl_rate, (first / 100, second / 100)) == percent
+
+
+def test_largest_weights_do_not_overflow() -> None:
+    """Their sum is beyond every float; the mean of the rates is not."""
+    assert _blend(1.0, 0.5, (1.7e308, 1.7e308)) == 0.75
+
+
+@given(st.booleans(), RATES, AMOUNTS, AMOUNTS, WEIGHTS)
+def test_run_score_agrees_with_the_single_functions(
+    passed: bool,  # noqa: FBT001 - Hypothesis passes it by name
+    rate: float,
+    cost: float,
+    seconds: float,
+    weights: tuple[float, float],
+) -> None:
+    """The record is nothing but these functions side by side."""
+    run = Run(run_id="a", passed=passed, impl_rate=rate, cost_usd=cost, duration_seconds=seconds)
+    result = score_run(run, pass_weight=weights[0], impl_weight=weights[1])
+    assert result.composite_score == _blend(float(passed), rate, weights)
+    assert result.cost_of_pass == cost_of_pass(cost_usd=cost, pass_rate=float(passed))
+    assert result.grade.score == result.composite_score
+    assert RunScore.from_dict(json.loads(json.dumps(result.to_dict(), allow_nan=False))) == result
+
+
+# Costs.
+
+
+@given(AMOUNTS, st.floats(1e-6, 1))
+def test_cost_of_pass_falls_as_passes_rise(cost: float, rate: float) -> None:
+    """It is the cost itself when every attempt passes, and never less."""
+    assert cost_of_pass(cost_usd=cost, pass_rate=1.0) == cost
+    assert cost_of_pass(cost_usd=cost, pass_rate=rate) >= cost
+    assert cost_of_pass(cost_usd=cost, pass_rate=rate) == cost / rate
+
+
+@pytest.mark.parametrize(
+    ("tokens", "price", "expected"),
+    [
+        ((1_000_000, 0), PRICES["claude-opus-4-5"], 15.0),
+        ((0, 1_000_000), PRICES["claude-opus-4-5"], 75.0),
+        ((12_000, 800), PRICES["claude-sonnet-4"], 0.048),
+        ((1234, 567), PRICES["gpt-4o"], 0.014675),
+        ((0, 0), PRICES["gpt-4o"], 0.0),
+        ((3, 7), ModelPrice(input_usd_per_million=0.1, output_usd_per_million=0.7), 5.2e-6),
+    ],
+)
+def test_token_costs_by_hand(tokens: tuple[int, int], price: ModelPrice, expected: float) -> None:
+    """Worked on paper; in floats 3 * 0.1 + 7 * 0.7 is off in the last place."""
+    assert token_cost(input_tokens=tokens[0], output_tokens=tokens[1], price=price) == expected
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 10**6))
+def test_token_cost_is_rounded_once(n_in: int, n_out: int, cents: int) -> None:
+    """Oracle: whole cents for a million tokens, divided once in integers."""
+    price = ModelPrice(input_usd_per_million=cents / 100, output_usd_per_million=0.07)
+    exact = (n_in * cents + n_out * 7) / 100_000_000
+    assert token_cost(input_tokens=n_in, output_tokens=n_out, price=price) == exact
+
+
+# Tiers.
+
+
+@given(_runs(), st.randoms(use_true_random=False), WEIGHTS)
+def test_order_of_runs_does_not_matter(
+    runs: list[Run], random: Any, weights: tuple[float, float]
+) -> None:
+    """Bit for bit, interval included, so that reruns in another order can be compared by ==."""
+    before, after = (
+        tier_statistics("T1", rows, pass_weight=weights[0], impl_weight=weights[1])
+        for rows in (runs, random.sample(runs, len(runs)))
+    )
+    assert before == after
+
+
+@given(_runs())
+def test_tier_is_made_of_what_its_runs_score(runs: list[Run]) -> None:
+    """Oracle: score each run alone, then describe the columns; the grade is the median's."""
+    tier, scores = tier_statistics("T1", runs), [score_run(run) for run in runs]
+    for name in ("pass_rate", "impl_rate", "cost_usd", "duration_seconds", "composite_score"):
+        assert getattr(tier, name) == describe([getattr(score, name) for score in scores])
+    assert tier.grade.score == tier.composite_score.median
+    passes = [score.pass_rate for score in scores]
+    if any(passes):
+        total = sum(Fraction(run.cost_usd) for run in runs)
+        assert tier.cost_of_pass == float(total / Fraction(sum(passes)))
+        costs = [run.cost_usd for run in runs]
+        expected = ratio_interval(costs, passes, confidence=0.95)
+        assert tier.cost_of_pass_interval == expected
+    else:
+        assert (tier.cost_of_pass, tier.cost_of_pass_interval) == (math.inf, None)
+
+
+@given(_runs(), st.integers(-20, 20))
+def test_costs_scale_and_nothing_else_does(runs: list[Run], power: int) -> None:
+    """A currency twice as small doubles every cost, and no score moves."""
+    assume(all(run.cost_usd == 0 or run.cost_usd > 1e-9 for run in runs))
+    factor = 2.0**power
+    before = tier_statistics("T1", runs)
+    after = tier_statistics(
+        "T1", [attrs.evolve(run, cost_usd=run.cost_usd * factor) for run in runs]
+    )
+    assert after.cost_of_pass == before.cost_of_pass * factor
+    assert after.cost_usd.median == before.cost_usd.median * factor
+    if before.cost_of_pass_interval is not None:
+        assert after.cost_of_pass_interval is not None
+        assert after.cost_of_pass_interval.low == before.cost_of_pass_interval.low * factor
+        assert after.cost_of_pass_interval.high == before.cost_of_pass_interval.high * factor
+    assert (after.composite_score, after.grade) == (before.composite_score, before.grade)
+
+
+def test_the_grade_is_that_of_the_median_not_of_the_mean() -> None:
+    """One failed run of three must not cost the tier its grade."""
+    rates = (0.96, 0.96, 0.0)
+    runs = [_run(f"{i}", impl_rate=rate) for i, rate in enumerate(rates)]
+    tier = tier_statistics("T1", runs, pass_weight=0, impl_weight=1)
+    assert (str(tier.grade), tier.composite_score.mean) == ("A", 0.64)
+
+
+def test_a_higher_confidence_widens_the_interval() -> None:
+    """The level reaches the interval."""
+    runs = [_run(f"{i}", passed=i > 1, cost_usd=0.5 + i / 100) for i in range(20)]
+    narrow, wide = (
+        tier_statistics("T1", runs, confidence=level).cost_of_pass_interval
+        for level in (0.5, 0.95)
+    )
+    assert narrow is not None
+    assert wide is not None
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_a_tier_without_a_pass_goes_through_strict_json() -> None:
+    """JSON has no infinity, so it travels as a string and comes back as a number."""
+    tier = tier_statistics("T1", [_run("1", passed=False), _run("2", passed=False)])
+    text = json.dumps(tier.to_dict(), allow_nan=False)
+    data = json.loads(text)
+    assert (data["cost_of_pass"], data["cost_of_pass_interval"]) == ("inf", None)
+    assert TierStatistics.from_dict(data) == tier
+
+
+def test_one_pass_leaves_the_cost_unbounded() -> None:
+    """A single run bounds nothing, and the unbounded interval survives JSON too."""
+    tier = tier_statistics("T1", [_run()])
+    assert tier.cost_of_pass_interval is not None
+    assert tier.cost_of_pass_interval.high == math.inf
+    assert TierStatistics.from_dict(json.loads(json.dumps(tier.to_dict()))) == tier
+
+
+def test_costs_may_add_up_beyond_the_floats() -> None:
+    """Two runs at 1e308 cost 2e308, which no float holds; a pass costs 1e308."""
+    tier = tier_statistics("T1", [_run("1", cost_usd=1e308), _run("2", cost_usd=1e308)])
+    assert tier.cost_of_pass == 1e308
+
+
+# Tiers side by side.
+
+
+@given(RATES, st.floats(1e-3, 1))
+def test_uplift_gives_the_score_back(score: float, baseline: float) -> None:
+    """Identity: ``baseline * (1 + uplift)`` is the score."""
+    uplift = tier_uplift(score, baseline=baseline)
+    assert uplift is not None
+    assert math.isclose(baseline * (1 + uplift), score, rel_tol=1e-15, abs_tol=1e-15)
+    assert (uplift > 0) == (score > baseline)
+
+
+def test_uplift_over_nothing_is_none() -> None:
+    """No share of 0 says how much better 0.5 is."""
+    assert tier_uplift(0.5, baseline=0.0) is None
+    result = cross_tier([_tier("T0", 0.0), _tier("T1", 0.5)])
+    assert dict(result.uplifts) == {"T1": None}
+
+
+@given(st.lists(st.tuples(RATES, AMOUNTS, st.booleans()), min_size=1, max_size=6))
+def test_cross_tier_against_plain_formulas(rows: list[tuple[float, float, bool]]) -> None:
+    """Oracle: variances as mean square differences in rationals, extremes by sorting."""
+    tiers = [_tier(f"T{i}", s, cost=c, passed=p) for i, (s, c, p) in enumerate(rows)]
+    result = cross_tier(tiers)
+    assert list(result.uplifts) == [tier.tier_id for tier in tiers[1:]]
+    for name in ("composite_score", "pass_rate", "impl_rate", "cost_usd"):
+        medians = [Fraction(getattr(tier, name).median) for tier in tiers]
+        pairs = sum((a - b) ** 2 for a in medians for b in medians)
+        field = {"composite_score": "composite_variance", "cost_usd": "cost_variance"}
+        variance = getattr(result, field.get(name, f"{name}_variance"))
+        assert variance == float(pairs / (2 * len(medians) ** 2))
+    costs = sorted(cost for _, cost, _ in rows)
+    assert result.cost_delta == costs[-1] - costs[0]
+    passing = [(cost, i) for i, (_, cost, passed) in enumerate(rows) if passed]
+    cheapest = min(passing, default=None)
+    if cheapest is None:
+        assert (result.frontier_cost_of_pass, result.frontier_tier) == (math.inf, None)
+    else:
+        expected = (cheapest[0], f"T{cheapest[1]}")
+        assert (result.frontier_cost_of_pass, result.frontier_tier) == expected
+    assert CrossTier.from_dict(json.loads(json.dumps(result.to_dict(), allow_nan=False))) == result
+
+
+def test_one_tier_is_enough() -> None:
+    """A baseline alone has no uplift and no variance, and still a frontier."""
+    result = cross_tier([_tier("only", 0.7)], baseline="only")
+    assert dict(result.uplifts) == {}
+    assert (result.composite_variance, result.cost_variance, result.cost_delta) == (0, 0, 0)
+    assert (result.frontier_cost_of_pass, result.frontier_tier) == (0.5, "only")
+
+
+def test_any_tier_can_be_the_baseline_and_order_is_kept() -> None:
+    """Uplifts follow the order of the tiers, the baseline left out wherever it stands."""
+    tiers = [_tier("a", 0.25), _tier("b", 0.5), _tier("c", 0.75)]
+    result = cross_tier(iter(tiers), baseline="b")
+    assert list(result.uplifts.items()) == [("a", -0.5), ("c", 0.5)]
+
+
+def test_results_hash_and_pickle() -> None:
+    """They travel between processes and serve as keys, mappings included."""
+    tiers = (_tier("T0", 0.5), _tier("T1", 0.75))
+    for result in (_run(), score_run(_run()), *tiers, cross_tier(tiers), PRICES):
+        assert pickle.loads(pickle.dumps(result)) == result
+        assert isinstance(hash(result), int)
+
+
+# Errors.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"run_id": ""}, InputError, "run_id must be a non-empty string, got ''"),
+        ({"run_id": 7}, TypeError, "run_id must be a non-empty string, got 7"),
+        ({"passed": 1}, TypeError, "passed of run 'T1/01/1' must be True or False, got 1"),
+        (
+            {"impl_rate": 1.028},
+            InputError,
+            "impl_rate of run 'T1/01/1' must be a number in [0, 1], got 1.028",
+        ),
+        (
+            {"impl_rate": math.nan},
+            InputError,
+            "impl_rate of run 'T1/01/1' must be a number in [0, 1], got nan",
+        ),
+        (
+            {"impl_rate": None},
+            TypeError,
+            "impl_rate of run 'T1/01/1' must be a number in [0, 1], got None",
+        ),
+        (
+            {"cost_usd": -0.01},
+            InputError,
+            "cost_usd of run 'T1/01/1' must be a finite number >= 0, got -0.01",
+        ),
+        (
+            {"duration_seconds": math.inf},
+            InputError,
+            "duration_seconds of run 'T1/01/1' must be a finite number >= 0, got inf",
+        ),
+    ],
+)
+def test_run_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Among hundreds of rows the message must say which one is bad."""
+    with pytest.raises(error) as caught:
+        _run(**arguments)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"pass_rate": 1.5}, InputError, "pass_rate must be a number in [0, 1], got 1.5"),
+        ({"impl_rate": True}, TypeError, "impl_rate must be a number in [0, 1], got True"),
+        ({"pass_weight": -1}, InputError, "pass_weight must be a finite number >= 0, got -1"),
+        (
+            {"impl_weight": math.inf},
+            InputError,
+            "impl_weight must be a finite number >= 0, got inf",
+        ),
+        ({"impl_weight": "1"}, TypeError, "impl_weight must be a finite number >= 0, got '1'"),
+        (
+            {"pass_weight": 0, "impl_weight": 0},
+            InputError,
+            "weights must be positive in at least one part, got (0.0, 0.0)",
+        ),
+    ],
+)
+def test_composite_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """The weights are checked alike wherever they can be passed."""
+    with pytest.raises(error) as caught:
+        composite_score(**{"pass_rate": 1.0, "impl_rate": 0.5, **arguments})
+    assert str(caught.value) == message
+    if "_weight" in message or "weights" in message:
+        for call in (
+            lambda: score_run(_run(), **arguments),
+            lambda: tier_statistics("T1", [_run()], **arguments),
+        ):
+            with pytest.raises(error) as caught:
+                call()
+            assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"cost_usd": -1}, InputError, "cost_usd must be a finite number >= 0, got -1"),
+        ({"cost_usd": "1"}, TypeError, "cost_usd must be a finite number >= 0, got '1'"),
+        ({"pass_rate": 80}, InputError, "pass_rate must be a number in [0, 1], got 80"),
+    ],
+)
+def test_cost_of_pass_errors(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """A percent for a rate is the likely slip."""
+    with pytest.raises(error) as caught:
+        cost_of_pass(**{"cost_usd": 1.0, "pass_rate": 0.5, **arguments})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"input_tokens": -1},
+            InputError,
+            "input_tokens must be an integer >= 0, got -1",
+        ),
+        (
+            {"output_tokens": 1.5},
+            TypeError,
+            "output_tokens must be an integer >= 0, got 1.5",
+        ),
+        ({"price": "gpt-4o"}, TypeError, "price must be a ModelPrice, got 'gpt-4o'"),
+    ],
+)
+def test_token_cost_errors(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The name of a model is not its price: look it up in PRICES, or pass your own."""
+    with pytest.raises(error) as caught:
+        token_cost(
+            **{"input_tokens": 1, "output_tokens": 1, "price": PRICES["gpt-4o"], **arguments}
+        )
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["input_usd_per_million", "output_usd_per_million"])
+def test_price_errors(name: str) -> None:
+    """Prices are refused where they are made, and kept as floats."""
+    prices: dict[str, Any] = {
+        "input_usd_per_million": Decimal("0.15"),
+        "output_usd_per_million": 1,
+    }
+    assert attrs.astuple(ModelPrice(**prices)) == (0.15, 1.0)
+    with pytest.raises(InputError) as caught:
+        ModelPrice(**(prices | {name: -3.0}))
+    assert str(caught.value) == f"{name} must be a finite number >= 0, got -3.0"
+    with pytest.raises(TypeError) as wrong:
+        ModelPrice(**(prices | {name: "3"}))
+    assert str(wrong.value) == f"{name} must be a finite number >= 0, got '3'"
+
+
+def test_what_no_float_holds_is_refused_not_infinite() -> None:
+    """Infinity means that nothing passes, so an overflow must not look like it."""
+    with pytest.raises(InputError, match=r"^cost_of_pass must be a finite number >= 0, got "):
+        cost_of_pass(cost_usd=1.0, pass_rate=5e-324)
+    price = ModelPrice(input_usd_per_million=1e308, output_usd_per_million=0)
+    with pytest.raises(InputError, match=r"^token_cost must be a finite number >= 0, got "):
+        token_cost(input_tokens=10**7, output_tokens=0, price=price)
+    tiers = [_tier("T0", 0.5, cost=0.0), _tier("T1", 0.5, cost=1e200)]
+    with pytest.raises(InputError, match=r"^cost_variance must be a finite number >= 0, got "):
+        cross_tier(tiers)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"tier_id": ""}, InputError, "tier_id must be a non-empty string, got ''"),
+        ({"tier_id": 1}, TypeError, "tier_id must be a non-empty string, got 1"),
+        ({"runs": [_run(), 0.5]}, TypeError, "runs[1] must be a Run, got 0.5"),
+        (
+            {"runs": [_run("a"), _run("b"), _run("a")]},
+            InputError,
+            "run_id of runs[2] must be unlike that of runs[0], got 'a'",
+        ),
+        (
+            {"runs": [_run(passed=False)], "confidence": 95},
+            InputError,
+            "confidence must be a number in (0, 1), got 95",
+        ),
+        (
+            {"confidence": "95%"},
+            TypeError,
+            "confidence must be a number in (0, 1), got '95%'",
+        ),
+    ],
+)
+def test_tier_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """A run counted twice is named by id and both places; the level is checked in any case."""
+    with pytest.raises(error) as caught:
+        tier_statistics(**{"tier_id": "T1", "runs": [_run()], **arguments})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"score": 1.1}, InputError, "score must be a number in [0, 1], got 1.1"),
+        ({"baseline": None}, TypeError, "baseline must be a number in [0, 1], got None"),
+    ],
+)
+def test_uplift_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Both are composite scores."""
+    with pytest.raises(error) as caught:
+        tier_uplift(**{"score": 0.5, "baseline": 0.5, **arguments})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"tiers": [_tier("T0", 0.5), _tier("T1", 0.5), _tier("T1", 0.6)]},
+            InputError,
+            "tier_id of tiers[2] must be unlike that of tiers[1], got 'T1'",
+        ),
+        (
+            {"tiers": [_tier("T1", 0.5), _tier("T2", 0.5)]},
+            InputError,
+            "baseline must be one of 'T1', 'T2', got 'T0'",
+        ),
+        ({"baseline": None}, TypeError, "baseline must be one of 'T0', got None"),
+        (
+            {"tiers": [_run()]},
+            TypeError,
+            f"tiers[0] must be a TierStatistics, got {shown(_run())}",
+        ),
+    ],
+)
+def test_cross_tier_errors(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """A baseline that is not there is answered with the tiers that are."""
+    with pytest.raises(error) as caught:
+        cross_tier(**{"tiers": [_tier("T0", 0.5)], **arguments})
+    assert str(caught.value) == message
+
+
+def test_only_a_run_is_scored() -> None:
+    """A row that was not made a `Run` was not checked either."""
+    row: Any = "a"
+    with pytest.raises(TypeError, match=r"^run must be a Run, got 'a'$"):
+        score_run(row)
+
+
+def test_there_are_no_statistics_of_nothing() -> None:
+    """No runs and no tiers are refused by name, and so is one record that is no sequence."""
+    one: Any = _run()
+    with pytest.raises(
+        InputError, match=r"^runs must be a non-empty sequence of Run.*, got \(\)$"
+    ):
+        tier_statistics("T1", [])
+    with pytest.raises(TypeError, match=r"^runs must be a non-empty sequence of Run.*, got Run"):
+        tier_statistics("T1", one)
+    with pytest.raises(InputError, match=r"^tiers must be a non-empty sequence of Tier.*, got "):
+        cross_tier([])
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"tier_id": ""}, "tier_id must be a non-empty string, got ''"),
+        ({"n_runs": 0}, "n_runs must be an integer >= 1, got 0"),
+        ({"cost_of_pass": math.nan}, "cost_of_pass must be a finite number >= 0, got nan"),
+    ],
+)
+def test_tier_built_by_hand_errors(changed: dict[str, Any], message: str) -> None:
+    """A NaN among the costs of a pass would make the frontier depend on the order of tiers."""
+    with pytest.raises(InputError) as caught:
+        attrs.evolve(_tier("T0", 0.5), **changed)
+    assert str(caught.value) == message

@@ -1,0 +1,537 @@
+"""pass_at_k and its variants: sourced values, errors, laws, and exact rationals as the oracle."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import statistics
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit._pass_kernel import BLOCK, EXACT_UP_TO, blocks, one_task
+from scorekit.errors import InputError
+from scorekit.intervals import proportion_interval
+from scorekit.sampling import PassAtK, pass_at_k, pass_at_k_per_task, pass_at_ks
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "sampling.json").read_text())
+SMALLEST_NORMAL = sys.float_info.min
+
+
+def _counts(max_n: int) -> st.SearchStrategy[tuple[int, int]]:
+    return st.integers(1, max_n).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+
+
+SUITES = st.lists(_counts(30), min_size=1, max_size=12)
+
+
+def _columns(tasks: list[tuple[int, int]]) -> dict[str, Any]:
+    n_samples, n_correct = zip(*tasks, strict=True)
+    return {"n_samples": n_samples, "n_correct": n_correct}
+
+
+def _exact(n: int, c: int, k: int) -> tuple[int, int]:
+    """Return the failure as a ratio of integers; it is symmetric in c and k."""
+    few, many = sorted((c, k))
+    return math.perm(n - many, few), math.perm(n, few)
+
+
+def _fraction(n: int, c: int, k: int) -> Fraction:
+    return 1 - Fraction(*_exact(n, c, k))
+
+
+def _relative_error(value: float, top: int, bottom: int) -> float:
+    if top == 0:
+        return abs(value)
+    a, b = value.as_integer_ratio()
+    return abs(a * bottom - top * b) / (top * b)
+
+
+# Sourced values.
+
+
+@pytest.mark.parametrize("case", REFERENCE["pass_at_k"])
+def test_reference_values(case: dict[str, Any]) -> None:
+    """Score and failure made before this code from exact rationals."""
+    counts = case["input"]
+    result = pass_at_k(n_samples=counts["n"], n_correct=counts["c"], k=counts["k"])
+    assert result.score == pytest.approx(case["output"]["p"], rel=1e-15, abs=0.0)
+    assert result.failure == pytest.approx(case["output"]["q"], rel=1e-14, abs=0.0)
+
+
+@pytest.mark.parametrize("case", REFERENCE["pass_at_k_sampling_var"])
+def test_reference_sampling_variance(case: dict[str, Any]) -> None:
+    """The error for exactly these tasks is the root of the unbiased variance."""
+    counts = case["input"]
+    result = pass_at_k(n_samples=counts["n"], n_correct=counts["c"], k=counts["k"])
+    assert result.stderr_same_tasks is not None
+    assert result.stderr_same_tasks**2 == pytest.approx(case["output"], rel=1e-9)
+
+
+def test_reference_suite() -> None:
+    """Mean, both standard errors and the interval of a suite, made before this code."""
+    (case,), (wilson,) = REFERENCE["mean_pass_at_k_ci"], REFERENCE["mean_pass_at_k_wilson_neff"]
+    counts, expected = case["input"], case["output"]
+    result = pass_at_k(n_samples=counts["n"], n_correct=counts["c"], k=counts["k"])
+    assert result.score == pytest.approx(expected["mean"], rel=1e-15)
+    assert result.failure == pytest.approx(1 - expected["mean"], rel=1e-15)
+    assert result.stderr == pytest.approx(expected["se_tasks_random"], rel=1e-9)
+    assert result.stderr_same_tasks == pytest.approx(expected["se_tasks_fixed"], rel=1e-9)
+    ends = result.interval.low, result.interval.high
+    assert ends == pytest.approx(wilson["output"]["ci95"], rel=1e-9)
+    assert result.interval.method == "wilson-n_eff"
+
+
+def test_all_that_a_result_says() -> None:
+    """One task by hand: 11/12, and the sampling variance 1/144 - 0."""
+    result = pass_at_k(n_samples=10, n_correct=3, k=5, confidence=0.9)
+    share = proportion_interval(3, 10, confidence=0.9)
+    assert (result.score, result.failure) == (11 / 12, 1 / 12)
+    assert (result.k, result.n_tasks, result.n_tasks_used, result.stderr) == (5, 1, 1, None)
+    assert result.stderr_same_tasks == pytest.approx(1 / 12)
+    assert result.interval.low == pytest.approx(1 - (1 - share.low) ** 5)
+    assert result.interval.high == pytest.approx(1 - (1 - share.high) ** 5)
+    assert result.interval.confidence == 0.9
+    assert result.interval.method == "wilson carried through 1 - (1 - p)^k"
+    assert PassAtK.from_dict(result.to_dict()) == result
+
+
+# Accuracy.
+
+
+def _task(rng: np.random.Generator, k: int) -> tuple[int, int]:
+    """Draw n up to 1e6 and c from a corner: few, all but few, barely k wrong ones, or c k ~ n."""
+    most = 10**6
+    n = min(most, k + int((most + 1 - k) ** rng.random()) - int(rng.integers(2)))
+    c = rng.choice(
+        [
+            int(n ** rng.random()),
+            n - int(n ** rng.random()),
+            n - k - int(n ** rng.random()) + 1,
+            int(n / k * rng.uniform(0.01, 740.0)),
+            int(rng.integers(n + 1)),
+        ]
+    )
+    return n, min(max(int(c), 0), n)
+
+
+def _assert_accurate(n: int, c: int, k: int, score: float, failure: float) -> None:
+    if c * k > 750 * n:  # the failure is at most exp(-750)
+        assert (score, failure) == (1.0, 0.0)
+        return
+    top, bottom = _exact(n, c, k)
+    assert _relative_error(score, bottom - top, bottom) <= 1e-14, (n, c, k)
+    if top / bottom >= SMALLEST_NORMAL:
+        assert _relative_error(failure, top, bottom) <= 2e-14, (n, c, k)
+    else:
+        assert failure == pytest.approx(top / bottom, abs=1e-320)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_accuracy_against_exact_rationals(seed: int) -> None:
+    """Oracle: integers, over all sizes and the corners where other forms lose their digits."""
+    rng = np.random.default_rng(seed)
+    for k in [*range(1, 24), *(int(10 ** rng.uniform(1, 6)) for _ in range(40))]:
+        tasks = [_task(rng, k) for _ in range(8)]
+        n, c = np.array(tasks).T
+        ((_, chances),) = blocks(n, c, (k,))
+        for (n_samples, n_correct), score, failure in zip(tasks, *chances[k], strict=True):
+            _assert_accurate(n_samples, n_correct, k, float(score), float(failure))
+            _assert_accurate(n_samples, n_correct, k, *one_task(n_samples, n_correct, k))
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "k"),
+    [
+        (2**53, 1, 1),
+        (2**53, 1, 2**53),
+        (2**53, 2**53 - 1, 1),
+        (2**53 - 1, 10_000, 10**12),
+        (2**53 - 1, 400, 2**52 + 1),
+        (2**53 - 1, 2**53 - 10**6, 17),
+        (10**15, 21, 10**15 - 30),
+        (10**12, 10**6, 10**4),
+    ],
+)
+def test_accuracy_does_not_end_at_a_million(n: int, c: int, k: int) -> None:
+    """Counts are exact in floats up to 2**53, and so are the bases of the powers."""
+    _assert_accurate(n, c, k, *one_task(n, c, k))
+    ((_, chances),) = blocks(np.array([n]), np.array([c]), (k,))
+    score, failure = chances[k]
+    _assert_accurate(n, c, k, float(score[0]), float(failure[0]))
+
+
+@given(_counts(EXACT_UP_TO), st.data())
+def test_one_small_task_is_correctly_rounded(counts: tuple[int, int], data: st.DataObject) -> None:
+    """Oracle: the fraction nearest to the float."""
+    n, c = counts
+    k = data.draw(st.integers(1, n))
+    result = pass_at_k(n_samples=n, n_correct=c, k=k)
+    exact = _fraction(n, c, k)
+    assert (result.score, result.failure) == (float(exact), float(1 - exact))
+
+
+@given(_counts(9), st.data())
+def test_equals_enumeration(counts: tuple[int, int], data: st.DataObject) -> None:
+    """Oracle: the share of all k-subsets that hold a correct sample."""
+    n, c = counts
+    k = data.draw(st.integers(1, n))
+    subsets = list(combinations(range(n), k))
+    hits = sum(min(subset) < c for subset in subsets)
+    assert pass_at_k(n_samples=n, n_correct=c, k=k).score == hits / len(subsets)
+
+
+@pytest.mark.parametrize(("n", "k"), [(8, 1), (8, 2), (8, 4), (11, 3)])
+def test_sampling_variance_is_unbiased(n: int, k: int) -> None:
+    """Oracle: averaged over all outcomes of n trials it is the variance of the estimator."""
+    rate = Fraction(1, 3)
+    chances = [math.comb(n, c) * rate**c * (1 - rate) ** (n - c) for c in range(n + 1)]
+    scores = [_fraction(n, c, k) for c in range(n + 1)]
+    mean = sum(p * s for p, s in zip(chances, scores, strict=True))
+    variance = sum(p * (s - mean) ** 2 for p, s in zip(chances, scores, strict=True))
+    estimates = [
+        pass_at_k(n_samples=n, n_correct=c, k=k).stderr_same_tasks or 0.0 for c in range(n + 1)
+    ]
+    average = sum(float(p) * e**2 for p, e in zip(chances, estimates, strict=True))
+    assert average == pytest.approx(float(variance), rel=1e-12)
+
+
+# Suites.
+
+
+@given(SUITES, st.integers(1, 12))
+def test_suite_is_the_mean_over_tasks(tasks: list[tuple[int, int]], k: int) -> None:
+    """Oracle: rationals for the mean and the variance of each task, `statistics` for the rest."""
+    used = [(n, c) for n, c in tasks if n >= k]
+    if not used:
+        return
+    result = pass_at_k(**_columns(tasks), k=k, insufficient="drop")
+    assert (result.n_tasks, result.n_tasks_used) == (len(tasks), len(used))
+    scores = [_fraction(n, c, k) for n, c in used]
+    assert result.score == pytest.approx(float(statistics.mean(scores)), rel=1e-14, abs=0.0)
+    assert result.failure == pytest.approx(float(1 - statistics.mean(scores)), rel=2e-14, abs=0.0)
+    if len(used) == 1:
+        assert result.stderr is None
+    else:
+        expected = statistics.stdev(scores) / math.sqrt(len(used))
+        assert result.stderr == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    if all(n >= 2 * k for n, _ in used):
+        total = sum((1 - _fraction(n, c, k)) ** 2 - 1 + _fraction(n, c, 2 * k) for n, c in used)
+        expected = math.sqrt(total) / len(used)
+        assert result.stderr_same_tasks == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    else:
+        assert result.stderr_same_tasks is None
+
+
+@given(SUITES, st.integers(1, 12), st.randoms(use_true_random=False))
+def test_order_of_tasks_does_not_matter(
+    tasks: list[tuple[int, int]], k: int, rng: random.Random
+) -> None:
+    """A suite is a set of tasks."""
+    if not any(n >= k for n, _ in tasks):
+        return
+    shuffled = rng.sample(tasks, len(tasks))
+    one = pass_at_k(**_columns(tasks), k=k, insufficient="drop")
+    other = pass_at_k(**_columns(shuffled), k=k, insufficient="drop")
+    assert one.score == pytest.approx(other.score, rel=1e-14)
+    assert one.interval.high == pytest.approx(other.interval.high, rel=1e-9)
+
+
+@given(SUITES, st.lists(st.integers(1, 12), min_size=1, max_size=4))
+def test_several_ks_are_what_each_is(tasks: list[tuple[int, int]], ks: list[int]) -> None:
+    """Bit for bit: sharing the work between the *ks* must not show, nor their order."""
+    together = pass_at_ks(**_columns(tasks), ks=ks, insufficient="nan")
+    alone = [pass_at_k(**_columns(tasks), k=k, insufficient="nan") for k in ks]
+    assert [str(result) for result in together] == [str(result) for result in alone]
+
+
+@pytest.mark.parametrize(("n", "n_distinct"), [(200, 1), (200, 3), (4000, 999), (10**6, 3)])
+def test_a_long_suite_is_what_its_tasks_are(n: int, n_distinct: int) -> None:
+    """Through the table of distinct tasks as through blocks, the sums are those of the array."""
+    rng = np.random.default_rng(3)
+    n_samples = np.full(BLOCK + 500, n) - rng.integers(0, n_distinct, BLOCK + 500)
+    n_correct = rng.integers(0, n_samples + 1)
+    for k in (1, 7, 60):
+        columns: dict[str, Any] = {"n_samples": n_samples, "n_correct": n_correct, "k": k}
+        result, scores = pass_at_k(**columns), pass_at_k_per_task(**columns)
+        assert result.score == pytest.approx(scores.mean(), rel=1e-15)
+        assert result.stderr == pytest.approx(
+            scores.std(ddof=1) / math.sqrt(scores.size), rel=1e-9
+        )
+        one_by_one = [one_task(*task, k)[0] for task in zip(n_samples, n_correct, strict=True)]
+        assert scores == pytest.approx(one_by_one, rel=1e-14, abs=0.0)
+
+
+def test_a_block_of_short_tasks_changes_nothing() -> None:
+    """A whole block may drop out, even the first."""
+    tasks = [(10**6, 40), (10**6, 0), (10**6, 700)]
+    long = _columns([(5, 5)] * (BLOCK + 1) + tasks)
+    result = pass_at_k(**long, k=100, insufficient="drop")
+    alone = pass_at_k(**_columns(tasks), k=100)
+    assert result.score == pytest.approx(alone.score, rel=1e-15)
+    assert result.stderr == pytest.approx(alone.stderr)
+    assert result.stderr_same_tasks == pytest.approx(alone.stderr_same_tasks)
+    assert result.interval.high == pytest.approx(alone.interval.high)
+
+
+def test_one_task_is_one_task_however_it_comes() -> None:
+    """A column of length 1 and what is left after dropping have no spread between tasks either."""
+    alone = pass_at_k(n_samples=10, n_correct=3, k=4)
+    assert pass_at_k(n_samples=[10], n_correct=[3], k=4) == alone
+    left = pass_at_k(n_samples=[3, 10], n_correct=[1, 3], k=4, insufficient="drop")
+    assert (left.score, left.interval) == (alone.score, alone.interval)
+    assert (left.n_tasks, left.n_tasks_used) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [list, tuple, iter, np.array, pd.Series, pl.Series, pa.array, lambda v: pa.chunked_array([v])],
+    ids=["list", "tuple", "iterator", "numpy", "pandas", "polars", "arrow", "chunked"],
+)
+def test_any_column_type_will_do(column: Any) -> None:
+    """Users bring the table they have."""
+    scores = pass_at_k_per_task(n_samples=column([5, 4, 3]), n_correct=column([2, 2, 0]), k=3)
+    assert scores.tolist() == pytest.approx([0.9, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("number", [np.int64, np.uint8, np.array])
+def test_numpy_integers_are_integers(number: Any) -> None:
+    """Counts often come out of an array."""
+    assert pass_at_k(n_samples=number(10), n_correct=number(3), k=number(5)).score == 11 / 12
+
+
+# Laws.
+
+
+@given(_counts(2000), st.data())
+def test_laws_of_one_task(counts: tuple[int, int], data: st.DataObject) -> None:
+    """Score and failure add up; more correct samples or attempts never lower the score."""
+    n, c = counts
+    k = data.draw(st.integers(1, n))
+    result = pass_at_k(n_samples=n, n_correct=c, k=k)
+    assert 0.0 <= result.interval.low <= result.score <= result.interval.high <= 1.0
+    assert result.score + result.failure == pytest.approx(1.0, rel=1e-15)
+    assert (result.failure == 0.0) >= (n - c < k)
+    slack = 1 + 2e-14
+    assert result.score <= one_task(n, min(c + 1, n), k)[0] * slack
+    assert result.score <= one_task(n, c, min(k + 1, n))[0] * slack
+    assert (
+        one_task(n, k, c)[0] == pytest.approx(result.score, rel=1e-14) if c else not result.score
+    )
+
+
+@given(_counts(2**53))
+def test_one_attempt_succeeds_as_often_as_samples_do(counts: tuple[int, int]) -> None:
+    """At k = 1 the estimator is c / n exactly, and its interval that of the proportion."""
+    n, c = counts
+    result = pass_at_k(n_samples=n, n_correct=c)
+    assert result.score == c / n
+    assert pass_at_k_per_task(n_samples=[n, n], n_correct=[c, 0]).tolist() == [c / n, 0.0]
+    share = proportion_interval(c, n)
+    ends = share.low, share.high
+    assert (result.interval.low, result.interval.high) == pytest.approx(ends, rel=1e-14)
+
+
+@given(st.lists(_counts(400), min_size=2, max_size=30), st.sampled_from([1, 2, 30]))
+def test_the_interval_of_a_suite_holds_its_score(tasks: list[tuple[int, int]], k: int) -> None:
+    """Within [0, 1], whatever the spread."""
+    tasks = [(n + k - 1, c) for n, c in tasks]
+    result = pass_at_k(**_columns(tasks), k=k)
+    assert 0.0 <= result.interval.low <= result.score <= result.interval.high <= 1.0
+
+
+def test_a_suite_without_spread_knows_no_more_than_its_samples() -> None:
+    """Equal scores would count as infinitely many tasks; all failing count as they are."""
+    equal = pass_at_k(n_samples=[10] * 4, n_correct=[5] * 4)
+    assert equal.stderr == 0.0
+    wide = proportion_interval(20, 40)
+    assert equal.interval.low < wide.low < wide.high < equal.interval.high  # t, not z
+    nearly = pass_at_k(n_samples=[10**6] * 4, n_correct=[5 * 10**5 + i for i in range(4)])
+    assert nearly.interval.high - nearly.interval.low == pytest.approx(3.1824 / 2e3, rel=1e-4)
+    none, perfect = (pass_at_k(n_samples=[10] * 4, n_correct=[c] * 4, k=5) for c in (0, 10))
+    assert (none.score, none.failure, none.stderr) == (0.0, 1.0, 0.0)
+    assert (none.interval.low, none.interval.high) == pytest.approx((0, 1 / (1 + 4 / 3.18245**2)))
+    assert (perfect.interval.low, perfect.interval.high) == (1.0 - none.interval.high, 1.0)
+
+
+# Too few samples.
+
+
+def test_too_few_samples_are_accounted_for() -> None:
+    """Never 1.0 and never c/n for k > n: unknown, or left out and said so."""
+    columns: dict[str, Any] = {"n_samples": [10, 4, 10], "n_correct": [3, 4, 0], "k": 5}
+    unknown = pass_at_k(**columns, insufficient="nan")
+    assert math.isnan(unknown.score)
+    assert math.isnan(unknown.failure)
+    assert (unknown.n_tasks, unknown.n_tasks_used) == (3, 2)
+    assert (unknown.stderr, unknown.stderr_same_tasks) == (None, None)
+    assert str(unknown.interval) == "[0, 1]"
+    assert unknown.interval.method == "none"
+    dropped = pass_at_k(**columns, insufficient="drop")
+    assert dropped.score == pytest.approx(11 / 24)
+    assert (dropped.n_tasks, dropped.n_tasks_used) == (3, 2)
+    per_task = pass_at_k_per_task(**columns, insufficient="nan")
+    assert per_task.tolist() == pytest.approx([11 / 12, math.nan, 0.0], nan_ok=True)
+    assert pass_at_k_per_task(**columns, insufficient="drop").tolist() == pytest.approx(
+        [11 / 12, 0.0]
+    )
+
+
+def test_a_single_task_with_too_few_samples_may_be_unknown() -> None:
+    """Its record says that no task was used."""
+    result = pass_at_k(n_samples=2, n_correct=0, k=5, insufficient="nan")
+    assert math.isnan(result.score)
+    assert (result.n_tasks, result.n_tasks_used, result.interval.method) == (1, 0, "none")
+    per_task = pass_at_k_per_task(n_samples=[2], n_correct=[1], k=2**53, insufficient="nan")
+    assert math.isnan(per_task[0])
+
+
+def test_one_task_needs_no_scipy() -> None:
+    """Its interval has a normal quantile, for which the standard library will do."""
+    program = (
+        "import sys; from scorekit.sampling import pass_at_k\n"
+        "pass_at_k(n_samples=10**6, n_correct=10, k=10**5)\n"
+        "sys.exit('scipy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+# Errors.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n_samples": 0}, InputError, "n_samples must be an integer >= 1, got 0"),
+        ({"n_samples": True}, TypeError, "n_samples must be an integer >= 1, got True"),
+        ({"n_samples": math.nan}, TypeError, "n_samples must be an integer >= 1, got nan"),
+        (
+            {"n_samples": 2**53 + 1},
+            InputError,
+            "n_samples must be an integer of at most 2**53, got 9007199254740993",
+        ),
+        ({"n_correct": 11}, InputError, "n_correct must be an integer in [0, 10], got 11"),
+        ({"n_correct": 3.0}, TypeError, "n_correct must be an integer in [0, 10], got 3.0"),
+        ({"k": 0}, InputError, "k must be an integer >= 1, got 0"),
+        ({"k": 1.5}, TypeError, "k must be an integer >= 1, got 1.5"),
+        ({"k": 11}, InputError, 'n_samples must be >= k = 11, got 10; pass insufficient="nan"'),
+        (
+            {"k": 11, "insufficient": "drop"},
+            InputError,
+            'n_samples must be >= k = 11, got 10; pass insufficient="nan"',
+        ),
+        ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
+        (
+            {"insufficient": "skip"},
+            InputError,
+            "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
+        ),
+        (
+            {"n_samples": [10, 10]},
+            TypeError,
+            "n_correct must be a non-empty sequence of integers, got 3",
+        ),
+        (
+            {"n_correct": [3]},
+            TypeError,
+            "n_samples must be a non-empty sequence of integers, got 10",
+        ),
+    ],
+)
+def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Each message names the parameter, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        pass_at_k(**{"n_samples": 10, "n_correct": 3, **arguments})
+    assert str(caught.value) == message
+
+
+SUITE = {"n_samples": [10] * 3 + [4, 10, 4, 10], "n_correct": [3] * 7}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"k": 5},
+            InputError,
+            (
+                "n_samples must be >= k = 5 for every task, got 2 of 7 tasks with fewer "
+                '(first: n_samples[3] = 4); pass insufficient="nan" or "drop"'
+            ),
+        ),
+        (
+            {"k": 11, "insufficient": "drop"},
+            InputError,
+            "n_samples must be >= k = 11 for at least one task, got at most 10",
+        ),
+        (
+            {"n_correct": [0, 1, 2, 12, 13, 0, 0], "n_samples": [10] * 7},
+            InputError,
+            "n_correct[3] must be an integer in [0, 10], got 12",
+        ),
+        (
+            {"n_correct": [0, -1, 0, 0, 0, 0, 0]},
+            InputError,
+            "n_correct[1] must be an integer >= 0, got -1",
+        ),
+        (
+            {"n_samples": [10, 0, 0, 10, 10, 10, 10]},
+            InputError,
+            "n_samples[1] must be an integer >= 1, got 0",
+        ),
+        (
+            {"n_samples": [math.nan], "n_correct": [3, 4]},
+            InputError,
+            "n_correct and n_samples must be equally long, got 2 and 1",
+        ),
+        (
+            {"n_samples": [], "n_correct": []},
+            InputError,
+            "n_samples must be a non-empty sequence of integers, got ()",
+        ),
+        (
+            {"insufficient": None},
+            TypeError,
+            "insufficient must be one of 'raise', 'nan', 'drop', got None",
+        ),
+        ({"k": "5"}, TypeError, "k must be an integer >= 1, got '5'"),
+    ],
+)
+def test_column_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """The first offending task is named; suite and per-task estimates refuse alike."""
+    for function in (pass_at_k, pass_at_k_per_task):
+        with pytest.raises(error) as caught:
+            function(**{**SUITE, **arguments})
+        assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("ks", "error", "message"),
+    [
+        ((), InputError, "ks must be a non-empty sequence of integers, got ()"),
+        (5, TypeError, "ks must be a non-empty sequence of integers, got 5"),
+        ((1, 0), InputError, "ks[1] must be an integer >= 1, got 0"),
+        (
+            (1, 2**60),
+            InputError,
+            "ks[1] must be an integer of at most 2**53, got 1152921504606846976",
+        ),
+    ],
+)
+def test_ks_errors(ks: Any, error: type[Exception], message: str) -> None:
+    """A bad k is named by its position."""
+    with pytest.raises(error) as caught:
+        pass_at_ks(n_samples=10, n_correct=3, ks=ks)
+    assert str(caught.value) == message

@@ -1,0 +1,349 @@
+"""The tour: what it prints, what came of each solution, and what its runner survives."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import select
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import scorekit
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+# By task, the solutions that are not right: what comes of them and how many tests they pass.
+# Found by reading them against the tests, one by one.
+NOT_RIGHT = {
+    "roman": {"no_forty": ("wrong", 6), "fenced": ("no build", 0)},
+    "brackets": {
+        "counter": ("wrong", 5),
+        "no_leftover": ("wrong", 6),
+        "pop_empty": ("wrong", 5),
+        "replaces": ("slow", 2),
+    },
+    "runs": {"drops_last": ("wrong", 1), "counted": ("wrong", 5), "first_letter": ("wrong", 5)},
+    "intervals": {
+        "touching": ("wrong", 5),
+        "unsorted": ("wrong", 5),
+        "last_end": ("wrong", 5),
+        "no_colon": ("no build", 0),
+    },
+    "edits": {"recursive": ("slow", 5), "hamming": ("wrong", 4), "no_replace": ("wrong", 5)},
+    "leap": {"by_four": ("wrong", 4), "asks": ("crash", 0)},
+    "stairs": {"recursive": ("slow", 5), "binet": ("wrong", 5), "zero": ("wrong", 5)},
+    "words": {"most_common": ("wrong", 5), "split": ("wrong", 5)},
+    "primes": {"strict": ("wrong", 6), "no_rest": ("wrong", 2), "trial": ("slow", 6)},
+    "anagrams": {
+        "unsorted": ("wrong", 3),
+        "set_key": ("wrong", 4),
+        "permutations": ("slow", 5),
+        "truncated": ("no build", 0),
+    },
+    "flatten": {
+        "one_level": ("wrong", 4),
+        "shared": ("wrong", 2),
+        "strings": ("wrong", 5),
+        "falsy": ("wrong", 5),
+    },
+    "bowling": {
+        "no_bonus": ("wrong", 3),
+        "past_end": ("wrong", 5),
+        "one_bonus": ("wrong", 5),
+        "quits": ("crash", 0),
+    },
+}
+
+WARNINGS = {
+    ("brackets", "guarded"): 1,  # bare except
+    ("runs", "one_line"): 1,  # a line of more than 99 characters
+    ("words", "imports"): 2,  # string and defaultdict
+    ("flatten", "shared"): 1,  # mutable default
+}
+
+SAMPLES_BY_KIND = {
+    "swift-1": {"right": 24, "wrong": 27, "slow": 6, "crash": 1, "no build": 2},
+    "careful-2": {"right": 44, "wrong": 9, "slow": 4, "crash": 2, "no build": 1},
+}
+
+
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+tour = _load("tour")
+worker = _load("tour_worker")
+
+
+def run(source: str, *tests: str, seconds: float = 10.0) -> Any:
+    """Build and test a solution; the limit is generous where it is not the point."""
+    return tour.run_solution(source, tests or ("f() == 1",), seconds=seconds)
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Run the tour as a newcomer would, but from another directory, and return its output."""
+    result = subprocess.run(
+        [sys.executable, str(DOCS / "tour.py")],
+        cwd=tmp_path_factory.mktemp("elsewhere"),
+        env={**os.environ, "PYTHONPATH": str(Path(scorekit.__file__).parent.parent)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> Any:
+    """Test all solutions once for the facts below."""
+    return tour.evaluate()
+
+
+# The report.
+
+
+def test_sections_come_in_order(printed: str) -> None:
+    """Each section is there once, numbered, and has something to say."""
+    titles = [f"\n{n}. {title}\n\n" for n, (title, _) in enumerate(tour.CODE_SECTIONS, start=1)]
+    positions = [printed.index(title) for title in titles]
+    assert len(titles) == 8
+    assert positions == sorted(positions)
+    assert [printed.count(title) for title in titles] == [1] * 8
+
+
+def test_report_fits_a_terminal(printed: str) -> None:
+    """No line is wider than the report claims to be, and none ends in space."""
+    lines = printed.splitlines()
+    assert max(map(len, lines)) <= tour.WIDTH == 88
+    assert lines == [line.rstrip() for line in lines]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "leap        Is it a leap year?              ✓ ✓ ✓ ✗ ✓   † ✓ ✓ ✓ †",
+        "edits       Edit distance of two words      ⧗ ✗ ⧗ ⧗ ✗   ✓ ✓ ✓ ⧗ ✓",
+        "anagrams    Group words that are anagrams   ✓ ✓ ✗ ✓ ✗   ✓ ⧗ ! ⧗ ✓",
+        "✓ right      every test passed                           24          44",
+        "✗ wrong      some test failed                            27           9",
+        "⧗ slow       killed after 1 s                             6           4",
+        "† crash      compiled, but ended before its tests         1           2",
+        "! no build   did not compile                              2           1",
+        "code score                     0.657",  # .4 + .5 * 2/6 + .1 * .9
+        "swift-1                   0.40 [",  # 24 of 60
+        "careful-2                 0.73 [",  # 44 of 60
+        "passed           20 %               80 %",  # rounds of 3 8 4 5 4 and 10 10 8 7 9
+        "leap      code_score 0.967 -> 0.800 (-0.167)",  # one 5/6, two without a test passed
+        "Regressions: 2",
+    ],
+)
+def test_known_lines(printed: str, line: str) -> None:
+    """Facts worked out from the tasks by hand, as the report shows them."""
+    assert line in printed
+
+
+# The outcomes.
+
+
+def test_outcome_of_every_solution(evaluation: Any) -> None:
+    """Kind, tests passed and warnings are those found by reading; the rest is right."""
+    seen = {(a.task.name, a.solution): a.outcome for a in evaluation.attempts}
+    expected = {}
+    for task in evaluation.tasks:
+        for name in task.solutions:
+            kind, passed = NOT_RIGHT[task.name].get(name, ("right", len(task.tests)))
+            warnings = WARNINGS.get((task.name, name), 0)
+            expected[task.name, name] = (kind, passed, len(task.tests) - passed, warnings)
+    assert {key: outcome[:4] for key, outcome in seen.items()} == expected
+
+
+def test_samples_by_kind(evaluation: Any) -> None:
+    """Each model has five samples of each task, in the proportions counted by hand."""
+    counts = Counter((a.model, a.outcome.kind) for a in evaluation.attempts)
+    assert counts == {(m, k): n for m, kinds in SAMPLES_BY_KIND.items() for k, n in kinds.items()}
+    assert Counter((a.task.name, a.model) for a in evaluation.attempts) == {
+        (task.name, model): 5 for task in evaluation.tasks for model in SAMPLES_BY_KIND
+    }
+
+
+def test_rounds_cover_every_task_once(evaluation: Any) -> None:
+    """The bar of a pass is met by the rounds that solve at least eight of the twelve tasks."""
+    passed = {m: [r.passed for r in tour.rounds(evaluation, m)] for m in evaluation.models}
+    assert passed == {
+        "swift-1": [False, True, False, False, False],
+        "careful-2": [True, True, True, False, True],
+    }
+
+
+# The runner.
+
+
+def test_right_solution() -> None:
+    """The plain case, so that the ones below fail for the reason they name."""
+    assert run("def f(): return 1")[:4] == ("right", 1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["while True: pass", "import time\ntime.sleep(600)", "while True: print('x' * 1000)"],
+    ids=["loop", "sleep", "flood"],
+)
+def test_endless_import_is_killed(source: str) -> None:
+    """Busy, asleep or printing for ever: the time limit ends it, and no test counts as passed."""
+    assert run(source, seconds=0.2)[:3] == ("slow", 0, 1)
+
+
+def test_tests_passed_before_the_limit_count() -> None:
+    """A solution that hangs on its second test has passed the first."""
+    source = "def f(n):\n    while n: pass\n    return 1"
+    assert run(source, "f(0) == 1", "f(1) == 1", "f(0) == 1", seconds=0.5)[:3] == ("slow", 1, 2)
+
+
+def test_swallowed_interrupts_do_not_help() -> None:
+    """A loop that catches everything is killed all the same."""
+    source = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    assert run(source, seconds=0.2).kind == "slow"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs process groups and named pipes")
+def test_whole_process_group_is_killed(tmp_path: Path) -> None:
+    """A child that a solution leaves behind is gone, seen by its end of a pipe closing."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    source = f"""
+import os, time
+if os.fork() == 0:
+    writer = os.open({str(pipe)!r}, os.O_WRONLY)
+    os.write(writer, b"alive")
+time.sleep(600)
+"""
+    try:
+        assert run(source, seconds=1.0).kind == "slow"
+        assert os.read(reader, 100) == b"alive"
+        assert select.select([reader], [], [], 30.0)[0] == [reader]
+        assert os.read(reader, 100) == b""
+    finally:
+        os.close(reader)
+
+
+def test_exit_in_a_test_is_a_failed_test() -> None:
+    """The tests after it still run."""
+    source = "import sys\ndef f(stop):\n    if stop: sys.exit(0)\n    return 1"
+    assert run(source, "f(True) == 1", "f(False) == 1")[:3] == ("wrong", 1, 1)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import sys\nsys.exit(0)",
+        "import os\nos._exit(0)",
+        "raise RuntimeError",
+        "import a_module_that_nobody_has",
+        "n = int(input())",
+        "raise KeyboardInterrupt",
+    ],
+)
+def test_crash_at_import(source: str) -> None:
+    """It compiled, but no test could run; there is nothing to read on standard input."""
+    assert run(source)[:3] == ("crash", 0, 1)
+
+
+@pytest.mark.parametrize(
+    "source", ["def f(: return 1", "```python\ndef f(): return 1\n```", "f = '\0'", "(" * 10_000]
+)
+def test_not_compiling(source: str) -> None:
+    """All tests count as failed, and nothing is run or linted."""
+    assert run(source)[:4] == ("no build", 0, 1, 0)
+
+
+def test_flood_of_prints_changes_nothing() -> None:
+    """A right solution that prints megabytes is right: its prints go nowhere."""
+    source = "def f():\n    for _ in range(10_000): print('x' * 1000)\n    return 1"
+    assert run(source)[:3] == ("right", 1, 0)
+
+
+def test_flood_of_the_private_channel_is_bounded() -> None:
+    """Reading stops after a bounded number of bytes, well before the time limit."""
+    source = """
+import os
+while True:
+    for descriptor in range(3, 64):
+        try:
+            os.write(descriptor, b"x" * 1000)
+        except OSError:
+            pass
+"""
+    assert run(source, seconds=60.0)[:3] == ("crash", 0, 1)
+
+
+def test_faked_results_are_not_believed() -> None:
+    """Lines that look like results, on any descriptor, lack the token that was never shown."""
+    source = r"""
+import os
+fake = "compiled 0\npassed\nfinished\n" + "0" * 32 + " passed\n" + "0" * 32 + " finished\n"
+print(fake, flush=True)
+for descriptor in range(64):
+    try:
+        os.write(descriptor, fake.encode())
+    except OSError:
+        pass
+def f(): return 2
+"""
+    assert run(source)[:3] == ("wrong", 0, 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce the limit")
+def test_memory_is_limited() -> None:
+    """Asking for 80 GB fails the test that asks, and no other."""
+    source = "def f(n): return len([0] * n)"
+    assert run(source, "f(10**10) == 10**10", "f(1) == 1")[:3] == ("wrong", 1, 1)
+
+
+def test_main_guard_does_not_run() -> None:
+    """Demonstrations at the bottom of an answer stay quiet, as on import."""
+    source = "def f(): return 1\nif __name__ == '__main__': raise SystemExit"
+    assert run(source).kind == "right"
+
+
+def test_worker_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broken instrument must not pass for a bad solution."""
+    monkeypatch.setattr(tour, "HERE", DOCS / "nowhere")
+    with pytest.raises(RuntimeError, match=r"^the worker ended before .* solution compiles$"):
+        run("def f(): return 1")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import os\nfrom re import match as m, sub\nsub", ["1: unused import os", "2: unused"]),
+        ("import os.path\nos.path", []),
+        ("try: pass\nexcept: pass", ["2: bare except"]),
+        ("try: pass\nexcept ValueError: pass", []),
+        ("def f(a, b={}, *, c=[]): pass", ["1: mutable default", "1: mutable default"]),
+        ("def f(a, b=(), *, c, d=None): pass", []),
+        (f"a = '{'x' * 93}'", []),
+        (f"a = '{'x' * 94}'", ["1: longer than 99"]),
+    ],
+)
+def test_lint(source: str, expected: list[str]) -> None:
+    """Each rule, and what it leaves alone; 99 characters are the most a line may have."""
+    found = list(worker.lint(source))
+    assert len(found) == len(expected)
+    for warning, start in zip(found, expected, strict=True):
+        assert warning.startswith(f"line {start}")

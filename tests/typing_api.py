@@ -1,0 +1,46 @@
+"""What users write, as type checkers see it: checked by mypy and pyright, never run."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from numpy.typing import NDArray
+
+import scorekit
+from scorekit import (
+    CodeReport,
+    CodeSample,
+    CodeScore,
+    Comparison,
+    LetterGrade,
+    PassAtK,
+    Statistics,
+    TierStatistics,
+)
+
+
+def api() -> None:
+    """Hold the types of common calls."""
+    assert_type(scorekit.code_score(compiled=True, passed=1), CodeScore)
+    assert_type(scorekit.code_scores(compiled=[True, False]), NDArray[np.float64])
+    scorekit.code_scores(compiled=np.array([True]), passed=np.array([1]))
+    scorekit.code_scores(compiled=pd.Series([True]), passed=pl.Series([1]))
+    assert_type(scorekit.pass_at_k(n_samples=10, n_correct=3, k=5), PassAtK)
+    assert_type(scorekit.pass_at_k(n_samples=[10, 10], n_correct=np.array([3, 4])), PassAtK)
+    assert_type(scorekit.pass_at_ks(n_samples=[10], n_correct=[3], ks=(1, 5)), tuple[PassAtK, ...])
+    assert_type(scorekit.describe([1, 2.0]), Statistics)
+    assert_type(scorekit.letter_grade(0.9), LetterGrade)
+
+    sample = CodeSample(case_id="a", model="m", compiled=True)
+    assert_type(scorekit.code_report([sample], ks=(1,)), CodeReport)
+    assert_type(scorekit.code_report([sample]).models[0].pass_at_k[0].score, float)
+    assert_type(CodeReport.from_json(""), CodeReport)
+    assert_type(scorekit.compare_reports({"a": 0.5}, {"a": [True, False]}), Comparison)
+    scorekit.compare_reports({"a": 1}, {"a": np.array([0.5])})
+
+    run = scorekit.Run(run_id="r", passed=True, impl_rate=0.9, cost_usd=0.5, duration_seconds=1.0)
+    assert_type(scorekit.tier_statistics("T0", [run]), TierStatistics)
+    assert_type(scorekit.tier_uplift(0.8, baseline=0.7), float | None)
