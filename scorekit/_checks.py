@@ -23,16 +23,16 @@ MAX_COUNT = 2**53
 """Largest count a column may hold: beyond it float64 skips integers."""
 
 
-def _is_numpy_bool(value: object) -> bool:
-    numpy = sys.modules.get("numpy")  # without it loaded no value can be one of its booleans
-    return numpy is not None and isinstance(value, numpy.bool_)
+def _is_numpy(value: object, *names: str) -> bool:
+    numpy = sys.modules.get("numpy")  # without it loaded no value can be one of its scalars
+    return numpy is not None and isinstance(value, tuple(getattr(numpy, name) for name in names))
 
 
 def check_flag(name: str, value: object) -> bool:
     """Return *value* as a ``bool``; takes NumPy booleans, refuses 0 and 1."""
     if isinstance(value, bool):
         return value
-    if _is_numpy_bool(value):
+    if _is_numpy(value, "bool_"):
         return bool(value)
     refuse(name, "True or False", value, TypeError)
 
@@ -46,7 +46,9 @@ def check_count(name: str, value: object, low: int = 0, high: int | None = None)
 
 
 def _as_integer(name: str, value: object, low: int, high: int | None) -> int:
-    if isinstance(value, SupportsIndex) and not (isinstance(value, bool) or _is_numpy_bool(value)):
+    if isinstance(value, SupportsIndex) and not (
+        isinstance(value, bool) or _is_numpy(value, "bool_")
+    ):
         try:
             return operator.index(value)
         except TypeError:  # arrays have __index__ too
@@ -84,7 +86,7 @@ def check_number(
         if (
             isinstance(value, bool)
             or not isinstance(value, Real | Decimal)
-            or _is_numpy_bool(value)
+            or _is_numpy(value, "bool_", "timedelta64")  # a duration without its unit is no number
         ):
             refuse(name, _number_domain(low, high, open_ends=open_ends), value, TypeError)
         try:
@@ -108,6 +110,11 @@ def _number_domain(low: float, high: float, *, open_ends: bool) -> str:
     if low == -math.inf:
         return f"a finite number {'<' if open_ends else '<='} {high:g}"
     return f"a number in ({low:g}, {high:g})" if open_ends else f"a number in [{low:g}, {high:g}]"
+
+
+def store(record: object, name: str, checked: bool | float) -> None:  # noqa: FBT001 - a value
+    """Replace a NumPy or Decimal value, which JSON would not take, by the checked builtin."""
+    object.__setattr__(record, name, checked)  # as attrs itself fills a frozen instance
 
 
 def check_text(name: str, value: object, *, empty: bool = False) -> str:
@@ -187,6 +194,8 @@ def column(name: str, values: object, what: str) -> NDArray[Any]:
         raise InputError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.size == 0:
         refuse(name, f"a non-empty sequence of {what}", values)
+    if array.dtype.kind in "mM":  # whose entries can turn into integers unasked
+        refuse(name, f"a non-empty sequence of {what}", values, TypeError)
     return array
 
 

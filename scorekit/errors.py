@@ -23,8 +23,22 @@ def one_line(text: str, limit: int = TEXT_LIMIT) -> str:
     return shortened("".join(escaped), limit)
 
 
-_shorten = reprlib.Repr()
-_shorten.maxstring = _shorten.maxother = _shorten.maxlong = 80
+LONG_INT_BITS = 2000
+"""Beyond it an integer is shown by its size: Python may refuse to write out its digits."""
+
+
+class _Shorten(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = self.maxlong = 80
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Show a huge integer, wherever it is nested, by its number of bits."""
+        bits = x.bit_length()
+        return super().repr_int(x, level) if bits <= LONG_INT_BITS else f"<int of {bits} bits>"
+
+
+_shorten = _Shorten()
 
 
 class ScorekitError(Exception):
@@ -50,7 +64,11 @@ class RegressionError(ScorekitError):
 
 def shown(value: object) -> str:
     """Return *value* as a message shows it: its repr on one line, cut when long."""
-    return _shorten.repr(value).replace("\n", " ")
+    try:
+        text = _shorten.repr(value)
+    except Exception:  # noqa: BLE001 - a message about one mistake must not raise another
+        text = f"<{type(value).__name__} that cannot be shown>"
+    return one_line(" ".join(text.split("\n")))
 
 
 def refuse(name: str, domain: str, value: object, error: type[Exception] = InputError) -> NoReturn:

@@ -17,6 +17,7 @@ from scorekit._checks import (
     check_number,
     check_records,
     check_text,
+    store,
 )
 from scorekit._records import FrozenMapping, Record
 from scorekit.errors import refuse, shown
@@ -63,15 +64,10 @@ class Run(Record):
         """Check every field and store it as the builtin it is annotated with."""
         check_text("run_id", self.run_id)
         whose = f" of run {shown(self.run_id)}"
-        _store(self, "passed", check_flag(f"passed{whose}", self.passed))
+        store(self, "passed", check_flag(f"passed{whose}", self.passed))
         for name in ("impl_rate", "cost_usd", "duration_seconds"):
             high = 1.0 if name == "impl_rate" else math.inf
-            _store(self, name, check_number(f"{name}{whose}", getattr(self, name), 0.0, high))
-
-
-def _store(record: Record, name: str, checked: bool | float) -> None:  # noqa: FBT001 - a value
-    """Replace a NumPy or Decimal value, which JSON would not take, by the checked builtin."""
-    object.__setattr__(record, name, checked)  # as attrs itself fills a frozen instance
+            store(self, name, check_number(f"{name}{whose}", getattr(self, name), 0.0, high))
 
 
 @attrs.frozen(kw_only=True)
@@ -266,7 +262,7 @@ class ModelPrice(Record):
     def __attrs_post_init__(self) -> None:
         """Check both prices."""
         for name in ("input_usd_per_million", "output_usd_per_million"):
-            _store(self, name, check_number(name, getattr(self, name), 0.0))
+            store(self, name, check_number(name, getattr(self, name), 0.0))
 
 
 PRICES = FrozenMapping(

@@ -46,6 +46,9 @@ PLAIN = frozenset({bool, int, float})
 EXACT_IN_FLOAT = 2**53
 """Every integer below it is a float."""
 
+SMALLEST_DECIMAL = -1000
+"""Exponent below which the exact ratio behind a `Decimal` could fill the memory."""
+
 LIMB_BITS = 20
 BLOCK = 2**13
 """
@@ -98,7 +101,8 @@ def describe(values: Iterable[float | Decimal | Fraction]) -> Statistics:
         A frozen `Statistics`.
 
     Raises:
-        InputError: If there is no value, or one is NaN, infinite or beyond the range of floats.
+        InputError: If there is no value, or one is NaN, infinite, beyond the range of floats or
+            a `Decimal` other than 0 of a size below 1e-1000.
         TypeError: If *values* is not an ordered iterable, or holds anything but real numbers.
 
     Examples:
@@ -157,7 +161,7 @@ class Tally:
             values: As for `describe`.
 
         Raises:
-            InputError: If a value is NaN, infinite or beyond the range of floats.
+            InputError: If a value is one that `describe` refuses.
             TypeError: If *values* is not an ordered iterable, or holds anything but real numbers.
         """
         numbers = _exact_array(_column(values))
@@ -339,6 +343,8 @@ def _exact_number(name: str, value: Any) -> float | int | Fraction:
     rounded = check_number(name, value)
     if isinstance(value, float):  # NumPy's float64 among them
         return rounded
+    if isinstance(value, Decimal) and value and value.adjusted() < SMALLEST_DECIMAL:
+        refuse(name, f"0 or a number of size >= 1e{SMALLEST_DECIMAL}", value)
     if isinstance(value, Rational):
         exact = Fraction(int(value.numerator), int(value.denominator))
     else:

@@ -1,0 +1,60 @@
+"""Arguments that look like numbers and are none."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scorekit import InputError, Tally, cost_of_pass, describe, pass_at_k, proportion_interval
+
+DURATIONS = [np.timedelta64(5, unit) for unit in ("s", "ns", "D")] + [np.timedelta64(5)]
+
+
+@pytest.mark.parametrize("value", DURATIONS, ids=repr)
+def test_a_numpy_duration_is_no_number(value: Any) -> None:
+    """It registers as an integer, and drops its unit when made a float."""
+    with pytest.raises(TypeError, match=r"^cost_usd must be a finite number >= 0, got np.timede"):
+        cost_of_pass(cost_usd=value, pass_rate=1)
+    with pytest.raises(TypeError, match=r"^n_trials must be an integer >= 1, got np.timedelta64"):
+        proportion_interval(1, value)
+    with pytest.raises(TypeError, match=r"^values\[1\] must be a finite number, got np.timedelta"):
+        describe([1, value])
+
+
+@pytest.mark.parametrize("kind", ["m8[ns]", "M8[ns]", "m8[s]"])
+def test_a_column_of_times_holds_no_counts(kind: str) -> None:
+    """In nanoseconds NumPy hands them out as plain integers."""
+    with pytest.raises(TypeError, match=r"^n_samples must be a non-empty sequence of integers, g"):
+        pass_at_k(n_samples=np.array([5], kind), n_correct=np.array([1]))
+
+
+TINY = Decimal("1e-999999999")
+
+
+def test_a_decimal_too_small_to_write_out_is_refused() -> None:
+    """Its exact ratio has a thousand million digits: to wait for it would be to hang."""
+    message = (
+        r"^values\[1\] must be 0 or a number of size >= 1e-1000, got Decimal\('1E-999999999'\)$"
+    )
+    with pytest.raises(InputError, match=message):
+        describe([1, TINY])
+    with pytest.raises(InputError, match=message):
+        Tally().add([1, TINY])
+
+
+def test_small_decimals_are_exact_and_zeros_of_any_exponent_are_zeros() -> None:
+    """Just above the limit nothing is lost before the one rounding."""
+    small = Decimal("1e-1000")
+    assert describe([small, 1, small, 1]).mean == 0.5
+    assert describe([small, Fraction(1, 3)]).min == 0.0
+    assert describe([Decimal("0e-999999999"), Decimal("-0e999999999")]).mean == 0.0
+
+
+@pytest.mark.parametrize("value", [TINY, Decimal("0e-999999999")])
+def test_a_single_number_is_rounded_without_being_written_out(value: Decimal) -> None:
+    """A cost of 1e-999999999 is free as far as a float can tell."""
+    assert cost_of_pass(cost_usd=value, pass_rate=1) == 0.0  # type: ignore[arg-type]
