@@ -11,6 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from scorekit._costs import PRICES as PRICES
+    from scorekit._costs import ModelPrice as ModelPrice
+    from scorekit._costs import cost_of_pass as cost_of_pass
+    from scorekit._costs import token_cost as token_cost
     from scorekit._records import Record as Record
     from scorekit._verdict import SuiteVerdict as SuiteVerdict
     from scorekit.coding import CodeScore as CodeScore
@@ -30,19 +34,15 @@ if TYPE_CHECKING:
     from scorekit.reports import CodeSample as CodeSample
     from scorekit.reports import ModelStatistics as ModelStatistics
     from scorekit.reports import code_report as code_report
-    from scorekit.runs import PRICES as PRICES
     from scorekit.runs import CrossTier as CrossTier
-    from scorekit.runs import ModelPrice as ModelPrice
     from scorekit.runs import Run as Run
     from scorekit.runs import RunScore as RunScore
     from scorekit.runs import TierStatistics as TierStatistics
     from scorekit.runs import composite_score as composite_score
-    from scorekit.runs import cost_of_pass as cost_of_pass
     from scorekit.runs import cross_tier as cross_tier
     from scorekit.runs import score_run as score_run
     from scorekit.runs import tier_statistics as tier_statistics
     from scorekit.runs import tier_uplift as tier_uplift
-    from scorekit.runs import token_cost as token_cost
     from scorekit.sampling import PassAtK as PassAtK
     from scorekit.sampling import pass_at_k as pass_at_k
     from scorekit.sampling import pass_at_k_per_task as pass_at_k_per_task
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from scorekit.summary import letter_grade as letter_grade
 
 _MODULES = {
+    "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
     "_records": ("Record",),
     "_verdict": ("SuiteVerdict",),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
@@ -62,19 +63,15 @@ _MODULES = {
     "intervals": ("Interval", "proportion_interval"),
     "reports": ("CaseStatistics", "CodeReport", "CodeSample", "ModelStatistics", "code_report"),
     "runs": (
-        "PRICES",
         "CrossTier",
-        "ModelPrice",
         "Run",
         "RunScore",
         "TierStatistics",
         "composite_score",
-        "cost_of_pass",
         "cross_tier",
         "score_run",
         "tier_statistics",
         "tier_uplift",
-        "token_cost",
     ),
     "sampling": ("PassAtK", "pass_at_k", "pass_at_k_per_task", "pass_at_ks"),
     "summary": ("LetterGrade", "Statistics", "Tally", "describe", "letter_grade"),

@@ -15,22 +15,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from scorekit._costs import PRICES, ModelPrice, cost_of_pass, token_cost
 from scorekit.errors import InputError, shown
 from scorekit.intervals import ratio_interval
 from scorekit.runs import (
-    PRICES,
     CrossTier,
-    ModelPrice,
     Run,
     RunScore,
     TierStatistics,
     composite_score,
-    cost_of_pass,
     cross_tier,
     score_run,
     tier_statistics,
     tier_uplift,
-    token_cost,
 )
 from scorekit.summary import describe
 
