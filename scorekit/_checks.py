@@ -23,16 +23,19 @@ MAX_COUNT = 2**53
 """Largest count a column may hold: beyond it float64 skips integers."""
 
 
-def _is_numpy(value: object, *names: str) -> bool:
+def _is_numpy(value: object, name: str) -> bool:
     numpy = sys.modules.get("numpy")  # without it loaded no value can be one of its scalars
-    return numpy is not None and isinstance(value, tuple(getattr(numpy, name) for name in names))
+    return numpy is not None and isinstance(value, getattr(numpy, name))
+
+
+def is_flag(value: object) -> bool:
+    """Tell booleans, NumPy's among them."""
+    return isinstance(value, bool) or _is_numpy(value, "bool_")
 
 
 def check_flag(name: str, value: object) -> bool:
     """Return *value* as a ``bool``; takes NumPy booleans, refuses 0 and 1."""
-    if isinstance(value, bool):
-        return value
-    if _is_numpy(value, "bool_"):
+    if is_flag(value):
         return bool(value)
     refuse(name, "True or False", value, TypeError)
 
@@ -46,9 +49,7 @@ def check_count(name: str, value: object, low: int = 0, high: int | None = None)
 
 
 def _as_integer(name: str, value: object, low: int, high: int | None) -> int:
-    if isinstance(value, SupportsIndex) and not (
-        isinstance(value, bool) or _is_numpy(value, "bool_")
-    ):
+    if isinstance(value, SupportsIndex) and not is_flag(value):
         try:
             return operator.index(value)
         except TypeError:  # arrays have __index__ too
@@ -84,9 +85,9 @@ def check_number(
     number = value
     if type(value) is not float:
         if (
-            isinstance(value, bool)
+            is_flag(value)
             or not isinstance(value, Real | Decimal)
-            or _is_numpy(value, "bool_", "timedelta64")  # a duration without its unit is no number
+            or _is_numpy(value, "timedelta64")  # a duration without its unit is no number
         ):
             refuse(name, _number_domain(low, high, open_ends=open_ends), value, TypeError)
         try:
@@ -147,7 +148,8 @@ def check_instance(name: str, value: object, kind: type[T]) -> T:
 def is_ordered(value: object) -> TypeGuard[Iterable[Any]]:
     """Tell iterables whose order is the caller's from text, mappings and sets."""
     unordered = isinstance(value, str | bytes | Mapping | AbstractSet)
-    return isinstance(value, Iterable) and not unordered
+    single = getattr(value, "ndim", 1) == 0  # such an array has __iter__ too
+    return isinstance(value, Iterable) and not unordered and not single
 
 
 def check_items(

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import attrs
 
-from scorekit._checks import check_count, check_instance, check_number, store
+from scorekit._checks import check_bounded_count, check_instance, check_number, store
 from scorekit._records import FrozenMapping, Record
 
 TOKENS_PER_PRICE = 1_000_000
@@ -63,15 +63,15 @@ def token_cost(*, input_tokens: int, output_tokens: int, price: ModelPrice) -> f
     The prices count as they are written in decimal, and the result is rounded once.
 
     Args:
-        input_tokens: Tokens sent (count).
-        output_tokens: Tokens received (count).
+        input_tokens: Tokens sent (count, at most 2**53).
+        output_tokens: Tokens received (count, at most 2**53).
         price: The model's price, one of `PRICES` or your own.
 
     Returns:
         The cost in USD, not rounded to cents.
 
     Raises:
-        InputError: If a count is negative, or the cost too large for a float.
+        InputError: If a count is negative or above 2**53, or the cost too large for a float.
         TypeError: If a count is not an integer or *price* is not a `ModelPrice`.
 
     Examples:
@@ -84,8 +84,8 @@ def token_cost(*, input_tokens: int, output_tokens: int, price: ModelPrice) -> f
 
     .. versionadded:: 0.1.0
     """
-    n_in = check_count("input_tokens", input_tokens)
-    n_out = check_count("output_tokens", output_tokens)
+    n_in = check_bounded_count("input_tokens", input_tokens)
+    n_out = check_bounded_count("output_tokens", output_tokens)
     check_instance("price", price, ModelPrice)
     cost = n_in * as_decimal(price.input_usd_per_million)
     cost += n_out * as_decimal(price.output_usd_per_million)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import attrs
 
-from scorekit._checks import check_number, is_ordered
+from scorekit._checks import check_number, is_flag, is_ordered
 from scorekit.errors import InputError, refuse
 
 if TYPE_CHECKING:
@@ -177,9 +177,7 @@ def _exact_items(items: Sequence[Any]) -> NDArray[Any]:
 
 def _exact_number(name: str, value: Any) -> float | int | Fraction:
     """Return a finite number as a float if it is one, else as what Python compares exactly."""
-    import numpy as np
-
-    if isinstance(value, bool) or type(value) is np.bool_:
+    if is_flag(value):
         return float(value)
     rounded = check_number(name, value)
     if isinstance(value, float):  # NumPy's float64 among them

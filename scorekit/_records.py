@@ -6,6 +6,7 @@ import html
 import json
 import math
 import types
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import Enum
@@ -127,7 +128,9 @@ class Report(Record):
             TypeError: If *text* is not a string.
         """
         try:
-            data = json.loads(text, parse_constant=_refuse_constant)
+            data = json.loads(
+                text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
+            )
         except TypeError:
             refuse("text", "a string", text, TypeError)
         except (ValueError, RecursionError) as error:
@@ -140,13 +143,21 @@ class Report(Record):
         data = cast("dict[str, Any]", data)
         for name, wanted in (("kind", cls.__name__), ("version", cls.version)):
             found = data.pop(name, None)
-            if found != wanted:
+            if found != wanted or isinstance(found, bool):
                 refuse(f"{name} of the report", repr(wanted), found)
         return cls.from_dict(data)
 
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"the number {constant}, which strict JSON does not have")
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {shown(twice)} twice in one object")
+    return data
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
@@ -244,7 +255,12 @@ _build_none = _build_scalar(lambda v: v is None, "None")
 def _build_float(value: Any, path: str) -> float:
     if value in ("inf", "-inf", "nan") or type(value) is float:
         return math.nan if value == "nan" else float(value)
-    return float(value) if type(value) is int else refuse(path, "a number", value)
+    if type(value) is not int:
+        refuse(path, "a number", value)
+    try:
+        return float(value)
+    except OverflowError:
+        refuse(path, "a number that a float holds", value)
 
 
 def _build_tuple(build_item: _Builder) -> _Builder:
@@ -261,7 +277,7 @@ def _build_mapping(build_key: _Builder, build_value: _Builder) -> _Builder:
         if not is_mapping(value):
             refuse(path, "a mapping", value)
         return FrozenMapping(
-            {build_key(k, path): build_value(v, f"{path}[{k!r}]") for k, v in value.items()}
+            {build_key(k, path): build_value(v, f"{path}[{shown(k)}]") for k, v in value.items()}
         )
 
     return build

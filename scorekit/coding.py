@@ -11,24 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._checks import (
-    check_count,
+    check_bounded_count,
     check_count_column,
     check_flag,
     check_flag_column,
     check_instance,
     check_number,
     check_same_length,
+    store,
 )
 from scorekit._records import Record
 from scorekit.errors import refuse
 
 WARNINGS_TO_ZERO = 10
 """Lint warnings at which the lint component reaches 0: a tenth is lost for each one."""
-
-
-def _check_weight(instance: object, attribute: attrs.Attribute[float], value: object) -> None:
-    del instance
-    check_number(attribute.name, value, 0.0)
 
 
 @attrs.frozen(kw_only=True)
@@ -45,15 +41,20 @@ class CodeWeights(Record):
         CodeWeights(compilation=0, tests=3, clippy=1)
     """
 
-    compilation: float = attrs.field(default=0.4, validator=_check_weight)
+    compilation: float = 0.4
     """Weight of compiling at all."""
-    tests: float = attrs.field(default=0.5, validator=_check_weight)
+    tests: float = 0.5
     """Weight of the share of tests passed."""
-    clippy: float = attrs.field(default=0.1, validator=_check_weight)
+    clippy: float = 0.1
     """Weight of the lint component, named after Rust's linter by the metric's source."""
 
     def __attrs_post_init__(self) -> None:
-        """Refuse weights that cannot be divided by their sum."""
+        """Check each weight, and that all can be divided by their sum."""
+        for name in ("compilation", "tests", "clippy"):
+            weight = getattr(self, name)
+            checked = check_number(name, weight, 0.0)
+            if type(weight) is not int:  # which is as good, and shorter to read
+                store(self, name, checked)
         weights = (self.compilation, self.tests, self.clippy)
         if not 0.0 < sum(weights) < math.inf:
             refuse("weights", "numbers with a positive, finite sum", weights)
@@ -99,7 +100,7 @@ def code_score(
 
     Args:
         compiled: Whether the code compiled.
-        passed: Tests passed (count).
+        passed: Tests passed (count, at most 2**53; the next two likewise).
         failed: Tests failed (count).
         warnings: Lint warnings (count).
         weights: Proportions of the three components.
@@ -108,7 +109,7 @@ def code_score(
         A frozen `CodeScore`; a perfect sample scores exactly 1.0.
 
     Raises:
-        InputError: If a count is negative.
+        InputError: If a count is negative or above 2**53.
         TypeError: If *compiled* is not a boolean or a count is not an integer.
 
     Examples:
@@ -123,9 +124,9 @@ def code_score(
     .. versionadded:: 0.1.0
     """
     compiled = check_flag("compiled", compiled)
-    passed = check_count("passed", passed)
-    failed = check_count("failed", failed)
-    warnings = check_count("warnings", warnings)
+    passed = check_bounded_count("passed", passed)
+    failed = check_bounded_count("failed", failed)
+    warnings = check_bounded_count("warnings", warnings)
     check_instance("weights", weights, CodeWeights)
     tests = passed / (passed + failed) if passed else 0.0
     clippy = max(0, WARNINGS_TO_ZERO - warnings) / WARNINGS_TO_ZERO
@@ -165,7 +166,8 @@ def code_scores(
         The scores in ``[0, 1]``, float64, shape ``(N,)``.
 
     Raises:
-        InputError: If columns differ in length or are empty, or a count is negative.
+        InputError: If columns differ in length or are empty, or a count is negative or above
+            2**53.
         TypeError: If an entry is not a boolean, or not an integer.
 
     Examples:
@@ -200,5 +202,7 @@ def _count_column(name: str, column: Iterable[int] | None, length: int) -> NDArr
 
 def _weigh(tests: Any, clippy: Any, weights: CodeWeights) -> Any:
     """Take the weighted mean, in the same operations for floats and for arrays."""
-    total = weights.compilation + weights.tests + weights.clippy
-    return (weights.compilation + weights.tests * tests + weights.clippy * clippy) / total
+    parts = (weights.compilation, weights.tests, weights.clippy)
+    size = math.frexp(sum(parts))[1]
+    a, b, c = (math.ldexp(part, -size) for part in parts)  # exact; no product can underflow
+    return (a + b * tests + c * clippy) / (a + b + c)

@@ -10,10 +10,17 @@ from typing import ClassVar, Literal, NamedTuple
 
 import attrs
 
-from scorekit._checks import check_choice, check_flag, check_items, check_number, is_ordered
+from scorekit._checks import (
+    check_choice,
+    check_flag,
+    check_items,
+    check_number,
+    is_flag,
+    is_ordered,
+)
 from scorekit._records import Record, Report, is_mapping
 from scorekit._verdict import DECIMAL_NOISE, SuiteVerdict, suite_verdict
-from scorekit.errors import RegressionError, one_line, refuse
+from scorekit.errors import RegressionError, one_line, refuse, shown
 from scorekit.reports import CodeReport
 
 Comparable = CodeReport | Mapping[str, float | Iterable[float]]
@@ -205,9 +212,10 @@ def compare_reports(
     """
     threshold = check_number("threshold", threshold, 0.0, 1.0)
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
-    if isinstance(baseline, CodeReport) != isinstance(current, CodeReport):
-        refuse("current", f"a {type(baseline).__name__} like baseline", current, TypeError)
     old, new = _read("baseline", baseline), _read("current", current)
+    if isinstance(baseline, CodeReport) != isinstance(current, CodeReport):
+        kind = "CodeReport" if isinstance(baseline, CodeReport) else "mapping"
+        refuse("current", f"a {kind} like baseline", current, TypeError)
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
     common = [key for key in before if key in after]
@@ -276,7 +284,7 @@ def _read(name: str, run: object) -> _Side:
         attempts = {_Key("code_score", c.case_id, c.model): c.scores for c in run.cases}
     elif is_mapping(run):
         attempts = {
-            _Key("score", _case_id(name, case), None): _scores(f"{name}[{case!r}]", value)
+            _Key("score", _case_id(name, case), None): _scores(f"{name}[{shown(case)}]", value)
             for case, value in run.items()
         }
     else:
@@ -300,7 +308,9 @@ def _scores(name: str, value: object) -> tuple[float, ...]:
 
 
 def _score(name: str, value: object) -> float:
-    return float(value) if isinstance(value, bool) else check_number(name, value, 0.0, 1.0)
+    return (
+        float(check_flag(name, value)) if is_flag(value) else check_number(name, value, 0.0, 1.0)
+    )
 
 
 # Text.
@@ -327,7 +337,7 @@ def _suite_line(suite: SuiteVerdict) -> str:
     low, high = suite.interval.low, suite.interval.high
     return (
         f"{suite.delta:+.3f} [{low:+.3f}, {high:+.3f}] ({level}, {suite.test}, "
-        f"p = {suite.p_value:.2g}, {suite.n_cases} cases)"
+        f"p = {suite.p_value:.2g}, {suite.n_cases} case{'s' * (suite.n_cases > 1)})"
     )
 
 
@@ -335,6 +345,8 @@ def _detectable(suite: SuiteVerdict) -> str:
     effect = suite.minimum_detectable_effect
     if effect is None:
         return "one case cannot show how large a change would have been seen"
+    if effect > 1:
+        return "not even a change from 0 to 1 would have been seen four times in five"
     return f"a change of {effect:.3f} would have been seen four times in five"
 
 

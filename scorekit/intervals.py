@@ -10,22 +10,18 @@ from typing import Literal
 
 import attrs
 
-from scorekit._checks import check_bounded_count, check_choice, check_count, check_number
+from scorekit._checks import (
+    check_bounded_count,
+    check_choice,
+    check_count,
+    check_number,
+    check_text,
+    store,
+)
 from scorekit._records import Record
 from scorekit.errors import refuse
 
 _METHODS = ("wilson", "jeffreys", "clopper-pearson")
-
-
-def _check_end(instance: object, attribute: attrs.Attribute[float], value: object) -> None:
-    del instance
-    if value not in (-math.inf, math.inf):
-        check_number(attribute.name, value)
-
-
-def _check_confidence(instance: object, attribute: attrs.Attribute[float], value: object) -> None:
-    del instance
-    check_number(attribute.name, value, 0.0, 1.0, open_ends=True)
 
 
 @attrs.frozen(kw_only=True)
@@ -34,8 +30,9 @@ class Interval(Record):
     A confidence interval; ``str()`` shows the two ends to 4 significant digits.
 
     Raises:
-        InputError: If *low* is above *high*, an end is NaN, or *confidence* is not in (0, 1).
-        TypeError: If a number is not one.
+        InputError: If *low* is above *high*, an end is NaN, *confidence* is not in (0, 1), or
+            *method* is empty.
+        TypeError: If a number is not one, or *method* not a string.
 
     Examples:
         >>> interval = Interval(low=0.25, high=2 / 3, confidence=0.95, method="wilson")
@@ -47,17 +44,24 @@ class Interval(Record):
         scorekit.errors.InputError: high must be a number >= low = 0.5, got 0.25
     """
 
-    low: float = attrs.field(validator=_check_end)
+    low: float
     """Lower end, inside the interval."""
-    high: float = attrs.field(validator=_check_end)
+    high: float
     """Upper end, inside the interval; ``inf`` where the data set no bound."""
-    confidence: float = attrs.field(validator=_check_confidence)
+    confidence: float
     """How often intervals made this way hold the true value, in (0, 1)."""
     method: str
     """How it was made, e.g. ``"wilson"``."""
 
     def __attrs_post_init__(self) -> None:
-        """Refuse ends in the wrong order."""
+        """Check every field; refuse ends in the wrong order."""
+        for name in ("low", "high"):
+            end = getattr(self, name)
+            if end not in (-math.inf, math.inf):
+                store(self, name, check_number(name, end))
+        confidence = check_number("confidence", self.confidence, 0.0, 1.0, open_ends=True)
+        store(self, "confidence", confidence)
+        check_text("method", self.method)
         if self.low > self.high:
             refuse("high", f"a number >= low = {self.low}", self.high)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import attrs
 
 from scorekit._checks import (
+    check_bounded_count,
     check_choice,
     check_count,
     check_flag,
@@ -17,13 +18,13 @@ from scorekit._checks import (
     check_number,
     check_records,
     check_text,
+    store,
 )
 from scorekit._records import Record, Report
 from scorekit.coding import DEFAULT_WEIGHTS, CodeWeights, code_scores
-from scorekit.errors import InputError, refuse
-from scorekit.sampling import PassAtK, pass_at_k, pass_at_ks
-
-Insufficient = Literal["raise", "nan", "drop"]
+from scorekit.errors import InputError, refuse, shown
+from scorekit.sampling import Insufficient, PassAtK, pass_at_k, pass_at_ks
+from scorekit.summary import describe
 
 
 @attrs.frozen(kw_only=True)
@@ -34,7 +35,7 @@ class CodeSample(Record):
     None means not measured.
 
     Raises:
-        InputError: If an id is empty, or a number negative or not finite.
+        InputError: If an id is empty, a number negative or not finite, or a count above 2**53.
         TypeError: If a field has the wrong type.
 
     Examples:
@@ -52,7 +53,7 @@ class CodeSample(Record):
     model: str
     compiled: bool
     passed: int = 0
-    """Tests passed."""
+    """Tests passed; this and all counts at most 2**53."""
     failed: int = 0
     """Tests failed."""
     warnings: int = 0
@@ -63,19 +64,17 @@ class CodeSample(Record):
     output_tokens: int | None = None
 
     def __attrs_post_init__(self) -> None:
-        """Check every field under its own name."""
+        """Check every field under its own name; store it as the builtin of its annotation."""
         check_text("case_id", self.case_id)
         check_text("model", self.model)
-        check_flag("compiled", self.compiled)
+        store(self, "compiled", check_flag("compiled", self.compiled))
         for name in ("passed", "failed", "warnings", "input_tokens", "output_tokens"):
             value = getattr(self, name)
-            if (value is not None or name in _REQUIRED) and not (
-                type(value) is int and value >= 0
-            ):
-                check_count(name, value)
+            if value is not None or name in _REQUIRED:
+                store(self, name, check_bounded_count(name, value))
         for name in ("cost_usd", "latency_seconds"):
             if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), 0.0)
+                store(self, name, check_number(name, getattr(self, name), 0.0))
 
     @property
     def correct(self) -> bool:
@@ -108,7 +107,7 @@ class CaseStatistics(Record):
         check_count("n_correct", self.n_correct, 0, self.n_samples)
         if len(self.scores) != self.n_samples:
             refuse("scores", f"{self.n_samples} numbers", self.scores)
-        if min(self.scores) < 0.0 or max(self.scores) > 1.0:
+        if not all(0.0 <= score <= 1.0 for score in self.scores):
             refuse("scores", "numbers in [0, 1]", self.scores)
 
 
@@ -143,6 +142,15 @@ class CodeReport(Report):
 
     models: tuple[ModelStatistics, ...]
     cases: tuple[CaseStatistics, ...]
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a case that is there twice: a comparison would see one of the two."""
+        seen: set[tuple[str, str]] = set()
+        for i, case in enumerate(self.cases):
+            key = (case.case_id, case.model)
+            if key in seen:
+                refuse(f"case_id and model of cases[{i}]", "unlike those of all others", key)
+            seen.add(key)
 
     def for_model(self, name: str) -> CodeReport:
         """
@@ -197,8 +205,9 @@ def code_report(
         A frozen `CodeReport`.
 
     Raises:
-        InputError: If there are no samples, no *ks*, or a case has too few attempts.
-        TypeError: If an item is not a `CodeSample`.
+        InputError: If there are no samples, no *ks*, or a case has too few attempts; if a number
+            is out of range, or the costs of a model sum to more than a float holds.
+        TypeError: If an item is not a `CodeSample`, or another argument has the wrong type.
 
     Examples:
         >>> report = code_report(
@@ -217,7 +226,7 @@ def code_report(
     .. versionadded:: 0.1.0
     """
     items = check_records("samples", samples, CodeSample)
-    ks = tuple(check_count(f"ks[{i}]", k, 1) for i, k in enumerate(check_items("ks", ks)))
+    ks = tuple(check_bounded_count(f"ks[{i}]", k, 1) for i, k in enumerate(check_items("ks", ks)))
     check_choice("insufficient", insufficient, ("raise", "nan", "drop"))
     scores = code_scores(
         compiled=[sample.compiled for sample in items],
@@ -282,12 +291,19 @@ def _sample_statistics(cases: list[list[CodeSample]]) -> dict[str, Any]:
         "test_pass_rate": fmean(
             [fmean([s.passed / max(s.passed + s.failed, 1) for s in case]) for case in cases]
         ),
-        "total_cost_usd": math.fsum(costs) if costs else None,
-        "mean_latency_seconds": fmean(latencies) if latencies else None,
+        "total_cost_usd": _sum_up(costs) if costs else None,
+        "mean_latency_seconds": describe(latencies).mean if latencies else None,
         "total_input_tokens": sum(inputs) if inputs else None,
         "total_output_tokens": sum(outputs) if outputs else None,
         "n_samples": len(samples),
     }
+
+
+def _sum_up(costs: list[float]) -> float:
+    try:
+        return math.fsum(costs)
+    except OverflowError:
+        refuse("cost_usd of the samples", "numbers with a finite sum", costs)
 
 
 def _check_attempts(
@@ -302,8 +318,8 @@ def _check_attempts(
         (case_id, model), n_samples = short[0]
         raise InputError(
             f"samples must have at least k = {k} attempts at every case, got {len(short)} of "
-            f"{len(attempts)} cases with fewer (first: case {case_id!r} of model {model!r} with "
-            f'{n_samples}); pass insufficient="nan" or "drop"'
+            f"{len(attempts)} cases with fewer (first: case {shown(case_id)} of model "
+            f'{shown(model)} with {n_samples}); pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
         longest: dict[str, int] = {}
@@ -311,9 +327,8 @@ def _check_attempts(
             longest[model] = max(longest.get(model, 0), len(tries))
         for model, n_samples in longest.items():
             if n_samples < k:
-                domain = (
-                    f"at most {n_samples} for model {model!r}, whose cases have no more attempts"
-                )
+                whose = f"model {shown(model)}, whose cases have no more attempts"
+                domain = f"at most {n_samples} for {whose}"
                 refuse("ks", domain, k)
 
 

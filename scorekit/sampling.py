@@ -28,13 +28,18 @@ Insufficient = Literal["raise", "nan", "drop"]
 """What a task with fewer than *k* samples does: stop, make the result unknown, or stay out."""
 
 
+def _or_unknown(number: float) -> float | None:
+    """Make NaN equal to itself, or no result that holds one would equal its copy."""
+    return None if math.isnan(number) else number
+
+
 @attrs.frozen(kw_only=True)
 class PassAtK(Record):
     """Result of `pass_at_k`: the score, what it rests on, and how far to trust it."""
 
-    score: float
+    score: float = attrs.field(eq=_or_unknown)
     """Chance in ``[0, 1]`` that one of *k* attempts succeeds; higher is better."""
-    failure: float
+    failure: float = attrs.field(eq=_or_unknown)
     """``1 - score`` to all its digits, also where the score rounds to 1."""
     k: int
     n_tasks: int

@@ -48,6 +48,13 @@ def test_components_are_shown_even_when_nothing_compiled() -> None:
     assert (result.score, result.compilation, result.tests, result.clippy) == (0.0, 0.0, 0.75, 0.6)
 
 
+def test_only_the_proportions_of_weights_count() -> None:
+    """Products with the smallest floats would lose most of their digits."""
+    for size in (5e-324, 1e-310, 1.0, 1e308):
+        weights = CodeWeights(compilation=0, tests=size, clippy=0)
+        assert code_score(compiled=True, passed=1, failed=3, weights=weights).score == 0.25
+
+
 @given(OUTCOMES, st.tuples(*[st.floats(0, 100)] * 3).filter(any))
 def test_score_is_the_exact_weighted_mean(
     outcome: tuple[bool, int, int, int], parts: tuple[float, float, float]

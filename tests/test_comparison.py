@@ -256,7 +256,7 @@ def test_text() -> None:
     assert compare_reports(before, after).to_text().splitlines() == [
         "Comparison of the current run with the baseline",
         "Suite: inconclusive, -0.017 [-1.000, +0.980] (95 %, paired t, p = 0.95, 3 cases)",
-        "       a change of 1.242 would have been seen four times in five",
+        "       not even a change from 0 to 1 would have been seen four times in five",
         "Regressions: 1",
         "  parse  score 0.800 -> 0.400 (-0.400)",
         "Improvements: 1",
@@ -350,9 +350,54 @@ def test_option_errors(options: dict[str, Any], message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_a_report_is_not_compared_with_a_mapping() -> None:
-    """The two sides must mean the same thing."""
-    with pytest.raises(TypeError, match=r"^current must be a CodeReport like baseline, got \{"):
-        compare_reports(report(a=1), {"a": 1.0})
+def test_what_stops_a_job_is_one_of_two_words() -> None:
+    """A misspelt word must not let everything pass."""
     with pytest.raises(InputError, match=r"^on must be one of 'cases', 'suite', got 'all'$"):
         compare_reports({"a": 1}, {"a": 1}).raise_for_regressions(on="all")  # type: ignore[arg-type]
+
+
+def test_numpy_booleans_are_scores_like_any_boolean() -> None:
+    """Columns of outcomes come as arrays."""
+    true: Any = np.True_
+    kinds: Any = ([True, False], np.array([True, False]), [np.True_, np.False_], [1, 0.0])
+    results = [compare_reports({"a": kind}, {"a": true}) for kind in kinds]
+    assert [result.suite.delta for result in results] == [0.5] * 4
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (np.array(1.0), "baseline['a'] must be a number in [0, 1], got array(1.)"),
+        (10**5000, "baseline['a'] must be a number in [0, 1], got <int of 16610 bits>"),
+    ],
+    ids=["array", "huge"],
+)
+def test_odd_scores_are_named(score: Any, message: str) -> None:
+    """An array without dimension is no sequence; a huge integer cannot be written out."""
+    with pytest.raises((TypeError, InputError)) as caught:
+        compare_reports({"a": score}, {"a": 1})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("baseline", "current", "message"),
+    [
+        ([1], report(a=1), "baseline must be a CodeReport or a mapping from case to score, got ["),
+        (report(a=1), 5, "current must be a CodeReport or a mapping from case to score, got 5"),
+        ({"a": 1}, report(a=1), "current must be a mapping like baseline, got CodeReport("),
+        (report(a=1), {"a": 1}, "current must be a CodeReport like baseline, got {'a': 1}"),
+    ],
+    ids=["list", "number", "report", "mapping"],
+)
+def test_sides_of_two_kinds_are_refused(baseline: Any, current: Any, message: str) -> None:
+    """The message names the side that is wrong, not the other one."""
+    with pytest.raises(TypeError) as caught:
+        compare_reports(baseline, current)
+    assert str(caught.value).startswith(message)
+
+
+def test_what_no_change_could_show_is_said_so() -> None:
+    """An effect beyond the whole scale is no figure to read; one case is not "1 cases"."""
+    text = compare_reports({"a": 1}, {"a": 0}).to_text()
+    assert "p = 0.32, 1 case)" in text
+    assert "not even a change from 0 to 1 would have been seen four times in five" in text

@@ -8,6 +8,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -252,6 +253,30 @@ GOOD = code_report(SUITE).to_json()
             GOOD.replace('"n_samples": 3', '"n_samples": 4'),
             "CodeReport.cases[0]: scores must be 4 numbers, got ",
         ),
+        (
+            GOOD.replace("0.74", '"nan"'),
+            "CodeReport.cases[0]: scores must be numbers in [0, 1], got (1.0, nan, 0.0)",
+        ),
+        (
+            GOOD.replace("0.74", "1" + 400 * "0"),
+            "CodeReport.cases[0].scores[1] must be a number that a float holds, got 1000",
+        ),
+        (
+            GOOD.replace("0.74", 5000 * "1"),
+            "text must be a whole JSON document, got one with Exceeds the limit",
+        ),
+        (
+            GOOD.replace('"parse"', '"sort"'),
+            "CodeReport: case_id and model of cases[1] must be unlike those of all others, got (",
+        ),
+        (
+            GOOD.replace('"cases"', '"models": [], "cases"'),
+            "text must be a whole JSON document, got one with the key 'models' twice in one objec",
+        ),
+        (
+            GOOD.replace('"version": 1', '"version": true'),
+            "version of the report must be 1, got True",
+        ),
     ],
 )
 def test_a_damaged_file_says_what_is_wrong(text: str, message: str) -> None:
@@ -259,6 +284,27 @@ def test_a_damaged_file_says_what_is_wrong(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         CodeReport.from_json(text)
     assert str(caught.value).startswith(message)
+
+
+def test_costs_and_latencies_near_the_end_of_the_floats() -> None:
+    """A sum beyond it is refused by name; a mean always lies within."""
+    extreme = CodeSample(
+        case_id="a", model="m", compiled=True, cost_usd=1e308, latency_seconds=1e308
+    )
+    assert code_report([extreme]).models[0].total_cost_usd == 1e308
+    cheap = attrs.evolve(extreme, cost_usd=None)
+    assert code_report([cheap, cheap]).models[0].mean_latency_seconds == 1e308
+    with pytest.raises(InputError, match=r"^cost_usd of the samples must be numbers with a fini"):
+        code_report([extreme, extreme])
+
+
+@pytest.mark.parametrize("name", ["passed", "failed", "warnings", "input_tokens"])
+def test_counts_that_no_run_has_are_refused_where_they_are_made(name: str) -> None:
+    """In a report of thousands of samples the place would be hard to find."""
+    message = f"{name} must be an integer of at most 2**53, got {2**53 + 1}"
+    with pytest.raises(InputError) as caught:
+        CodeSample(case_id="a", model="m", compiled=True, **{name: 2**53 + 1})
+    assert str(caught.value) == message
 
 
 def test_only_text_is_read() -> None:

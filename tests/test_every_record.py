@@ -1,0 +1,143 @@
+"""Every public record, as real calls make it: a value that travels and can be shown."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import scorekit
+from scorekit import (
+    CodeReport,
+    CodeSample,
+    CodeWeights,
+    Interval,
+    ModelPrice,
+    Record,
+    Run,
+    code_report,
+    code_score,
+    compare_reports,
+    cross_tier,
+    describe,
+    letter_grade,
+    pass_at_k,
+    score_run,
+    tier_statistics,
+)
+
+HOSTILE = '<script>"&\n\x00|`\ud800é'
+
+WEIGHTS = CodeWeights(compilation=Decimal("0.5"), tests=Fraction(1, 4), clippy=np.float32(0.25))  # type: ignore[arg-type]
+SAMPLES = [
+    CodeSample(
+        case_id=case + HOSTILE,
+        model=model,
+        compiled=np.True_,  # type: ignore[arg-type]
+        passed=np.int64(n),  # type: ignore[arg-type]
+        failed=i,
+        cost_usd=Decimal("0.1"),  # type: ignore[arg-type]
+        latency_seconds=np.float32(0.5),  # type: ignore[arg-type]
+        input_tokens=np.uint8(7),  # type: ignore[arg-type]
+    )
+    for model in ("a", HOSTILE)
+    for case, n in (("sort", 2), ("parse", 0), ("merge", 1))
+    for i in range(n + 1)
+]
+REPORT = code_report(SAMPLES, ks=(1, 2), insufficient="nan", weights=WEIGHTS)
+LATER = code_report(SAMPLES[:-3] + SAMPLES[:1], ks=(1,), weights=WEIGHTS)
+FAILED = Run(run_id=HOSTILE, passed=False, impl_rate=0.25, cost_usd=1, duration_seconds=1)
+PASSED = Run(run_id="r", passed=np.True_, impl_rate=1, cost_usd=2, duration_seconds=0)  # type: ignore[arg-type]
+TIERS = [tier_statistics("T0", [FAILED]), tier_statistics(HOSTILE, [FAILED, PASSED])]
+TIERS[0:0] = [tier_statistics("T1", [PASSED])]
+
+MADE: list[Record] = [
+    WEIGHTS,
+    code_score(compiled=True, passed=1, failed=2, weights=WEIGHTS),
+    *SAMPLES[:2],
+    REPORT,
+    *REPORT.models,
+    *REPORT.cases,
+    compare_reports(REPORT, LATER),
+    compare_reports({"only": 0.5, "gone": 1}, {"only": 0.25, "new": [True, 0]}),
+    *compare_reports(REPORT, LATER).removed_cases,
+    compare_reports({"only": 0.5}, {"only": 0.25}).suite,
+    Interval(low=-math.inf, high=math.inf, confidence=0.5, method="none"),
+    Interval(low=np.float32(0.5), high=Decimal(1), confidence=Fraction(1, 2), method="by hand"),  # type: ignore[arg-type]
+    pass_at_k(n_samples=10, n_correct=3, k=5),
+    pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="nan"),
+    pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="drop"),
+    describe([Fraction(1, 3), 2**70]),
+    letter_grade(0.9, scale=[(HOSTILE, HOSTILE, 0.5), ("b", "", 0)]),
+    ModelPrice(input_usd_per_million=Decimal("0.1"), output_usd_per_million=0),  # type: ignore[arg-type]
+    FAILED,
+    PASSED,
+    score_run(FAILED),
+    *TIERS,
+    cross_tier(TIERS),
+    cross_tier(TIERS[1:2]),
+]
+IDS = [f"{type(record).__name__}-{i}" for i, record in enumerate(MADE)]
+
+
+def test_none_is_forgotten() -> None:
+    """Every public record is among those made here."""
+    public = (getattr(scorekit, name) for name in scorekit.__all__)
+    records = {one for one in public if inspect.isclass(one) and issubclass(one, Record)}
+    assert {type(record) for record in MADE} == records - {Record}
+
+
+@pytest.mark.parametrize("record", MADE, ids=IDS)
+def test_a_copy_is_equal_and_hashes_alike(record: Record) -> None:
+    """Workers send records by pickle, files keep them as strict JSON; a NaN is no exception."""
+    text = json.dumps(record.to_dict(), allow_nan=False)
+    copies = [
+        pickle.loads(pickle.dumps(record)),
+        copy.deepcopy(record),
+        type(record).from_dict(json.loads(text)),
+        type(record).from_dict(record.to_dict()),
+    ]
+    assert copies == [record] * 4
+    assert {*copies, record} == {record}
+    assert json.dumps(copies[2].to_dict(), allow_nan=False) == text
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        del attrs
+        self.seen.add(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("record", MADE, ids=IDS)
+def test_its_table_is_whole_and_holds_no_foreign_markup(record: Record) -> None:
+    """A notebook must not run what an evaluation was named."""
+    page = record._repr_html_()
+    tags = _Tags()
+    tags.feed(page)
+    assert not tags.open
+    allowed = {"table", "caption", "tr", "th", "td", "details", "summary", "thead", "tbody"}
+    assert tags.seen <= allowed
+
+
+def test_reports_travel_whole() -> None:
+    """An empty *k*, a NaN and hostile names survive a file."""
+    assert "nan" in REPORT.to_json()
+    assert CodeReport.from_json(REPORT.to_json()) == REPORT
