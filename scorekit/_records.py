@@ -35,6 +35,12 @@ V = TypeVar("V")
 FOLD_AFTER = 20
 """Rows of a table that a notebook shows before it folds the rest away."""
 
+ROWS_AT_MOST = 1000
+"""Rows that it gets at all: a page of all cases of a large run would freeze it."""
+
+WHOLE = 10_000
+"""Numbers from here to its cube are shown without decimals or exponent."""
+
 
 class FrozenMapping(Mapping[K, V], Generic[K, V]):
     """A read-only mapping that keeps its order, hashes and pickles."""
@@ -320,23 +326,37 @@ _field_builders: Callable[[Any], dict[str, _Builder]] = cache(_builders)
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, Record) and type(value).__str__ is object.__str__:
-        return value._repr_html_()  # pyright: ignore[reportPrivateUsage] - IPython's name for it
+    if isinstance(value, Record) and not _has_text(value):
+        return _table([value])
     if isinstance(value, float):
-        return f"{value:.4g}"
+        # thousands of dollars read better than 1.234e+04
+        return f"{value:.0f}" if WHOLE <= abs(value) < WHOLE**3 else f"{value:.4g}"
     if _is_sequence(value):
-        records = [item for item in value if isinstance(item, Record)]
-        if records and len(records) == len(value):
-            return _fold([_row(record) for record in records], _head(records[0]))
-        return ", ".join(map(_cell, value))
+        return _list(value) if value else "none"
     if is_mapping(value):
         rows = [f"<tr><th>{_cell(k)}</th><td>{_cell(v)}</td></tr>" for k, v in value.items()]
-        return _fold(rows, "")
+        return _fold(rows, len(rows), "") if rows else "none"
     return html.escape(str(value))
 
 
-def _head(record: Record) -> str:
-    return "<tr>" + "".join(f"<th>{name}</th>" for name in _field_names(type(record))) + "</tr>"
+def _has_text(record: Record) -> bool:
+    return type(record).__str__ is not object.__str__
+
+
+def _list(items: list[Any] | tuple[Any, ...]) -> str:
+    records = [item for item in items if isinstance(item, Record)]
+    if len(records) == len(items) and not _has_text(records[0]):
+        return _table(records)
+    cells = list(map(_cell, items[:FOLD_AFTER]))
+    if len(items) > FOLD_AFTER:
+        cells.append(f"and {len(items) - FOLD_AFTER} more")
+    return ("<br>" if records else ", ").join(cells)
+
+
+def _table(records: list[Record]) -> str:
+    names = _field_names(type(records[0]))
+    head = "<tr>" + "".join(f"<th>{name}</th>" for name in names) + "</tr>"
+    return _fold([_row(record) for record in records[:ROWS_AT_MOST]], len(records), head)
 
 
 def _row(record: Record) -> str:
@@ -344,9 +364,12 @@ def _row(record: Record) -> str:
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def _fold(rows: list[str], head: str) -> str:
+def _fold(rows: list[str], n_rows: int, head: str) -> str:
     table = f"<table>{head}{''.join(rows[:FOLD_AFTER])}</table>"
-    if len(rows) <= FOLD_AFTER:
+    if n_rows <= FOLD_AFTER:
         return table
-    rest = f"<table>{head}{''.join(rows[FOLD_AFTER:])}</table>"
-    return f"{table}<details><summary>{len(rows) - FOLD_AFTER} more</summary>{rest}</details>"
+    rest = f"<table>{head}{''.join(rows[FOLD_AFTER:ROWS_AT_MOST])}</table>"
+    n_hidden = max(n_rows - ROWS_AT_MOST, 0)
+    after = f"and {n_hidden} not shown" if n_hidden else ""
+    title = f"<summary>{n_rows - FOLD_AFTER} more</summary>"
+    return f"{table}<details>{title}{rest}{after}</details>"

@@ -226,7 +226,10 @@ def code_report(
     .. versionadded:: 0.1.0
     """
     items = check_records("samples", samples, CodeSample)
-    ks = tuple(check_bounded_count(f"ks[{i}]", k, 1) for i, k in enumerate(check_items("ks", ks)))
+    ks = tuple(
+        check_bounded_count(f"ks[{i}]", k, 1)
+        for i, k in enumerate(check_items("ks", ks, what="integers"))
+    )
     check_choice("insufficient", insufficient, ("raise", "nan", "drop"))
     scores = code_scores(
         compiled=[sample.compiled for sample in items],

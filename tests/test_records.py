@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorekit import InputError, Record
+from scorekit import InputError, Interval, Record
 from scorekit._records import FrozenMapping
 
 
@@ -121,6 +121,42 @@ def test_html_escapes_rounds_and_folds() -> None:
     assert "&lt;b&gt;24&lt;/b&gt;" in page
     assert "<td>0.6667</td>" in page
     assert "<summary>5 more</summary>" in page
+
+
+def test_a_notebook_gets_no_more_than_it_can_show() -> None:
+    """A report of a hundred thousand cases would freeze it; what is left out is counted."""
+    parts = tuple(Part(label=f"part {i}.") for i in range(1234))
+    page = Whole(score=None, parts=parts)._repr_html_()
+    assert "part 999." in page
+    assert "part 1000." not in page
+    assert "<summary>1214 more</summary>" in page
+    assert "</table>and 234 not shown</details>" in page
+
+
+@attrs.frozen(kw_only=True)
+class Series(Record):
+    """Numbers, and records that have a text of their own."""
+
+    numbers: tuple[float, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    part: Part | None = None
+
+
+def test_cells_are_short() -> None:
+    """Many numbers are cut, large ones written out, nested records take one row."""
+    interval = Interval(low=0, high=1, confidence=0.5, method="none")
+    page = Series(
+        numbers=(12345.678, 1e15, 0.123456, *range(20)),
+        intervals=(interval, interval),
+        part=Part(label="a"),
+    )._repr_html_()
+    assert "<td>12346, 1e+15, 0.1235, 0, 1, " in page
+    assert ", 16, and 3 more</td>" in page
+    assert "<td>[0, 1]<br>[0, 1]</td>" in page
+    one_row = "<tr><th>label</th><th>value</th></tr><tr><td>a</td><td>0</td></tr>"
+    assert f"<td><table>{one_row}</table></td>" in page
+    assert Series()._repr_html_().count("<td>none</td>") == 2
+    assert "<td>none</td>" in Whole(score=1)._repr_html_()
 
 
 class Colour(StrEnum):

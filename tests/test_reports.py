@@ -189,7 +189,7 @@ SHORT = (
         ([], {}, InputError, "samples must be a non-empty sequence of CodeSample, got ()"),
         ("text", {}, TypeError, "samples must be a non-empty sequence of CodeSample, got 'text'"),
         ([SUITE[0], {}], {}, TypeError, "samples[1] must be a CodeSample, got {}"),
-        (SUITE, {"ks": ()}, InputError, "ks must be a non-empty sequence of values, got ()"),
+        (SUITE, {"ks": ()}, InputError, "ks must be a non-empty sequence of integers, got ()"),
         (SUITE, {"ks": (1, 0)}, InputError, "ks[1] must be an integer >= 1, got 0"),
         (SUITE, {"confidence": 1.0}, InputError, "confidence must be a number in (0, 1), got 1.0"),
         (
