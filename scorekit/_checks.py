@@ -108,8 +108,6 @@ def _number_domain(low: float, high: float, *, open_ends: bool) -> str:
         return "a finite number"
     if high == math.inf:
         return f"a finite number {'>' if open_ends else '>='} {low:g}"
-    if low == -math.inf:
-        return f"a finite number {'<' if open_ends else '<='} {high:g}"
     return f"a number in ({low:g}, {high:g})" if open_ends else f"a number in [{low:g}, {high:g}]"
 
 

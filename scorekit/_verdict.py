@@ -32,7 +32,11 @@ class SuiteVerdict(Record):
     """Whether the suite as a whole changed, judged from the cases that both sides have."""
 
     delta: float
-    """Mean change over the cases, in ``[-1, 1]``; negative is worse."""
+    """
+    Mean change over the cases, in ``[-1, 1]``; negative is worse.
+
+    Under Cochran-Mantel-Haenszel a case with more attempts weighs more.
+    """
     interval: Interval
     """Two-sided interval of *delta* at the confidence of the comparison."""
     p_value: float

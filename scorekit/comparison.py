@@ -328,7 +328,7 @@ def _number(value: float | None, sign: str = "") -> str:
 
 
 def _shift(change: CaseChange) -> str:
-    text = f"{change.metric} {_number(change.baseline)} -> {_number(change.current)}"
+    text = f"{one_line(change.metric)} {_number(change.baseline)} -> {_number(change.current)}"
     return text if change.delta is None else f"{text} ({change.delta:+.3f})"
 
 

@@ -54,7 +54,7 @@ class PassAtK(Record):
 
     def __str__(self) -> str:
         """Return score and interval on one line, rounded for display."""
-        return f"pass@{self.k} {self.score:.4g} {self.interval}"
+        return f"pass@{self.k} = {self.score:.4g} {self.interval}"
 
 
 def pass_at_k(
@@ -108,7 +108,7 @@ def pass_at_k(
         >>> result.score, result.failure
         (0.9166666666666666, 0.08333333333333333)
         >>> print(result)
-        pass@5 0.9167 [0.4346, 0.9902]
+        pass@5 = 0.9167 [0.4346, 0.9902]
         >>> suite = pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=4)
         >>> round(suite.score, 6), suite.n_tasks_used
         (0.611111, 3)

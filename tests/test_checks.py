@@ -58,3 +58,21 @@ def test_small_decimals_are_exact_and_zeros_of_any_exponent_are_zeros() -> None:
 def test_a_single_number_is_rounded_without_being_written_out(value: Decimal) -> None:
     """A cost of 1e-999999999 is free as far as a float can tell."""
     assert cost_of_pass(cost_usd=value, pass_rate=1) == 0.0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (np.ones((2, 2), dtype=int), "n_samples must be one-dimensional, got shape (2, 2)"),
+        (
+            np.array([], dtype=int),
+            "n_samples must be a non-empty sequence of integers, got array([], dtype=int64)",
+        ),
+    ],
+    ids=["table", "empty"],
+)
+def test_an_array_of_another_shape_is_no_column(column: Any, message: str) -> None:
+    """Flattening it would pair values that do not belong together."""
+    with pytest.raises(InputError) as caught:
+        pass_at_k(n_samples=column, n_correct=column)
+    assert str(caught.value) == message

@@ -7,6 +7,7 @@ import math
 import pickle
 from typing import Any, Literal
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -401,3 +402,13 @@ def test_what_no_change_could_show_is_said_so() -> None:
     text = compare_reports({"a": 1}, {"a": 0}).to_text()
     assert "p = 0.32, 1 case)" in text
     assert "not even a change from 0 to 1 would have been seen four times in five" in text
+
+
+def test_an_instrument_that_newly_fails_stops_a_job() -> None:
+    """A case that is no longer measured must not pass for one that is fine."""
+    result = compare_reports({"a": 1, "b": 1}, {"a": 1})
+    failing = attrs.evolve(result, removed_cases=(), newly_failing=result.removed_cases)
+    with pytest.raises(RegressionError, match=r"^1 newly failing: b$"):
+        failing.raise_for_regressions()
+    failing.raise_for_regressions(allow_missing=True)
+    assert "Newly failing: 1" in failing.to_text()

@@ -199,3 +199,21 @@ def test_rarer_kinds_are_checked_too(changes: dict[str, Any], message: str) -> N
     with pytest.raises(InputError) as caught:
         Stamped.from_dict({**good, **changes})
     assert str(caught.value) == message
+
+
+@attrs.frozen(kw_only=True)
+class Either(Record):
+    """A field of several kinds."""
+
+    what: int | Part | None = None
+
+
+def test_a_field_of_several_kinds_takes_each() -> None:
+    """What is wrong inside the right kind is named there, any other stranger at the field."""
+    for what in (5, Part(label="a"), None):
+        record = Either(what=what)
+        assert Either.from_dict(record.to_dict()) == record
+    with pytest.raises(InputError, match=r"^Either\.what\.label must be a str, got 3$"):
+        Either.from_dict({"what": {"label": 3}})
+    with pytest.raises(InputError, match=r"^Either\.what must be an integer, got 'a'$"):
+        Either.from_dict({"what": "a"})
