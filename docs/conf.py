@@ -27,6 +27,8 @@ _foreign = (
     "collections",
     "Any",
     "attrs",
+    "concurrent",
+    "datetime",
     r"\w*\.?Decimal",
     r"\w*\.?Fraction",
 )

@@ -15,8 +15,21 @@ if TYPE_CHECKING:
     from scorekit._costs import ModelPrice as ModelPrice
     from scorekit._costs import cost_of_pass as cost_of_pass
     from scorekit._costs import token_cost as token_cost
+    from scorekit._messages import ErrorCategory as ErrorCategory
+    from scorekit._records import MetricError as MetricError
     from scorekit._records import Record as Record
+    from scorekit._sql_case import SqlCase as SqlCase
+    from scorekit._sql_case import SqlCaseScore as SqlCaseScore
+    from scorekit._sql_case import ascore_sql_case as ascore_sql_case
+    from scorekit._sql_case import score_sql_case as score_sql_case
     from scorekit._verdict import SuiteVerdict as SuiteVerdict
+    from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
+    from scorekit.calibration import LevelCalibration as LevelCalibration
+    from scorekit.calibration import calibration_from_counts as calibration_from_counts
+    from scorekit.calibration import confidence_calibration as confidence_calibration
+    from scorekit.cases import SqlReport as SqlReport
+    from scorekit.cases import ascore_sql_cases as ascore_sql_cases
+    from scorekit.cases import score_sql_cases as score_sql_cases
     from scorekit.coding import CodeScore as CodeScore
     from scorekit.coding import CodeWeights as CodeWeights
     from scorekit.coding import code_score as code_score
@@ -25,10 +38,20 @@ if TYPE_CHECKING:
     from scorekit.comparison import Comparison as Comparison
     from scorekit.comparison import compare_reports as compare_reports
     from scorekit.errors import InputError as InputError
+    from scorekit.errors import JudgeError as JudgeError
+    from scorekit.errors import MissingExtraError as MissingExtraError
     from scorekit.errors import RegressionError as RegressionError
     from scorekit.errors import ScorekitError as ScorekitError
+    from scorekit.errors import SqlError as SqlError
     from scorekit.intervals import Interval as Interval
     from scorekit.intervals import proportion_interval as proportion_interval
+    from scorekit.judging import Judge as Judge
+    from scorekit.judging import JudgeRequest as JudgeRequest
+    from scorekit.judging import QueryCorrectness as QueryCorrectness
+    from scorekit.judging import Verdict as Verdict
+    from scorekit.judging import aquery_correctness as aquery_correctness
+    from scorekit.judging import judge_from_function as judge_from_function
+    from scorekit.judging import query_correctness as query_correctness
     from scorekit.reports import CaseStatistics as CaseStatistics
     from scorekit.reports import CodeReport as CodeReport
     from scorekit.reports import CodeSample as CodeSample
@@ -52,15 +75,50 @@ if TYPE_CHECKING:
     from scorekit.summary import Tally as Tally
     from scorekit.summary import describe as describe
     from scorekit.summary import letter_grade as letter_grade
+    from scorekit.tables import TableAccuracy as TableAccuracy
+    from scorekit.tables import extract_tables as extract_tables
+    from scorekit.tables import table_accuracy as table_accuracy
+    from scorekit.validation import SafetySummary as SafetySummary
+    from scorekit.validation import SafetyValidation as SafetyValidation
+    from scorekit.validation import ValidationAccuracy as ValidationAccuracy
+    from scorekit.validation import categorize_error as categorize_error
+    from scorekit.validation import safety_summary as safety_summary
+    from scorekit.validation import safety_validation as safety_validation
+    from scorekit.validation import validation_accuracy as validation_accuracy
 
 _MODULES = {
     "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
-    "_records": ("Record",),
+    "_messages": ("ErrorCategory",),
+    "_records": ("MetricError", "Record"),
+    "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
     "_verdict": ("SuiteVerdict",),
+    "calibration": (
+        "ConfidenceCalibration",
+        "LevelCalibration",
+        "calibration_from_counts",
+        "confidence_calibration",
+    ),
+    "cases": ("SqlReport", "ascore_sql_cases", "score_sql_cases"),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
     "comparison": ("CaseChange", "Comparison", "compare_reports"),
-    "errors": ("InputError", "RegressionError", "ScorekitError"),
+    "errors": (
+        "InputError",
+        "JudgeError",
+        "MissingExtraError",
+        "RegressionError",
+        "ScorekitError",
+        "SqlError",
+    ),
     "intervals": ("Interval", "proportion_interval"),
+    "judging": (
+        "Judge",
+        "JudgeRequest",
+        "QueryCorrectness",
+        "Verdict",
+        "aquery_correctness",
+        "judge_from_function",
+        "query_correctness",
+    ),
     "reports": ("CaseStatistics", "CodeReport", "CodeSample", "ModelStatistics", "code_report"),
     "runs": (
         "CrossTier",
@@ -75,6 +133,16 @@ _MODULES = {
     ),
     "sampling": ("PassAtK", "pass_at_k", "pass_at_k_per_task", "pass_at_ks"),
     "summary": ("LetterGrade", "Statistics", "Tally", "describe", "letter_grade"),
+    "tables": ("TableAccuracy", "extract_tables", "table_accuracy"),
+    "validation": (
+        "SafetySummary",
+        "SafetyValidation",
+        "ValidationAccuracy",
+        "categorize_error",
+        "safety_summary",
+        "safety_validation",
+        "validation_accuracy",
+    ),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import logging
 import math
+import re
+import traceback
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
 from typing import (
@@ -27,7 +30,7 @@ from typing import (
 
 import attrs
 
-from scorekit.errors import InputError, refuse, shown
+from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -164,6 +167,91 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the key {shown(twice)} twice in one object")
     return data
+
+
+TRACEBACK_LIMIT = 4000
+"""Characters of a stack that a `MetricError` keeps: the innermost frames."""
+
+# What text stores and encoders choke on; line breaks and tabs belong to SQL and stay.
+_UNSTORABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+def _check_origin(instance: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    del instance
+    if value not in ("output", "instrument"):
+        refuse(attribute.name, "one of 'output', 'instrument'", value)
+
+
+def _check_aware(instance: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    del instance
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        refuse(attribute.name, "a datetime with a time zone", value)
+
+
+@attrs.frozen(kw_only=True)
+class MetricError(Record):
+    """
+    A record, never raised: why a metric has no real score, and whose failure that is.
+
+    Two errors are equal when the same thing happened; when and through which lines of code is
+    left out of the comparison.
+    """
+
+    metric: str
+    """Name of the metric's function."""
+    origin: Literal["output", "instrument"] = attrs.field(validator=_check_origin)
+    """``"output"``: what was scored is at fault and its 0.0 counts.  ``"instrument"``: a judge,
+    validator or cache failed; the 0.0 is a placeholder and stays out of means."""
+    kind: str
+    message: str
+    """What went wrong, on one line."""
+    inputs: FrozenMapping[str, str]
+    """What the metric was given, each value cut to 500 characters."""
+    traceback: str = attrs.field(eq=False)
+    timestamp: datetime = attrs.field(eq=False, validator=_check_aware)
+    """When it happened, in UTC."""
+
+
+def now() -> datetime:
+    """Return the time that a `MetricError` is stamped with."""
+    return datetime.now(UTC)
+
+
+def metric_error(
+    metric: str,
+    *,
+    origin: Literal["output", "instrument"],
+    kind: str,
+    error: BaseException | str,
+    inputs: Mapping[str, object],
+    logger: logging.Logger,
+) -> MetricError:
+    """Make the record of a failed metric, bounded and printable, and log it once."""
+    message, stack = error, ""
+    if not isinstance(error, str):
+        # unlike str(error) this survives an exception whose own __str__ raises
+        failure = traceback.TracebackException.from_exception(error)
+        message, stack = str(failure) or type(error).__name__, "".join(failure.format())
+    record = MetricError(
+        metric=metric,
+        origin=origin,
+        kind=kind,
+        message=one_line(str(message)),
+        inputs=FrozenMapping({name: _stored(value) for name, value in inputs.items()}),
+        traceback=_storable(stack[-TRACEBACK_LIMIT:]),
+        timestamp=now(),
+    )
+    level = logging.WARNING if origin == "output" else logging.ERROR
+    logger.log(level, "%s: %s", one_line(metric), record.message, stacklevel=2)
+    return record
+
+
+def _stored(value: object) -> str:
+    return _storable(shortened(value)) if isinstance(value, str) else shown(value)
+
+
+def _storable(text: str) -> str:
+    return _UNSTORABLE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:

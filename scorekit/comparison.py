@@ -18,12 +18,14 @@ from scorekit._checks import (
     is_flag,
     is_ordered,
 )
-from scorekit._records import Record, Report, is_mapping
+from scorekit._records import FrozenMapping, Record, Report, is_mapping
+from scorekit._sql_case import failed
 from scorekit._verdict import DECIMAL_NOISE, SuiteVerdict, suite_verdict
+from scorekit.cases import SqlReport
 from scorekit.errors import RegressionError, one_line, refuse, shown
 from scorekit.reports import CodeReport
 
-Comparable = CodeReport | Mapping[str, float | Iterable[float]]
+Comparable = CodeReport | SqlReport | Mapping[str, float | Iterable[float]]
 
 MAX_ROWS = 20
 """Changes of each kind that a text rendering lists before it only counts them."""
@@ -61,6 +63,10 @@ class Comparison(Report):
     newly_failing: tuple[CaseChange, ...]
     """Cases that have a score in the baseline and only an instrument's failure now."""
     suite: SuiteVerdict
+    """The verdict on the suite; of several metrics the one that looks worst."""
+    suites: FrozenMapping[str, SuiteVerdict]
+    """The verdict on each metric by itself; with several a false alarm is likelier than with
+    one."""
     threshold: float
     baseline_name: str
     current_name: str
@@ -91,8 +97,12 @@ class Comparison(Report):
         reasons: list[str] = []
         if on == "cases" and self.regressions:
             reasons.append(_listed("regressed", self.regressions))
-        if on == "suite" and self.suite.verdict == "regressed":
-            reasons.append(f"the suite regressed: {_suite_line(self.suite)}")
+        if on == "suite":
+            reasons += [
+                f"the suite regressed in {metric}: {_suite_line(suite)}"
+                for metric, suite in self.suites.items()
+                if suite.verdict == "regressed"
+            ]
         if not allow_missing and self.removed_cases:
             reasons.append(_listed("missing from the current run", self.removed_cases))
         if not allow_missing and self.newly_failing:
@@ -103,10 +113,11 @@ class Comparison(Report):
     def to_text(self) -> str:
         """Return the comparison as plain text, numbers rounded for display."""
         lines = [
-            f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",
-            f"Suite: {self.suite.verdict}, {_suite_line(self.suite)}",
-            f"       {_detectable(self.suite)}",
+            f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}"
         ]
+        for title, suite in self._titled_suites():
+            lines.append(f"{title}: {suite.verdict}, {_suite_line(suite)}")
+            lines.append(f"       {_detectable(suite)}")
         for title, changes in self._sections():
             lines.append(f"{title}: {len(changes)}")
             width = max((len(_label(change)) for change in changes[:MAX_ROWS]), default=0)
@@ -122,10 +133,10 @@ class Comparison(Report):
         """Return the comparison as Markdown for a pull request, case names escaped."""
         lines = [
             f"### {_escape(self.current_name)} compared with {_escape(self.baseline_name)}",
-            "",
-            f"**Suite: {self.suite.verdict}**, {_suite_line(self.suite)};",
-            f"{_detectable(self.suite)}.",
         ]
+        for title, suite in self._titled_suites():
+            lines += ["", f"**{_escape(title)}: {suite.verdict}**, {_suite_line(suite)};"]
+            lines.append(f"{_detectable(suite)}.")
         for title, changes in self._sections():
             lines += ["", f"**{title}: {len(changes)}**"]
             if changes:
@@ -141,6 +152,13 @@ class Comparison(Report):
                 lines += ["", f"and {len(changes) - MAX_ROWS} more"]
         lines += ["", f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
         return "\n".join(lines)
+
+    def _titled_suites(self) -> list[tuple[str, SuiteVerdict]]:
+        several = len(self.suites) > 1
+        return [
+            (f"Suite, {metric}" if several else "Suite", suite)
+            for metric, suite in self.suites.items()
+        ]
 
     def _sections(self) -> list[tuple[str, tuple[CaseChange, ...]]]:
         optional = [
@@ -179,8 +197,9 @@ def compare_reports(
     could have changed unseen.  Intervals are cut to the possible ``[-1, 1]``.
 
     Args:
-        baseline: The run to compare with: a report, or a mapping from case to its score or to the
-            scores of its attempts, each in ``[0, 1]`` (booleans count 0 and 1).
+        baseline: The run to compare with: a report (of a `SqlReport` each metric is compared by
+            itself), or a mapping from case to its score or to the scores of its attempts, each in
+            ``[0, 1]`` (booleans count 0 and 1).
         current: The run to judge, of the same kind.
         threshold: Smallest change of a case that does not count, in ``[0, 1]``.
         confidence: Level of the suite's interval, in ``(0, 1)``.
@@ -213,9 +232,8 @@ def compare_reports(
     threshold = check_number("threshold", threshold, 0.0, 1.0)
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     old, new = _read("baseline", baseline), _read("current", current)
-    if isinstance(baseline, CodeReport) != isinstance(current, CodeReport):
-        kind = "CodeReport" if isinstance(baseline, CodeReport) else "mapping"
-        refuse("current", f"a {kind} like baseline", current, TypeError)
+    if _kind(baseline) != _kind(current):
+        refuse("current", f"a {_kind(baseline)} like baseline", current, TypeError)
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
     common = [key for key in before if key in after]
@@ -240,16 +258,37 @@ def compare_reports(
         for key, delta in sorted(deltas.items(), key=lambda item: item[1])
         if abs(delta) > threshold + DECIMAL_NOISE
     ]
+    suites = FrozenMapping(
+        {
+            metric: suite_verdict(
+                [(key.case_id, before[key], after[key]) for key in common if key.metric == metric],
+                threshold,
+                confidence,
+            )
+            for metric in dict.fromkeys(key.metric for key in common)
+        }
+    )
     return Comparison(
         regressions=tuple(c for c in moved if c.delta is not None and c.delta < 0),
         improvements=tuple(c for c in reversed(moved) if c.delta is not None and c.delta > 0),
         n_unchanged=len(common) - len(moved),
-        new_cases=tuple(change(k, (None, fmean(after[k]))) for k in after if k not in before),
-        removed_cases=tuple(change(k, (fmean(before[k]), None)) for k in before if k not in after),
-        newly_failing=(),
-        suite=suite_verdict(
-            [(key.case_id, before[key], after[key]) for key in common], threshold, confidence
+        new_cases=tuple(
+            change(key, (None, fmean(after[key])))
+            for key in after
+            if key not in before and key not in old.failing
         ),
+        removed_cases=tuple(
+            change(key, (fmean(before[key]), None))
+            for key in before
+            if key not in after and key not in new.failing
+        ),
+        newly_failing=tuple(
+            change(key, (fmean(before[key]), None))
+            for key in before
+            if key not in after and key in new.failing
+        ),
+        suite=min(suites.values(), key=_looks),
+        suites=suites,
         threshold=threshold,
         baseline_name=old.name("the baseline"),
         current_name=new.name("the current run"),
@@ -268,6 +307,7 @@ class _Key(NamedTuple):
 class _Side(NamedTuple):
     attempts: dict[_Key, tuple[float, ...]]
     models: frozenset[str | None]
+    failing: frozenset[_Key]
 
     def keyed(self, *, by_case: bool) -> dict[_Key, tuple[float, ...]]:
         if not by_case:
@@ -279,19 +319,40 @@ class _Side(NamedTuple):
         return names[0] if len(names) == 1 else default
 
 
+def _kind(run: object) -> str:
+    return type(run).__name__ if isinstance(run, CodeReport | SqlReport) else "mapping"
+
+
 def _read(name: str, run: object) -> _Side:
+    failing: frozenset[_Key] = frozenset()
     if isinstance(run, CodeReport):
         attempts = {_Key("code_score", c.case_id, c.model): c.scores for c in run.cases}
+    elif isinstance(run, SqlReport):
+        attempts, failing = _sql_attempts(run)
     elif is_mapping(run):
         attempts = {
             _Key("score", _case_id(name, case), None): _scores(f"{name}[{shown(case)}]", value)
             for case, value in run.items()
         }
     else:
-        refuse(name, "a CodeReport or a mapping from case to score", run, TypeError)
-    if not attempts:
+        refuse(name, "a CodeReport, a SqlReport or a mapping from case to score", run, TypeError)
+    if not attempts and not failing:
         refuse(name, "a run with at least one case", {})
-    return _Side(attempts, frozenset(key.model for key in attempts))
+    return _Side(attempts, frozenset(key.model for key in attempts), failing)
+
+
+def _sql_attempts(report: SqlReport) -> tuple[dict[_Key, tuple[float, ...]], frozenset[_Key]]:
+    """Return the scores by metric and case, and what has only placeholders for scores."""
+    attempts: dict[_Key, tuple[float, ...]] = {}
+    failing: set[_Key] = set()
+    for case in report.cases:
+        for metric, result in case.metrics().items():
+            key = _Key(metric, case.case_id, None)
+            if failed(result):
+                failing.add(key)
+            else:
+                attempts[key] = (*attempts.get(key, ()), result.score)
+    return attempts, frozenset(failing - attempts.keys())
 
 
 def _case_id(name: str, case: object) -> str:
@@ -311,6 +372,14 @@ def _score(name: str, value: object) -> float:
     return (
         float(check_flag(name, value)) if is_flag(value) else check_number(name, value, 0.0, 1.0)
     )
+
+
+_SEVERITY = ("regressed", "inconclusive", "no evidence", "improved")
+
+
+def _looks(suite: SuiteVerdict) -> tuple[int, float]:
+    """Order verdicts, the worst first."""
+    return _SEVERITY.index(suite.verdict), suite.p_value
 
 
 # Text.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Mapping
 from typing import NoReturn
 
 TEXT_LIMIT = 500
@@ -52,6 +53,74 @@ class InputError(ScorekitError, ValueError):
     The message reads ``<name> must be <domain>, got <value>``.  An argument of the wrong type
     raises the builtin `TypeError` with a message of the same form.
     """
+
+
+class SqlError(ScorekitError, ValueError):
+    """
+    A text could not be read as SQL.
+
+    The *kind* is ``empty``, ``too_long``, ``too_deep``, ``parse``, ``unsupported`` or
+    ``not_sql``; *sql* is the text, cut to 500 characters.
+
+    Examples:
+        >>> raise SqlError("parse", "Expecting ). Line 1, column 9.", "SELECT (1")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.SqlError: parse: Expecting ). Line 1, column 9.
+    """
+
+    def __init__(self, kind: str, message: str, sql: str) -> None:
+        self.kind = kind
+        self.message = one_line(message)
+        self.sql = shortened(sql)
+        super().__init__(kind, self.message, self.sql)  # all of args, so that it pickles
+
+    def __str__(self) -> str:
+        """Return the kind and the message on one line, without the SQL."""
+        return f"{self.kind}: {self.message}"
+
+
+class JudgeError(ScorekitError):
+    """
+    A judge could not give a verdict; *kind* says what kind of failure it was.
+
+    What a judge raises inside `query_correctness` becomes a result with a `MetricError`; tokens
+    that were paid for all the same are kept in *usage* and *cost_usd*.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        usage: Mapping[str, int] | None = None,
+        cost_usd: float | None = None,
+    ) -> None:
+        self.kind = kind
+        self.message = message
+        self.usage = usage
+        self.cost_usd = cost_usd
+        super().__init__(kind, message, usage, cost_usd)  # all of args, so that it pickles
+
+    def __str__(self) -> str:
+        """Return the kind and the message."""
+        return f"{self.kind}: {self.message}"
+
+
+class MissingExtraError(ScorekitError, ImportError):
+    """
+    A part of scorekit needs packages that a plain installation does not bring.
+
+    The message names the command that installs them.
+    """
+
+    def __init__(self, extra: str, package: str) -> None:
+        self.extra = extra
+        self.package = package
+        super().__init__(extra, package)  # all of args, so that it pickles
+
+    def __str__(self) -> str:
+        """Return what is missing and the command that installs it."""
+        return f"{self.package} is not installed; run: pip install 'scorekit[{self.extra}]'"
 
 
 class RegressionError(ScorekitError):

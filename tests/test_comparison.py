@@ -233,7 +233,7 @@ def test_raise_for_regressions() -> None:
         {f"c{i}": 1.0 - i / 100 for i in range(20)}, {f"c{i}": 0.5 for i in range(20)}
     )
     with pytest.raises(
-        RegressionError, match=r"^the suite regressed: -0\.405 \[-0\.433, -0\.377\]"
+        RegressionError, match=r"^the suite regressed in score: -0\.405 \[-0\.433, -0\.377\]"
     ):
         worse.raise_for_regressions(on="suite")
     with pytest.raises(RegressionError, match=r"^20 regressed: c0, c1, c2, c3, c4 and 15 more$"):
@@ -326,7 +326,7 @@ def test_long_lists_are_counted_not_dropped() -> None:
         (
             ([1], [1]),
             TypeError,
-            "baseline must be a CodeReport or a mapping from case to score, got [1]",
+            "baseline must be a CodeReport, a SqlReport or a mapping from case to score, got [1]",
         ),
     ],
 )
@@ -380,11 +380,14 @@ def test_odd_scores_are_named(score: Any, message: str) -> None:
     assert str(caught.value) == message
 
 
+EITHER = "a CodeReport, a SqlReport or a mapping from case to score"
+
+
 @pytest.mark.parametrize(
     ("baseline", "current", "message"),
     [
-        ([1], report(a=1), "baseline must be a CodeReport or a mapping from case to score, got ["),
-        (report(a=1), 5, "current must be a CodeReport or a mapping from case to score, got 5"),
+        ([1], report(a=1), f"baseline must be {EITHER}, got ["),
+        (report(a=1), 5, f"current must be {EITHER}, got 5"),
         ({"a": 1}, report(a=1), "current must be a mapping like baseline, got CodeReport("),
         (report(a=1), {"a": 1}, "current must be a CodeReport like baseline, got {'a': 1}"),
     ],

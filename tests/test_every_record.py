@@ -21,18 +21,29 @@ from scorekit import (
     CodeSample,
     CodeWeights,
     Interval,
+    JudgeRequest,
     ModelPrice,
     Record,
     Run,
+    SqlCase,
+    Verdict,
+    calibration_from_counts,
     code_report,
     code_score,
     compare_reports,
     cross_tier,
     describe,
+    judge_from_function,
     letter_grade,
     pass_at_k,
+    query_correctness,
+    safety_summary,
+    safety_validation,
     score_run,
+    score_sql_cases,
+    table_accuracy,
     tier_statistics,
+    validation_accuracy,
 )
 
 HOSTILE = '<script>"&\n\x00|`\ud800é'
@@ -60,7 +71,45 @@ PASSED = Run(run_id="r", passed=np.True_, impl_rate=1, cost_usd=2, duration_seco
 TIERS = [tier_statistics("T0", [FAILED]), tier_statistics(HOSTILE, [FAILED, PASSED])]
 TIERS[0:0] = [tier_statistics("T1", [PASSED])]
 
+VERDICT = Verdict(score=np.float32(0.5), reasoning=HOSTILE, cost_usd=Decimal("0.1"))  # type: ignore[arg-type]
+JUDGE = judge_from_function(lambda _: VERDICT, identity=HOSTILE)
+CASES = [
+    SqlCase(
+        case_id=HOSTILE + str(i),
+        generated=sql,
+        expected=["SELECT 1", "SELECT 2"],
+        expected_tables=np.array(["t"]),
+        is_valid=np.True_,  # type: ignore[arg-type]
+        safety_valid=np.False_,  # type: ignore[arg-type]
+        should_pass=False,
+        errors=(HOSTILE,),
+        confidence="low",
+        schema={HOSTILE: {"a": "int"}},
+        question=HOSTILE,
+    )
+    for i, sql in enumerate(["SELECT a FROM t", "SELECT 1;", HOSTILE])
+]
+SQL_REPORT = score_sql_cases(CASES, judge=JUDGE)
+UNREAD = table_accuracy(HOSTILE, ["t"])
+assert UNREAD.error is not None
+
 MADE: list[Record] = [
+    *CASES,
+    VERDICT,
+    JudgeRequest(generated=HOSTILE, expected=HOSTILE, schema=HOSTILE),
+    SQL_REPORT,
+    *SQL_REPORT.cases,
+    compare_reports(SQL_REPORT, SQL_REPORT),
+    query_correctness("SELECT a", "SELECT b", judge=JUDGE),
+    query_correctness("SELECT a", "SELECT b"),
+    table_accuracy("SELECT 1 FROM t", ["u"]),
+    UNREAD,
+    UNREAD.error,
+    safety_validation(safety_valid=np.True_, should_pass=False),  # type: ignore[arg-type]
+    safety_summary([safety_validation(safety_valid=True, should_pass=False)]),
+    validation_accuracy(is_valid=False, should_pass=True, errors=[HOSTILE]),
+    calibration_from_counts({"high": (18, 20), "low": (3, 10)}),
+    *calibration_from_counts({"high": (18, 20), "low": (3, 10)}).levels,
     WEIGHTS,
     code_score(compiled=True, passed=1, failed=2, weights=WEIGHTS),
     *SAMPLES[:2],

@@ -1,18 +1,22 @@
-"""The tour: what it prints, what came of each solution, and what its runner survives."""
+"""The tour: what it prints, what came of each answer, and what its runner survives."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import select
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+import tour_code
+import tour_sql
+import tour_text
+import tour_worker
 
 import scorekit
 
@@ -73,22 +77,40 @@ SAMPLES_BY_KIND = {
 }
 
 
-def _load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+# By question, what SQLite says of the first answer and the verdict in a word, found by reading
+# answers, schema and rules; the rest is accepted.
+REJECTED = {
+    "cheap": (
+        'near "```sql\nSELECT name FROM products WHERE price < 20;\n```": syntax error',
+        True,
+    ),
+    "basket": ('near "Here": syntax error', True),
+    "waiting": ("not authorized to use function: julianday", False),
+    "berlin-sum": ("no such table: sales", True),
+    "top-three": ("no such column: o.product_id", True),
+    "regulars": ("incomplete input", True),
+    "lost": ('near "I": syntax error', True),
+    "address": ("access to customers.email is prohibited", False),
+    "archive": ("You can only execute one statement at a time.", False),
+    "increase": ("not authorized", False),
+}
 
+SAME_TEXT = {"berliners", "range", "unshipped", "latest"}
+NOT_SQL = {"regulars", "lost"}
 
-tour = _load("tour")
-worker = _load("tour_worker")
+# Tables in both queries and in either, where these differ.
+TABLES = {
+    "loyalty": 1 / 2,  # orders; customers too
+    "berlin-sum": 2 / 5,  # customers, orders; sales instead of products and order_items
+    "top-three": 1 / 3,  # products; orders instead of order_items
+    "regulars": 0.0,
+    "lost": 0.0,
+}
 
 
 def run(source: str, *tests: str, seconds: float = 10.0) -> Any:
     """Build and test a solution; the limit is generous where it is not the point."""
-    return tour.run_solution(source, tests or ("f() == 1",), seconds=seconds)
+    return tour_code.run_solution(source, tests or ("f() == 1",), seconds=seconds)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +133,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def evaluation() -> Any:
     """Test all solutions once for the facts below."""
-    return tour.evaluate()
+    return tour_code.evaluate()
 
 
 # The report.
@@ -119,17 +141,18 @@ def evaluation() -> Any:
 
 def test_sections_come_in_order(printed: str) -> None:
     """Each section is there once, numbered, and has something to say."""
-    titles = [f"\n{n}. {title}\n\n" for n, (title, _) in enumerate(tour.CODE_SECTIONS, start=1)]
+    sections = (*tour_code.SECTIONS, *tour_sql.SECTIONS)
+    titles = [f"\n{n}. {title}\n\n" for n, (title, _) in enumerate(sections, start=1)]
     positions = [printed.index(title) for title in titles]
-    assert len(titles) == 8
+    assert len(titles) == 8 + 7
     assert positions == sorted(positions)
-    assert [printed.count(title) for title in titles] == [1] * 8
+    assert [printed.count(title) for title in titles] == [1] * 15
 
 
 def test_report_fits_a_terminal(printed: str) -> None:
     """No line is wider than the report claims to be, and none ends in space."""
     lines = printed.splitlines()
-    assert max(map(len, lines)) <= tour.WIDTH == 88
+    assert max(map(len, lines)) <= tour_text.WIDTH == 88
     assert lines == [line.rstrip() for line in lines]
 
 
@@ -150,6 +173,29 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "passed           20 %               80 %",  # rounds of 3 8 4 5 4 and 10 10 8 7 9
         "leap      code_score 0.967 -> 0.800 (-0.167)",  # one 5/6, two without a test passed
         "Regressions: 2",
+        "revenue      Revenue per category                 1.00   ✓ accepted   ? nobody yet",
+        "waiting      Days open orders have waited         1.00   ✗ safety     ? nobody yet",
+        "loyalty      Number of orders per customer        0.50   ✓ accepted   ? nobody yet",
+        "regulars     Customers with over ten orders       0.00   ✓ syntax     ✗ not SQL",
+        "march        Orders per day in March 2025         1.00   ✗ accepted   ? nobody yet",
+        "missing          order_items, products",
+        "unexpected       sales",
+        "table accuracy   2 of 5: 0.40",
+        "same text          4         1.00",
+        "nobody yet        14            -",
+        "safe         15         1",
+        "unsafe        1         3",
+        "waiting   not authorized to use function: julianday          safety violation",
+        "high               90 %         3   0.67 [",  # berliners, range; regulars is not SQL
+        "Insufficient data for calibration (need ≥ 20 cases)",
+        "query_correctness     0.667            0.471        6         14",  # 4 of 6
+        "table_accuracy        0.812",  # (15 + 1/2 + 2/5 + 1/3) / 20
+        "safety_validation     0.900            0.300       20          0",  # 18 of 20
+        "validation_accuracy   0.800            0.400       20          0",  # 16 of 20
+        "and 9\nanswers changed",
+        "unshipped  table_accuracy 1.000 -> 0.500 (-0.500)",
+        "top-three  table_accuracy 0.333 -> 1.000 (+0.667)",
+        "Newly failing: 3",
     ],
 )
 def test_known_lines(printed: str, line: str) -> None:
@@ -183,11 +229,129 @@ def test_samples_by_kind(evaluation: Any) -> None:
 
 def test_rounds_cover_every_task_once(evaluation: Any) -> None:
     """The bar of a pass is met by the rounds that solve at least eight of the twelve tasks."""
-    passed = {m: [r.passed for r in tour.rounds(evaluation, m)] for m in evaluation.models}
+    passed = {m: [r.passed for r in tour_code.rounds(evaluation, m)] for m in evaluation.models}
     assert passed == {
         "swift-1": [False, True, False, False, False],
         "careful-2": [True, True, True, False, True],
     }
+
+
+# The answers in SQL.
+
+
+@pytest.fixture(scope="module")
+def answers() -> tour_sql.Evaluation:
+    """Score all answers once for the facts below, as one without a key would."""
+    return tour_sql.evaluate()
+
+
+@pytest.fixture
+def validate() -> Iterator[Callable[[str], tour_sql.Verdict]]:
+    """Return the validator of the shop."""
+    with tour_sql.validator(tour_sql.read_questions()[1]) as validate:
+        yield validate
+
+
+def test_verdict_on_every_answer(answers: tour_sql.Evaluation) -> None:
+    """SQLite says what reading the answers says it must: whether, why, and whether it is safe."""
+    seen = {c.case_id: (c.is_valid, c.safety_valid, c.errors) for c in answers.cases}
+    expected: dict[str, Any] = dict.fromkeys(seen, (True, True, ()))
+    expected |= {name: (False, safe, (said,)) for name, (said, safe) in REJECTED.items()}
+    assert len(seen) == 20
+    assert seen == expected
+
+
+def test_verdicts_by_kind(answers: tour_sql.Evaluation) -> None:
+    """Nine of the ten accepted should be, three of the ten rejected should not."""
+    results = [case.validation_accuracy for case in answers.before.cases]
+    kinds = Counter(result.validation_type for result in results if result is not None)
+    assert kinds == {
+        "correct acceptance": 9,
+        "false acceptance": 1,
+        "correct rejection": 7,
+        "false rejection": 3,
+    }
+
+
+def test_correctness_without_a_judge(answers: tour_sql.Evaluation) -> None:
+    """The same text is right, what is not SQL is wrong, and the rest has no score."""
+    results = {case.case_id: case.query_correctness for case in answers.before.cases}
+    methods = {name for name, r in results.items() if r is not None and r.method == "identical"}
+    assert methods == SAME_TEXT
+    origins = {name: r.error.origin for name, r in results.items() if r is not None and r.error}
+    assert {name for name, origin in origins.items() if origin == "output"} == NOT_SQL
+    assert Counter(origins.values()) == {"output": 2, "instrument": 14}
+    assert answers.before.n_failed == 14
+
+
+def test_tables_of_every_answer(answers: tour_sql.Evaluation) -> None:
+    """Jaccard similarities counted by hand; fences, aliases and WITH do not disturb."""
+    results = {case.case_id: case.table_accuracy for case in answers.before.cases}
+    seen = {name: result.score for name, result in results.items() if result is not None}
+    assert seen == pytest.approx({**dict.fromkeys(seen, 1.0), **TABLES})
+
+
+def test_expected_queries_fit_the_schema() -> None:
+    """A reference that the shop's own database refuses would be no reference."""
+    questions, schema = tour_sql.read_questions()
+    database = sqlite3.connect(":memory:")
+    try:
+        database.executescript(schema)
+        for question in questions:
+            for query in question.expected:
+                database.execute(query)
+    finally:
+        database.close()
+
+
+def test_answers_to_the_new_prompt_pass(answers: tour_sql.Evaluation) -> None:
+    """Nine answers changed; each of these is one safe query that the validator accepts."""
+    changed = [q.name for q in answers.questions if q.before != q.after]
+    scores = {c.case_id: c for c in answers.after.cases}
+    assert len(changed) == 9
+    for name in changed:
+        validation = scores[name].validation_accuracy
+        assert validation is not None
+        assert validation.validation_type == "correct acceptance"
+
+
+def test_with_a_judge_nothing_is_left_out() -> None:
+    """Plugged in, a judge is asked about the fourteen, and every section still has its say."""
+    judge = scorekit.judge_from_function(lambda _: 0.5, identity="half")
+    evaluation = tour_sql.evaluate(judge)
+    assert evaluation.before.n_by_method == {"identical": 4, "judge": 14}
+    assert evaluation.before.n_failed == evaluation.after.n_failed == 0
+    assert evaluation.before.query_correctness is not None
+    assert evaluation.before.query_correctness.mean == (4 + 14 / 2) / 20
+    assert evaluation.before.calibration is not None
+    assert evaluation.before.calibration.score is not None
+    text = "\n".join(section(evaluation) for _, section in tour_sql.SECTIONS)
+    assert "½ judge" in text
+    assert "nobody yet" not in text
+    assert "Newly failing" not in text
+    assert max(map(len, text.splitlines())) <= tour_text.WIDTH
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM orders",
+        "INSERT INTO orders VALUES (1, 1, '', '')",
+        "CREATE TABLE copy AS SELECT * FROM orders",
+        "DROP TABLE orders",
+        "ATTACH 'other.db' AS other",
+        "PRAGMA writable_schema = 1",
+        "SELECT load_extension('evil')",
+        "SELECT * FROM customers",
+        "SELECT 1 FROM customers WHERE email LIKE 'a%'",
+        "SELECT 1; SELECT 2",
+        "SELECT 1; -- then\nDELETE FROM orders",
+    ],
+)
+def test_validator_blocks(validate: Callable[[str], tour_sql.Verdict], query: str) -> None:
+    """Whatever writes, reads what is private, calls what is not listed or comes in twos."""
+    assert validate(query)[:2] == (False, False)
+    assert validate("SELECT COUNT(*) FROM orders") == (True, True, ())
 
 
 # The runner.
@@ -323,7 +487,7 @@ def test_main_guard_does_not_run() -> None:
 
 def test_worker_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broken instrument must not pass for a bad solution."""
-    monkeypatch.setattr(tour, "HERE", DOCS / "nowhere")
+    monkeypatch.setattr(tour_code, "HERE", DOCS / "nowhere")
     with pytest.raises(RuntimeError, match=r"^the worker ended before .* solution compiles$"):
         run("def f(): return 1")
 
@@ -343,7 +507,7 @@ def test_worker_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_lint(source: str, expected: list[str]) -> None:
     """Each rule, and what it leaves alone; 99 characters are the most a line may have."""
-    found = list(worker.lint(source))
+    found = list(tour_worker.lint(source))
     assert len(found) == len(expected)
     for warning, start in zip(found, expected, strict=True):
         assert warning.startswith(f"line {start}")

@@ -1,0 +1,435 @@
+"""
+The half of `tour.py` about generated SQL.
+
+An invented model answered twenty questions to a shop, before and after a change of its prompt
+(`tour_queries.toml`).  A validator that sqlite3 provides says what it thinks of every answer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import textwrap
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from tour_text import WIDTH, blocks, ends, indented, percent, say, table
+
+import scorekit
+
+HERE = Path(__file__).resolve().parent
+
+METRICS = ("query_correctness", "table_accuracy", "safety_validation", "validation_accuracy")
+
+FUNCTIONS = {"avg", "count", "date", "like", "max", "min", "round", "sum"}
+"""What the validator lets a query call."""
+
+PRIVATE = {("customers", "email")}
+"""What it lets nobody read."""
+
+Side = Literal["before", "after"]
+
+
+class Answer(NamedTuple):
+    """What the model answered, and what ought to come of it."""
+
+    sql: str
+    confidence: str
+    should_pass: bool = True
+    expected_safe: bool = True
+
+
+class Question(NamedTuple):
+    """A question, its accepted queries, and the answers to two versions of the prompt."""
+
+    name: str
+    text: str
+    expected: tuple[str, ...]
+    before: Answer
+    after: Answer
+
+
+class Verdict(NamedTuple):
+    """What the validator says of a query."""
+
+    is_valid: bool
+    safety_valid: bool
+    errors: tuple[str, ...] = ()
+
+
+class Evaluation(NamedTuple):
+    """What the sections of the report look at."""
+
+    questions: list[Question]
+    cases: list[scorekit.SqlCase]
+    before: scorekit.SqlReport
+    after: scorekit.SqlReport
+    judged: bool
+
+
+# --- Validate and score ---------------------------------------------------------------------
+
+
+def read_questions() -> tuple[list[Question], str]:
+    """Return the questions and the schema they are about."""
+    data = tomllib.loads((HERE / "tour_queries.toml").read_text(encoding="utf-8"))
+    questions: list[Question] = []
+    for entry in data["questions"]:
+        expected = entry["expected"]
+        before = Answer(**entry["before"])
+        questions.append(
+            Question(
+                name=entry["name"],
+                text=entry["question"],
+                expected=(expected,) if isinstance(expected, str) else tuple(expected),
+                before=before,
+                after=Answer(**entry["after"]) if "after" in entry else before,
+            )
+        )
+    return questions, data["schema"]
+
+
+@contextmanager
+def validator(schema: str) -> Iterator[Callable[[str], Verdict]]:
+    """
+    Yield a validator of single queries that only read.
+
+    It asks an empty database in memory for the plan of the query, without running it.
+    """
+    denied: list[int] = []
+
+    def authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
+        allowed = {
+            sqlite3.SQLITE_SELECT: True,
+            sqlite3.SQLITE_RECURSIVE: True,
+            sqlite3.SQLITE_READ: (first, second) not in PRIVATE,
+            sqlite3.SQLITE_FUNCTION: second in FUNCTIONS,
+        }
+        if allowed.get(action, False):
+            return sqlite3.SQLITE_OK
+        denied.append(action)
+        return sqlite3.SQLITE_DENY
+
+    def validate(query: str) -> Verdict:
+        denied.clear()
+        try:
+            database.execute(f"EXPLAIN {query}").close()
+        except (sqlite3.ProgrammingError, sqlite3.Warning) as error:  # a second statement
+            return Verdict(is_valid=False, safety_valid=False, errors=(str(error),))
+        except sqlite3.Error as error:
+            return Verdict(is_valid=False, safety_valid=not denied, errors=(str(error),))
+        return Verdict(is_valid=True, safety_valid=True)
+
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(schema)
+        database.set_authorizer(authorize)
+        yield validate
+
+
+def evaluate(judge: scorekit.Judge | None = None) -> Evaluation:
+    """Show every answer to the validator, then score all of them."""
+    questions, schema = read_questions()
+    with validator(schema) as validate:
+
+        def cases(side: Side) -> list[scorekit.SqlCase]:
+            return [make_case(question, side, validate, schema) for question in questions]
+
+        before, after = cases("before"), cases("after")
+    return Evaluation(
+        questions,
+        before,
+        scorekit.score_sql_cases(before, judge=judge),
+        scorekit.score_sql_cases(after, judge=judge),
+        judged=judge is not None,
+    )
+
+
+def make_case(
+    question: Question, side: Side, validate: Callable[[str], Verdict], schema: str
+) -> scorekit.SqlCase:
+    """Return one answer as scorekit takes it."""
+    answer = question.before if side == "before" else question.after
+    verdict = validate(answer.sql)
+    return scorekit.SqlCase(
+        case_id=question.name,
+        generated=answer.sql,
+        expected=question.expected,
+        expected_tables=scorekit.extract_tables(question.expected[0], dialect="sqlite"),
+        is_valid=verdict.is_valid,
+        safety_valid=verdict.safety_valid,
+        errors=verdict.errors,
+        should_pass=answer.should_pass,
+        expected_safe=answer.expected_safe,
+        confidence=answer.confidence,
+        dialect="sqlite",
+        schema=schema,
+        question=question.text,
+    )
+
+
+# --- The sections ---------------------------------------------------------------------------
+
+
+def what_was_asked(evaluation: Evaluation) -> str:
+    """Show every question, and what each metric says of the answer."""
+    rows = [
+        [
+            question.name,
+            question.text,
+            f"{tables.score:.2f}",
+            f"{mark(validation)} {said(validation)}",
+            f"{mark(correctness)} {how(correctness)}",
+        ]
+        for question, score in zip(evaluation.questions, evaluation.before.cases, strict=True)
+        if (correctness := score.query_correctness)
+        and (tables := score.table_accuracy)
+        and (validation := score.validation_accuracy)
+    ]
+    return blocks(
+        say(f"""
+            Another invented model turned {len(rows)} questions to a shop into SQL.  Each answer
+            is held against an expected query and shown to a validator: a SQLite database, empty
+            and in memory, that plans queries without running them and refuses all but reading.
+        """),
+        table(["", "question", "tables", "validator", "correctness"], rows, "<<><<"),
+        say("""
+            Left to right: how well the tables fit those of the expected query, from 0 to 1;
+            whether the validator ought to say (✓) what it said or not (✗); whether the query is
+            right, and what decided that.
+        """),
+    )
+
+
+def right_tables(evaluation: Evaluation) -> str:
+    """Work through the table accuracy of one answer."""
+    case = next(case for case in evaluation.cases if case.case_id == "berlin-sum")
+    result = scorekit.table_accuracy(
+        case.generated, case.expected_tables or (), dialect=case.dialect
+    )
+    shared = [name for name in result.extracted if name not in result.unexpected]
+    n_all = len(shared) + len(result.missing) + len(result.unexpected)
+    rows = [
+        ["in both", ", ".join(shared)],
+        ["missing", ", ".join(result.missing)],
+        ["unexpected", ", ".join(result.unexpected)],
+        ["table accuracy", f"{len(shared)} of {n_all}: {result.score:.2f}"],
+    ]
+    return blocks(
+        say(f'Are they the right tables?  "{case.question}" became:'),
+        indented(case.generated),
+        table(["", "tables"], rows),
+        say("""
+            The shop has no table of sales.  No database is needed to see it, and the name of a
+            WITH clause is not taken for a table.
+        """),
+    )
+
+
+def is_it_right(evaluation: Evaluation) -> str:
+    """Say what decides correctness, and list what nothing decides yet."""
+    results = {
+        case.case_id: result
+        for case in evaluation.before.cases
+        if (result := case.query_correctness)
+    }
+    groups: dict[str, list[scorekit.QueryCorrectness]] = {}
+    for result in results.values():
+        groups.setdefault(how(result), []).append(result)
+    rows = [
+        [
+            name,
+            str(len(group)),
+            "-" if mark(group[0]) == "?" else f"{sum(r.score for r in group) / len(group):.2f}",
+        ]
+        for name, group in sorted(groups.items(), key=lambda item: len(item[1]))
+    ]
+    undecided = [name for name, result in results.items() if mark(result) == "?"]
+    parts = [
+        say("""
+            Does the answer mean what was expected?  The same text does, and what is not SQL does
+            not.  Of several accepted queries the best counts.  Everything else is for a judge:
+        """),
+        table(["decided by", "queries", "mean score"], rows, "<>>"),
+    ]
+    if undecided:
+        why = "The judge failed on" if evaluation.judged else "A judge would be asked about"
+        parts.append(
+            say(f"""
+                {why} {len(undecided)} of {len(results)}: {", ".join(undecided)}.  Until it has
+                answered they are failures of the instrument, not of the model, and stay out of
+                the mean: scorekit does not guess.
+            """)
+        )
+    return blocks(*parts)
+
+
+def does_the_validator_work(evaluation: Evaluation) -> str:
+    """Count the validator's verdicts, and name those that were wrong."""
+    report = evaluation.before
+    safety = report.safety
+    if safety is None or safety.recall is None or safety.recall_interval is None:
+        raise RuntimeError("the data have no unsafe query")
+    rows = [
+        ["safe", str(safety.n_true_negatives), str(safety.n_false_positives)],
+        ["unsafe", str(safety.n_false_negatives), str(safety.n_true_positives)],
+    ]
+    missed = [evaluation.cases[i] for i in safety.missed]
+    rejections = [
+        [case.case_id, shortened(result.errors[0]), str(result.error_category)]
+        for case in report.cases
+        if (result := case.validation_accuracy) and result.needs_investigation
+    ]
+    return blocks(
+        say("Now to the validator.  Does it stop what is not safe, and only that?"),
+        table(["", "passed", "blocked"], rows, "<>>"),
+        say(f"""
+            It caught {safety.n_true_positives} of {safety.n_true_positives + len(missed)}: a
+            recall of {safety.recall:.2f} {ends(safety.recall_interval)}, where one miss is one
+            too many.  What it missed is {" and ".join(case.case_id for case in missed)}, which
+            only reads, and never ends:
+        """),
+        *(indented(case.generated) for case in missed),
+        say(f"""
+            Whether a query passes at all is a wider question: one that names an unknown column
+            is safe, but of no use.  Of the queries rejected, {len(rejections)} should have
+            passed, which asks for a look at the messages and what scorekit takes them for:
+        """),
+        table(["query", "message", "category"], rejections),
+        say("""
+            The first two are no fault of the SQL: whoever calls the validator should have taken
+            it out of its fences.  The third calls a harmless function that is not on the list.
+        """),
+    )
+
+
+def is_it_sure(evaluation: Evaluation) -> str:
+    """Compare stated confidence with correctness."""
+    calibration = evaluation.before.calibration
+    if calibration is None:
+        raise RuntimeError("the data have no query that is decided")
+    rows = [
+        [
+            level.level,
+            percent(level.nominal),
+            str(level.n_cases),
+            "-"
+            if level.accuracy is None or level.interval is None
+            else f"{level.accuracy:.2f} {ends(level.interval)}",
+        ]
+        for level in calibration.levels
+    ]
+    if calibration.score is None:
+        outcome = f"No score: {'; '.join(calibration.warnings)}."
+    else:
+        outcome = f"Score {calibration.score:.2f}: {calibration.interpretation}."
+        outcome += "".join(f"  {warning}." for warning in calibration.warnings)
+    return blocks(
+        say(f"""
+            With each answer the model said how sure it was.  Is it right as often as that
+            promises?  Of {len(evaluation.cases)} answers, {calibration.n_cases} have been
+            decided:
+        """),
+        table(["confidence", "stands for", "decided", "right"], rows, "<>><"),
+        say(f"{outcome}  The intervals say how little so few cases can tell."),
+    )
+
+
+def all_in_one(evaluation: Evaluation) -> str:
+    """Show the statistics per metric."""
+    report = evaluation.before
+    rows: list[list[str]] = []
+    for metric in METRICS:
+        statistics: scorekit.Statistics | None = getattr(report, metric)
+        left_out = sum(row[metric] is None for row in report.to_rows())
+        if statistics is not None:
+            numbers = (f"{statistics.mean:.3f}", f"{statistics.std_dev:.3f}")
+            rows.append([metric, *numbers, str(statistics.count), str(left_out)])
+    return blocks(
+        say("All of this, and the rest of the report, came from one call:"),
+        indented("report = scorekit.score_sql_cases(cases, judge=judge)"),
+        table(["metric", "mean", "std. deviation", "scored", "left out"], rows, "<>>>>"),
+        say(f"""
+            A query that is not SQL is the model's failure and counts as 0.  A result that an
+            instrument owes is left out of the mean and counted: {report.n_failed} here.
+        """),
+    )
+
+
+def did_it_help(evaluation: Evaluation) -> str:
+    """Compare the answers to the new prompt with those to the old one."""
+    comparison = scorekit.compare_reports(evaluation.before, evaluation.after)
+    n_changed = sum(question.before != question.after for question in evaluation.questions)
+    by_verdict: dict[str, list[str]] = {}
+    for metric, suite in comparison.suites.items():
+        by_verdict.setdefault(suite.verdict, []).append(metric)
+    if len(by_verdict) == 1:
+        outcome = f"Every metric says: {next(iter(by_verdict))}."
+    else:
+        outcome = "  ".join(f"{', '.join(names)}: {word}." for word, names in by_verdict.items())
+    if comparison.newly_failing:
+        outcome += '  "Newly failing" had a score before, and now waits for a judge.'
+    worse = dict.fromkeys(change.case_id for change in comparison.regressions)
+    caution = f"look at {' and '.join(worse)}, and " if worse else ""
+    return blocks(
+        say(f"""
+            The prompt was changed to ask for one SELECT statement and nothing around it, and
+            {n_changed} answers changed with it.  For the better?
+        """),
+        indented(hanging(comparison.to_text())),
+        say(f"""
+            {outcome}  One metric at a time, each with its own verdict: good tables do not make up
+            for an unsafe query.  What to do: {caution}ask more than {len(evaluation.questions)}
+            questions before you trust a difference of this size.
+        """),
+    )
+
+
+Section = Callable[[Evaluation], str]
+
+SECTIONS: tuple[tuple[str, Section], ...] = (
+    ("Questions to a shop", what_was_asked),
+    ("The right tables", right_tables),
+    ("Is it right?", is_it_right),
+    ("Does the validator do its job?", does_the_validator_work),
+    ("Is the model as sure as it should be?", is_it_sure),
+    ("All of it in one call", all_in_one),
+    ("Did the new prompt help?", did_it_help),
+)
+
+
+# --- Plain text -----------------------------------------------------------------------------
+
+
+def mark(result: scorekit.ValidationAccuracy | scorekit.QueryCorrectness) -> str:
+    """Return a sign for right, partly right, wrong or not known."""
+    if result.error is not None and result.error.origin == "instrument":
+        return "?"
+    return {1.0: "✓", 0.5: "½"}.get(result.score, "✗")
+
+
+def said(result: scorekit.ValidationAccuracy) -> str:
+    """Return what the validator said, in a word."""
+    return "accepted" if result.error_category is None else result.error_category.split()[0]
+
+
+def how(result: scorekit.QueryCorrectness) -> str:
+    """Return what decided a pair, if anything did."""
+    if mark(result) == "?":
+        return "nobody yet"
+    names = {"identical": "same text", None: "not SQL"}
+    return names.get(result.method, str(result.method))
+
+
+def shortened(message: str) -> str:
+    """Return a message on one line that fits a column."""
+    return textwrap.shorten(message, 48, placeholder=" ...")
+
+
+def hanging(text: str) -> str:
+    """Break lines that are too wide, with what follows further to the right."""
+    return "\n".join(
+        textwrap.fill(line, WIDTH - 4, subsequent_indent=" " * 7, break_on_hyphens=False)
+        for line in text.splitlines()
+    )

@@ -1,0 +1,247 @@
+"""Many SQL cases: scores in input order and a report over them (`score_sql_cases`)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from typing import Any, ClassVar
+
+import attrs
+
+from scorekit._checks import check_count, check_instance, check_records
+from scorekit._records import FrozenMapping, Report
+from scorekit._sql_case import (
+    METRICS,
+    SqlCase,
+    SqlCaseScore,
+    acorrectness,
+    ascore_sql_case,
+    case_score,
+    check_judge,
+    failed,
+    other_metrics,
+    run_to_end,
+)
+from scorekit.calibration import ConfidenceCalibration, confidence_calibration
+from scorekit.judging import Judge, check_timeout
+from scorekit.summary import Statistics, describe
+from scorekit.validation import SafetySummary, safety_summary
+
+CHUNK_SIZE = 500
+"""Cases that go to a worker of an executor at once."""
+
+MAX_CONCURRENCY = 50
+"""Judgements under way at once."""
+
+Progress = Callable[[int, int], object]
+
+
+@attrs.frozen(kw_only=True)
+class SqlReport(Report):
+    """
+    Result of `score_sql_cases`: statistics per metric, then the cases in input order.
+
+    Where an instrument failed (a judge that timed out, say) the case is left out of that
+    metric's statistics and counted in *n_failed*; unreadable SQL counts as 0.0.
+    """
+
+    version: ClassVar[int] = 1
+
+    query_correctness: Statistics | None
+    """None where no case has a score, as for the other metrics."""
+    table_accuracy: Statistics | None
+    safety_validation: Statistics | None
+    validation_accuracy: Statistics | None
+    safety: SafetySummary | None
+    calibration: ConfidenceCalibration | None
+    """Of stated confidence against query correctness, over the cases that have both."""
+    n_cases: int
+    n_failed: int
+    """Metric results that are only placeholders."""
+    n_by_method: FrozenMapping[str, int]
+    """How many pairs were decided by each method of `query_correctness`."""
+    n_contested: int
+    cases: tuple[SqlCaseScore, ...]
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse counts that contradict the cases."""
+        check_count("n_cases", self.n_cases, len(self.cases), len(self.cases))
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return one flat dict per case, ready for a data frame; None is no score."""
+        return [_row(case) for case in self.cases]
+
+
+def _row(case: SqlCaseScore) -> dict[str, Any]:
+    row: dict[str, Any] = {"case_id": case.case_id, "confidence": case.confidence}
+    for name in METRICS:
+        result = getattr(case, name)
+        error = None if result is None else result.error
+        row[name] = None if result is None or failed(result) else result.score
+        row[f"{name}_error"] = None if error is None else error.kind
+    row["method"] = case.query_correctness and case.query_correctness.method
+    return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
+
+
+def score_sql_cases(
+    cases: Iterable[SqlCase],
+    *,
+    judge: Judge | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    timeout_seconds: float = 30.0,
+) -> SqlReport:
+    """
+    Score many cases and report statistics per metric, safety and calibration.
+
+    Args:
+        cases: The cases; the report keeps their order.
+        judge: Whom `query_correctness` asks, several pairs at a time.
+        executor: Computes the metrics that need no judge, in chunks; the judge stays here.
+        progress: Called with the number of cases done and of all cases.
+        timeout_seconds: Bound on each judgement (``> 0``).
+
+    Returns:
+        A frozen `SqlReport`.
+
+    Raises:
+        InputError: If there are no cases, or *timeout_seconds* is not positive.
+        TypeError: If an item is not a `SqlCase` or *judge* not a `Judge`.
+
+    Examples:
+        >>> report = score_sql_cases(
+        ...     SqlCase(case_id=f"q{i}", generated=sql, expected_tables=["users"])
+        ...     for i, sql in enumerate(["SELECT id FROM users", "SELECT id FROM orders"])
+        ... )
+        >>> report.table_accuracy.mean, report.n_failed
+        (0.5, 0)
+        >>> score_sql_cases([])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: cases must be a non-empty sequence of SqlCase, got ()
+
+    .. versionadded:: 0.1.0
+    """
+    items = check_records("cases", cases, SqlCase)
+    return run_to_end(
+        lambda: ascore_sql_cases(
+            items,
+            judge=judge,
+            executor=executor,
+            progress=progress,
+            timeout_seconds=timeout_seconds,
+        )
+    )
+
+
+async def ascore_sql_cases(
+    cases: Iterable[SqlCase],
+    *,
+    judge: Judge | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    timeout_seconds: float = 30.0,
+) -> SqlReport:
+    """
+    Do what `score_sql_cases` does without blocking the event loop while judges think.
+
+    Args:
+        cases: The cases; the report keeps their order.
+        judge: Whom `query_correctness` asks, through ``ajudge``, several pairs at a time.
+        executor: Computes the metrics that need no judge, in chunks.
+        progress: Called with the number of cases done and of all cases.
+        timeout_seconds: Bound on each judgement (``> 0``).
+
+    Returns:
+        A frozen `SqlReport`.
+
+    Raises:
+        InputError: As `score_sql_cases`.
+        TypeError: As `score_sql_cases`.
+
+    Examples:
+        >>> case = SqlCase(case_id="q1", generated="SELECT 1", expected="SELECT 1;")
+        >>> asyncio.run(ascore_sql_cases([case])).n_by_method
+        {'identical': 1}
+
+    .. versionadded:: 0.1.0
+    """
+    items = check_records("cases", cases, SqlCase)
+    check_judge(judge)
+    check_timeout(timeout_seconds)
+    if executor is not None:
+        check_instance("executor", executor, Executor)
+    gate = asyncio.Semaphore(MAX_CONCURRENCY)
+    loop = asyncio.get_running_loop()
+    chunks = [items[i : i + CHUNK_SIZE] for i in range(0, len(items), CHUNK_SIZE)]
+    done = 0
+
+    def start_chunk(chunk: tuple[SqlCase, ...]) -> Any:
+        return executor and loop.run_in_executor(executor, _other_metrics, chunk)
+
+    async def score(case: SqlCase, chunk: Any, position: int) -> SqlCaseScore:
+        nonlocal done
+        async with gate:
+            started = time.perf_counter()
+            if chunk is None:
+                result = await ascore_sql_case(case, judge=judge, timeout_seconds=timeout_seconds)
+            else:
+                correctness = await acorrectness(case, judge, timeout_seconds)
+                result = case_score(case, correctness, (await chunk)[position], started)
+        done += 1
+        if progress is not None:
+            progress(done, len(items))
+        return result
+
+    started_chunks = [(chunk, start_chunk(chunk)) for chunk in chunks]
+    tasks = [
+        asyncio.ensure_future(score(case, future, position))
+        for chunk, future in started_chunks
+        for position, case in enumerate(chunk)
+    ]
+    try:
+        return _report(tuple(await asyncio.gather(*tasks)))
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
+    results = {name: [getattr(score, name) for score in scores] for name in METRICS}
+    means = {
+        name: _describe([r.score for r in column if r is not None and not failed(r)])
+        for name, column in results.items()
+    }
+    correctness = [result for result in results["query_correctness"] if result is not None]
+    safety = [result for result in results["safety_validation"] if result is not None]
+    stated = [
+        (score.confidence, score.query_correctness.score)
+        for score in scores
+        if score.confidence is not None
+        and score.query_correctness is not None
+        and not failed(score.query_correctness)
+    ]
+    return SqlReport(
+        query_correctness=means["query_correctness"],
+        table_accuracy=means["table_accuracy"],
+        safety_validation=means["safety_validation"],
+        validation_accuracy=means["validation_accuracy"],
+        safety=safety_summary(safety) if safety else None,
+        calibration=confidence_calibration(*zip(*stated, strict=True)) if stated else None,
+        n_cases=len(scores),
+        n_failed=sum(score.n_failed for score in scores),
+        n_by_method=FrozenMapping(Counter(r.method for r in correctness if r.method is not None)),
+        n_contested=sum(result.contested for result in correctness),
+        cases=scores,
+    )
+
+
+def _other_metrics(chunk: tuple[SqlCase, ...]) -> list[Any]:
+    return [other_metrics(case) for case in chunk]
+
+
+def _describe(scores: list[float]) -> Statistics | None:
+    return describe(scores) if scores else None

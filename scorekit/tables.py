@@ -1,0 +1,227 @@
+"""Which tables a query touches, and whether they are the right ones: `table_accuracy`."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple, TypeGuard
+
+import attrs
+
+from scorekit._checks import check_text
+from scorekit._records import MetricError, Record, is_mapping, metric_error
+from scorekit._sql import CACHED_CHARS, check_dialect, parse
+from scorekit._sql_tables import tables_of
+from scorekit.errors import SqlError, refuse
+
+_LOGGER = logging.getLogger(__name__)
+
+MAX_EXPECTED = 10_000
+"""Most names that `table_accuracy` compares with."""
+
+
+@attrs.frozen(kw_only=True)
+class TableAccuracy(Record):
+    """Result of `table_accuracy`: the score, the two sets of names, and where they differ."""
+
+    score: float
+    """Jaccard similarity of the two sets in ``[0, 1]``; higher is better."""
+    extracted: tuple[str, ...]
+    """Tables that the SQL touches, sorted; empty if it does not parse."""
+    expected: tuple[str, ...]
+    """Tables that it should touch, in lower case, without repetitions, sorted."""
+    missing: tuple[str, ...]
+    """Expected tables without an extracted one to go with."""
+    unexpected: tuple[str, ...]
+    """Extracted tables without an expected one to go with."""
+    error: MetricError | None = None
+    """Why the SQL could not be read; its score of 0.0 counts all the same."""
+
+
+def extract_tables(sql: str, *, dialect: str | None = None) -> tuple[str, ...]:
+    """
+    Return the base tables that a SQL script reads or writes.
+
+    Names are resolved by scope: common table expressions, aliases, table functions, files, and
+    temporary tables and views that the script itself creates are no base tables.  A table that
+    ``CREATE TABLE ... AS`` makes is one.  Text in Markdown fences is read as SQL, EXPLAIN is
+    looked through, and other text around the SQL is an error.
+
+    Args:
+        sql: One or more statements, of at most 200,000 characters and 32 levels of nesting.
+        dialect: The dialect, by sqlglot's name for it; None for the default one and, where that
+            cannot parse a text of up to 20,000 characters, several others in turn.
+
+    Returns:
+        The names as written, qualified or not, in lower case, sorted.
+
+    Raises:
+        InputError: If *dialect* is not one that sqlglot knows.
+        SqlError: If *sql* is empty, does not parse, or is too long or too deeply nested.
+        TypeError: If *sql* is not a string.
+
+    Examples:
+        >>> extract_tables("WITH u AS (SELECT * FROM Users) SELECT * FROM u, hr.staff AS s")
+        ('hr.staff', 'users')
+        >>> extract_tables("SELECT (1")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.SqlError: parse: Expecting ). Line 1, column 9.
+
+    .. versionadded:: 0.1.0
+    """
+    return _extract(check_text("sql", sql, empty=True), dialect)
+
+
+def table_accuracy(
+    generated: str, expected_tables: Iterable[str], *, dialect: str | None = None
+) -> TableAccuracy:
+    """
+    Score whether generated SQL touches the right tables.
+
+    Jaccard similarity ``matched / (extracted + expected - matched)``, 1.0 where both sides are
+    empty.  Two names match if one ends with the other, in whole parts and whatever the case:
+    ``users`` matches ``public.users``, ``a.users`` does not match ``b.users``.  Each name is
+    matched at most once, as many as possible.
+
+    Args:
+        generated: The SQL, as `extract_tables` takes it.
+        expected_tables: Names of the right tables, qualified or not; repetitions count once.
+        dialect: The dialect of *generated*, by sqlglot's name for it; None to try several.
+
+    Returns:
+        A frozen `TableAccuracy`; SQL that does not parse scores 0.0 and says why in its *error*.
+
+    Raises:
+        InputError: If *dialect* is not one that sqlglot knows, a name is empty, or there are
+            more than 10,000.
+        TypeError: If *generated* or an expected name is not a string, or *expected_tables* is a
+            single string or a mapping.
+
+    Examples:
+        >>> result = table_accuracy("SELECT * FROM Users JOIN logs USING (id)", ["public.users"])
+        >>> result.score, result.unexpected
+        (0.5, ('logs',))
+        >>> table_accuracy("SELECT 1", "users")
+        Traceback (most recent call last):
+        ...
+        TypeError: expected_tables must be an iterable of strings, got 'users'
+
+    References:
+        Jaccard, "Étude comparative de la distribution florale dans une portion des Alpes et des
+        Jura", Bulletin de la Société Vaudoise des Sciences Naturelles 37, 1901.
+
+    .. versionadded:: 0.1.0
+    """
+    check_text("generated", generated, empty=True)
+    expected = _expected(expected_tables)
+    try:
+        extracted = _extract(generated, dialect)
+    except SqlError as error:
+        return TableAccuracy(
+            score=0.0,
+            extracted=(),
+            expected=expected,
+            missing=expected,
+            unexpected=(),
+            error=metric_error(
+                "table_accuracy",
+                origin="output",
+                kind=error.kind,
+                error=error,
+                inputs={"generated": generated},
+                logger=_LOGGER,
+            ),
+        )
+    partners = _match(extracted, expected)
+    n_names = len(extracted) + len(expected) - partners.n_pairs
+    return TableAccuracy(
+        score=partners.n_pairs / n_names if n_names else 1.0,
+        extracted=extracted,
+        expected=expected,
+        missing=tuple(partners.only_expected),
+        unexpected=tuple(partners.only_extracted),
+    )
+
+
+def _expected(names: object) -> tuple[str, ...]:
+    if not _is_iterable(names) or isinstance(names, str | bytes) or is_mapping(names):
+        refuse("expected_tables", "an iterable of strings", names, TypeError)
+    items = tuple(islice(names, MAX_EXPECTED + 1))
+    if len(items) > MAX_EXPECTED:
+        refuse("expected_tables", f"at most {MAX_EXPECTED} names", items)
+    checked = (check_text(f"expected_tables[{i}]", item) for i, item in enumerate(items))
+    return tuple(sorted({name.casefold() for name in checked}))
+
+
+def _is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(value, Iterable)
+
+
+def _extract(sql: str, dialect: str | None) -> tuple[str, ...]:
+    known = check_dialect(dialect)
+    if len(sql) > CACHED_CHARS:
+        return _tables(sql, known)
+    return _remembered_tables(sql, known)
+
+
+def _tables(sql: str, dialect: str | None) -> tuple[str, ...]:
+    script = parse(sql, dialect)
+    try:
+        return tuple(sorted(tables_of(script)))
+    except (AttributeError, TypeError) as error:  # malformed SQL can give a tree of any shape
+        raise SqlError("unsupported", f"no tables found: {error}", sql) from None
+
+
+_remembered_tables = lru_cache(maxsize=4096)(_tables)
+
+
+class _Matching(NamedTuple):
+    n_pairs: int
+    only_extracted: list[str]
+    only_expected: list[str]
+
+
+def _match(extracted: tuple[str, ...], expected: tuple[str, ...]) -> _Matching:
+    """
+    Match names of which one ends with the other, one to one, as many as possible.
+
+    Longest names first, each with any longer name still free: what it ends can be matched by
+    every shorter name that it could, so taking it costs nothing later on.
+    """
+    sides = (frozenset(extracted), frozenset(expected))
+    lengths = [{name.count(".") for name in side} for side in sides]
+    free: tuple[set[str], set[str]] = (set(), set())
+    ending_in = (defaultdict[str, list[str]](list), defaultdict[str, list[str]](list))
+    n_pairs = 0
+
+    def longer(side: int, name: str) -> list[str]:
+        found = ending_in[side][name]
+        while found and found[-1] not in free[side]:
+            found.pop()
+        return found
+
+    for name in sorted(sides[0] | sides[1], key=lambda name: -name.count(".")):
+        on = {side for side in (0, 1) if name in sides[side]}
+        taking = {side for side in on if longer(1 - side, name)}
+        if on == {0, 1} != taking:  # with itself, unless both can have another
+            n_pairs += 1
+            continue
+        for side in on:
+            if side in taking:
+                free[1 - side].remove(longer(1 - side, name).pop())
+                n_pairs += 1
+            else:
+                free[side].add(name)
+                for suffix in _suffixes(name, lengths[1 - side]):
+                    ending_in[side][suffix].append(name)
+    return _Matching(n_pairs, *map(sorted, free))
+
+
+def _suffixes(name: str, lengths: set[int]) -> list[str]:
+    """Return the ends of a dotted name that have one of these numbers of dots."""
+    parts = name.split(".")
+    return [".".join(parts[-n - 1 :]) for n in lengths if n < len(parts)]

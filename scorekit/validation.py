@@ -1,0 +1,359 @@
+"""
+Score a query validator: `safety_validation`, `safety_summary` and `validation_accuracy`.
+
+`categorize_error` says what a database's or a validator's error message means.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+import attrs
+
+from scorekit._checks import check_flag, check_items, check_records, check_text
+from scorekit._messages import ErrorCategory, diagnose
+from scorekit._records import MetricError, Record
+from scorekit.errors import shown
+from scorekit.intervals import Interval, proportion_interval
+
+Classification = Literal["true negative", "true positive", "false positive", "false negative"]
+ValidationType = Literal[
+    "correct acceptance", "correct rejection", "false rejection", "false acceptance"
+]
+
+_log = logging.getLogger(__name__)
+
+# (the validator's verdict, what it should have been) -> what that is called
+_CLASSIFICATIONS: dict[tuple[bool, bool], Classification] = {
+    (True, True): "true negative",
+    (False, False): "true positive",
+    (False, True): "false positive",
+    (True, False): "false negative",
+}
+_VALIDATION_TYPES: dict[tuple[bool, bool], ValidationType] = {
+    (True, True): "correct acceptance",
+    (False, False): "correct rejection",
+    (False, True): "false rejection",
+    (True, False): "false acceptance",
+}
+
+# Text that does not parse has no tables and cannot do harm, so what else is said of it is a guess.
+# Of the other two, danger is the graver and does not depend on what the tables are called.
+_PRECEDENCE = (
+    ErrorCategory.SYNTAX,
+    ErrorCategory.SAFETY,
+    ErrorCategory.SCHEMA,
+    ErrorCategory.UNKNOWN,
+)
+
+
+@attrs.frozen(kw_only=True)
+class SafetyValidation(Record):
+    """Result of `safety_validation`: the score, its name, then what they came from."""
+
+    score: float
+    """1.0 if the verdict was right, else 0.0; higher is better."""
+    classification: Classification | None
+    """What the verdict was, positive meaning blocked; None if a crash left it without one."""
+    safety_valid: bool | None
+    should_pass: bool
+    error: MetricError | None = None
+    """Why there is no verdict."""
+
+
+def safety_validation(*, safety_valid: bool, should_pass: bool) -> SafetyValidation:
+    """
+    Score one verdict of a safety validator, and log the two ways in which it can be wrong.
+
+    To block is the positive outcome:
+
+    ============  ===========  =====  ================  =========================================
+    safety_valid  should_pass  score  classification    log
+    ============  ===========  =====  ================  =========================================
+    True          True         1.0    "true negative"
+    False         False        1.0    "true positive"
+    False         True         0.0    "false positive"  warning: Safe query incorrectly blocked
+    True          False        0.0    "false negative"  error: CRITICAL: Unsafe query not caught
+                                                        by validator
+    ============  ===========  =====  ================  =========================================
+
+    Args:
+        safety_valid: Whether the validator called the query safe.
+        should_pass: Whether the query is safe.
+
+    Returns:
+        A frozen `SafetyValidation`.
+
+    Raises:
+        TypeError: If a flag is not a boolean.
+
+    Examples:
+        >>> result = safety_validation(safety_valid=False, should_pass=False)
+        >>> result.score, result.classification
+        (1.0, 'true positive')
+        >>> safety_validation(safety_valid="yes", should_pass=True)
+        Traceback (most recent call last):
+        ...
+        TypeError: safety_valid must be True or False, got 'yes'
+
+    .. versionadded:: 0.1.0
+    """
+    safety_valid = check_flag("safety_valid", safety_valid)
+    should_pass = check_flag("should_pass", should_pass)
+    classification = _CLASSIFICATIONS[safety_valid, should_pass]
+    if classification == "false positive":
+        _log.warning("Safe query incorrectly blocked")
+    elif classification == "false negative":
+        _log.error("CRITICAL: Unsafe query not caught by validator")
+    return SafetyValidation(
+        score=float(safety_valid == should_pass),
+        classification=classification,
+        safety_valid=safety_valid,
+        should_pass=should_pass,
+    )
+
+
+@attrs.frozen(kw_only=True)
+class SafetySummary(Record):
+    """Result of `safety_summary`: the four counts, then what follows from them."""
+
+    n_true_negatives: int
+    """Safe queries that passed."""
+    n_true_positives: int
+    """Unsafe queries that were blocked."""
+    n_false_positives: int
+    """Safe queries that were blocked."""
+    n_false_negatives: int
+    """Unsafe queries that passed."""
+    recall: float | None
+    """Share of the unsafe queries that were blocked; None if there was none."""
+    precision: float | None
+    """Share of the blocked queries that were unsafe; None if there was none."""
+    all_unsafe_caught: bool
+    """Whether no unsafe query passed.  So it is True of a suite without unsafe queries, which
+    proves nothing: its *recall* is None."""
+    missed: tuple[int, ...]
+    """Positions in the input of the unsafe queries that passed."""
+    recall_interval: Interval | None
+    """Wilson interval of *recall* at 95 %; None where *recall* is."""
+    n_failed: int
+    """Verdicts that a crashed validator owed; no other field counts them."""
+
+
+def safety_summary(results: Iterable[SafetyValidation]) -> SafetySummary:
+    """
+    Count how often a safety validator was right, and say whether anything unsafe got through.
+
+    ``recall = true positives / (true positives + false negatives)`` must be 1: a single unsafe
+    query that passes is a failure of the validator.  ``precision = true positives / (true
+    positives + false positives)`` is the price, safe queries blocked.  A result whose validator
+    crashed says neither and is only counted in *n_failed*.
+
+    Args:
+        results: What `safety_validation` returned, in any order; an iterator will do.
+
+    Returns:
+        A frozen `SafetySummary`.
+
+    Raises:
+        InputError: If there are no results.
+        TypeError: If an item is not a `SafetyValidation`.
+
+    Examples:
+        >>> verdicts = [(True, True), (False, False), (False, False), (True, False)]
+        >>> summary = safety_summary(
+        ...     safety_validation(safety_valid=valid, should_pass=safe) for valid, safe in verdicts
+        ... )
+        >>> round(summary.recall, 4), summary.precision, summary.missed
+        (0.6667, 1.0, (3,))
+        >>> summary.all_unsafe_caught, str(summary.recall_interval)
+        (False, '[0.2077, 0.9385]')
+        >>> safety_summary([None])
+        Traceback (most recent call last):
+        ...
+        TypeError: results[0] must be a SafetyValidation, got None
+
+    .. versionadded:: 0.1.0
+    """
+    records = check_records("results", results, SafetyValidation)
+    verdicts = {i: result.classification for i, result in enumerate(records) if _judged(result)}
+    counts = Counter(verdicts.values())
+    caught, passed = counts["true positive"], counts["false negative"]
+    n_unsafe, n_blocked = caught + passed, caught + counts["false positive"]
+    return SafetySummary(
+        n_true_negatives=counts["true negative"],
+        n_true_positives=caught,
+        n_false_positives=counts["false positive"],
+        n_false_negatives=passed,
+        recall=caught / n_unsafe if n_unsafe else None,
+        precision=caught / n_blocked if n_blocked else None,
+        all_unsafe_caught=not passed,
+        missed=tuple(i for i, verdict in verdicts.items() if verdict == "false negative"),
+        recall_interval=proportion_interval(caught, n_unsafe) if n_unsafe else None,
+        n_failed=len(records) - len(verdicts),
+    )
+
+
+def _judged(result: SafetyValidation) -> bool:
+    instrument_failed = result.error is not None and result.error.origin == "instrument"
+    return result.classification is not None and not instrument_failed
+
+
+def categorize_error(message: str) -> ErrorCategory:
+    """
+    Say what is wrong with a query from the *message* it was refused with.
+
+    Known are the SQLSTATE and vendor codes and the texts of PostgreSQL, MySQL and MariaDB,
+    SQLite, SQL Server, Oracle, Snowflake, BigQuery, DuckDB, Spark and sqlglot, and what
+    validators usually say. The first diagnosis in the message decides, so that the query it goes
+    on to quote does not.
+
+    Where the line is drawn: a value that is not of its column's type and a broken constraint are
+    schema violations; a permission that is missing and a second statement are safety violations;
+    SQLSTATE 42000 is given to syntax errors and to refusals, so it decides nothing; a time-out, a
+    failed login and a division by zero are unknown.
+
+    Args:
+        message: What the database, parser or validator said; the first 2,000 characters count.
+
+    Returns:
+        One of the four categories, `ErrorCategory.UNKNOWN` for an empty or unknown message.
+
+    Raises:
+        TypeError: If *message* is not a string.
+
+    Examples:
+        >>> categorize_error('near "DROP": syntax error').value
+        'syntax error'
+        >>> categorize_error("ORA-00942: table or view does not exist").value
+        'schema violation'
+        >>> categorize_error("Only SELECT statements are allowed").value
+        'safety violation'
+        >>> categorize_error(None)
+        Traceback (most recent call last):
+        ...
+        TypeError: message must be a string, got None
+
+    .. versionadded:: 0.1.0
+    """
+    row = diagnose(check_text("message", message, empty=True))
+    return row.category if row else ErrorCategory.UNKNOWN
+
+
+@attrs.frozen(kw_only=True)
+class ValidationAccuracy(Record):
+    """Result of `validation_accuracy`: the score, its name, then what they came from."""
+
+    score: float
+    """1.0 if the verdict was right, else 0.0; higher is better."""
+    validation_type: ValidationType | None
+    """What the verdict was; None if a crash left it without one."""
+    error_category: ErrorCategory | None
+    """What is wrong with the query over all; None if it was accepted without a complaint."""
+    errors: tuple[str, ...]
+    """The validator's messages, as given."""
+    error_categories: tuple[ErrorCategory, ...]
+    """The category of each message, in the order of *errors*."""
+    reason: str
+    """One sentence on why the verdict is right or wrong."""
+    needs_investigation: bool
+    """Whether a query that should pass was rejected, which asks for a look at the validator."""
+    error: MetricError | None = None
+    """Why there is no verdict."""
+
+
+def validation_accuracy(
+    *,
+    is_valid: bool,
+    should_pass: bool,
+    errors: Iterable[str] = (),
+    syntax_valid: bool | None = None,
+    schema_valid: bool | None = None,
+    safety_valid: bool | None = None,
+) -> ValidationAccuracy:
+    """
+    Score one verdict of a query validator, and say what it found.
+
+    1.0 where ``is_valid == should_pass``: a ``"correct acceptance"`` or ``"correct rejection"``;
+    0.0 for a ``"false acceptance"``, and for a ``"false rejection"``, which needs investigation.
+
+    The category over all comes from the flags that are False, or else from the messages. Of
+    several, a syntax error goes first, because all else that is said of a text that does not
+    parse is guesswork; then a safety violation, the graver; then a schema violation. A rejection
+    that says nothing is of category unknown.
+
+    Args:
+        is_valid: Whether the validator accepted the query.
+        should_pass: Whether it ought to.
+        errors: Its messages, each put into a category by `categorize_error`.
+        syntax_valid: Its verdict on the syntax alone; None if it gave none.
+        schema_valid: Its verdict on tables, columns and types; None if it gave none.
+        safety_valid: Its verdict on safety; None if it gave none.
+
+    Returns:
+        A frozen `ValidationAccuracy`.
+
+    Raises:
+        TypeError: If a flag is not a boolean, *errors* is not a sequence, or a message is not a
+            string.
+
+    Examples:
+        >>> result = validation_accuracy(
+        ...     is_valid=False, should_pass=True, errors=["no such table: users"]
+        ... )
+        >>> result.score, result.validation_type, result.needs_investigation
+        (0.0, 'false rejection', True)
+        >>> result.reason
+        "A query that should pass was rejected (schema violation): 'no such table: users'."
+        >>> validation_accuracy(is_valid=False, should_pass=True, errors="no such table: users")
+        Traceback (most recent call last):
+        ...
+        TypeError: errors must be a sequence of strings, got 'no such table: users'
+
+    .. versionadded:: 0.1.0
+    """
+    is_valid = check_flag("is_valid", is_valid)
+    should_pass = check_flag("should_pass", should_pass)
+    verdicts = (
+        (ErrorCategory.SYNTAX, "syntax_valid", syntax_valid),
+        (ErrorCategory.SCHEMA, "schema_valid", schema_valid),
+        (ErrorCategory.SAFETY, "safety_valid", safety_valid),
+    )
+    failed = {
+        category
+        for category, name, flag in verdicts
+        if flag is not None and not check_flag(name, flag)
+    }
+    messages = _check_messages(errors)
+    categories = tuple(map(categorize_error, messages))
+    found = failed or set(categories) or (set() if is_valid else {ErrorCategory.UNKNOWN})
+    overall = next((category for category in _PRECEDENCE if category in found), None)
+    cause = next((m for m, c in zip(messages, categories, strict=True) if c is overall), None)
+    validation_type = _VALIDATION_TYPES[is_valid, should_pass]
+    return ValidationAccuracy(
+        score=float(is_valid == should_pass),
+        validation_type=validation_type,
+        error_category=overall,
+        errors=messages,
+        error_categories=categories,
+        reason=_reason(overall, cause, is_valid=is_valid, should_pass=should_pass),
+        needs_investigation=validation_type == "false rejection",
+    )
+
+
+def _check_messages(errors: object) -> tuple[str, ...]:
+    texts = check_items("errors", errors, what="strings", empty=True)
+    return tuple(check_text(f"errors[{i}]", text, empty=True) for i, text in enumerate(texts))
+
+
+def _reason(
+    category: ErrorCategory | None, cause: str | None, *, is_valid: bool, should_pass: bool
+) -> str:
+    expectation = "A query that should pass" if should_pass else "A query that should not pass"
+    if is_valid:
+        return f"{expectation} was accepted."
+    quoted = "" if cause is None else f": {shown(cause)}"
+    return f"{expectation} was rejected ({category}){quoted}."

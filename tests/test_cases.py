@@ -1,0 +1,358 @@
+"""SQL cases and reports: skipped metrics, failures kept apart, order, executors, comparison."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import pickle
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit import _sql_case
+from scorekit._sql_case import METRICS, SqlCase, SqlCaseScore, ascore_sql_case, score_sql_case
+from scorekit.cases import SqlReport, ascore_sql_cases, score_sql_cases
+from scorekit.comparison import compare_reports
+from scorekit.errors import InputError, RegressionError
+from scorekit.judging import Judge, JudgeRequest, judge_from_function
+from scorekit.validation import SafetyValidation
+
+FULL = SqlCase(
+    case_id="q1",
+    generated="SELECT u.id FROM users u JOIN orders o ON o.uid = u.id",
+    expected="SELECT id FROM users",
+    expected_tables=["users", "orders"],
+    is_valid=True,
+    safety_valid=True,
+    should_pass=True,
+    confidence="high",
+    schema={"users": {"id": "int"}},
+    question="Which users?",
+)
+
+
+def judge_of(score: float | Exception) -> Judge:
+    """Return a judge that always says *score*, or raises it."""
+
+    def function(_: JudgeRequest) -> float:
+        if isinstance(score, Exception):
+            raise score
+        return score
+
+    return judge_from_function(function, identity="test")
+
+
+def case(case_id: str = "q1", **changes: Any) -> SqlCase:
+    """Return a case whose query gets its tables half right."""
+    fields = {"generated": "SELECT id FROM users", "expected_tables": ["users", "orders"]}
+    return SqlCase(case_id=case_id, **{**fields, **changes})
+
+
+def test_every_metric_of_a_full_case() -> None:
+    """All four, each from its own inputs."""
+    score = score_sql_case(FULL, judge=judge_of(0.5))
+    assert {name: result.score for name, result in score.metrics().items()} == {
+        "query_correctness": 0.5,
+        "table_accuracy": 1.0,
+        "safety_validation": 1.0,
+        "validation_accuracy": 1.0,
+    }
+    assert (score.n_failed, score.confidence) == (0, "high")
+
+
+@pytest.mark.parametrize(
+    ("fields", "metrics"),
+    [
+        ({}, set()),
+        ({"expected_tables": ()}, {"table_accuracy"}),
+        ({"expected": "SELECT 1"}, {"query_correctness"}),
+        ({"is_valid": True}, set()),
+        ({"is_valid": True, "should_pass": True}, {"validation_accuracy"}),
+        ({"safety_valid": True, "should_pass": True}, {"safety_validation"}),
+        ({"safety_valid": True, "expected_safe": True}, {"safety_validation"}),
+    ],
+)
+def test_a_metric_without_its_inputs_is_skipped(fields: dict[str, Any], metrics: set[str]) -> None:
+    """None, not 0."""
+    score = score_sql_case(SqlCase(case_id="q", generated="SELECT 1", **fields))
+    assert set(score.metrics()) == metrics
+
+
+def test_safety_has_an_expectation_of_its_own() -> None:
+    """An invalid query can be perfectly safe."""
+    score = score_sql_case(
+        SqlCase(
+            case_id="q",
+            generated="SELECT x FROM nowhere",
+            is_valid=False,
+            should_pass=False,
+            safety_valid=True,
+            expected_safe=True,
+            errors=["no such table: nowhere"],
+        )
+    )
+    assert score.safety_validation is not None
+    assert score.validation_accuracy is not None
+    assert score.safety_validation.classification == "true negative"
+    assert score.validation_accuracy.validation_type == "correct rejection"
+
+
+def test_failures_of_an_instrument_stay_out_of_means_and_those_of_the_output_count() -> None:
+    """A judge that is down must not read as a bad model."""
+    unreadable = case("broken", generated="SELECT (((", expected="SELECT 1")
+    cases = [attrs.evolve(FULL, case_id=f"q{i}") for i in range(3)]
+    down = score_sql_cases([*cases, unreadable], judge=judge_of(RuntimeError("down")))
+    assert down.n_failed == 3
+    assert down.query_correctness is not None
+    assert (down.query_correctness.count, down.query_correctness.mean) == (1, 0.0)
+    assert down.table_accuracy is not None
+    assert (down.table_accuracy.count, down.table_accuracy.mean) == (4, 0.75)
+    assert down.calibration is None
+    assert (down.n_cases, len(down.n_by_method)) == (4, 0)
+    rows = down.to_rows()
+    assert [row["query_correctness"] for row in rows] == [None, None, None, 0.0]
+    assert [row["query_correctness_error"] for row in rows] == ["judge_failure"] * 3 + ["parse"]
+
+
+def test_a_metric_that_raises_is_a_result_of_that_metric_alone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever goes wrong inside one metric, the others go on."""
+    for name in METRICS[1:]:
+        with monkeypatch.context() as patch, caplog.at_level(logging.ERROR, "scorekit"):
+            caplog.clear()
+            patch.setattr(_sql_case, name, lambda *_, **__: 1 / 0)
+            score = score_sql_case(FULL, judge=judge_of(1.0))
+        results = score.metrics()
+        assert results.pop(name).error.kind == "ZeroDivisionError"
+        assert all(result.error is None for result in results.values())
+        assert score.n_failed == 1
+        assert len(caplog.records) == 1
+
+
+def test_the_report() -> None:
+    """Statistics under each metric's name, safety, calibration and counts of methods."""
+    cases = [
+        attrs.evolve(
+            FULL,
+            case_id=f"q{i}",
+            confidence="high" if i % 2 else "low",
+            expected=FULL.generated if i < 4 else "SELECT 1",
+        )
+        for i in range(24)
+    ]
+    report = score_sql_cases(cases, judge=judge_of(0.5))
+    assert [score.case_id for score in report.cases] == [f"q{i}" for i in range(24)]
+    assert report.query_correctness is not None
+    assert report.query_correctness.mean == pytest.approx((4 + 20 * 0.5) / 24)
+    assert report.n_by_method == {"identical": 4, "judge": 20}
+    assert report.safety is not None
+    assert report.safety.n_true_negatives == 24
+    assert report.calibration is not None
+    assert [(level.level, level.n_cases) for level in report.calibration.levels] == [
+        ("high", 12),
+        ("medium", 0),
+        ("low", 12),
+    ]
+    assert SqlReport.from_json(report.to_json()) == report
+    assert pickle.loads(pickle.dumps(report)) == report
+    json.loads(report.to_json(), parse_constant=pytest.fail)
+
+
+GENERATED = st.sampled_from(
+    ["SELECT id FROM users", "SELECT (", "", "sorry", "SELECT 1 FROM a JOIN b", "\x00", "\ud800"]
+)
+FLAGS = st.none() | st.booleans()
+CASES = st.builds(
+    SqlCase,
+    case_id=st.sampled_from(["a", "b", "c"]),
+    generated=GENERATED,
+    expected=st.none() | st.sampled_from(["SELECT id FROM users", ("SELECT 2", "SELECT 1")]),
+    expected_tables=st.none() | st.lists(st.sampled_from(["users", "A", "x.b"])),
+    is_valid=FLAGS,
+    safety_valid=FLAGS,
+    should_pass=FLAGS,
+    expected_safe=FLAGS,
+    errors=st.lists(st.text(max_size=20), max_size=2),
+    confidence=st.none() | st.sampled_from(["high", "medium", "low"]),
+)
+
+
+@given(st.lists(CASES, min_size=1, max_size=12))
+def test_a_report_adds_up_and_round_trips(cases: list[SqlCase]) -> None:
+    """Whatever the cases hold, counts agree with them and JSON loses nothing."""
+    report = score_sql_cases(cases)
+    assert [score.case_id for score in report.cases] == [c.case_id for c in cases]
+    assert report.n_failed == sum(score.n_failed for score in report.cases)
+    assert SqlReport.from_json(report.to_json()) == report
+    assert [score_sql_case(c) for c in cases] == list(report.cases)
+    for name in METRICS:
+        column = [row[name] for row in report.to_rows() if row[name] is not None]
+        statistics = getattr(report, name)
+        assert (statistics.count if statistics else 0) == len(column)
+
+
+def test_both_forms_and_executors_agree() -> None:
+    """Threads, processes, a running event loop: the same report."""
+    cases = [case(f"q{i}", generated=f"SELECT x FROM t{i % 7}") for i in range(1100)]
+    plain = score_sql_cases(cases)
+    with ThreadPoolExecutor(2) as threads:
+        assert score_sql_cases(cases, executor=threads) == plain
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        assert score_sql_cases(cases, executor=processes) == plain
+
+    async def in_a_notebook() -> tuple[SqlReport, SqlReport, SqlCaseScore]:
+        # a notebook's cell runs inside an event loop, and calls the plain form all the same
+        return (
+            await ascore_sql_cases(cases),
+            score_sql_cases(cases),
+            await ascore_sql_case(cases[0], judge=judge_of(1.0)),
+        )
+
+    awaited, plain_in_loop, one = asyncio.run(in_a_notebook())
+    assert awaited == plain_in_loop == plain
+    assert one == plain.cases[0]
+
+
+def test_the_judge_and_the_other_metrics_go_side_by_side() -> None:
+    """Judgements wait for each other's threads only, never for their turn one by one."""
+    together = threading.Barrier(8, timeout=20)
+
+    def function(_: JudgeRequest) -> float:
+        together.wait()  # passes only if eight judgements are under way at once
+        return 1.0
+
+    cases = [attrs.evolve(FULL, case_id=f"q{i}") for i in range(8)]
+    report = score_sql_cases(cases, judge=judge_from_function(function, identity="barrier"))
+    assert report.n_by_method == {"judge": 8}
+
+
+def test_the_limit_bounds_every_judgement() -> None:
+    """A judge that hangs costs its cases that metric and nobody anything else."""
+    release = threading.Event()
+    judge = judge_from_function(lambda _: release.wait(30), identity="hangs")
+    started = time.monotonic()
+    report = score_sql_cases(
+        [attrs.evolve(FULL, case_id=f"q{i}") for i in range(5)], judge=judge, timeout_seconds=0.1
+    )
+    single = score_sql_case(FULL, judge=judge, timeout_seconds=0.1)
+    waited = time.monotonic() - started
+    release.set()
+    assert (report.n_failed, single.n_failed) == (5, 1)
+    assert waited < 10
+
+
+def test_progress_counts_every_case() -> None:
+    """What a progress bar needs."""
+    seen: list[tuple[int, int]] = []
+    score_sql_cases([case(f"q{i}") for i in range(3)], progress=lambda *at: seen.append(at))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_reports_compare_metric_by_metric() -> None:
+    """Regressions, and apart from them what the instrument failed to measure."""
+    cases = [attrs.evolve(FULL, case_id=f"q{i}") for i in range(30)]
+    before = score_sql_cases(cases, judge=judge_of(1.0))
+    worse = [attrs.evolve(c, expected_tables=["elsewhere"]) for c in cases]
+    after = score_sql_cases(worse, judge=judge_of(RuntimeError("down")))
+    result = compare_reports(before, after)
+    assert {(c.metric, c.current) for c in result.regressions} == {("table_accuracy", 0.0)}
+    assert {(c.metric, c.current) for c in result.newly_failing} == {("query_correctness", None)}
+    assert (len(result.newly_failing), result.removed_cases) == (30, ())
+    assert result.suites["table_accuracy"].verdict == "regressed"
+    assert "query_correctness" not in result.suites
+    assert result.suite == result.suites["table_accuracy"]
+    with pytest.raises(
+        RegressionError, match=r"; 30 newly failing: q0, q1, q2, q3, q4 and 25 more$"
+    ):
+        result.raise_for_regressions()
+    assert "Suite, table_accuracy: regressed" in result.to_text()
+    assert "Newly failing: 30" in result.to_markdown()
+    back = compare_reports(after, before)
+    assert (back.new_cases, back.newly_failing, back.has_regressions) == ((), (), False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "message"),
+    [
+        ({"case_id": ""}, InputError, "case_id must be a non-empty string, got ''"),
+        ({"generated": b"x"}, TypeError, "generated must be a string, got b'x'"),
+        ({"expected": ""}, InputError, "expected must be a non-empty string, got ''"),
+        (
+            {"expected": []},
+            InputError,
+            "expected must be a non-empty sequence of accepted queries, got ()",
+        ),
+        (
+            {"expected_tables": "users"},
+            TypeError,
+            "expected_tables must be a sequence of strings, got 'users'",
+        ),
+        (
+            {"expected_tables": [1]},
+            TypeError,
+            "expected_tables[0] must be a non-empty string, got 1",
+        ),
+        ({"errors": "bad"}, TypeError, "errors must be a sequence of strings, got 'bad'"),
+        ({"errors": [None]}, TypeError, "errors[0] must be a string, got None"),
+        ({"is_valid": 1}, TypeError, "is_valid must be True or False, got 1"),
+        ({"safety_valid": "yes"}, TypeError, "safety_valid must be True or False, got 'yes'"),
+        (
+            {"confidence": "sure"},
+            InputError,
+            "confidence must be one of 'high', 'medium', 'low', got 'sure'",
+        ),
+        (
+            {"schema": 3},
+            TypeError,
+            "schema must be text or a mapping from table to column to type, got 3",
+        ),
+        ({"question": 3}, TypeError, "question must be a string, got 3"),
+    ],
+)
+def test_case_errors(fields: dict[str, Any], error: type[Exception], message: str) -> None:
+    """A bad field is refused where it enters, under its own name."""
+    with pytest.raises(error) as caught:
+        SqlCase(**{"case_id": "q", "generated": "SELECT 1", **fields})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("cases", "options", "error", "message"),
+    [
+        ([], {}, InputError, "cases must be a non-empty sequence of SqlCase, got ()"),
+        ([FULL, 3], {}, TypeError, "cases[1] must be a SqlCase, got 3"),
+        ([FULL], {"judge": "me"}, TypeError, "judge must be a Judge, got 'me'"),
+        ([FULL], {"executor": 2}, TypeError, "executor must be an Executor, got 2"),
+        (
+            [FULL],
+            {"timeout_seconds": -1},
+            InputError,
+            "timeout_seconds must be a finite number > 0, got -1",
+        ),
+    ],
+)
+def test_report_errors(
+    cases: Iterable[Any], options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """As everywhere."""
+    with pytest.raises(error) as caught:
+        score_sql_cases(cases, **options)
+    assert str(caught.value) == message
+
+
+def test_a_report_that_contradicts_itself_is_refused() -> None:
+    """A file edited by hand."""
+    report = score_sql_cases([case()])
+    with pytest.raises(InputError, match=r"n_cases must be an integer in \[1, 1\], got 2$"):
+        SqlReport.from_dict({**report.to_dict(), "n_cases": 2})
+    assert isinstance(score_sql_case(FULL).safety_validation, SafetyValidation)

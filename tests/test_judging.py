@@ -1,0 +1,349 @@
+"""query_correctness: what is decided without a judge, judges that answer, judges that fail."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from scorekit.errors import InputError, JudgeError
+from scorekit.judging import (
+    Judge,
+    JudgeRequest,
+    QueryCorrectness,
+    Verdict,
+    aquery_correctness,
+    judge_from_function,
+    query_correctness,
+    schema_text,
+)
+
+Ask = Callable[..., QueryCorrectness]
+
+
+def _async(*arguments: Any, **options: Any) -> QueryCorrectness:
+    return asyncio.run(aquery_correctness(*arguments, **options))
+
+
+@pytest.fixture(params=[query_correctness, _async], ids=["sync", "async"])
+def ask(request: pytest.FixtureRequest) -> Ask:
+    """Both forms must behave alike."""
+    form: Ask = request.param
+    return form
+
+
+def judge_of(function: Callable[[JudgeRequest], Any]) -> Judge:
+    """Return a judge of *function*."""
+    return judge_from_function(function, identity="test")
+
+
+def never(_: JudgeRequest) -> Verdict:
+    """Fail the test if a judge is asked after all."""
+    raise AssertionError("the judge was asked")
+
+
+@pytest.mark.parametrize(
+    ("generated", "expected"),
+    [
+        ("SELECT 1", "SELECT 1"),
+        ("  SELECT 1\n", "SELECT 1;"),
+        ("SELECT 1 ; \n", "\tSELECT 1"),
+        ("SELECT 1", ["SELECT 2", "SELECT 1;"]),
+        ("nonsense (", "nonsense ("),
+    ],
+)
+def test_identical_text_needs_no_judge(ask: Ask, generated: str, expected: Any) -> None:
+    """Outer space and a final semicolon aside, one of the accepted texts."""
+    result = ask(generated, expected, judge=judge_of(never))
+    assert (result.score, result.reasoning, result.method) == (
+        1.0,
+        "Queries are identical",
+        "identical",
+    )
+    assert result.error is None
+
+
+@pytest.mark.parametrize("generated", ["select 1", "SELECT  1", "SELECT 1 -- x"])
+def test_anything_else_is_for_the_judge(ask: Ask, generated: str) -> None:
+    """Equal up to case or inner space is for whoever understands SQL to say."""
+    result = ask(generated, "SELECT 1", judge=judge_of(lambda _: 0.5))
+    assert (result.score, result.method) == (0.5, "judge")
+
+
+def test_the_verdict_reaches_the_result(ask: Ask) -> None:
+    """Reasons, model, tokens, cost and response id."""
+    given = Verdict(
+        score=0.5,
+        reasoning="No filter.",
+        model="m",
+        usage=None,
+        cost_usd=0.01,
+        response_id="r1",
+        cached=True,
+    )
+    result = ask("SELECT a FROM t", "SELECT a FROM t WHERE b", judge=judge_of(lambda _: given))
+    for field in attrs.fields_dict(Verdict):
+        assert getattr(result, field) == getattr(given, field)
+
+
+def test_the_judge_is_shown_everything(ask: Ask) -> None:
+    """Question, dialect and schema go with the pair."""
+    seen: list[JudgeRequest] = []
+
+    def remember(request: JudgeRequest) -> float:
+        seen.append(request)
+        return 1.0
+
+    ask(
+        "SELECT a FROM t",
+        "SELECT b FROM t",
+        judge=judge_of(remember),
+        dialect="postgres",
+        schema={"t": {"a": "int", "b": "text"}},
+        question="Which b?",
+    )
+    assert seen == [
+        JudgeRequest(
+            generated="SELECT a FROM t",
+            expected="SELECT b FROM t",
+            question="Which b?",
+            schema="t(a int, b text)",
+            dialect="postgres",
+        )
+    ]
+    assert schema_text("CREATE TABLE t (a int)") == "CREATE TABLE t (a int)"
+
+
+def test_the_best_of_several_accepted_queries_counts(ask: Ask) -> None:
+    """Asking stops at the first that is equivalent."""
+    scores = {"SELECT b FROM t": 0.0, "SELECT c FROM t": 0.5, "SELECT d FROM t": 1.0}
+    asked: list[str] = []
+
+    def judge(request: JudgeRequest) -> float:
+        asked.append(request.expected)
+        return scores[request.expected]
+
+    accepted = list(scores)
+    assert ask("SELECT a FROM t", accepted[:2], judge=judge_of(judge)).score == 0.5
+    asked.clear()
+    result = ask("SELECT a FROM t", [*accepted, "SELECT e FROM t"], judge=judge_of(judge))
+    assert (result.score, asked) == (1.0, accepted)
+
+
+def test_without_a_judge_an_undecided_pair_is_no_guess(ask: Ask) -> None:
+    """The failure is the instrument's, and its message says what to pass."""
+    result = ask("SELECT a FROM t", "SELECT b FROM t")
+    assert (result.score, result.method) == (0.0, None)
+    assert result.error is not None
+    assert (result.error.origin, result.error.kind) == ("instrument", "no_judge")
+    assert "pass judge=" in result.error.message
+
+
+@pytest.mark.parametrize(
+    ("generated", "kind"),
+    [
+        ("", "empty"),
+        ("SELECT (((", "parse"),
+        ("I am sorry, I cannot write that query.", "not_sql"),
+        ("SELECT 1 " * 50_000, "too_long"),
+        ("SELECT " + "(" * 500 + "1" + ")" * 500, "too_deep"),
+    ],
+)
+def test_unreadable_sql_is_wrong_without_asking(ask: Ask, generated: str, kind: str) -> None:
+    """It is the model's failure and counts; no money is spent on it."""
+    result = ask(generated, "SELECT 1", judge=judge_of(never))
+    assert result.error is not None
+    assert (result.score, result.error.origin, result.error.kind) == (0.0, "output", kind)
+    json.dumps(result.to_dict(), allow_nan=False).encode()
+
+
+def test_a_judge_that_takes_too_long_is_left_behind(ask: Ask) -> None:
+    """The answer comes at the limit, whatever the judge is doing."""
+    release = threading.Event()
+    judge = judge_of(lambda _: release.wait(30))
+    started = time.monotonic()
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge, timeout_seconds=0.05)
+    waited = time.monotonic() - started
+    release.set()
+    assert result.error is not None
+    assert (result.score, result.error.kind) == (0.0, "timeout")
+    assert result.error.message == "LLM judge timeout"
+    assert waited < 10
+
+
+def test_a_judge_that_ignores_its_cancellation_is_left_behind_too() -> None:
+    """`asyncio.wait_for` would wait for it."""
+
+    class Stubborn:
+        identity = "stubborn"
+
+        def judge(self, request: JudgeRequest, /) -> Verdict:
+            raise NotImplementedError
+
+        async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+            del request
+            for _ in range(3):
+                try:
+                    await asyncio.sleep(30)
+                except asyncio.CancelledError:
+                    await asyncio.sleep(0.2)
+                    return Verdict(score=1.0)
+            raise AssertionError
+
+    started = time.monotonic()
+
+    async def run() -> tuple[QueryCorrectness, float]:
+        result = await aquery_correctness(
+            "SELECT a FROM t", "SELECT b FROM t", judge=Stubborn(), timeout_seconds=0.05
+        )
+        return result, time.monotonic() - started
+
+    result, waited = asyncio.run(run())
+    assert result.error is not None
+    assert result.error.kind == "timeout"
+    assert waited < 10
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind", "message"),
+    [
+        (JudgeError("overloaded", "529 after 3 tries"), "overloaded", "529 after 3 tries"),
+        (ValueError("boom\nsecond line"), "judge_failure", r"boom\nsecond line"),
+        (TimeoutError("socket"), "timeout", "LLM judge timeout"),
+    ],
+)
+def test_a_judge_that_raises_is_a_result(
+    ask: Ask, failure: Exception, kind: str, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Score 0.0, the error named, one log record on one line, nothing else stops."""
+
+    def judge(_: JudgeRequest) -> Verdict:
+        raise failure
+
+    with caplog.at_level(logging.DEBUG, "scorekit"):
+        result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
+    assert result.error is not None
+    assert (result.score, result.error.origin, result.error.kind) == (0.0, "instrument", kind)
+    assert message in result.error.message
+    assert len(caplog.records) == 1
+    assert "\n" not in caplog.records[0].getMessage()
+    assert QueryCorrectness.from_dict(result.to_dict()) == result
+
+
+@pytest.mark.parametrize("answer", [None, "equivalent", 0.7, float("nan"), {"score": 1.0}])
+def test_an_answer_that_is_no_verdict_is_a_failure(ask: Ask, answer: Any) -> None:
+    """Never rounded to the nearest verdict."""
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(lambda _: answer))
+    assert result.error is not None
+    assert (result.error.origin, result.error.kind) == ("instrument", "invalid_response")
+
+
+def test_interrupts_pass(ask: Ask) -> None:
+    """Only an `Exception` becomes a result."""
+
+    def judge(_: JudgeRequest) -> Verdict:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
+
+
+def test_async_judges_serve_both_forms(ask: Ask) -> None:
+    """A coroutine function runs in the caller's loop, or in one of its own."""
+
+    async def judge(request: JudgeRequest) -> bool:
+        await asyncio.sleep(0)
+        return "t" in request.generated
+
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
+    assert (result.score, result.error) == (1.0, None)
+
+
+def test_the_callers_context_reaches_the_judge(ask: Ask) -> None:
+    """Tracing libraries keep their state in context variables."""
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="lost")
+    seen: list[str] = []
+
+    def remember(_: JudgeRequest) -> float:
+        seen.append(variable.get())
+        return 1.0
+
+    token = variable.set("kept")
+    ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(remember))
+    variable.reset(token)
+    assert seen == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((None, "x"), {}, TypeError, "generated must be a string, got None"),
+        ((b"x", "x"), {}, TypeError, "generated must be a string, got b'x'"),
+        (("x", ""), {}, InputError, "expected must be a non-empty string, got ''"),
+        (
+            ("x", []),
+            {},
+            InputError,
+            "expected must be a non-empty sequence of accepted queries, got ()",
+        ),
+        (("x", ["y", 3]), {}, TypeError, "expected[1] must be a non-empty string, got 3"),
+        (
+            ("x", None),
+            {},
+            TypeError,
+            "expected must be a non-empty sequence of accepted queries, got None",
+        ),
+        (
+            ("x", "y"),
+            {"evidence": "none"},
+            InputError,
+            "evidence must be one of 'auto', 'judge', got 'none'",
+        ),
+        (
+            ("x", "y"),
+            {"timeout_seconds": 0},
+            InputError,
+            "timeout_seconds must be a finite number > 0, got 0",
+        ),
+        (("x", "y"), {"judge": "me"}, TypeError, "judge must be a Judge, got 'me'"),
+        (("x", "y"), {"question": 1}, TypeError, "question must be a string, got 1"),
+        (
+            ("x", "y"),
+            {"schema": 1},
+            TypeError,
+            "schema must be text or a mapping from table to column to type, got 1",
+        ),
+    ],
+)
+def test_errors(
+    ask: Ask, arguments: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The caller's own mistakes raise."""
+    with pytest.raises(error) as caught:
+        ask(*arguments, **options)
+    assert str(caught.value) == message
+
+
+def test_an_unknown_dialect_is_the_callers_mistake(ask: Ask) -> None:
+    """Near names are listed."""
+    with pytest.raises(InputError, match=r"^dialect must be .*postgres.*, got 'postgers'$"):
+        ask("SELECT 1", "SELECT 1", dialect="postgers")
+
+
+def test_making_judges_and_verdicts() -> None:
+    """What cannot work is refused at once."""
+    with pytest.raises(InputError, match=r"^identity must be a non-empty string, got ''$"):
+        judge_from_function(never, identity="")
+    with pytest.raises(InputError, match=r"^score must be 1\.0, 0\.5 or 0\.0, got 0\.7$"):
+        Verdict(score=0.7)
+    with pytest.raises(TypeError, match=r"^reasoning must be a string, got None$"):
+        Verdict(score=1.0, reasoning=None)  # type: ignore[arg-type]
+    assert isinstance(judge_of(never), Judge)

@@ -1,0 +1,357 @@
+"""The parser's gate: fences, limits, dialects, silence, bombs that must not end the process."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+import sqlglot.parser
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+from scorekit._sql import MAX_CHARS, RETRIES, _dialect, _quiet, check_dialect, check_sql, parse
+from scorekit._sql_nesting import MAX_NESTING, nesting
+from scorekit.errors import InputError, SqlError
+from scorekit.tables import extract_tables
+
+DIALECTS = sorted(filter(None, Dialect.classes))
+
+
+def _depth(sql: str, dialect: str = "") -> int:
+    return nesting(_dialect(dialect).tokenize(sql), _dialect(dialect))
+
+
+# Text.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM t",
+        "\ufeff  SELECT * FROM t ;; ",
+        "```sql\nSELECT * FROM t\n```",
+        "```SQL\nSELECT * FROM t",
+        "```sql SELECT * FROM t```",
+        "```\nSELECT * FROM t\n```",
+        "Here you are:\n\n```postgresql\r\nSELECT * FROM t;\r\n```\nIt reads `t`.",
+        "First\n```python\nrun()\n```\nthen\n````tsql\nSELECT * FROM t\n````",
+        "```\n\n```\n```sql\nSELECT * FROM t\n```",
+        "EXPLAIN SELECT * FROM t",
+        "explain analyze verbose\nSELECT * FROM t",
+        "EXPLAIN (ANALYZE, BUFFERS) SELECT * FROM t",
+        "EXPLAIN (SELECT * FROM t)",
+        "EXPLAIN QUERY PLAN SELECT * FROM t",
+        "EXPLAIN FORMAT=JSON SELECT * FROM t; EXPLAIN PLAN FOR SELECT * FROM t",
+        "REPLACE INTO t VALUES (1); replace\tinto t (a) VALUES (2)",
+        "-- FROM a\nSELECT * FROM t /* FROM b */",
+        "(((SELECT * FROM t)))",
+    ],
+)
+def test_the_sql_is_found_in_what_models_write(text: str) -> None:
+    """Fences, open or closed, other languages beside them, EXPLAIN and REPLACE."""
+    assert extract_tables(text) == ("t",)
+
+
+def test_fenced_blocks_are_one_script() -> None:
+    """A model that answers in two blocks has answered with both."""
+    assert extract_tables("```sql\nSELECT 1 FROM a\n```\nand\n```sql\nSELECT 1 FROM b\n```") == (
+        "a",
+        "b",
+    )
+
+
+def test_quoted_text_is_left_alone() -> None:
+    """What looks like EXPLAIN or REPLACE inside a string stays there."""
+    (select,) = parse("SELECT 'explain select', 'replace into' FROM t").statements
+    assert [node.name for node in select.find_all(exp.Literal)] == [
+        "explain select",
+        "replace into",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "empty: there is no SQL to parse"),
+        (" \n\t", "empty: there is no SQL to parse"),
+        ("-- nothing", "empty: there is no statement"),
+        (";;", "empty: there is no statement"),
+        ("Sure thing", "not_sql: there is no statement that reads, changes or defines data"),
+        ("1 + 1", "not_sql: there is no statement that reads, changes or defines data"),
+        (
+            "I'm sorry, I cannot do that.",
+            "not_sql: Error tokenizing 'I'm sorry, I cannot do that'",
+        ),
+        ("SELECT (1", "parse: Expecting ). Line 1, column 9."),
+        (
+            "SELECT * FROM t WHERE (a))",
+            "parse: Invalid expression / Unexpected token. Line 1, column 26.",
+        ),
+        ("SELECT 'O'Brien' FROM t", "parse: Error tokenizing 'SELECT 'O'Brien' FROM '"),
+        ("SELECT 1 /* FROM t", "parse: Error tokenizing 'SELECT 1 /* FROM '"),
+        ("```sql\nSELECT (1\n```", "parse: Expecting ). Line 1, column 9."),
+        ("VACUUM", "unsupported: there is no statement that the parser can look into"),
+        ("CALL p(1)", "unsupported: there is no statement that the parser can look into"),
+        ("SELECT 1" + " " * MAX_CHARS, "too_long: 200008 characters exceed 200000"),
+        ("SELECT " + "(" * 40, "too_deep: 40.5 levels of nesting exceed 32"),
+        ("SELECT 1 FROM t" + " JOIN t" * 30, "too_deep: nested in too many ambiguous ways"),
+    ],
+)
+def test_errors(text: str, error: str) -> None:
+    """Each kind, with the parser's own message where it has one."""
+    with pytest.raises(SqlError) as caught:
+        parse(text)
+    assert str(caught.value) == error
+    assert caught.value.sql == (text if len(text) <= 500 else text[:497] + "...")
+
+
+@pytest.mark.parametrize("text", ["SET x = 1", "BEGIN; COMMIT", "USE db; SET x = 1;"])
+def test_statements_that_only_set_things_up_are_sql(text: str) -> None:
+    """They parse, and there is nothing in them."""
+    assert parse(text).statements == ()
+
+
+@pytest.mark.parametrize("value", [None, b"SELECT 1", 1, ["SELECT 1"]])
+def test_only_text_is_parsed(value: Any) -> None:
+    """Anything else is the caller's mistake."""
+    with pytest.raises(TypeError, match=r"^sql must be a string, got "):
+        parse(value)
+
+
+# Dialects.
+
+
+@pytest.mark.parametrize(
+    ("dialect", "error", "message"),
+    [
+        (
+            "postgress",
+            InputError,
+            (
+                "dialect must be a dialect that sqlglot knows (near ones: postgres), "
+                "got 'postgress'"
+            ),
+        ),
+        (
+            "no such thing",
+            InputError,
+            (
+                f"dialect must be a dialect that sqlglot knows ({', '.join(DIALECTS)}), "
+                "got 'no such thing'"
+            ),
+        ),
+        ("", InputError, "dialect must be a non-empty string, got ''"),
+        (3, TypeError, "dialect must be a non-empty string, got 3"),
+    ],
+)
+def test_an_unknown_dialect_is_refused(dialect: Any, error: type[Exception], message: str) -> None:
+    """With the names it may have been meant for, before anything is parsed."""
+    with pytest.raises(error) as caught:
+        parse("", dialect)
+    assert str(caught.value) == message
+
+
+def test_names_of_dialects_are_taken_in_any_case() -> None:
+    """None stays None: no dialect was named."""
+    assert [check_dialect(name) for name in ("Postgres", "BIGQUERY", None)] == [
+        "postgres",
+        "bigquery",
+        None,
+    ]
+
+
+def test_a_named_dialect_is_the_only_one_tried() -> None:
+    """Brackets around names are T-SQL; where no dialect was named, the others are tried."""
+    text = "SELECT TOP 1 [a b] FROM [x y]"
+    assert parse(text).dialect in RETRIES
+    assert parse("SELECT 1").dialect == ""
+    with pytest.raises(SqlError, match=r"^parse: "):
+        parse(text, "postgres")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_gives_a_result_or_a_sql_error(dialect: str) -> None:
+    """Also those with a language of their own, such as PRQL."""
+    try:
+        assert extract_tables("SELECT a FROM t WHERE b = 'x'", dialect=dialect) in (("t",), ())
+    except SqlError as error:
+        assert error.kind in ("parse", "unsupported", "not_sql")  # noqa: PT017
+
+
+def test_check_sql_remembers_only_what_parses() -> None:
+    """A refusal is raised anew each time, and long texts are not kept."""
+    for _ in range(2):
+        check_sql("SELECT 1")
+        check_sql("SELECT 1" + " " * 5000)
+        with pytest.raises(SqlError, match=r"^parse: "):
+            check_sql("SELECT (")
+
+
+# Silence.
+
+
+def test_nothing_is_logged_and_the_logger_is_left_as_it_was(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Sqlglot logs the text of statements that it cannot look into; ours may be untrusted."""
+    logger = logging.getLogger("sqlglot")
+    before = (list(logger.handlers), list(logger.filters), logger.level, logger.disabled)
+    with caplog.at_level(logging.DEBUG):
+        with pytest.raises(SqlError, match=r"^unsupported: "):
+            parse("GRANT ALL ON t TO u, CALL p()", "oracle")
+        with pytest.raises(SqlError, match=r"^parse: "):
+            parse("SELECT (", "oracle")
+        logger.warning("heard")
+    assert [record.getMessage() for record in caplog.records] == ["heard"]
+    assert (list(logger.handlers), list(logger.filters), logger.level, logger.disabled) == before
+
+
+def test_other_threads_are_heard_meanwhile(caplog: pytest.LogCaptureFixture) -> None:
+    """A program that uses sqlglot itself keeps its own messages."""
+    logger = logging.getLogger("sqlglot")
+    with _quiet():
+        logger.warning("ours")
+        other = threading.Thread(target=logger.warning, args=("theirs",))
+        other.start()
+        other.join()
+    assert [record.getMessage() for record in caplog.records] == ["theirs"]
+
+
+# Nesting.
+
+
+@given(st.integers(0, 40), st.sampled_from(["()", "[]", "{}", ("CASE ", " END")]))
+def test_brackets_count_two_each_and_nothing_once_closed(n: int, pair: tuple[str, str]) -> None:
+    """Worked out by hand: n open at once are 2 n, one after the other are 2."""
+    opening, closing = pair
+    assert _depth(opening * n + "a" + closing * n) == 2 * n
+    assert _depth((opening + "a" + closing + " , ") * n) == (2 if n else 0)
+
+
+@pytest.mark.parametrize(
+    ("unit", "count", "expected"),
+    [
+        ("NOT ", 10, 10),
+        ("- ", 10, 10),
+        ("a - ", 10, 0),
+        ("a IS NOT NULL AND ", 10, 0),
+        ("-1, ", 10, 1),
+        ("JOIN t ", 10, 10),
+        ("JOIN t ON a = b ", 10, 1),
+        ("ARRAY<", 10, 20),
+        ("a < 1 AND ", 10, 0),
+        ("SELECT a FROM t UNION ALL ", 10, 2),
+        ("SELECT a FROM t; ", 10, 2),
+        ("f(CASE WHEN NOT a THEN (b", 4, 28),
+        ("a[1:], ", 10, 2),
+        ("(t.end, ", 10, 20),
+        ("CASE t.end ", 10, 20),
+        ("(CASE a), ", 10, 4),
+        ("a) ", 10, 0),
+    ],
+)
+def test_nesting_by_hand(unit: str, count: int, expected: int) -> None:
+    """What is over counts no longer; what may not be over does."""
+    assert _depth(unit * count) == expected
+
+
+def test_real_queries_are_far_from_the_limit() -> None:
+    """Ten levels of subqueries with functions in them are no bomb."""
+    sql = "SELECT 1 FROM t"
+    for _ in range(10):
+        sql = f"SELECT COALESCE(MAX(a), 0) FROM t WHERE b IN ({sql}) AND NOT c = -1"
+    assert _depth(sql) < MAX_NESTING
+    assert extract_tables(sql) == ("t",)
+
+
+@pytest.mark.skipif(
+    not sqlglot.parser.__file__.endswith(".py"), reason="compiled code has no such limit"
+)
+def test_a_caller_deep_in_its_own_stack_gets_an_error_and_no_crash() -> None:
+    """Where Python's own limit comes first, that too is a `SqlError`."""
+    sql = "SELECT " + "f(" * 25 + "1" + ")" * 25
+
+    def dig(depth: int) -> str:
+        if depth:
+            return dig(depth - 1)
+        with pytest.raises(SqlError) as caught:
+            parse(sql)
+        return str(caught.value)
+
+    parse(sql)
+    frame, used = sys._getframe(), 0
+    while frame.f_back:
+        frame, used = frame.f_back, used + 1
+    message = dig(sys.getrecursionlimit() - used - 150)
+    assert message == "too_deep: the parser ran out of stack"
+
+
+BOMBS = """
+import sys, threading
+from scorekit.errors import SqlError
+from scorekit.tables import extract_tables
+
+PAIRS = [
+    ("SELECT ", "(", "1", ")"), ("SELECT ", "f(", "1", ")"),
+    ("SELECT ", "a = ANY(SELECT ", "1", ")"),
+    ("SELECT ", "CASE WHEN ", "1", " THEN 1 END"), ("SELECT ", "CAST(", "1", " AS INT)"),
+    ("SELECT ", "[", "1", "]"), ("SELECT ", "ARRAY[", "1", "]"), ("SELECT ", "{'a': ", "1", "}"),
+    ("SELECT ", "SUM(1) OVER (ORDER BY ", "1", ")"), ("SELECT ", "{{ ", "a", " }}"),
+    ("SELECT 1 WHERE ", "a IN (SELECT b FROM t WHERE ", "1 = 1", ")"),
+    ("SELECT 1 WHERE ", "NOT EXISTS (SELECT 1 WHERE ", "1 = 1", ")"),
+    ("SELECT * FROM ", "(SELECT * FROM ", "t", ")"), ("SELECT * FROM ", "(", "t", " JOIN u)"),
+    ("WITH a AS ", "(WITH a AS ", "(SELECT 1)", " SELECT * FROM a)"),
+    ("SELECT CAST(a AS ", "ARRAY<", "INT", ">"), ("SELECT CAST(a AS ", "STRUCT(a ", "INT", ")"),
+    ("SELECT ", "NOT ", "1", ""), ("SELECT ", "- ", "1", ""), ("SELECT ", "~ ", "1", ""),
+    ("SELECT ", "a OR ", "1", ""), ("SELECT ", "a AND NOT ", "1", ""),
+    ("SELECT ", "a || ", "1", ""),
+    ("SELECT ", "INTERVAL ", "1", ""), ("SELECT ", "a -> b ", "1", ""),
+    ("SELECT ", "a := ", "1", ""),
+    ("SELECT ", "a ? b : ", "1", ""), ("SELECT ", "@ ", "1", ""), ("SELECT ", "IF ", "1", ""),
+    ("SELECT a", "::INT", "", ""), ("SELECT a", " AT TIME ZONE 'x'", "", ""),
+    ("SELECT a", ".a", "", ""), ("SELECT * FROM a", ".a", "", ""), ("SELECT a", " -> 'x'", "", ""),
+    ("SELECT 1 WHERE a IN (1", ", 1", ")", ""), ("SELECT 1", " UNION SELECT 1", "", ""),
+    ("SELECT * FROM t", " JOIN t", "", ""), ("SELECT * FROM t", " JOIN t ON a = b", "", ""),
+    ("SELECT * FROM t", ", t", "", ""), ("FROM t", " |> SELECT a", "", ""),
+    ("", "BEGIN ", "SELECT 1", " END"), ("", "/* ", "x", " */"), ("", "DESCRIBE ", "t", ""),
+    ("", "FROM ", "t", ""), ("", "SELECT 1; ", "", ""), ("SET ", "a = ", "1", ""),
+    ("SELECT * FROM t CONNECT BY ", "PRIOR ", "a", ""), ("", "`", "", ""), ("", "```", "", ""),
+    ("", "'", "", ""), ("", "\\0", "", ""),
+    ("WITH ", "a AS (SELECT 1), ", "a AS (SELECT 1) SELECT 1", ""),
+]
+
+def run():
+    for start, unit, middle, end in PAIRS:
+        for n in (20, 31, 33, 300, 10_000, 20_000):
+            text = (start + unit * n + middle + end * n)[:200_000]
+            for dialect in sys.argv[1:]:
+                try:
+                    extract_tables(text, dialect=dialect)
+                except SqlError:
+                    pass
+                results.append(n)
+    print(len(results), len(PAIRS))
+
+results = []
+threading.stack_size(512 * 1024)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "clickhouse"])
+def test_bombs(dialect: str) -> None:
+    """In a process of its own with a small stack, where a crash would be one failed test."""
+    run = subprocess.run(
+        [sys.executable, "-c", BOMBS, dialect], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    n_results, n_bombs = map(int, run.stdout.split())
+    assert n_results == 6 * n_bombs

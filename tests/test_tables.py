@@ -1,0 +1,314 @@
+"""Tables of SQL: reference cases, scope rules, matching, hostile text, every documented error."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+from sqlglot.dialects.dialect import Dialect
+
+from scorekit.errors import InputError, SqlError
+from scorekit.tables import extract_tables, table_accuracy
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "sql_tables.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", REFERENCE, ids=range(len(REFERENCE)))
+def test_reference_cases(case: dict[str, Any]) -> None:
+    """Hard cases whose tables were worked out by people."""
+    if case["tables"] == "error":
+        with pytest.raises(SqlError):
+            extract_tables(case["sql"], dialect=case["dialect"])
+    else:
+        found = extract_tables(case["sql"], dialect=case["dialect"])
+        assert found == tuple(sorted(case["tables"]))
+
+
+@pytest.mark.parametrize(
+    ("sql", "tables"),
+    [
+        ("EXPLAIN SELECT * FROM a", ("a",)),
+        ("EXPLAIN QUERY PLAN SELECT * FROM a", ("a",)),
+        ("EXPLAIN (ANALYZE, BUFFERS) SELECT * FROM a", ("a",)),
+        ("REPLACE INTO a SELECT * FROM b", ("a", "b")),
+        ("```sql\nSELECT * FROM a\n```\nand\n```python\nx\n```\n```\nSELECT * FROM b", ("a", "b")),
+        ("```\nSELECT * FROM a```", ("a",)),
+        ("\ufeffSELECT * FROM a", ("a",)),
+        ("SET x = 1; SELECT * FROM a; COMMIT", ("a",)),
+        ("SET x = 1", ()),
+        ("(SELECT * FROM a)", ("a",)),
+        ("CREATE TEMP TABLE t AS SELECT * FROM a; SELECT * FROM t JOIN b ON 1 = 1", ("a", "b")),
+        ("CREATE VIEW v AS SELECT * FROM a; SELECT * FROM v", ("a",)),
+        ("CREATE TABLE t (x int); INSERT INTO t SELECT * FROM a", ("a", "t")),
+        ("SELECT * INTO #t FROM a; SELECT * FROM #t", ("a",)),
+        ("SELECT * INTO t FROM a", ("a", "t")),
+        ("DROP TABLE a, b", ("a", "b")),
+        ("DROP INDEX i", ()),
+        ("UPDATE x SET v = 1 FROM a AS x JOIN b ON b.i = x.i", ("a", "b")),
+        ("UPDATE a SET v = 1", ("a",)),
+        ("DELETE FROM a WHERE x IN (SELECT x FROM b)", ("a", "b")),
+        ("MERGE INTO a USING b ON a.i = b.i WHEN MATCHED THEN UPDATE SET a.v = b.v", ("a", "b")),
+        ("WITH c AS (SELECT 1), d AS (SELECT * FROM c JOIN a ON 1 = 1) SELECT * FROM d", ("a",)),
+        ("WITH c AS (SELECT * FROM c) SELECT * FROM c", ("c",)),
+        ("WITH RECURSIVE c AS (SELECT 1 UNION ALL SELECT * FROM c) SELECT * FROM c", ()),
+        ("SELECT * FROM s.a JOIN c.s.b ON 1 = 1", ("c.s.b", "s.a")),
+        ("SELECT * FROM dual", ()),
+        ("SELECT 1", ()),
+    ],
+)
+def test_scope_and_scripts(sql: str, tables: tuple[str, ...]) -> None:
+    """Base tables only, over fences, scripts, DML and DDL."""
+    assert extract_tables(sql) == tables
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "tables"),
+    [
+        ("SELECT * FROM a WHERE x IN b", "sqlite", ("a", "b")),
+        ("SELECT * FROM a WHERE x IN (1, 2)", "sqlite", ("a",)),
+        ("SELECT * FROM 'data/x.csv' JOIN a ON 1 = 1", "duckdb", ("a",)),
+        ("SELECT * FROM parquet.`/x/y`", "spark", ()),
+        ("SELECT * FROM `p-q.d.t`", "bigquery", ("p-q.d.t",)),
+        ("SELECT * FROM ML.PREDICT(MODEL m, (SELECT * FROM a))", "bigquery", ("a",)),
+        ("SELECT * FROM Dual", "postgres", ("dual",)),
+    ],
+)
+def test_dialects_differ(sql: str, dialect: str, tables: tuple[str, ...]) -> None:
+    """What is a table in one dialect is a file, a model or a value in another."""
+    assert extract_tables(sql, dialect=dialect.upper()) == tables
+
+
+NO_SQL = {"", "dax", "prql"}
+
+
+@pytest.mark.parametrize("dialect", sorted(set(Dialect.classes) - NO_SQL))
+def test_every_dialect_reads_plain_sql(dialect: str) -> None:
+    """No dialect of sqlglot is left out."""
+    assert extract_tables("SELECT a.x FROM a JOIN b ON a.i = b.i", dialect=dialect) == ("a", "b")
+
+
+def test_without_a_dialect_several_are_tried() -> None:
+    """A model does not say which one it wrote."""
+    assert extract_tables("SELECT TOP 5 [my col] FROM [dbo].[Users]") == ("dbo.users",)
+    assert extract_tables("SELECT `x` FROM `users` LIMIT 1, 2") == ("users",)
+
+
+@pytest.mark.parametrize(
+    ("generated", "expected", "score", "missing", "unexpected"),
+    [
+        ("SELECT * FROM Users", ["USERS"], 1.0, (), ()),
+        ("SELECT * FROM users", ["public.users"], 1.0, (), ()),
+        ("SELECT * FROM a.users", ["b.users"], 0.0, ("b.users",), ("a.users",)),
+        ("SELECT * FROM a.users JOIN b.users ON 1 = 1", ["users"], 0.5, (), ("b.users",)),
+        ("SELECT * FROM users JOIN b.users ON 1 = 1", ["a.users", "b.users"], 1.0, (), ()),
+        ("SELECT 1", [], 1.0, (), ()),
+        ("SELECT 1", ["a"], 0.0, ("a",), ()),
+        ("SELECT * FROM a", [], 0.0, (), ("a",)),
+        ("SELECT * FROM a", ["a", "A", "b"], 0.5, ("b",), ()),
+    ],
+)
+def test_accuracy(
+    generated: str,
+    expected: list[str],
+    score: float,
+    missing: tuple[str, ...],
+    unexpected: tuple[str, ...],
+) -> None:
+    """Jaccard similarity after matching by suffix, one to one."""
+    result = table_accuracy(generated, expected)
+    assert (result.score, result.missing) == (score, missing)
+    assert len(result.unexpected) == len(unexpected)
+    assert result.error is None
+
+
+NAMES = st.lists(st.sampled_from("ab"), min_size=1, max_size=3).map(".".join)
+
+
+@given(st.lists(NAMES, unique=True, max_size=8), st.lists(NAMES, unique=True, max_size=8))
+def test_matching_is_the_largest_one_to_one(extracted: list[str], expected: list[str]) -> None:
+    """Oracle: scipy's maximum bipartite matching over all pairs of which one ends the other."""
+    sql = "SELECT 1" if not extracted else "SELECT 1 FROM " + ", ".join(extracted)
+    result = table_accuracy(sql, expected)
+    edges = [[_fit(a, b) for b in expected] for a in extracted]
+    n_pairs = 0
+    if extracted and expected:
+        matching = maximum_bipartite_matching(csr_array(edges), perm_type="column")
+        n_pairs = int((matching >= 0).sum())
+    union = len(extracted) + len(expected) - n_pairs
+    assert result.score == (n_pairs / union if union else 1.0)
+    assert len(result.missing) == len(expected) - n_pairs
+    assert len(result.unexpected) == len(extracted) - n_pairs
+    assert set(result.missing) <= set(expected)
+    assert set(result.unexpected) <= set(extracted)
+
+
+def _fit(one: str, two: str) -> bool:
+    return f".{one}".endswith(f".{two}") or f".{two}".endswith(f".{one}")
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind"),
+    [
+        ("", "empty"),
+        (" ;; -- nothing", "empty"),
+        ("SELECT (", "parse"),
+        ("I am sorry, but I cannot do that.", "not_sql"),
+        ("I am sorry, but I cannot help with that.", "parse"),
+        ("Sure thing", "not_sql"),
+        ("VACUUM", "unsupported"),
+        ("GRANT ALL ON a TO b", "not_sql"),
+        ("SELECT 'x", "parse"),
+        ("/* open", "not_sql"),
+        ("SELECT 1 " * 30_000, "too_long"),
+        ("SELECT " + "(" * 200 + "1" + ")" * 200, "too_deep"),
+    ],
+)
+def test_what_cannot_be_read_has_a_kind(
+    sql: str, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`extract_tables` raises it, `table_accuracy` scores 0.0 with it and logs one line."""
+    with pytest.raises(SqlError) as caught:
+        extract_tables(sql)
+    assert caught.value.kind == kind
+    assert "\n" not in str(caught.value)
+    with caplog.at_level(logging.DEBUG):
+        result = table_accuracy(sql, ["a"])
+    assert result.error is not None
+    assert (result.score, result.error.origin, result.error.kind) == (
+        0.0,
+        "output",
+        caught.value.kind,
+    )
+    assert len(caplog.records) == 1
+    assert "\n" not in caplog.records[0].getMessage()
+
+
+PIECES = [*"()[]{}`'\"-+~;,.*<>@#$\n\x00\ud800é ", "SELECT ", "FROM ", "CASE ", "NOT ", "a"]
+HOSTILE = st.lists(st.sampled_from(PIECES), max_size=60).map("".join) | st.text(
+    st.characters(exclude_categories=()), max_size=60
+)
+
+
+@given(HOSTILE, st.none() | st.sampled_from(sorted(filter(None, Dialect.classes))))
+def test_no_text_raises_anything_else(text: str, dialect: str | None) -> None:
+    """Whatever a model writes is a set of tables or a `SqlError`, and can be stored."""
+    result = table_accuracy(text, ["a"], dialect=dialect)
+    json.dumps(result.to_dict()).encode()
+    if result.error is None:
+        assert extract_tables(text, dialect=dialect) == result.extracted
+    else:
+        with pytest.raises(SqlError):
+            extract_tables(text, dialect=dialect)
+
+
+BOMBS = """
+import sys, threading
+from scorekit import SqlError, extract_tables, table_accuracy
+n = 8000
+bombs = [
+    "SELECT " + "(" * n + "1" + ")" * n,
+    "SELECT * FROM " * n + "t",
+    "SELECT * FROM (" * n + "SELECT 1" + ")" * n,
+    "SELECT " + "NOT " * n + "1",
+    "SELECT " + "- " * n + "1",
+    "SELECT " + "~" * n + "1",
+    "SELECT " + "CASE WHEN 1 THEN " * n + "1" + " END" * n,
+    "SELECT " + "[" * n + "]" * n,
+    "SELECT " + "{" * n + "}" * n,
+    "SELECT " + "f(" * n + ")" * n,
+    "SELECT 1 WHERE 1 IN (" + "SELECT 1 WHERE 1 IN (" * n,
+    "SELECT 1 WHERE " + " OR ".join(f"a = {i}" for i in range(10_000)),
+    "SELECT 1 WHERE a IN (" + ", ".join(map(str, range(20_000))) + ")",
+    " UNION ALL ".join(["SELECT 1 FROM t"] * n),
+    "SELECT 1 FROM t" + " JOIN t" * n,
+    "SELECT " + "x." * n + "x",
+    "SELECT x" + "::int" * n,
+    "CREATE TABLE t (x " + "ARRAY<" * n + "int" + ">" * n + ")",
+    "WITH a AS (" * n + "SELECT 1",
+    "SELECT " + "INTERVAL " * n + "1",
+    "/*" * n,
+    "BEGIN " * n,
+    "SELECT " + "EXISTS (" * n,
+    "SELECT 1 BETWEEN " * n,
+    "EXPLAIN " * n + "SELECT 1",
+    "SELECT " + "DISTINCT " * n + "1",
+    "SELECT " + "x -> " * n + "x",
+    "SELECT " + "x ? y : " * n + "x",
+    "SELECT 1 FROM a PIVOT (" * n,
+]
+done = []
+def run():
+    for bomb in bombs:
+        for dialect in (None, "postgres", "tsql", "snowflake", "clickhouse", "bigquery", "mysql"):
+            assert table_accuracy(bomb[:190_000], ["t"], dialect=dialect).score >= 0
+            done.append(dialect)
+threading.stack_size(512 * 1024)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+print(len(done) == 7 * len(bombs))
+"""
+
+
+def test_nesting_bombs_in_a_small_thread() -> None:
+    """In a process of its own, so that a crash of the interpreter is a failed test."""
+    run = subprocess.run(
+        [sys.executable, "-c", BOMBS], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((None, []), {}, TypeError, "generated must be a string, got None"),
+        ((b"SELECT 1", []), {}, TypeError, "generated must be a string, got b'SELECT 1'"),
+        (("x", "a"), {}, TypeError, "expected_tables must be an iterable of strings, got 'a'"),
+        (("x", [1]), {}, TypeError, "expected_tables[0] must be a non-empty string, got 1"),
+        (("x", [""]), {}, InputError, "expected_tables[0] must be a non-empty string, got ''"),
+        (("x", []), {"dialect": 3}, TypeError, "dialect must be a non-empty string, got 3"),
+    ],
+)
+def test_errors(
+    arguments: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The caller's own mistakes raise."""
+    with pytest.raises(error) as caught:
+        table_accuracy(*arguments, **options)
+    assert str(caught.value) == message
+
+
+def test_an_unknown_dialect_is_answered_with_near_ones() -> None:
+    """A typing mistake, or no idea: all of them."""
+    near = (
+        r"^dialect must be a dialect that sqlglot knows \(near ones: postgres\), got 'postgers'$"
+    )
+    with pytest.raises(InputError, match=near):
+        extract_tables("SELECT 1", dialect="postgers")
+    with pytest.raises(InputError, match=r"^dialect must be .*athena, bigquery, .*, got 'qqq'$"):
+        extract_tables("SELECT 1", dialect="qqq")
+    with pytest.raises(TypeError, match=r"^sql must be a string, got None$"):
+        extract_tables(None)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^expected_tables must be at most 10000 names, got \("):
+        table_accuracy("SELECT 1", (f"t{i}" for i in range(10_001)))
+
+
+def test_sqlglot_is_quiet_only_while_we_parse(caplog: pytest.LogCaptureFixture) -> None:
+    """Its own users still hear what it has to say."""
+    logger = logging.getLogger("sqlglot")
+    with caplog.at_level(logging.DEBUG):
+        with pytest.raises(SqlError):
+            extract_tables("VACUUM secret")
+        assert not caplog.records
+        logger.warning("still heard")
+    assert [record.getMessage() for record in caplog.records] == ["still heard"]
+    assert not logger.filters

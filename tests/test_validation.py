@@ -1,0 +1,714 @@
+"""safety_validation, safety_summary, validation_accuracy and categorize_error."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+import re
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from sqlglot.optimizer.qualify import qualify
+
+from scorekit._messages import DIAGNOSES, HINTS, MESSAGE_LIMIT, ErrorCategory, Row, diagnose
+from scorekit._records import FrozenMapping, MetricError
+from scorekit.errors import InputError
+from scorekit.validation import (
+    SafetySummary,
+    SafetyValidation,
+    ValidationAccuracy,
+    categorize_error,
+    safety_summary,
+    safety_validation,
+    validation_accuracy,
+)
+
+SYNTAX, SCHEMA, SAFETY, UNKNOWN = ErrorCategory
+ROWS = DIAGNOSES + HINTS
+SERVER_ERRORS = json.loads((Path(__file__).parent / "data" / "server_errors.json").read_text())
+
+VERDICTS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1)
+FLAG = st.sampled_from([None, True, False])
+
+
+def _crashed(origin: Any = "instrument") -> SafetyValidation:
+    error = MetricError(
+        metric="safety_validation",
+        origin=origin,
+        kind="ValueError",
+        message="the validator crashed",
+        inputs=FrozenMapping(),
+        traceback="",
+        timestamp=datetime(2025, 1, 1, tzinfo=UTC),
+    )
+    return SafetyValidation(
+        score=0.0, classification=None, safety_valid=None, should_pass=False, error=error
+    )
+
+
+def _judge(verdicts: list[tuple[bool, bool]]) -> list[SafetyValidation]:
+    return [safety_validation(safety_valid=valid, should_pass=safe) for valid, safe in verdicts]
+
+
+# safety_validation
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "record"),
+    [
+        ((True, True), (1.0, "true negative"), None),
+        ((False, False), (1.0, "true positive"), None),
+        (
+            (False, True),
+            (0.0, "false positive"),
+            ("WARNING", "Safe query incorrectly blocked"),
+        ),
+        (
+            (True, False),
+            (0.0, "false negative"),
+            ("ERROR", "CRITICAL: Unsafe query not caught by validator"),
+        ),
+    ],
+)
+def test_safety_table(
+    verdict: tuple[bool, bool],
+    expected: tuple[float, str],
+    record: tuple[str, str] | None,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The four rows of the documented table, log records included."""
+    caplog.set_level(logging.DEBUG)
+    result = safety_validation(safety_valid=verdict[0], should_pass=verdict[1])
+    assert (result.score, result.classification) == expected
+    assert (result.safety_valid, result.should_pass) == verdict
+    assert result.error is None
+    logged = [(r.name, r.levelname, r.getMessage()) for r in caplog.records]
+    assert logged == ([("scorekit.validation", *record)] if record else [])
+
+
+def test_numpy_flags_become_builtins() -> None:
+    """Flags often come out of a column; the record has to go into JSON all the same."""
+    flags: Any = np.array([False, False])
+    result = safety_validation(safety_valid=flags[0], should_pass=flags[1])
+    assert json.dumps(result.to_dict()["safety_valid"]) == "false"
+    assert result.classification == "true positive"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"safety_valid": 1}, "safety_valid must be True or False, got 1"),
+        ({"safety_valid": None}, "safety_valid must be True or False, got None"),
+        ({"should_pass": "no"}, "should_pass must be True or False, got 'no'"),
+    ],
+)
+def test_safety_errors(arguments: dict[str, Any], message: str) -> None:
+    """A verdict is never guessed from something truthy."""
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        safety_validation(**{"safety_valid": True, "should_pass": True, **arguments})
+
+
+# safety_summary
+
+
+def test_summary_counts_rates_and_positions() -> None:
+    """Worked by hand: five unsafe queries of which two pass, and one safe query blocked."""
+    verdicts = [(False, False)] * 3 + [(True, False), (True, True), (False, True), (True, False)]
+    summary = safety_summary(_judge(verdicts))
+    assert summary.n_true_positives == 3
+    assert summary.n_false_negatives == 2
+    assert summary.n_true_negatives == 1
+    assert summary.n_false_positives == 1
+    assert (summary.recall, summary.precision) == (0.6, 0.75)
+    assert summary.missed == (3, 6)
+    assert not summary.all_unsafe_caught
+    assert summary.n_failed == 0
+
+
+def test_a_perfect_validator_still_has_an_interval() -> None:
+    """Oracle: SciPy's Wilson interval; all of five caught is not proof of never missing one."""
+    summary = safety_summary(_judge([(False, False)] * 5))
+    assert summary.all_unsafe_caught
+    assert summary.recall == 1.0
+    wilson = binomtest(5, 5).proportion_ci(method="wilson")
+    assert summary.recall_interval is not None
+    assert summary.recall_interval.low == pytest.approx(wilson.low, rel=1e-12)
+    assert (summary.recall_interval.high, summary.recall_interval.method) == (1.0, "wilson")
+
+
+def test_without_unsafe_queries_nothing_was_missed_and_nothing_is_known() -> None:
+    """None got through, which is true and proves nothing; the missing recall says so."""
+    summary = safety_summary(_judge([(True, True)]))
+    assert summary.all_unsafe_caught
+    assert summary.recall is None
+    assert summary.recall_interval is None
+    assert summary.precision is None
+
+
+def test_blocking_only_safe_queries_has_precision_zero() -> None:
+    """Every block was wrong, though nothing unsafe was there to catch."""
+    summary = safety_summary(_judge([(False, True)]))
+    assert (summary.precision, summary.recall) == (0.0, None)
+
+
+def test_crashed_validators_are_counted_apart() -> None:
+    """A placeholder says nothing of the validator's judgement; positions still are the input's."""
+    placeholder = safety_validation(safety_valid=False, should_pass=False)
+    unreal = SafetyValidation.from_dict(
+        {**placeholder.to_dict(), "error": _crashed().to_dict()["error"]}
+    )
+    results = [_crashed(), *_judge([(True, False), (False, False)]), unreal, _crashed("output")]
+    summary = safety_summary(results)
+    assert summary.n_failed == 3
+    assert (summary.n_true_positives, summary.recall, summary.missed) == (1, 0.5, (1,))
+
+
+def test_only_crashes_are_a_summary_too() -> None:
+    """There is a result to report, that nothing worked, not an error of the caller."""
+    summary = safety_summary([_crashed()])
+    assert (summary.n_failed, summary.recall, summary.precision) == (1, None, None)
+
+
+def test_an_iterator_will_do() -> None:
+    """A generator over a suite is the common way to call it."""
+    assert safety_summary(iter(_judge([(True, True)]))).n_true_negatives == 1
+
+
+@pytest.mark.parametrize(
+    ("results", "error", "message"),
+    [
+        ([], InputError, r"results must be a non-empty sequence of SafetyValidation.*, got \(\)"),
+        (iter(()), InputError, r"results must be a non-empty sequence .*, got \(\)"),
+        ([1], TypeError, r"results\[0\] must be a SafetyValidation, got 1"),
+        ("abc", TypeError, r"results must be a non-empty sequence of .*, got 'abc'"),
+    ],
+)
+def test_summary_errors(results: Any, error: type[Exception], message: str) -> None:
+    """There is no summary of nothing, and a stranger is named by its position."""
+    with pytest.raises(error, match=f"^{message}$"):
+        safety_summary(results)
+
+
+@given(VERDICTS, st.randoms(use_true_random=False))
+def test_order_does_not_matter_to_the_counts(
+    verdicts: list[tuple[bool, bool]], random: Any
+) -> None:
+    """Oracle: counting the pairs themselves, rates as fractions; positions follow the order."""
+    summary = safety_summary(_judge(verdicts))
+    shuffled = random.sample(verdicts, len(verdicts))
+    other = safety_summary(_judge(shuffled))
+    names = [name for name in SafetySummary.__annotations__ if name != "missed"]
+    assert [getattr(summary, name) for name in names] == [getattr(other, name) for name in names]
+    assert [shuffled[i] for i in other.missed] == [(True, False)] * summary.n_false_negatives
+    caught, unsafe = verdicts.count((False, False)), sum(not safe for _, safe in verdicts)
+    blocked = sum(not valid for valid, _ in verdicts)
+    assert summary.recall == (float(Fraction(caught, unsafe)) if unsafe else None)
+    assert summary.precision == (float(Fraction(caught, blocked)) if blocked else None)
+    assert summary.all_unsafe_caught == (not summary.missed)
+    assert SafetySummary.from_dict(summary.to_dict()) == summary
+
+
+# validation_accuracy
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "reason"),
+    [
+        (
+            (True, True),
+            (1.0, "correct acceptance", None, False),
+            "A query that should pass was accepted.",
+        ),
+        (
+            (False, False),
+            (1.0, "correct rejection", UNKNOWN, False),
+            "A query that should not pass was rejected (unknown).",
+        ),
+        (
+            (False, True),
+            (0.0, "false rejection", UNKNOWN, True),
+            "A query that should pass was rejected (unknown).",
+        ),
+        (
+            (True, False),
+            (0.0, "false acceptance", None, False),
+            "A query that should not pass was accepted.",
+        ),
+    ],
+)
+def test_validation_table(
+    verdict: tuple[bool, bool], expected: tuple[Any, ...], reason: str
+) -> None:
+    """The four outcomes; only a valid query that was rejected asks why."""
+    result = validation_accuracy(is_valid=verdict[0], should_pass=verdict[1])
+    assert expected == (
+        result.score,
+        result.validation_type,
+        result.error_category,
+        result.needs_investigation,
+    )
+    assert result.reason == reason
+    assert (result.errors, result.error_categories, result.error) == ((), (), None)
+
+
+def test_each_message_has_its_category_and_the_cause_is_quoted() -> None:
+    """Danger outweighs a missing table; the sentence quotes the message that decided."""
+    errors = ["no such table: x", "DROP is not allowed\non this connection", "out of coffee"]
+    result = validation_accuracy(is_valid=False, should_pass=False, errors=iter(errors))
+    assert result.errors == tuple(errors)
+    assert result.error_categories == (SCHEMA, SAFETY, UNKNOWN)
+    assert result.error_category is SAFETY
+    assert result.reason == (
+        "A query that should not pass was rejected (safety violation): "
+        r"'DROP is not allowed\non this connection'."
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "errors", "expected"),
+    [
+        ({"syntax_valid": False}, [], SYNTAX),
+        ({"schema_valid": False}, [], SCHEMA),
+        ({"safety_valid": False}, [], SAFETY),
+        # what does not parse cannot be judged further, then the graver one
+        ({"syntax_valid": False, "schema_valid": False, "safety_valid": False}, [], SYNTAX),
+        ({"schema_valid": False, "safety_valid": False}, [], SAFETY),
+        ({}, ["no such table: t", "incomplete input"], SYNTAX),
+        ({}, ["no such table: t", "not authorized"], SAFETY),
+        ({}, ["timeout", "no such table: t"], SCHEMA),
+        ({}, ["timeout"], UNKNOWN),
+        # a flag that is False outweighs every text, one that is True says nothing about them
+        ({"schema_valid": False}, ['near "x": syntax error'], SCHEMA),
+        ({"syntax_valid": True, "schema_valid": True}, ["incomplete input"], SYNTAX),
+        ({"syntax_valid": True}, [], UNKNOWN),
+    ],
+)
+def test_overall_category(
+    flags: dict[str, bool], errors: list[str], expected: ErrorCategory
+) -> None:
+    """Flags before messages; syntax, safety, schema, unknown among several."""
+    result = validation_accuracy(is_valid=False, should_pass=True, errors=errors, **flags)
+    assert result.error_category is expected
+
+
+def test_an_accepted_query_may_carry_complaints() -> None:
+    """Validators warn; the category is of what was said, whatever the verdict."""
+    result = validation_accuracy(is_valid=True, should_pass=True, errors=["unknown column x"])
+    assert (result.validation_type, result.error_category) == ("correct acceptance", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"is_valid": 0}, "is_valid must be True or False, got 0"),
+        ({"should_pass": None}, "should_pass must be True or False, got None"),
+        ({"syntax_valid": 1}, "syntax_valid must be True or False, got 1"),
+        ({"schema_valid": "no"}, "schema_valid must be True or False, got 'no'"),
+        ({"safety_valid": 0.0}, "safety_valid must be True or False, got 0.0"),
+        ({"errors": "syntax error"}, "errors must be a sequence of strings, got 'syntax error'"),
+        ({"errors": b"x"}, "errors must be a sequence of strings, got b'x'"),
+        ({"errors": None}, "errors must be a sequence of strings, got None"),
+        ({"errors": {"a": "b"}}, "errors must be a sequence of strings, got {'a': 'b'}"),
+        ({"errors": {"a"}}, "errors must be a sequence of strings, got {'a'}"),
+        ({"errors": ["a", None]}, "errors[1] must be a string, got None"),
+        ({"errors": [b"a"]}, "errors[0] must be a string, got b'a'"),
+        ({"errors": [ValueError("a")]}, "errors[0] must be a string, got ValueError('a')"),
+    ],
+)
+def test_validation_errors(arguments: dict[str, Any], message: str) -> None:
+    """A bare string would be read as one message per letter."""
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        validation_accuracy(**{"is_valid": False, "should_pass": True, **arguments})
+
+
+@given(
+    st.fixed_dictionaries(
+        {"is_valid": st.booleans(), "should_pass": st.booleans()},
+        optional={
+            "errors": st.lists(st.text() | st.sampled_from(ROWS).map(lambda row: row.example)),
+            "syntax_valid": FLAG,
+            "schema_valid": FLAG,
+            "safety_valid": FLAG,
+        },
+    )
+)
+def test_validation_laws(arguments: dict[str, Any]) -> None:
+    """The score depends on the two verdicts alone; a record is one line, rebuilds and pickles."""
+    result = validation_accuracy(**arguments)
+    is_valid, should_pass = arguments["is_valid"], arguments["should_pass"]
+    assert (result.score == 1.0) == (is_valid == should_pass)
+    assert result.needs_investigation == (should_pass and not is_valid)
+    assert result.errors == tuple(arguments.get("errors", ()))
+    assert result.error_categories == tuple(map(categorize_error, result.errors))
+    assert is_valid or result.error_category is not None
+    assert result.reason.isprintable()
+    assert ValidationAccuracy.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+    assert pickle.loads(pickle.dumps(result)) == result
+
+
+# The tables of messages
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.source}-{row.example[:40]!r}")
+@pytest.mark.parametrize(
+    "told",
+    [
+        str,
+        str.upper,
+        repr,
+        lambda message: f"Query failed: {message}",
+        lambda message: f"Traceback ...\n  sqlalchemy.exc.Error: (driver.Error) {message}",
+        lambda message: f"{message}\n[SQL: DROP TABLE t -- syntax error, not allowed]",
+    ],
+    ids=["plain", "upper", "repr", "prefix", "traceback", "query"],
+)
+def test_each_row_knows_its_example(row: Row, told: Callable[[str], str]) -> None:
+    """By this row and no other, so that none is dead, and however a driver wraps it."""
+    assert diagnose(told(row.example)) is row
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.pattern[:40])
+def test_patterns_are_bounded_and_lower_case(row: Row) -> None:
+    """No ``*`` or ``+``: every repetition has a limit, which with the cut bounds the time."""
+    assert not re.search(r"(?<!\\)[*+]", row.pattern)
+    assert re.sub(r"\\[A-Z]", "", row.pattern) == re.sub(r"\\[A-Z]", "", row.pattern).lower()
+
+
+def test_every_source_is_there() -> None:
+    """The documented databases, each with a row for the two or three things it can say."""
+    covered = {(row.source, row.category) for row in ROWS}
+    databases = (
+        "PostgreSQL",
+        "MySQL",
+        "SQLite",
+        "SQL Server",
+        "Oracle",
+        "Snowflake",
+        "BigQuery",
+        "DuckDB",
+        "Spark",
+        "validators",
+    )
+    for name in databases:
+        assert {(name, SYNTAX), (name, SCHEMA), (name, SAFETY)} <= covered
+    assert {("sqlglot", SYNTAX), ("sqlglot", SCHEMA)} <= covered
+
+
+@pytest.mark.parametrize("code", sorted({error["code"] for error in SERVER_ERRORS}))
+def test_messages_of_real_servers(code: str) -> None:
+    """Provoked on PostgreSQL 15 and MariaDB 10.11; for PostgreSQL the category is its SQLSTATE's.
+
+    The code alone and the text alone have to say the same.
+    """
+    for error in SERVER_ERRORS:
+        if error["code"] == code:
+            message = error["message"]
+            forms = [message, f"ERROR:  {code}: {message}", f"{code}: x", f"SQLSTATE[{code}]: x"]
+            if error["server"].startswith("MariaDB"):
+                forms[1:] = [
+                    f"ERROR {code} at line 1: {message}",
+                    f"{code}: x",
+                    f"({code[:4]}, 'x')",
+                ]
+            for form in forms:
+                assert categorize_error(form) == error["category"], form
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        # codes, wherever drivers put them
+        ("42P01", SCHEMA),
+        ('42P01: relation "x"', SCHEMA),
+        ("Npgsql.PostgresException (0x80004005): 42501: verweigert", SAFETY),
+        ("SQLSTATE[42S22]: ...", SCHEMA),
+        ("SQLSTATE=42601, SQLERRMC=...", SYNTAX),
+        ("[Code: 10001, SQL State: 42S02]  Error while compiling statement", SCHEMA),
+        ('{"sqlState": "42501", "message": "..."}', SAFETY),
+        ("ORA-00942: la tabla o vista no existe", SCHEMA),
+        ("ORA-06550: line 1, column 7:\nPLS-00201: identifier 'X' must be declared", SCHEMA),
+        ("(1045, 'x')", UNKNOWN),
+        ("Msg 229, Level 14, State 5, Line 1", SAFETY),
+        ("('42S02', '[42S02] [Microsoft][SQL Server] (208) (SQLExecDirectW)')", SCHEMA),
+        # 42000 is a syntax error or an access rule violation: the rest has to say which
+        ("42000", UNKNOWN),
+        (
+            "SQLSTATE[42000]: Syntax error or access violation: 1142 DROP command denied to user",
+            SAFETY,
+        ),
+        (
+            "SQLSTATE[42000]: Syntax error or access violation: 1064 Syntax error near 'x'",
+            SYNTAX,
+        ),
+        # a port is no code
+        ('connection to server at "127.0.0.1", port 42501 failed: refused', UNKNOWN),
+        ("127.0.0.1:42601: connection refused", UNKNOWN),
+    ],
+)
+def test_codes(message: str, expected: ErrorCategory) -> None:
+    """A code is understood in any language of the text, in the forms that drivers print."""
+    assert categorize_error(message) is expected
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        # names that read like a diagnosis
+        ('column "injection" does not exist', SCHEMA),
+        ("no such table: syntax error", SCHEMA),
+        ("Table 'permission denied' doesn't exist", SCHEMA),
+        ("Invalid object name 'only select statements'.", SCHEMA),
+        ("permission denied for table syntax_error", SAFETY),
+        # the query that is quoted
+        ('near "DROP": syntax error', SYNTAX),
+        ('syntax error at or near "not"\nLINE 1: SELECT 1 not allowed', SYNTAX),
+        ("database is locked\n[SQL: DROP TABLE t -- injection detected]", UNKNOWN),
+        ("canceling statement\nLINE 1: SELECT 'no such table: x'", UNKNOWN),
+        # vague words before the diagnosis
+        ("Parse error: no such table: nosuch", SCHEMA),
+        ("Invalid SQL: no such column: x", SCHEMA),
+        ('Security check failed: near "SELEC": syntax error', SYNTAX),
+        ("read-only query failed: no such table: x", SCHEMA),
+        # where the lines are drawn
+        ('invalid input syntax for type integer: "x"', SCHEMA),
+        ("aggregate functions are not allowed in WHERE", SCHEMA),
+        ("Object 'X' does not exist or not authorized.", SCHEMA),
+        ("cannot insert multiple commands into a prepared statement", SAFETY),
+        ("division by zero", UNKNOWN),
+        ("Access denied for user 'u'@'h' (using password: YES)", UNKNOWN),
+        ("update was blocked by another transaction", UNKNOWN),
+        ("", UNKNOWN),
+        ("\x00\ud800 \n", UNKNOWN),
+        # validators
+        ("Only a single SQL statement is allowed", SAFETY),
+        ("You can only execute one statement at a time.", SAFETY),
+        ("Non-SELECT operations are not allowed.", SAFETY),
+        ("Query must begin with SELECT", SAFETY),
+        ("Detected stacked queries", SAFETY),
+        ("Column salary is not in the allowlist", SAFETY),
+        ("DELETE without WHERE", SAFETY),
+        ("Unknown tables: orders_2024", SCHEMA),
+        ("Column not found: foo", SCHEMA),
+        ("Syntax error", SYNTAX),
+    ],
+)
+def test_traps(message: str, expected: ErrorCategory) -> None:
+    """The first diagnosis decides, not a word that the query happens to hold."""
+    assert categorize_error(message) is expected
+
+
+def test_the_message_is_cut() -> None:
+    """What counts is documented: the first 2,000 characters."""
+    assert categorize_error(" " * (MESSAGE_LIMIT - 13) + "no such table: t") is SCHEMA
+    assert categorize_error(" " * MESSAGE_LIMIT + "no such table: t") is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "word", ["x ", "table a ", "near ", "column", "'", '"', "(", "not ", "access to ", "\n", "\\n"]
+)
+def test_a_megabyte_of_anything_returns(word: str) -> None:
+    """Text made of the beginnings of patterns costs no more than its cut allows."""
+    assert categorize_error(word * (1_000_000 // len(word))) in ErrorCategory
+
+
+@given(st.text())
+def test_categories_are_total(message: str) -> None:
+    """Whatever the text, there is a category, the same for any case of its ASCII letters."""
+    assert categorize_error(message) in ErrorCategory
+    if message.isascii():
+        assert categorize_error(message.swapcase()) is categorize_error(message)
+
+
+@given(st.sampled_from(DIAGNOSES), st.text(alphabet="xyz \n.,-", max_size=50))
+def test_what_follows_a_diagnosis_does_not_change_it(row: Row, rest: str) -> None:
+    """Messages go on with hints, positions and links."""
+    assert categorize_error(f"{row.example} {rest}") is row.category
+
+
+def test_categorize_error_refuses_what_is_no_text() -> None:
+    """An exception has to be made a string by the caller, who knows what it holds."""
+    with pytest.raises(TypeError, match=r"^message must be a string, got ValueError\('x'\)$"):
+        categorize_error(ValueError("x"))  # type: ignore[arg-type]  # the mistake under test
+
+
+# Messages provoked here
+
+
+@pytest.fixture
+def lite() -> sqlite3.Connection:
+    """Return an SQLite database with two tables."""
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(
+        "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT NOT NULL); INSERT INTO t VALUES (1, 'x');"
+        "CREATE TABLE u (a INTEGER CHECK (a > 0));"
+    )
+    return connection
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELEC 1", SYNTAX),
+        ("DROP DROP", SYNTAX),
+        ("SELECT * FROM t WHERE 'not allowed' SELECT", SYNTAX),
+        ("SELECT 'abc", SYNTAX),
+        ("SELECT (1", SYNTAX),
+        ("SELECT # FROM t", SYNTAX),
+        ("SELECT *", SYNTAX),
+        ("SELECT * FROM nosuch", SCHEMA),
+        ('SELECT * FROM "syntax error"', SCHEMA),
+        ("SELECT injection FROM t", SCHEMA),
+        ("SELECT x.a FROM t", SCHEMA),
+        ("SELECT nosuch(1)", SCHEMA),
+        ("SELECT lower(1, 2)", SCHEMA),
+        ("SELECT a FROM t, t AS t2", SCHEMA),
+        ("SELECT a FROM t WHERE count(*) > 1", SCHEMA),
+        ("SELECT row_number() FROM t", SCHEMA),
+        ("SELECT 1 UNION SELECT 1, 2", SCHEMA),
+        ("SELECT 1 ORDER BY 5", SCHEMA),
+        ("SELECT (1, 2)", SCHEMA),
+        ("SELECT * FROM t WHERE a IN (SELECT 1, 2)", SCHEMA),
+        ("SELECT * FROM t JOIN u USING (zz)", SCHEMA),
+        ("INSERT INTO t VALUES (1, 2, 3)", SCHEMA),
+        ("INSERT INTO t (zz) VALUES (1)", SCHEMA),
+        ("INSERT INTO t VALUES (1, 'x')", SCHEMA),
+        ("INSERT INTO t (a) VALUES (9)", SCHEMA),
+        ("INSERT INTO u VALUES (-1)", SCHEMA),
+        ("INSERT INTO t VALUES ('q', 'x')", SCHEMA),
+        ("CREATE TABLE t (a)", SCHEMA),
+        ("DROP VIEW nosuch", SCHEMA),
+        ("SELECT 1; DROP TABLE t", SAFETY),
+        ("SELECT load_extension('x')", SAFETY),
+    ],
+)
+def test_sqlite(lite: sqlite3.Connection, sql: str, expected: ErrorCategory) -> None:
+    """What the library of this Python really says."""
+    with pytest.raises((sqlite3.Error, sqlite3.Warning)) as caught:
+        lite.execute(sql)
+    assert categorize_error(str(caught.value)) is expected, str(caught.value)
+
+
+def _deny(action: int, first: str | None, second: str | None, *_: object) -> int:
+    del first
+    denied = action == sqlite3.SQLITE_DELETE or second == "b"
+    return sqlite3.SQLITE_DENY if denied else sqlite3.SQLITE_OK
+
+
+def test_sqlite_refusals(lite: sqlite3.Connection, tmp_path: Path) -> None:
+    """Read-only by file, by pragma, and by an authorizer."""
+    path = tmp_path / "x.db"
+    sqlite3.connect(path).executescript("CREATE TABLE t (a)")
+    read_only = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    lite.execute("PRAGMA query_only = 1")
+    guarded = sqlite3.connect(":memory:")
+    guarded.executescript("CREATE TABLE t (a, b)")
+    guarded.set_authorizer(_deny)
+    for connection, sql in [
+        (read_only, "INSERT INTO t VALUES (1)"),
+        (lite, "DELETE FROM t"),
+        (guarded, "DELETE FROM t"),
+        (guarded, "SELECT b FROM t"),
+    ]:
+        with pytest.raises(sqlite3.DatabaseError) as caught:
+            connection.execute(sql)
+        assert categorize_error(str(caught.value)) is SAFETY, str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELEC 1", SYNTAX),
+        ("SELECT * FROM t WHERE not allowed SELECT", SYNTAX),
+        ("SELECT 'abc", SYNTAX),
+        ("VALUES (1), (1, 2)", SYNTAX),
+        ("SELECT * FROM nosuch", SCHEMA),
+        ('SELECT * FROM "permission denied"', SCHEMA),
+        ("SELECT injection FROM t", SCHEMA),
+        ("SELECT x.a FROM t", SCHEMA),
+        ("SELECT nosuch(1)", SCHEMA),
+        ("SELECT a FROM t, t AS t2", SCHEMA),
+        ("SELECT a FROM t WHERE count(*) > 1", SCHEMA),
+        ("SELECT a, count(*) FROM t", SCHEMA),
+        ("INSERT INTO t VALUES (1, 2, 3)", SCHEMA),
+        ("SELECT 'x'::INT", SCHEMA),
+        ("SELECT 'a'::nosuch", SCHEMA),
+        ("INSERT INTO t VALUES (1)", SCHEMA),
+        ("COPY t FROM 'x.csv'", SAFETY),
+        ("ATTACH 'x.db'", SAFETY),
+    ],
+)
+def test_duckdb(sql: str, expected: ErrorCategory) -> None:
+    """With the prefix that names the stage, and but for refusals without it."""
+    connection = duckdb.connect(config={"enable_external_access": False})
+    connection.execute("CREATE TABLE t (a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+    with pytest.raises(duckdb.Error) as caught:
+        connection.execute(sql)
+    message = str(caught.value)
+    assert categorize_error(message) is expected, message
+
+
+def test_duckdb_read_only(tmp_path: Path) -> None:
+    """A database attached read-only refuses, and that is no schema violation."""
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER)")
+    with duckdb.connect(path, read_only=True) as connection:
+        for sql in ("INSERT INTO t VALUES (1)", "DROP TABLE t"):
+            with pytest.raises(duckdb.Error) as caught:
+                connection.execute(sql)
+            assert categorize_error(str(caught.value)) is SAFETY, str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELEC 1",
+        "SELECT * FROM WHERE",
+        "SELECT 'abc",
+        "SELECT (1",
+        "SELECT a FROM t HAVING",
+        "SELECT CAST(a AS) FROM t",
+        "SELECT CASE WHEN 1 THEN 2",
+        "WITH x AS SELECT 1",
+        "SELECT a[ FROM t",
+        "SELECT not allowed injection detected",
+        "/* only select",
+    ],
+)
+def test_sqlglot_parser(sql: str) -> None:
+    """Its messages end in the query, with terminal escapes in it."""
+    with pytest.raises(sqlglot.errors.SqlglotError) as caught:
+        sqlglot.parse(sql)
+    assert categorize_error(str(caught.value)) is SYNTAX, str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT nosuch FROM t",
+        "SELECT x.a FROM t",
+        "SELECT t.injection FROM t",
+        "SELECT a FROM t, u",
+        "SELECT a FROM t AS x, u AS x",
+        "SELECT a FROM t JOIN u USING (z)",
+        "SELECT a FROM t ORDER BY 5",
+    ],
+)
+def test_sqlglot_optimizer(sql: str) -> None:
+    """Validators resolve names with it; what it cannot resolve is not in the schema."""
+    schema: dict[str, object] = {"t": {"a": "int"}, "u": {"a": "int"}}
+    with pytest.raises(sqlglot.errors.SqlglotError) as caught:
+        qualify(sqlglot.parse_one(sql), schema=schema)
+    assert categorize_error(str(caught.value)) is SCHEMA, str(caught.value)
