@@ -29,6 +29,7 @@ _foreign = (
     "attrs",
     "concurrent",
     "datetime",
+    "os",
     r"\w*\.?Decimal",
     r"\w*\.?Fraction",
 )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scorekit._sql_case import ascore_sql_case as ascore_sql_case
     from scorekit._sql_case import score_sql_case as score_sql_case
     from scorekit._verdict import SuiteVerdict as SuiteVerdict
+    from scorekit._voting import VotingJudge as VotingJudge
     from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
     from scorekit.calibration import LevelCalibration as LevelCalibration
     from scorekit.calibration import calibration_from_counts as calibration_from_counts
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from scorekit.cases import SqlReport as SqlReport
     from scorekit.cases import ascore_sql_cases as ascore_sql_cases
     from scorekit.cases import score_sql_cases as score_sql_cases
+    from scorekit.claude_judge import ClaudeJudge as ClaudeJudge
     from scorekit.coding import CodeScore as CodeScore
     from scorekit.coding import CodeWeights as CodeWeights
     from scorekit.coding import code_score as code_score
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
     from scorekit.errors import SqlError as SqlError
     from scorekit.intervals import Interval as Interval
     from scorekit.intervals import proportion_interval as proportion_interval
+    from scorekit.judge_cache import CachedJudge as CachedJudge
+    from scorekit.judge_cache import CacheStatistics as CacheStatistics
+    from scorekit.judge_cache import CacheWarning as CacheWarning
     from scorekit.judging import Judge as Judge
     from scorekit.judging import JudgeRequest as JudgeRequest
     from scorekit.judging import QueryCorrectness as QueryCorrectness
@@ -92,6 +97,7 @@ _MODULES = {
     "_records": ("MetricError", "Record"),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
     "_verdict": ("SuiteVerdict",),
+    "_voting": ("VotingJudge",),
     "calibration": (
         "ConfidenceCalibration",
         "LevelCalibration",
@@ -99,6 +105,7 @@ _MODULES = {
         "confidence_calibration",
     ),
     "cases": ("SqlReport", "ascore_sql_cases", "score_sql_cases"),
+    "claude_judge": ("ClaudeJudge",),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
     "comparison": ("CaseChange", "Comparison", "compare_reports"),
     "errors": (
@@ -110,6 +117,7 @@ _MODULES = {
         "SqlError",
     ),
     "intervals": ("Interval", "proportion_interval"),
+    "judge_cache": ("CacheStatistics", "CacheWarning", "CachedJudge"),
     "judging": (
         "Judge",
         "JudgeRequest",

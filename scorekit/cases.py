@@ -26,6 +26,7 @@ from scorekit._sql_case import (
     run_to_end,
 )
 from scorekit.calibration import ConfidenceCalibration, confidence_calibration
+from scorekit.judge_cache import CachedJudge
 from scorekit.judging import Judge, check_timeout
 from scorekit.summary import Statistics, describe
 from scorekit.validation import SafetySummary, safety_summary
@@ -99,7 +100,8 @@ def score_sql_cases(
 
     Args:
         cases: The cases; the report keeps their order.
-        judge: Whom `query_correctness` asks, several pairs at a time.
+        judge: Whom `query_correctness` asks, several pairs at a time; verdicts are kept in memory
+            for the run, so that a repeated pair is asked about once (see `CachedJudge`).
         executor: Computes the metrics that need no judge, in chunks; the judge stays here.
         progress: Called with the number of cases done and of all cases.
         timeout_seconds: Bound on each judgement (``> 0``).
@@ -172,6 +174,8 @@ async def ascore_sql_cases(
     items = check_records("cases", cases, SqlCase)
     check_judge(judge)
     check_timeout(timeout_seconds)
+    if judge is not None and not isinstance(judge, CachedJudge):
+        judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     if executor is not None:
         check_instance("executor", executor, Executor)
     gate = asyncio.Semaphore(MAX_CONCURRENCY)

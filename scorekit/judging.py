@@ -522,6 +522,8 @@ def in_thread(function: Callable[[], Any]) -> Future[Any]:
     def run() -> None:
         try:
             result = context.run(function)
+        except StopIteration as error:  # which no future of an event loop can carry
+            future.set_exception(RuntimeError(f"StopIteration: {error}"))
         except BaseException as error:  # noqa: BLE001 - raised again where the result is taken
             future.set_exception(error)
         else:

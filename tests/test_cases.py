@@ -231,9 +231,24 @@ def test_the_judge_and_the_other_metrics_go_side_by_side() -> None:
         together.wait()  # passes only if eight judgements are under way at once
         return 1.0
 
-    cases = [attrs.evolve(FULL, case_id=f"q{i}") for i in range(8)]
+    cases = [case(f"q{i}", generated=f"SELECT {i}", expected="SELECT x") for i in range(8)]
     report = score_sql_cases(cases, judge=judge_from_function(function, identity="barrier"))
     assert report.n_by_method == {"judge": 8}
+
+
+def test_a_repeated_pair_is_asked_about_once_in_a_run() -> None:
+    """The judge of a run is remembered, whoever made it."""
+    asked: list[JudgeRequest] = []
+
+    def function(request: JudgeRequest) -> float:
+        asked.append(request)
+        return 0.5
+
+    cases = [attrs.evolve(FULL, case_id=f"q{i}") for i in range(20)]
+    report = score_sql_cases(cases, judge=judge_from_function(function, identity="counts"))
+    assert (len(asked), dict(report.n_by_method)) == (1, {"judge": 20})
+    results = [score.query_correctness for score in report.cases]
+    assert sum(result is not None and result.cached for result in results) == 19
 
 
 def test_the_limit_bounds_every_judgement() -> None:

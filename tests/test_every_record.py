@@ -17,6 +17,7 @@ import pytest
 
 import scorekit
 from scorekit import (
+    CachedJudge,
     CodeReport,
     CodeSample,
     CodeWeights,
@@ -96,6 +97,7 @@ assert UNREAD.error is not None
 MADE: list[Record] = [
     *CASES,
     VERDICT,
+    CachedJudge(JUDGE).stats,
     JudgeRequest(generated=HOSTILE, expected=HOSTILE, schema=HOSTILE),
     SQL_REPORT,
     *SQL_REPORT.cases,

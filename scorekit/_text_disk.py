@@ -1,0 +1,272 @@
+"""Short text on disk for a while: diskcache without pickle, compression or files of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+import tempfile
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, NoReturn, TypeVar
+
+from scorekit.errors import MissingExtraError
+
+try:
+    diskcache: Any = import_module("diskcache")  # it ships no types
+except ImportError:
+    raise MissingExtraError("judge", "diskcache") from None
+
+T = TypeVar("T")
+
+MAX_TEXT: Final = 1 << 20
+"""Longest text that is written or read, in characters."""
+
+LAYOUT: Final = "v1"
+"""Subdirectory; another layout of the rows would get another one."""
+
+TIMEOUT_SECONDS: Final = 2.0
+"""How long to wait for a lock that another process holds."""
+
+SETTINGS: Final = {
+    "eviction_policy": "none",  # the default one drops entries at a size limit, silently
+    "size_limit": 2**62,
+    "cull_limit": 10,
+    "statistics": 0,
+    "tag_index": 0,
+    "sqlite_journal_mode": "wal",
+    "sqlite_synchronous": 1,
+    "sqlite_mmap_size": 0,  # a file cut short while mapped would end the process
+}
+
+# diskcache compares expiry times with the system's clock and drops a row that is past it.  Ours
+# may be any clock, so they are moved out of its reach, and `purge` moves them back.
+_BEYOND: Final = 2.0**40
+
+_FAILURES: Final = (
+    OSError,
+    sqlite3.Error,
+    diskcache.Timeout,
+    ValueError,
+    TypeError,
+    AssertionError,  # these three come out of diskcache for a table that is not its own
+)
+
+_TABLES: Final = {
+    "Settings": {"key", "value"},
+    "Cache": {
+        *("rowid", "key", "raw", "store_time", "expire_time", "access_time"),
+        *("access_count", "tag", "size", "mode", "filename", "value"),
+    },
+}
+_OTHERS: Final = {
+    "Cache_key_raw",
+    "Cache_expire_time",
+    *(f"Settings_{name}" for name in ("count_insert", "count_delete")),
+    *(f"Settings_{name}" for name in ("size_insert", "size_update", "size_delete")),
+}
+_SETTING_NAMES: Final = {*diskcache.DEFAULT_SETTINGS, "count", "size", "hits", "misses"}
+
+
+class StoreError(OSError):
+    """The directory cannot be used (any more); the message says why."""
+
+
+class UnsafeRowError(ValueError):
+    """A row holds something else than short text."""
+
+
+class TextDisk(diskcache.Disk):  # type: ignore[misc]  # an untyped base
+    """
+    How a row becomes a value: only if it is text and short.
+
+    No method calls its base, which would unpickle, decompress, and open and delete the files that
+    a row names.
+    """
+
+    def put(self, key: object) -> tuple[str, bool]:
+        """Return the key as it is stored."""
+        if type(key) is not str:
+            raise TypeError("a key must be a string")
+        return key, True
+
+    def get(self, key: object, raw: object) -> str:
+        """Return a stored key."""
+        if not raw or type(key) is not str:
+            raise UnsafeRowError("a key that is not text")
+        return key
+
+    def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, str]:
+        """Return the columns that hold *value*."""
+        del key
+        if read or type(value) is not str or len(value) > MAX_TEXT:
+            raise TypeError("a value must be short text")
+        return 0, diskcache.core.MODE_RAW, None, value
+
+    def fetch(self, mode: object, filename: object, value: object, read: object) -> str:
+        """Return the value that columns hold."""
+        if (
+            read
+            or mode != diskcache.core.MODE_RAW
+            or filename is not None
+            or type(value) is not str
+            or len(value) > MAX_TEXT
+        ):
+            raise UnsafeRowError("a value that is not short text")
+        return value
+
+    def filename(self, key: object = None, value: object = None) -> NoReturn:
+        """Refuse: there are no files."""
+        raise UnsafeRowError(f"a file for {key!r}, {value!r}")
+
+    def remove(self, file_path: object) -> None:
+        """Keep whatever file a row names."""
+
+
+class TextStore:
+    """
+    Text under string keys in a private directory; every failure is a `StoreError`.
+
+    Safe to use from several threads and processes and after a fork.  Nothing that was found in
+    the directory is ever deleted, but for entries that expired.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = os.fspath(directory / LAYOUT)
+        self._database = os.path.join(self._path, "cache.db")  # noqa: PTH118 - what lstat takes
+        self._cache: Any = _guarded(lambda: self._open(directory))
+
+    def _open(self, directory: Path) -> Any:
+        if os.path.expandvars(self._path) != self._path:
+            raise ValueError(f"{self._path} holds the name of an environment variable")
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        _make_private(directory, stat.S_IWOTH)
+        _make_private(directory / LAYOUT, stat.S_IWOTH | stat.S_IWGRP)
+        _create_private(self._database)
+        with contextlib.suppress(FileNotFoundError):
+            _identity(self._database)  # what it is has to be known before it is opened
+        _probe(self._database)
+        self._identity = _identity(self._database)
+        cache = diskcache.Cache(self._path, timeout=TIMEOUT_SECONDS, disk=TextDisk, **SETTINGS)
+        self._check_unmoved()
+        return cache
+
+    def _check_unmoved(self) -> None:
+        """Refuse to go on where the database was removed or replaced: writes would be lost."""
+        found = os.lstat(self._database)
+        if (found.st_dev, found.st_ino) != self._identity:
+            raise FileNotFoundError(f"{self._database} was replaced while it was open")
+
+    def get(self, key: str) -> str | None:
+        """Return the text under *key*, None if there is none or the row is not to be trusted."""
+        return _guarded(lambda: self._get(key))
+
+    def _get(self, key: str) -> str | None:
+        self._check_unmoved()
+        try:
+            text: str | None = self._cache.get(key)
+        except UnsafeRowError:
+            return None
+        return text
+
+    def put(self, key: str, text: str, *, expires_at: float) -> None:
+        """Keep *text* under *key* until `purge` is told a time after *expires_at*."""
+        _guarded(lambda: self._put(key, text, expires_at))
+
+    def _put(self, key: str, text: str, expires_at: float) -> None:
+        self._check_unmoved()
+        self._cache.set(key, text, expire=_BEYOND + expires_at - time.time())
+
+    def purge(self, now: float) -> None:
+        """Delete what expired before *now*."""
+        _guarded(lambda: self._purge(now))
+
+    def _purge(self, now: float) -> None:
+        while self._cache.expire(_BEYOND + now):
+            pass  # one pass leaves some of the rows that expire at the same moment
+
+    def close(self) -> None:
+        """Close this thread's connection; the next use in this thread opens another."""
+        with contextlib.suppress(*_FAILURES):
+            self._cache.close()
+
+
+def _guarded(use: Callable[[], T]) -> T:
+    try:
+        return use()
+    except _FAILURES as error:
+        raise StoreError(f"{type(error).__name__}: {error}".rstrip(": ")) from error
+
+
+def _make_private(directory: Path, others: int) -> None:
+    """Make *directory* for its owner alone; refuse one that *others* (mode bits) may change."""
+    with contextlib.suppress(FileExistsError):
+        directory.mkdir(mode=0o700)
+    found = directory.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(f"{directory} is no directory, or a link to one")
+    _check_owner(directory, found, others)
+
+
+def _create_private(database: str) -> None:
+    """
+    Make the file for its owner alone; those beside it will take its mode.
+
+    Under another name: to close a file drops every lock that this process has on it, and SQLite
+    may have it open already.
+    """
+    if os.path.lexists(database):
+        return
+    descriptor, fresh = tempfile.mkstemp(dir=os.path.dirname(database))  # noqa: PTH120 - as above
+    os.close(descriptor)
+    with contextlib.suppress(OSError):  # another was faster, or SQLite has to: there are no links
+        os.link(fresh, database)
+    os.unlink(fresh)  # noqa: PTH108 - as above
+
+
+def _identity(database: str) -> tuple[int, int]:
+    """Return which file it is; refuse one that others may have written."""
+    found = os.lstat(database)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(f"{database} is no regular file")
+    _check_owner(database, found, stat.S_IWOTH | stat.S_IWGRP)
+    return found.st_dev, found.st_ino
+
+
+def _check_owner(path: Path | str, found: os.stat_result, others: int) -> None:
+    if os.name != "posix":  # owner and mode bits say nothing there
+        return
+    if found.st_uid != os.geteuid() or found.st_mode & others:
+        mode = stat.S_IMODE(found.st_mode)
+        raise PermissionError(
+            f"{path} must be yours and writable by nobody else, "
+            f"got owner {found.st_uid} and mode {mode:o}"
+        )
+
+
+def _probe(database: str) -> None:
+    """
+    Refuse a database that is locked, or not of our making.
+
+    diskcache would wait for a lock for 60 s a statement, add its tables to a stranger's database,
+    and take attributes of its own from the rows of Settings.
+    """
+    connection = sqlite3.connect(database, timeout=TIMEOUT_SECONDS, isolation_level=None)
+    with contextlib.closing(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        rows = connection.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%'")
+        names = {name for (name,) in rows}
+        if not names <= {*_TABLES, *_OTHERS}:
+            raise ValueError(f"{database} holds other tables than ours")
+        for table in names & {*_TABLES}:
+            columns = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+            if {name for (name,) in columns} != _TABLES[table]:
+                raise ValueError(f"{database} has another layout of {table}")
+        if "Settings" in names:
+            keys = {key for (key,) in connection.execute("SELECT key FROM Settings")}
+            if not keys <= _SETTING_NAMES:
+                raise ValueError(f"{database} holds other settings than ours")
+        connection.execute("ROLLBACK")

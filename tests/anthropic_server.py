@@ -1,0 +1,280 @@
+"""A loopback server that speaks the Messages protocol, with faults on order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, Self
+
+Faults = Callable[[dict[str, Any], int], str] | str
+
+USAGE = {"input_tokens": 700, "output_tokens": 120}
+
+
+class AnthropicServer:
+    """
+    Answers ``POST /v1/messages`` in a thread of its own.
+
+    Args:
+        fault: Name of what happens, one of `_Replies`' methods, or a function of the request and
+            its number from 1 that returns one.
+        seconds: How long an answer takes.
+    """
+
+    def __init__(self, fault: Faults = "equivalent", *, seconds: float = 0.0) -> None:
+        self.fault = fault
+        self.seconds = seconds
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.n_open = 0
+        self.n_under_way = self.most_under_way = 0
+        self.url = ""
+        self._ready = threading.Event()
+
+    def __enter__(self) -> Self:
+        """Start the thread and wait until it listens."""
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop, with every connection cut."""
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        server = await asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=256)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _connection(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.n_open += 1
+        try:
+            while True:
+                await self._exchange(reader, writer)
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            self.n_open -= 1
+            writer.transport.abort()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        headers = {
+            name.lower(): value for name, _, value in (line.partition(": ") for line in lines)
+        }
+        request = json.loads(await reader.readexactly(int(headers["content-length"])))
+        self.requests.append(request)
+        self.headers.append(headers)
+        fault = self.fault
+        name = fault if isinstance(fault, str) else fault(request, len(self.requests))
+        self.n_under_way += 1
+        self.most_under_way = max(self.most_under_way, self.n_under_way)
+        # Someone who hangs up must be noticed while the answer takes its time.
+        answer = asyncio.ensure_future(self._answer(name, request, writer))
+        gone = asyncio.ensure_future(reader.read(1))
+        try:
+            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if gone.done() or answer.exception() is not None:
+                raise ConnectionResetError
+        finally:
+            self.n_under_way -= 1
+            answer.cancel()
+            gone.cancel()
+            await asyncio.gather(answer, gone, return_exceptions=True)
+
+    async def _answer(
+        self, name: str, request: dict[str, Any], writer: asyncio.StreamWriter
+    ) -> None:
+        await asyncio.sleep(self.seconds)
+        name, _, argument = name.partition("=")
+        reply: Callable[..., Awaitable[None] | None] = getattr(_Replies(request, writer), name)
+        result = reply(argument) if argument else reply()
+        if result is not None:
+            await result
+        await writer.drain()
+
+
+class _Replies:
+    """One method for each way to answer."""
+
+    def __init__(self, request: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        self.request = request
+        self.writer = writer
+
+    def send(self, status: int, body: bytes, **headers: str) -> None:
+        head = {"content_type": "application/json", "content_length": str(len(body)), **headers}
+        lines = [f"HTTP/1.1 {status} X"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in head.items()]
+        self.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+
+    def error(self, status: int, kind: str, **headers: str) -> None:
+        error = {"type": "error", "error": {"type": kind, "message": f"this is {kind}"}}
+        self.send(status, json.dumps(error).encode(), **headers)
+
+    def message(self, content: object, stop: str = "end_turn", **more: Any) -> None:
+        message = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": self.request["model"],
+            "content": content,
+            "stop_reason": stop,
+            "stop_sequence": None,
+            "usage": USAGE,
+        }
+        self.send(200, json.dumps({**message, **more}).encode())
+
+    def verdict(self, *verdicts: dict[str, Any], stop: str = "end_turn") -> None:
+        if "tools" in self.request:
+            blocks: list[dict[str, Any]] = [
+                {"type": "tool_use", "id": f"t{i}", "name": "select_choice", "input": verdict}
+                for i, verdict in enumerate(verdicts)
+            ]
+        else:
+            blocks = [{"type": "text", "text": json.dumps(verdict)} for verdict in verdicts]
+        self.message(blocks, stop)
+
+    def equivalent(self) -> None:
+        self.verdict({"reasons": "Same rows.", "choice": "equivalent"})
+
+    def partial(self) -> None:
+        self.verdict({"reasons": "No filter.", "choice": "partial"})
+
+    def incorrect(self) -> None:
+        self.verdict({"reasons": "Wrong table.", "choice": "incorrect"})
+
+    def after_thinking(self) -> None:
+        thought = {"type": "thinking", "thinking": "equivalent?", "signature": "s"}
+        text = json.dumps({"reasons": "Thought.", "choice": "partial"})
+        self.message([thought, {"type": "text", "text": text}])
+
+    def long_prompt(self) -> None:
+        text = json.dumps({"reasons": "", "choice": "partial"})
+        usage = {"input_tokens": 100_001, "output_tokens": 1000}
+        self.message([{"type": "text", "text": text}], usage=usage)
+
+    def odd_usage(self) -> None:
+        text = json.dumps({"reasons": "", "choice": "partial"})
+        usage = {"input_tokens": "many", "output_tokens": -1, "server_tool_use": {"a": 1}}
+        self.message([{"type": "text", "text": text}], usage=usage, id=7, model=None)
+
+    def cached_prompt(self) -> None:
+        text = json.dumps({"reasons": "", "choice": "partial"})
+        usage = {**USAGE, "cache_read_input_tokens": 5}
+        self.message([{"type": "text", "text": text}], usage=usage)
+
+    def unsound_text(self) -> None:
+        self.verdict({"reasons": "nul \0 half \ud800", "choice": " equivalent "})
+
+    def rate_limit(self, seconds: str = "0.05") -> None:
+        self.error(429, "rate_limit_error", retry_after=seconds)
+
+    def rate_limit_mute(self) -> None:
+        self.error(429, "rate_limit_error")
+
+    def overloaded(self) -> None:
+        self.error(529, "overloaded_error")
+
+    def busy(self) -> None:
+        self.error(503, "api_error", retry_after="900")
+
+    def api_error(self) -> None:
+        self.error(500, "api_error")
+
+    def gateway(self) -> None:
+        self.send(502, b"<html>bad gateway</html>", content_type="text/html")
+
+    async def slow(self) -> None:
+        await asyncio.sleep(60)
+
+    async def trickle(self) -> None:
+        self.writer.write(
+            b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n"
+        )
+        while True:  # JSON may begin with any number of spaces
+            self.writer.write(b" ")
+            await self.writer.drain()
+            await asyncio.sleep(0.02)
+
+    async def reset(self) -> None:
+        self.writer.write(b'HTTP/1.1 200 X\r\ncontent-length: 5000\r\n\r\n{"id":"msg')
+        await self.writer.drain()
+        self.writer.transport.abort()
+        raise ConnectionResetError
+
+    def bad_json(self) -> None:
+        self.send(200, b'{"id": "msg_1", "content": [')
+
+    def deep_json(self) -> None:
+        self.send(200, b"[" * 200_000)
+
+    def html(self) -> None:
+        self.send(200, b"<html>please log in</html>", content_type="text/html")
+
+    def no_message(self) -> None:
+        self.send(200, b'{"content": null}')
+
+    def unknown_choice(self) -> None:
+        self.verdict({"reasons": "", "choice": "Z"})
+
+    def missing_choice(self) -> None:
+        self.verdict({"reasons": ""})
+
+    def number_choice(self) -> None:
+        self.verdict({"reasons": "", "choice": 1})
+
+    def text_only(self) -> None:
+        self.message([{"type": "text", "text": "They are equivalent."}])
+
+    def not_an_object(self) -> None:
+        self.message([{"type": "text", "text": '"equivalent"'}])
+
+    def refusal(self) -> None:
+        self.message([], "refusal")
+
+    def empty(self) -> None:
+        self.message([])
+
+    def odd_blocks(self) -> None:
+        self.message(["equivalent", None, {"type": "text", "text": 5}])
+
+    def truncated(self) -> None:
+        self.message([{"type": "text", "text": '{"reasons": "half a'}], "max_tokens")
+
+    def authentication(self) -> None:
+        self.error(401, "authentication_error")
+
+    def permission(self) -> None:
+        self.error(403, "permission_error")
+
+    def invalid_request(self) -> None:
+        self.error(400, "invalid_request_error")
+
+    def unknown_model(self) -> None:
+        self.error(404, "not_found_error")
+
+    def payment(self) -> None:
+        self.error(402, "billing_error")
+
+    def teapot(self) -> None:
+        self.send(418, b"")
+
+    def conflicting(self) -> None:
+        self.verdict({"reasons": "", "choice": "incorrect"}, {"reasons": "", "choice": "partial"})
+
+    def agreeing(self) -> None:
+        self.verdict({"reasons": "a", "choice": "partial"}, {"reasons": "b", "choice": "partial"})

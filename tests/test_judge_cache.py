@@ -1,0 +1,1439 @@
+"""CachedJudge and VotingJudge: what is kept, for how long, and what no fault may do."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import os
+import pickle
+import shutil
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import diskcache  # type: ignore[import-untyped]  # it ships no types
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import scorekit
+from scorekit import _single_flight, _text_disk
+from scorekit._records import FrozenMapping
+from scorekit.errors import InputError, JudgeError
+from scorekit.judge_cache import CachedJudge, CacheStatistics, CacheWarning, VotingJudge
+from scorekit.judging import (
+    Judge,
+    JudgeRequest,
+    Verdict,
+    aquery_correctness,
+    judge_from_function,
+    query_correctness,
+)
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="about signals, owners and mode bits")
+DAY = 86_400
+ANSWER = Verdict(
+    score=0.5,
+    reasoning="No filter: «ü» \x00 \ud800",
+    model="m",
+    usage=FrozenMapping({"input_tokens": 700, "output_tokens": 120}),
+    cost_usd=0.0026,
+    response_id="r1",
+)
+
+
+def request(n: int = 0, **fields: Any) -> JudgeRequest:
+    """Return one of many requests."""
+    return JudgeRequest(generated=f"SELECT {n}", expected="SELECT 1", **fields)
+
+
+class Counting:
+    """A judge that counts how often it is asked."""
+
+    def __init__(self, answer: Any = ANSWER, identity: str = "counting") -> None:
+        self.identity = identity
+        self.answer = answer
+        self.asked: list[JudgeRequest] = []
+
+    def judge(self, asked: JudgeRequest, /) -> Verdict:
+        """Return the answer, or what a callable answer gives."""
+        self.asked.append(asked)
+        verdict: Verdict = self.answer(asked) if callable(self.answer) else self.answer
+        return verdict
+
+    async def ajudge(self, asked: JudgeRequest, /) -> Verdict:
+        """Do the same."""
+        await asyncio.sleep(0)
+        return self.judge(asked)
+
+
+def half(_: JudgeRequest) -> float:
+    """Return 0.5; a function of a module, so that it pickles."""
+    return 0.5
+
+
+HALF = judge_from_function(half, identity="half")
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+Ask = Callable[[Judge, JudgeRequest], Verdict]
+
+
+def _async(judge: Judge, asked: JudgeRequest) -> Verdict:
+    return asyncio.run(judge.ajudge(asked))
+
+
+@pytest.fixture(params=[lambda judge, asked: judge.judge(asked), _async], ids=["sync", "async"])
+def ask(request: pytest.FixtureRequest) -> Ask:
+    """Both forms must behave alike."""
+    form: Ask = request.param
+    return form
+
+
+@contextlib.contextmanager
+def cache_warnings() -> Iterator[list[str]]:
+    """Collect the messages of every `CacheWarning`, and let no other warning pass."""
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield messages
+    assert {warning.category for warning in caught} <= {CacheWarning}
+    messages.extend(str(warning.message) for warning in caught)
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait for other threads to get somewhere."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+async def auntil(condition: Callable[[], object]) -> None:
+    """Wait for other tasks to get somewhere."""
+    while not condition():  # noqa: ASYNC110 - what is waited for sets no event
+        await asyncio.sleep(0.001)
+
+
+def database(directory: Path) -> Path:
+    """Return where the verdicts of a directory are."""
+    return directory / "v1" / "cache.db"
+
+
+def execute(directory: Path, sql: str, *arguments: Any) -> list[Any]:
+    """Run a statement on the database behind the cache's back."""
+    with contextlib.closing(sqlite3.connect(database(directory))) as connection, connection:
+        return connection.execute(sql, arguments).fetchall()
+
+
+def run_python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that knows this module as `t`, in an interpreter of its own."""
+    with started(program, *arguments) as process:
+        output, errors = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def started(program: str, *arguments: str) -> subprocess.Popen[str]:
+    """Start such a program."""
+    roots = [str(Path(scorekit.__file__).parents[1]), str(Path(__file__).parent)]
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(roots)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+# What is kept.
+
+
+def test_a_second_ask_is_answered_from_memory(ask: Ask) -> None:
+    """The same verdict, marked as cached, and no second call."""
+    inner = Counting()
+    judge = CachedJudge(inner)
+    assert judge.peek(request()) is None
+    assert ask(judge, request()) == ANSWER
+    assert ask(judge, request()) == judge.peek(request()) == attrs.evolve(ANSWER, cached=True)
+    assert len(inner.asked) == 1
+    assert judge.stats == CacheStatistics(
+        n_hits=2, n_disk_hits=0, n_misses=1, n_shared=0, n_calls_saved=2
+    )
+    assert judge.identity == inner.identity
+
+
+def test_another_process_is_answered_from_disk(ask: Ask, tmp_path: Path) -> None:
+    """Every field comes back, NUL and half a surrogate pair included."""
+    with CachedJudge(Counting(), directory=tmp_path / "a" / "b") as judge:
+        ask(judge, request())
+    inner = Counting()
+    again = CachedJudge(inner, directory=str(tmp_path / "a" / "b"))
+    assert again.peek(request()) == attrs.evolve(ANSWER, cached=True)
+    assert ask(again, request()).cached
+    assert (inner.asked, again.stats.n_hits, again.stats.n_disk_hits) == ([], 2, 1)
+
+
+@pytest.mark.parametrize("field", attrs.fields_dict(JudgeRequest))
+def test_every_field_of_a_request_is_in_the_key(field: str) -> None:
+    """A verdict on one question must never answer another."""
+    inner = Counting()
+    judge = CachedJudge(inner)
+    judge.judge(request())
+    values: tuple[Any, ...] = (
+        (7,) if field == "trial" else ("x", "", "\x00", "\ud800", "\U0001f600", "\ud83d\ude00")
+    )
+    for value in values:
+        changed: dict[str, Any] = {field: value}
+        other = attrs.evolve(request(), **changed)
+        assert judge.peek(other) is None
+        assert not judge.judge(other).cached
+        assert judge.judge(other).cached
+    assert len(inner.asked) == 1 + len(values)
+
+
+def test_judges_share_a_directory_by_identity(tmp_path: Path) -> None:
+    """Another prompt or model is another judge."""
+    CachedJudge(Counting(identity="one"), directory=tmp_path / "c").judge(request())
+    assert CachedJudge(Counting(identity="two"), directory=tmp_path / "c").peek(request()) is None
+    assert CachedJudge(Counting(identity="one"), directory=tmp_path / "c").peek(request())
+
+
+def test_a_repeated_run_asks_nobody(tmp_path: Path) -> None:
+    """Through `query_correctness`, both forms, in a new process as it were."""
+    pairs = [(f"SELECT {i} FROM t", "SELECT a FROM t") for i in range(20)]
+    inner = Counting()
+    for pair in pairs:
+        query_correctness(*pair, judge=CachedJudge(inner, directory=tmp_path / "c"))
+    judge = CachedJudge(inner, directory=tmp_path / "c")
+    results = [query_correctness(*pair, judge=judge) for pair in pairs]
+    assert len(inner.asked) == 20
+    assert all(result.cached and result.cost_usd == 0.0026 for result in results)
+    assert asyncio.run(aquery_correctness(*pairs[0], judge=judge)).cached
+
+
+def test_memory_is_bounded_and_the_least_used_goes_first() -> None:
+    """Memory must not grow with the length of a run."""
+    inner = Counting()
+    judge = CachedJudge(inner, max_entries=2)
+    for n in (0, 1, 0, 2):
+        judge.judge(request(n))
+    assert [judge.peek(request(n)) is not None for n in (0, 1, 2)] == [True, False, True]
+    assert len(judge._entries) == 2
+
+
+def test_nothing_is_lost_on_disk_past_the_bound_of_memory(tmp_path: Path) -> None:
+    """The default policy of diskcache drops entries at a limit of size."""
+    judge = CachedJudge(Counting(), directory=tmp_path / "c", max_entries=3)
+    for n in range(2000):
+        judge.judge(request(n))
+    again = CachedJudge(Counting(), directory=tmp_path / "c")
+    assert all(again.peek(request(n)) for n in range(2000))
+    assert execute(tmp_path / "c", "SELECT value FROM Settings WHERE key = 'eviction_policy'") == [
+        ("none",)
+    ]
+
+
+@pytest.mark.parametrize(
+    "failure", [JudgeError("overloaded", "529"), ValueError("x"), StopIteration()]
+)
+def test_errors_are_never_kept(ask: Ask, failure: Exception, tmp_path: Path) -> None:
+    """The next one who asks may have better luck."""
+
+    def answer(_: JudgeRequest) -> Verdict:
+        if len(inner.asked) == 1:
+            raise failure
+        return ANSWER
+
+    inner = Counting(answer)
+    judge = CachedJudge(inner, directory=tmp_path / "c")
+    with pytest.raises((type(failure), RuntimeError)):
+        ask(judge, request())
+    assert judge.peek(request()) is None
+    assert ask(judge, request()) == ANSWER
+    assert execute(tmp_path / "c", "SELECT count(*) FROM Cache") == [(1,)]
+
+
+@pytest.mark.parametrize("answer", [None, 1.0, "equivalent", {"score": 1.0}])
+def test_what_is_no_verdict_is_an_error_and_not_kept(ask: Ask, answer: Any) -> None:
+    """A cached None would be asked for again for ever, or worse, be believed."""
+    judge = CachedJudge(Counting(lambda _: answer))
+    with pytest.raises(JudgeError) as caught:
+        ask(judge, request())
+    assert str(caught.value) == f"invalid_response: a judge must return a Verdict, got {answer!r}"
+    assert judge.peek(request()) is None
+
+
+def test_a_verdict_too_long_or_strange_for_disk_stays_in_memory(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was paid for; the disk goes on for the others."""
+    long = Verdict(score=1.0, reasoning="x" * _text_disk.MAX_TEXT)
+    strange = Verdict(score=1.0, usage=FrozenMapping({"tokens": b"7"}))  # type: ignore[dict-item]
+    for n, answer in enumerate((long, strange)):
+        judge = CachedJudge(Counting(answer), directory=tmp_path / "c")
+        judge.judge(request(n))
+        assert judge.judge(request(n)).cached
+        assert CachedJudge(Counting(), directory=tmp_path / "c").peek(request(n)) is None
+        assert len(caplog.records) == n + 1
+
+
+# How long.
+
+
+@pytest.mark.parametrize("directory", [None, "c"])
+@pytest.mark.parametrize(
+    ("seconds", "hit"),
+    [(0, True), (86399.999, True), (DAY, False), (-60, True), (-60.001, False), (-1e9, False)],
+)
+def test_a_verdict_lives_a_day(
+    *, directory: str | None, seconds: float, hit: bool, tmp_path: Path
+) -> None:
+    """To the end of it, and not if it comes from the future."""
+    clock = Clock()
+    where = None if directory is None else tmp_path / directory
+    judge = CachedJudge(Counting(), directory=where, clock=clock)
+    judge.judge(request())
+    clock.now += seconds
+    if where is not None:
+        fresh = CachedJudge(Counting(), directory=where, clock=clock)
+        assert (fresh.peek(request()) is not None) is hit
+    assert (judge.peek(request()) is not None) is hit
+    assert judge.judge(request()).cached is hit
+    assert judge.judge(request()).cached
+
+
+@pytest.mark.parametrize("start", [0.0, 1_700_000_000.0, 1e11])
+def test_expired_rows_leave_the_disk(start: float, tmp_path: Path) -> None:
+    """At the next start, and while running; those still good stay, whatever the clock's epoch."""
+
+    def n_rows() -> int:
+        count: int = execute(tmp_path / "c", "SELECT count(*) FROM Cache")[0][0]
+        return count
+
+    clock = Clock(start)
+    judge = CachedJudge(Counting(), directory=tmp_path / "c", clock=clock)
+    for n in range(250):
+        judge.judge(request(n))
+    clock.now += DAY / 2
+    judge.judge(request(250))
+    CachedJudge(Counting(), directory=tmp_path / "c", clock=clock)
+    assert n_rows() == 251
+    clock.now += DAY / 2 + 1
+    CachedJudge(Counting(), directory=tmp_path / "c", clock=clock)
+    assert n_rows() == 1
+    clock.now += DAY
+    judge.judge(request(251))
+    assert n_rows() == 1
+
+
+# Rows that somebody else wrote.
+
+
+class Tripped(BaseException):
+    """Something of diskcache's pickling was touched; not to be taken for a failure of the disk."""
+
+
+class Tripwire:
+    """Stands where diskcache has the pickle module."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Tell."""
+        raise Tripped(name)
+
+
+class Bomb:
+    """Unpickling it leaves a trace."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Write into the environment of whoever unpickles this."""
+        return os.putenv, ("SCOREKIT_BOMB", "1")
+
+
+BOMB = pickle.dumps(Bomb())
+POISON: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "pickle": ("UPDATE Cache SET mode = 4, value = ?", (BOMB,)),
+    "pickle in a file": ("UPDATE Cache SET mode = 4, value = NULL, filename = ?", ("bomb",)),
+    "text in a file": ("UPDATE Cache SET mode = 3, value = NULL, filename = ?", ("../victim",)),
+    "binary in a file": ("UPDATE Cache SET mode = 2, value = NULL, filename = ?", ("../victim",)),
+    "a file beside": ("UPDATE Cache SET filename = ?", ("../victim",)),
+    "bytes": ("UPDATE Cache SET value = ?", (BOMB,)),
+    "a number": ("UPDATE Cache SET value = ?", (1,)),
+    "nothing": ("UPDATE Cache SET value = NULL", ()),
+    "too long": ("UPDATE Cache SET value = ?", ("x" * (_text_disk.MAX_TEXT + 1),)),
+    "no JSON": ("UPDATE Cache SET value = ?", ("{",)),
+    "deep JSON": ("UPDATE Cache SET value = ?", ("[" * 100_000,)),
+    "other JSON": ("UPDATE Cache SET value = ?", ("[1]",)),
+    "a long number": ("UPDATE Cache SET value = replace(value, '\"t\": 1', '\"t\": 1e9999')", ()),
+    "a score of 0.7": ("UPDATE Cache SET value = replace(value, '0.5', '0.7')", ()),
+    "another version": ("UPDATE Cache SET value = replace(value, '\"v\": 1', '\"v\": 2')", ()),
+    "another key": ('UPDATE Cache SET value = replace(value, \'"k": "\', \'"k": "0\')', ()),
+    "no text": ("UPDATE Cache SET value = CAST(x'ff' || value AS TEXT)", ()),
+}
+
+
+@pytest.mark.parametrize("poison", POISON)
+def test_a_poisoned_row_is_not_believed_and_runs_nothing(
+    poison: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CVE-2025-69872: diskcache unpickles what a row or a file holds; no path leads there."""
+    directory = tmp_path / "c"
+    CachedJudge(Counting(), directory=directory).judge(request())
+    (directory / "v1" / "bomb").write_bytes(BOMB)
+    (directory / "victim").write_text("precious")
+    sql, arguments = POISON[poison]
+    execute(directory, sql, *arguments)
+    monkeypatch.setattr(diskcache.core, "pickle", Tripwire())
+    if poison.startswith("pickle"):  # the wire is where it has to be
+        ((key,),) = execute(directory, "SELECT key FROM Cache")
+        with pytest.raises(Tripped):
+            diskcache.Cache(str(directory / "v1")).get(key)
+    inner = Counting(attrs.evolve(ANSWER, score=1.0))
+    with cache_warnings() as messages:
+        judge = CachedJudge(inner, directory=directory)
+        assert judge.peek(request()) is None
+        assert judge.judge(request()).score == 1.0
+    assert len(messages) == (poison == "no text")  # which SQLite itself calls corrupt
+    if not messages:
+        again = CachedJudge(inner, directory=directory).peek(request())
+        assert again is not None
+        assert again.score == 1.0
+    assert (directory / "victim").read_text() == "precious"
+    assert len(inner.asked) == 1
+
+
+def test_poisoned_keys_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither when rows expire, with a file each, nor when keys are listed."""
+    directory, clock = tmp_path / "c", Clock()
+    judge = CachedJudge(Counting(), directory=directory, clock=clock)
+    judge.judge(request())
+    (directory / "victim").write_text("precious")
+    execute(directory, "UPDATE Cache SET key = ?, raw = 0, filename = '../victim'", BOMB)
+    monkeypatch.setattr(diskcache.core, "pickle", Tripwire())
+    assert judge._store is not None
+    with pytest.raises(_text_disk.UnsafeRowError):
+        list(judge._store._cache)
+    with pytest.raises(Tripped):
+        list(diskcache.Cache(str(directory / "v1")))
+    clock.now += 2 * DAY
+    judge.judge(request(1))
+    assert execute(directory, "SELECT count(*) FROM Cache WHERE raw = 0") == [(0,)]
+    assert (directory / "victim").read_text() == "precious"
+
+
+def test_the_disk_takes_and_gives_nothing_but_short_text() -> None:
+    """Every door that the base class has, and nothing through it."""
+    disk = _text_disk.TextDisk("nowhere")
+    for value in (b"x", 1, None, BOMB, "x" * (_text_disk.MAX_TEXT + 1)):
+        with pytest.raises(TypeError):
+            disk.store(value, read=False)
+    with pytest.raises(TypeError):
+        disk.store(io.StringIO("x"), read=True)
+    for key in (b"x", 1, ("x",)):
+        with pytest.raises(TypeError):
+            disk.put(key)
+    for row in ((BOMB, True), ("x", False), (BOMB, False)):
+        with pytest.raises(_text_disk.UnsafeRowError):
+            disk.get(*row)
+    assert disk.get("x", raw=True) == "x"
+    with pytest.raises(_text_disk.UnsafeRowError):
+        disk.filename("x", "y")
+    doors = {name for name in vars(diskcache.Disk) if not name.startswith("_")}
+    assert doors - set(vars(_text_disk.TextDisk)) == {"hash"}  # of a key, which `put` has seen
+
+
+def test_rows_that_were_swapped_answer_nothing(tmp_path: Path) -> None:
+    """A verdict carries the key it was given for."""
+    judge = CachedJudge(Counting(), directory=tmp_path / "c")
+    judge.judge(request(0))
+    judge.judge(request(1))
+    values = execute(tmp_path / "c", "SELECT value FROM Cache ORDER BY rowid")
+    for rowid, (value,) in zip((2, 1), values, strict=True):
+        execute(tmp_path / "c", "UPDATE Cache SET value = ? WHERE rowid = ?", value, rowid)
+    again = CachedJudge(Counting(), directory=tmp_path / "c")
+    assert [again.peek(request(n)) for n in (0, 1)] == [None, None]
+
+
+# Directories that cannot be used.
+
+
+def _cut(directory: Path) -> None:
+    with CachedJudge(Counting(), directory=directory) as judge:
+        for n in range(300):
+            judge.judge(request(n))
+    execute(directory, "PRAGMA wal_checkpoint(TRUNCATE)")
+    os.truncate(database(directory), database(directory).stat().st_size // 2)
+
+
+def _with(directory: Path, sql: str) -> None:
+    (directory / "v1").mkdir(mode=0o700, parents=True)
+    directory.chmod(0o700)
+    execute(directory, sql)
+    database(directory).chmod(0o600)
+
+
+def _linked(directory: Path, link: Callable[[Path], Path]) -> None:
+    real = directory.parent / "real"
+    CachedJudge(Counting(), directory=real).judge(request(9))
+    link(directory).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    link(directory).symlink_to(link(real))
+
+
+def _mode(directory: Path, part: Callable[[Path], Path], mode: int) -> None:
+    CachedJudge(Counting(), directory=directory).judge(request(9))
+    part(directory).chmod(mode)
+
+
+def _junk(directory: Path) -> None:
+    _with(directory, "SELECT 1")
+    database(directory).write_bytes(b"something that the user holds dear " * 1000)
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "junk": (_junk, "file is not a database"),
+    "truncated": (_cut, "malformed"),
+    "other table": (partial(_with, sql="CREATE TABLE users (id)"), "other tables than ours"),
+    "other columns": (partial(_with, sql="CREATE TABLE Cache (id)"), "another layout of Cache"),
+    "view": (partial(_with, sql="CREATE VIEW Cache AS SELECT 1"), "another layout of Cache"),
+    "other settings": (
+        lambda d: (
+            CachedJudge(Counting(), directory=d),
+            execute(d, "INSERT INTO Settings VALUES ('sqlite_temp_store_directory', 'x')"),
+        ),
+        "other settings than ours",
+    ),
+    "database is a directory": (
+        lambda d: database(d).mkdir(parents=True, mode=0o700),
+        "is no regular file",
+    ),
+    "database is a symlink": (partial(_linked, link=database), "is no regular file"),
+    "subdirectory is a symlink": (partial(_linked, link=lambda d: d / "v1"), "a link to one"),
+    "directory is a symlink": (partial(_linked, link=lambda d: d), "a link to one"),
+    "directory is a file": (lambda d: d.write_text("x"), "is no directory"),
+    "parent is a file": (lambda d: d.parent.joinpath("c").write_text("x"), "directory"),
+    "writable by others": (partial(_mode, part=lambda d: d, mode=0o777), "and mode 777"),
+    "subdirectory writable by a group": (
+        partial(_mode, part=lambda d: d / "v1", mode=0o770),
+        "and mode 770",
+    ),
+    "database writable by others": (partial(_mode, part=database, mode=0o666), "and mode 666"),
+    "variable in the name": (lambda _: None, "name of an environment variable"),
+    "NUL in the name": (lambda _: None, "null byte"),
+}
+
+
+@POSIX
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_directory_that_cannot_be_used_is_one_warning(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on in memory, and what was found is left as it was."""
+    monkeypatch.setenv("SCOREKIT_X", "elsewhere")
+    name = {"variable in the name": "$SCOREKIT_X", "NUL in the name": "\x00"}.get(fault, "c")
+    directory = tmp_path / name
+    prepare, reason = BROKEN[fault]
+    prepare(directory)
+    if fault == "parent is a file":
+        directory = directory / "below"
+    before = {
+        p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file() and p.suffix != ".db-shm"
+    }
+    inner = Counting()
+    with cache_warnings() as messages:
+        judge = CachedJudge(inner, directory=directory)
+        for _ in range(2):
+            for n in range(5):
+                assert judge.judge(request(n)).score == 0.5
+        assert all(judge.peek(request(n)) for n in range(5))
+        judge.close()
+    assert len(messages) == 1
+    assert messages[0].startswith("verdicts are kept in memory, not on disk: ")
+    assert reason in messages[0]
+    assert len(inner.asked) == 5
+    after = {p: p.read_bytes() for p in before if p.exists()}
+    assert after == before
+
+
+@POSIX
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize(
+    "part",
+    [lambda d: d, lambda d: d / "v1", database],
+    ids=["directory", "subdirectory", "database"],
+)
+def test_what_belongs_to_somebody_else_is_refused(
+    part: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    """Its owner could put any verdict there."""
+    CachedJudge(Counting(), directory=tmp_path / "c").judge(request())
+    os.chown(part(tmp_path / "c"), 65534, 65534)
+    with cache_warnings() as messages:
+        assert CachedJudge(Counting(), directory=tmp_path / "c").peek(request()) is None
+    assert len(messages) == 1
+    assert "must be yours and writable by nobody else, got owner 65534" in messages[0]
+
+
+UNPRIVILEGED = """
+import os, tempfile
+import test_judge_cache as t
+from scorekit import _text_disk
+if os.geteuid() == 0:
+    os.setgid(65534), os.setuid(65534)
+directory = t.Path(tempfile.mkdtemp(dir="/tmp"))
+try:
+    t.CachedJudge(t.Counting(), directory=directory / "c").judge(t.request())
+    for path, mode in ((directory, 0o500), (directory / "c" / "v1" / "cache.db", 0o400)):
+        path.chmod(mode)
+        inner = t.Counting()
+        with t.cache_warnings() as messages:
+            judge = t.CachedJudge(inner, directory=directory / ("c" if mode == 0o400 else "d"))
+            assert judge.judge(t.request()).score == 0.5 and judge.judge(t.request()).cached
+        reason = "readonly database" if mode == 0o400 else "Permission denied"
+        assert len(messages) == 1 and reason in messages[0], messages
+        assert len(inner.asked) == 1
+        path.chmod(0o700)
+finally:
+    t.shutil.rmtree(directory)
+print("done")
+"""
+
+
+@POSIX
+def test_a_directory_that_is_read_only() -> None:
+    """As somebody whom permissions bind, which root is not."""
+    result = run_python(UNPRIVILEGED)
+    assert (result.stdout, result.stderr) == ("done\n", "")
+
+
+FULL = """
+import resource, sys
+import test_judge_cache as t
+inner = t.Counting(t.attrs.evolve(t.ANSWER, reasoning="x" * 5000))
+judge = t.CachedJudge(inner, directory=sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+with t.cache_warnings() as messages:
+    for _ in range(2):
+        for n in range(200):
+            judge.judge(t.request(n))
+assert len(messages) == 1, messages
+assert len(inner.asked) == 200
+print(messages[0])
+"""
+
+
+@POSIX
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    """What was written before can be read afterwards."""
+    result = run_python(FULL, str(tmp_path / "c"))
+    assert result.stderr == ""
+    assert result.stdout.startswith("verdicts are kept in memory, not on disk: OperationalError")
+    with CachedJudge(Counting(), directory=tmp_path / "c") as judge:
+        assert judge.peek(request(0)) is not None
+
+
+@POSIX
+def test_nobody_else_may_read_or_write(tmp_path: Path) -> None:
+    """Even where the user's mask would let them."""
+    mask = os.umask(0)
+    try:
+        judge = CachedJudge(Counting(), directory=tmp_path / "c")
+        judge.judge(request())
+    finally:
+        os.umask(mask)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "c").rglob("*")}
+    assert modes == {
+        "v1": 0o700,
+        "cache.db": 0o600,
+        "cache.db-wal": 0o600,
+        "cache.db-shm": 0o600,
+    }
+    assert (tmp_path / "c").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.fixture
+def _short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_text_disk, "TIMEOUT_SECONDS", 0.2)
+
+
+@contextlib.contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold the write lock as another process would."""
+    with contextlib.closing(sqlite3.connect(database(directory), isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@pytest.mark.usefixtures("_short_timeout")
+def test_a_lock_that_is_held_when_opening(tmp_path: Path) -> None:
+    """By itself diskcache would try for a minute for each statement."""
+    CachedJudge(Counting(), directory=tmp_path / "c").judge(request())
+    with cache_warnings() as messages, locked(tmp_path / "c"):
+        judge = CachedJudge(Counting(), directory=tmp_path / "c")
+        assert not judge.judge(request()).cached
+    assert len(messages) == 1
+    assert "database is locked" in messages[0]
+
+
+@pytest.mark.usefixtures("_short_timeout")
+def test_a_lock_that_is_held_when_writing(tmp_path: Path) -> None:
+    """One wait, one warning; what is on disk can be read while it is held."""
+    CachedJudge(Counting(), directory=tmp_path / "c").judge(request(0))
+    judge = CachedJudge(Counting(), directory=tmp_path / "c")
+    with cache_warnings() as messages, locked(tmp_path / "c"):
+        assert judge.peek(request(0)) is not None
+        for n in (1, 2):
+            assert judge.judge(request(n)) == ANSWER
+            assert judge.judge(request(n)).cached
+    assert messages == ["verdicts are kept in memory, not on disk: Timeout"]
+
+
+def _emptied(directory: Path) -> None:
+    os.truncate(database(directory), 0)
+
+
+def _halved(directory: Path) -> None:
+    os.truncate(database(directory), database(directory).stat().st_size // 2)
+
+
+def _removed(directory: Path) -> None:
+    shutil.rmtree(directory)
+
+
+def _replaced(directory: Path) -> None:
+    shutil.rmtree(directory)
+    CachedJudge(Counting(), directory=directory)
+
+
+def _renamed(directory: Path) -> None:
+    directory.rename(directory.parent / "elsewhere")
+
+
+@POSIX
+@pytest.mark.parametrize("harm", [_emptied, _halved, _removed, _replaced, _renamed])
+def test_a_database_harmed_while_open(harm: Callable[[Path], None], tmp_path: Path) -> None:
+    """At most one warning, no crash, and every verdict that was paid for at hand."""
+    inner = Counting()
+    judge = CachedJudge(inner, directory=tmp_path / "c", max_entries=1000)
+    for n in range(300):
+        judge.judge(request(n))
+    execute(tmp_path / "c", "PRAGMA wal_checkpoint(TRUNCATE)")
+    harm(tmp_path / "c")
+    with cache_warnings() as messages:
+        for n in range(300, 320):
+            judge.judge(request(n))
+        with ThreadPoolExecutor(4) as pool:  # each with a connection of its own
+            assert all(pool.map(judge.peek, map(request, range(320))))
+            assert pool.submit(judge.peek, request(999)).result() is None
+    assert len(messages) == 1
+    assert len(inner.asked) == 320
+
+
+def test_a_warning_made_an_error_does_not_reach_who_peeks(tmp_path: Path) -> None:
+    """`peek` never raises; the log tells all the same."""
+    judge = CachedJudge(Counting(), directory=tmp_path / "c")
+    shutil.rmtree(tmp_path / "c")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert judge.peek(request()) is None
+
+
+# Several processes and threads.
+
+WRITER = """
+import sys
+import test_judge_cache as t
+judge = t.CachedJudge(t.Counting(), directory=sys.argv[1])
+for n in range(10**6):
+    judge.judge(t.request(n, question=sys.argv[2]))
+    print(n, flush=True)
+"""
+
+
+@POSIX
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    """Two writers at a time, killed in the middle of it, three times."""
+    for round_ in range(3):
+        writers = [f"{round_}/{i}" for i in range(2)]
+        processes = [started(WRITER, str(tmp_path / "c"), writer) for writer in writers]
+        for process in processes:
+            assert process.stdout is not None
+            for _ in range(100):
+                process.stdout.readline()
+        for process in processes:
+            process.send_signal(signal.SIGKILL)
+        judge = CachedJudge(Counting(), directory=tmp_path / "c")
+        for writer, process in zip(writers, processes, strict=True):
+            output, errors = process.communicate()
+            assert errors == ""
+            n_written = 100 + output.count("\n")
+            assert all(judge.peek(request(n, question=writer)) for n in range(n_written))
+
+
+HAMMER = """
+import sys
+import test_judge_cache as t
+judge = t.CachedJudge(t.Counting(), directory=sys.argv[1])
+for n in range(300):
+    n = n * 7 % 150
+    verdict = judge.judge(t.request(n))
+    assert verdict.reasoning == t.ANSWER.reasoning
+    judge._entries.clear()
+"""
+
+
+def test_processes_share_a_directory(tmp_path: Path) -> None:
+    """No warning, no wrong verdict, none lost."""
+    processes = [started(HAMMER, str(tmp_path / "c")) for _ in range(4)]
+    for process in processes:
+        assert process.communicate(timeout=60) == ("", "")
+    judge = CachedJudge(Counting(), directory=tmp_path / "c")
+    assert all(judge.peek(request(n)) for n in range(150))
+
+
+def test_threads_share_a_judge(tmp_path: Path) -> None:
+    """Every pair is asked about once, and everything is on disk."""
+    inner = Counting()
+    judge = CachedJudge(inner, directory=tmp_path / "c", max_entries=50)
+    with ThreadPoolExecutor(16) as pool:
+        verdicts = list(pool.map(judge.judge, [request(n % 200) for n in range(2000)]))
+    assert {verdict.score for verdict in verdicts} == {0.5}
+    assert len(inner.asked) == len(set(inner.asked)) == 200
+    assert judge.stats.n_calls_saved == 1800
+    again = CachedJudge(Counting(), directory=tmp_path / "c")
+    assert all(again.peek(request(n)) for n in range(200))
+
+
+@POSIX
+def test_a_forked_process_goes_on(tmp_path: Path) -> None:
+    """Though a thread that is not there any more held every lock and led a call."""
+    parent, release = os.getpid(), threading.Event()
+
+    def answer(asked: JudgeRequest) -> Verdict:
+        if asked == request(1) and os.getpid() == parent:
+            release.wait(20)
+        return ANSWER
+
+    judge = CachedJudge(Counting(answer), directory=tmp_path / "c")
+    judge.judge(request(0))
+    leader = threading.Thread(target=judge.judge, args=(request(1),))
+    leader.start()
+    until(lambda: judge._flight._calls)
+    with judge._lock, judge._flight._lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                assert judge.judge(request(0)).cached
+                assert judge.judge(request(1)) == ANSWER
+                assert judge.judge(request(2)) == ANSWER
+                status = 0
+            except BaseException:  # noqa: BLE001 - pytest must not go on in the child
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    release.set()
+    leader.join()
+    assert CachedJudge(Counting(), directory=tmp_path / "c").peek(request(2)) is not None
+
+
+def test_a_pickle_holds_the_arguments(tmp_path: Path) -> None:
+    """Workers open the directory themselves; verdicts and locks stay at home."""
+    judge = CachedJudge(HALF, directory=tmp_path / "c", ttl_seconds=7, max_entries=3)
+    judge.judge(request())
+    copy = pickle.loads(pickle.dumps(judge))
+    assert (copy._directory, copy._ttl, copy._max_entries) == (tmp_path / "c", 7.0, 3)
+    assert copy._clock is time.time
+    assert copy.stats.n_hits == 0
+    assert copy.peek(request()) is not None
+    assert pickle.loads(pickle.dumps(CachedJudge(HALF))).peek(request()) is None
+    vote = VotingJudge(HALF, n_votes=5, swap_order=False)
+    assert pickle.loads(pickle.dumps(vote)).identity == vote.identity
+
+
+def test_a_pickled_judge_reaches_a_clean_interpreter(tmp_path: Path) -> None:
+    """And so do the records and the warning."""
+    judge = CachedJudge(HALF, directory=tmp_path / "c")
+    judge.judge(request())
+    things = (judge.stats, CacheWarning("x"), _text_disk.StoreError("y"))
+    data = pickle.dumps(things)
+    program = (
+        "import pickle, sys; stats, warning, error = pickle.loads(bytes.fromhex(sys.argv[1]));"
+        "print(stats.n_misses, repr(warning), repr(error), end='')"
+    )
+    result = run_python(program, data.hex())
+    assert (result.stdout, result.stderr) == ("1 CacheWarning('x') StoreError('y')", "")
+    assert CacheStatistics.from_dict(json.loads(json.dumps(judge.stats.to_dict()))) == judge.stats
+
+
+def test_diskcache_is_loaded_for_a_directory_only() -> None:
+    """Without it memory works, and a directory names what to install."""
+    program = """
+import sys
+sys.modules["diskcache"] = None
+from scorekit.judge_cache import CachedJudge
+from scorekit.judging import JudgeRequest, judge_from_function
+judge = judge_from_function(lambda _: 1.0, identity="one")
+print(CachedJudge(judge).judge(JudgeRequest(generated="a", expected="b")).score)
+try:
+    CachedJudge(judge, directory="/nowhere")
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+    result = run_python(program)
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == [
+        "1.0",
+        "MissingExtraError diskcache is not installed; run: pip install 'scorekit[judge]'",
+    ]
+
+
+def test_after_closing_memory_goes_on(tmp_path: Path) -> None:
+    """Without a warning: it was asked for."""
+    judge = CachedJudge(Counting(), directory=tmp_path / "c")
+    with judge as same:
+        assert same is judge
+        judge.judge(request(0))
+    judge.close()
+    assert judge.peek(request(0)) is not None
+    judge.judge(request(1))
+    assert judge.peek(request(1)) is not None
+    assert CachedJudge(Counting(), directory=tmp_path / "c").peek(request(1)) is None
+
+
+def test_a_disk_that_fails_after_closing_is_nobodys_business(tmp_path: Path) -> None:
+    """Another thread may have been in the middle of a read; no warning comes of that."""
+    judge = CachedJudge(Counting(), directory=tmp_path / "c")
+    store = judge._store
+    assert store is not None
+    judge.close()
+    judge._give_up(store, OSError("too late"))
+
+
+# One call per key.
+
+
+class Gate(Counting):
+    """A judge that answers when the gate opens, sync and async."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = threading.Event()
+        self.cancelled = 0
+
+    def judge(self, asked: JudgeRequest, /) -> Verdict:
+        """Wait for the gate."""
+        self.asked.append(asked)
+        assert self.open.wait(20)
+        return ANSWER
+
+    async def ajudge(self, asked: JudgeRequest, /) -> Verdict:
+        """Wait for the gate, and count cancellations."""
+        self.asked.append(asked)
+        try:
+            await auntil(self.open.is_set)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return ANSWER
+
+
+def n_waiting(judge: CachedJudge) -> int:
+    """Return how many wait for calls under way, leading tasks among them, leading threads too."""
+    return sum(call.n_waiting for call in list(judge._flight._calls.values()))
+
+
+def test_threads_share_one_call() -> None:
+    """One pays; the others say that they did not."""
+    inner = Gate()
+    judge = CachedJudge(inner)
+    with ThreadPoolExecutor(40) as pool:
+        answers = [pool.submit(judge.judge, request()) for _ in range(40)]
+        until(lambda: n_waiting(judge) == 40)
+        inner.open.set()
+        verdicts = [answer.result() for answer in answers]
+    assert len(inner.asked) == 1
+    assert sorted(verdict.cached for verdict in verdicts) == [False] + [True] * 39
+    assert judge.stats == CacheStatistics(
+        n_hits=0, n_disk_hits=0, n_misses=1, n_shared=39, n_calls_saved=39
+    )
+    assert judge._flight._calls == {}
+
+
+def test_tasks_share_one_call() -> None:
+    """In one event loop."""
+    inner = Gate()
+    judge = CachedJudge(inner)
+
+    async def run() -> list[Verdict]:
+        tasks = [asyncio.ensure_future(judge.ajudge(request())) for _ in range(40)]
+        await auntil(lambda: n_waiting(judge) == 40)
+        inner.open.set()
+        return await asyncio.gather(*tasks)
+
+    verdicts = asyncio.run(run())
+    assert len(inner.asked) == 1
+    assert sorted(verdict.cached for verdict in verdicts) == [False] + [True] * 39
+
+
+@pytest.mark.parametrize("first", ["thread", "loop"])
+def test_threads_and_loops_share_one_call(first: str) -> None:
+    """Whoever leads it."""
+    inner = Gate()
+    judge = CachedJudge(inner)
+
+    async def many() -> list[Verdict]:
+        return list(await asyncio.gather(*(judge.ajudge(request()) for _ in range(10))))
+
+    with ThreadPoolExecutor(6) as pool:
+        asks: list[Callable[[], Any]] = [partial(judge.judge, request())] * 3
+        loops: list[Callable[[], Any]] = [lambda: asyncio.run(many())] * 3
+        order = asks + loops if first == "thread" else loops + asks
+        answers = [pool.submit(order[0])]
+        until(lambda: inner.asked)
+        answers += [pool.submit(ask) for ask in order[1:]]
+        until(lambda: n_waiting(judge) == 33)
+        inner.open.set()
+        for answer in answers:
+            answer.result()
+    assert len(inner.asked) == 1
+    assert judge.stats.n_calls_saved == 32
+
+
+def test_an_error_reaches_all_who_wait_and_is_not_kept() -> None:
+    """The next one to ask, asks."""
+    inner = Gate()
+    judge = CachedJudge(Counting(lambda asked: (inner.judge(asked), 1 / 0)))
+    with ThreadPoolExecutor(8) as pool:
+        answers = [pool.submit(judge.judge, request()) for _ in range(8)]
+        until(lambda: n_waiting(judge) == 8)
+        inner.open.set()
+        errors = [answer.exception() for answer in answers]
+    assert {type(error) for error in errors} == {ZeroDivisionError}
+    assert len(inner.asked) == 1
+    with pytest.raises(ZeroDivisionError):
+        judge.judge(request())
+    assert len(inner.asked) == 2
+
+
+def test_the_first_caller_may_leave() -> None:
+    """The call goes on for the others; nobody asks again."""
+    inner = Gate()
+    judge = CachedJudge(inner)
+
+    async def run() -> list[Any]:
+        tasks = [asyncio.ensure_future(judge.ajudge(request())) for _ in range(3)]
+        await auntil(lambda: n_waiting(judge) == 3)
+        tasks[0].cancel()
+        await asyncio.sleep(0.01)
+        inner.open.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    first, *others = asyncio.run(run())
+    assert isinstance(first, asyncio.CancelledError)
+    assert [verdict.score for verdict in others] == [0.5, 0.5]
+    assert (len(inner.asked), inner.cancelled) == (1, 0)
+
+
+def test_a_call_that_nobody_waits_for_is_cancelled() -> None:
+    """It would be paid for; whoever comes next starts another at once."""
+    inner = Gate()
+    judge = CachedJudge(inner)
+
+    async def run() -> Verdict:
+        tasks = [asyncio.ensure_future(judge.ajudge(request())) for _ in range(3)]
+        await auntil(lambda: n_waiting(judge) == 3)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert judge._flight._calls == {}
+        late = asyncio.ensure_future(judge.ajudge(request()))
+        await auntil(lambda: inner.cancelled)
+        inner.open.set()
+        return await late
+
+    assert asyncio.run(run()) == ANSWER
+    assert (len(inner.asked), inner.cancelled) == (2, 1)
+
+
+def test_when_the_leader_is_interrupted_another_asks() -> None:
+    """Ctrl-C in one thread must not hang or fail the others."""
+    go = threading.Event()
+
+    def answer(_: JudgeRequest) -> Verdict:
+        if len(inner.asked) == 1:
+            go.wait(20)
+            raise KeyboardInterrupt
+        return ANSWER
+
+    inner = Counting(answer)
+    judge = CachedJudge(inner)
+    with ThreadPoolExecutor(5) as pool:
+        first = pool.submit(judge.judge, request())
+        until(lambda: inner.asked)
+        others = [pool.submit(judge.judge, request()) for _ in range(3)]
+        others.append(pool.submit(lambda: asyncio.run(judge.ajudge(request()))))
+        until(lambda: n_waiting(judge) == 5)
+        go.set()
+        assert isinstance(first.exception(), KeyboardInterrupt)
+        assert {other.result().score for other in others} == {0.5}
+    assert len(inner.asked) == 2
+
+
+@pytest.mark.parametrize("waiting", [True, False], ids=["who waits", "who comes later"])
+def test_a_loop_that_was_closed_keeps_nobody(*, waiting: bool) -> None:
+    """The call it led will never end."""
+    inner = Gate()
+    judge = CachedJudge(inner)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(judge.ajudge(request()))
+    with ThreadPoolExecutor(2) as pool:
+        running = pool.submit(loop.run_forever)
+        until(lambda: inner.asked)
+        answers = []
+        if waiting:
+            answers.append(pool.submit(judge.judge, request()))
+            until(lambda: n_waiting(judge) == 2)
+        loop.call_soon_threadsafe(loop.stop)
+        running.result()
+        inner.open.set()
+        answers.append(pool.submit(lambda: asyncio.run(judge.ajudge(request()))))
+        assert [answer.result().score for answer in answers] == [0.5] * len(answers)
+    assert len(inner.asked) == 2
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        loop.run_until_complete(task)
+    loop.close()
+
+
+def test_a_call_through_a_loop_does_not_block_the_same_loop() -> None:
+    """Whoever calls `judge` in an event loop must not wait for a task of that loop."""
+    inner = Gate()
+    judge = CachedJudge(inner)
+
+    async def run() -> list[Verdict]:
+        task = asyncio.ensure_future(judge.ajudge(request()))
+        await auntil(lambda: n_waiting(judge) == 1)
+        inner.open.set()
+        return [judge.judge(request()), await task]
+
+    assert asyncio.run(run()) == [ANSWER, ANSWER]
+
+
+def test_a_judge_that_asks_for_its_own_verdict(ask: Ask) -> None:
+    """It would wait for itself for ever."""
+
+    class Recursive(Counting):
+        def judge(self, asked: JudgeRequest, /) -> Verdict:
+            return judge.judge(asked)
+
+        async def ajudge(self, asked: JudgeRequest, /) -> Verdict:
+            return await asyncio.ensure_future(judge.ajudge(asked))
+
+    judge = CachedJudge(Recursive())
+    with pytest.raises(JudgeError, match=r"^recursion: the judge asked for the very verdict"):
+        ask(judge, request())
+    assert judge._flight._calls == {}
+
+
+def test_a_judge_may_ask_for_other_verdicts(ask: Ask) -> None:
+    """Only the same one is recursion."""
+
+    def answer(asked: JudgeRequest) -> Verdict:
+        return judge.judge(request(1)) if asked == request(0) else ANSWER
+
+    inner = Counting(answer)
+    judge = CachedJudge(inner)
+    assert ask(judge, request(0)).score == 0.5
+    assert len(inner.asked) == 2
+
+
+def test_a_judge_that_cancels_itself_is_asked_once() -> None:
+    """Not again and again."""
+
+    async def cancel(_: JudgeRequest) -> Verdict:
+        asked.append(1)
+        raise asyncio.CancelledError
+
+    asked: list[int] = []
+    judge = CachedJudge(judge_from_function(cancel, identity="cancels"))
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(judge.ajudge(request()))
+    assert asked == [1]
+
+
+def test_stop_iteration_does_not_hang_a_task() -> None:
+    """No asyncio future takes it, so a thread's must not reach one."""
+    inner = Gate()
+    judge = CachedJudge(Counting(lambda asked: (inner.judge(asked), next(iter(())))))
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(judge.judge, request())
+        until(lambda: inner.asked)
+        second = pool.submit(lambda: asyncio.run(judge.ajudge(request())))
+        until(lambda: n_waiting(judge) == 2)
+        inner.open.set()
+        assert isinstance(first.exception(), StopIteration)
+        assert isinstance(second.exception(), RuntimeError)
+
+
+def test_an_interrupt_in_a_task_passes() -> None:
+    """Through the event loop to whoever runs it."""
+
+    class Interrupting(Counting):
+        async def ajudge(self, asked: JudgeRequest, /) -> Verdict:
+            del asked
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(CachedJudge(Interrupting()).ajudge(request()))
+
+
+def test_the_wait_for_a_stopped_loop_is_short() -> None:
+    """The time limit of a judgement is 30 s by default."""
+    assert _single_flight.POLL_SECONDS < 1
+
+
+# Bad arguments.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"judge": None}, TypeError, "judge must be a Judge, got None"),
+        (
+            {"judge": Counting(identity="")},
+            InputError,
+            "identity of the judge must be a non-empty string, got ''",
+        ),
+        ({"directory": ""}, InputError, "directory must be a non-empty string, got ''"),
+        ({"directory": b"x"}, TypeError, "directory must be a path, got b'x'"),
+        (
+            {"ttl_seconds": 0},
+            InputError,
+            "ttl_seconds must be a finite number > 0, got 0",
+        ),
+        ({"clock": 5}, TypeError, "clock must be a callable, got 5"),
+        ({"max_entries": 0}, InputError, "max_entries must be an integer >= 1, got 0"),
+    ],
+)
+def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """The caller's own mistakes raise."""
+    with pytest.raises(error) as caught:
+        CachedJudge(**{"judge": HALF, **arguments})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"judge": half}, TypeError, "judge must be a Judge, got <function half at 0x"),
+        ({"n_votes": 0}, InputError, "n_votes must be an integer >= 1, got 0"),
+        ({"n_votes": 4}, InputError, "n_votes must be an odd integer >= 1, got 4"),
+        ({"n_votes": 3.0}, TypeError, "n_votes must be an integer >= 1, got 3.0"),
+        ({"swap_order": 1}, TypeError, "swap_order must be True or False, got 1"),
+    ],
+)
+def test_voting_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """As above."""
+    with pytest.raises(error) as caught:
+        VotingJudge(**{"judge": HALF, **arguments})
+    assert str(caught.value).startswith(message)
+
+
+def test_a_judge_whose_identity_breaks_is_not_found_by_peeking() -> None:
+    """`peek` never raises; asking tells."""
+    inner = Counting()
+    judge = CachedJudge(inner)
+    del inner.identity
+    assert judge.peek(request()) is None
+    with pytest.raises(AttributeError):
+        judge.judge(request())
+
+
+def test_reprs_show_the_arguments(tmp_path: Path) -> None:
+    """For a log or a notebook."""
+    judge = VotingJudge(CachedJudge(HALF, directory=tmp_path))
+    assert repr(judge).endswith(f"directory={tmp_path!r}), n_votes=3, swap_order=True)")
+
+
+# Voting.
+
+SCORES = st.sampled_from([1.0, 0.5, 0.0])
+VOTES = st.integers(0, 4).flatmap(
+    lambda n: st.lists(SCORES, min_size=2 * n + 1, max_size=2 * n + 1)
+)
+
+
+def voted(scores: list[float]) -> Verdict:
+    """Return the outcome of a vote."""
+    inner = Counting(lambda asked: Verdict(score=scores[asked.trial], reasoning=str(asked.trial)))
+    return VotingJudge(inner, n_votes=len(scores)).judge(request())
+
+
+@pytest.mark.parametrize(
+    ("scores", "winner"),
+    [
+        ([1.0], 1.0),
+        ([1.0, 0.0, 1.0], 1.0),
+        ([1.0, 0.5, 0.0], 0.5),
+        ([1.0, 1.0, 0.5, 0.0, 0.0], 0.5),
+        ([1.0, 1.0, 0.5, 0.5, 0.0], 0.5),
+        ([1.0, 1.0, 1.0, 0.5, 0.5, 0.0, 0.0], 1.0),
+    ],
+)
+def test_known_votes(scores: list[float], winner: float) -> None:
+    """The lead decides; a shared lead leaves it to the middle of all votes."""
+    assert voted(scores).score == winner
+
+
+@given(VOTES)
+def test_votes_obey_the_laws_of_elections(scores: list[float]) -> None:
+    """Oracle: the only mode, else the median; also blind to order and fair to both ends."""
+    verdict = voted(scores)
+    modes = statistics.multimode(scores)
+    assert verdict.score == (modes[0] if len(modes) == 1 else statistics.median(scores))
+    assert verdict.votes == tuple(scores)
+    assert scores[int(verdict.reasoning)] == verdict.score
+    assert voted(scores[::-1]).score == verdict.score
+    assert voted([1.0 - score for score in scores]).score == 1.0 - verdict.score
+
+
+def test_every_second_ask_is_swapped(ask: Ask) -> None:
+    """And each has a trial of its own, also where the whole is one of several trials."""
+    for swap_order in (True, False):
+        inner = Counting()
+        ask(VotingJudge(inner, swap_order=swap_order), request(5, trial=2))
+        orders = [(asked.generated, asked.expected) for asked in inner.asked]
+        straight, swapped = ("SELECT 5", "SELECT 1"), ("SELECT 1", "SELECT 5")
+        assert orders == [straight, swapped if swap_order else straight, straight]
+        assert [asked.trial for asked in inner.asked] == [6, 7, 8]
+
+
+def test_cost_and_tokens_are_summed(ask: Ask) -> None:
+    """By kind; a cost that is not known makes the sum unknown."""
+    usages = [{"input_tokens": 5}, {"input_tokens": 7, "output_tokens": 1}, None]
+    costs: list[float | None] = [0.1, 0.2, 0.3]
+
+    def answer(asked: JudgeRequest) -> Verdict:
+        usage = usages[asked.trial]
+        return attrs.evolve(
+            ANSWER,
+            usage=None if usage is None else FrozenMapping(usage),
+            cost_usd=costs[asked.trial],
+            instructions_found=asked.trial == 1,
+        )
+
+    verdict = ask(VotingJudge(Counting(answer)), request())
+    assert verdict.usage == FrozenMapping({"input_tokens": 12, "output_tokens": 1})
+    assert verdict.cost_usd == pytest.approx(0.6, rel=1e-15)
+    assert not verdict.instructions_found  # the swapped ask had the reference query there
+    assert hash(verdict) == hash(attrs.evolve(verdict))
+    costs[1] = None
+    assert ask(VotingJudge(Counting(answer)), request()).cost_usd is None
+    usages[:] = [None] * 3
+    assert ask(VotingJudge(Counting(answer)), request()).usage is None
+
+
+def test_a_vote_that_fails_fails_the_whole_and_keeps_what_was_paid(ask: Ask) -> None:
+    """Two of three votes are no majority of three."""
+
+    def answer(asked: JudgeRequest) -> Verdict:
+        if asked.trial == 1:
+            raise JudgeError("overloaded", "529", {"input_tokens": 3}, 0.5)
+        return attrs.evolve(ANSWER, usage=FrozenMapping({"input_tokens": 100}), cost_usd=0.25)
+
+    inner = Counting(answer)
+    with pytest.raises(JudgeError, match=r"^overloaded: 529$") as caught:
+        ask(VotingJudge(inner), request())
+    n_answers = len(inner.asked) - 1
+    assert caught.value.usage == {"input_tokens": 3 + 100 * n_answers}
+    assert caught.value.cost_usd == 0.5 + 0.25 * n_answers
+    result = query_correctness("SELECT 1 FROM t", "SELECT 2 FROM t", judge=VotingJudge(inner))
+    assert result.error is not None
+    assert (result.error.kind, result.cost_usd) == ("overloaded", 0.75)
+
+
+@pytest.mark.parametrize("failure", [TimeoutError("slow"), ValueError("x")])
+def test_other_failures_pass_as_they_are(ask: Ask, failure: Exception) -> None:
+    """A time-out must still be seen as one."""
+
+    def answer(_: JudgeRequest) -> Verdict:
+        raise failure
+
+    with pytest.raises(type(failure)):
+        ask(VotingJudge(Counting(answer)), request())
+    with pytest.raises(JudgeError, match=r"^invalid_response: a judge must return a Verdict"):
+        ask(VotingJudge(Counting(lambda _: 1.0)), request())
+
+
+def test_asynchronous_votes_run_side_by_side() -> None:
+    """All are under way before the first is answered."""
+    inner = Gate()
+
+    async def run() -> Verdict:
+        task = asyncio.ensure_future(VotingJudge(inner, n_votes=5).ajudge(request()))
+        await auntil(lambda: len(inner.asked) == 5)
+        inner.open.set()
+        return await task
+
+    assert asyncio.run(run()).votes == (0.5,) * 5
+
+
+def test_each_vote_is_remembered_by_itself(ask: Ask, tmp_path: Path) -> None:
+    """A repeated vote costs nothing, and three more votes cost three."""
+    inner = Counting(lambda asked: Verdict(score=(1.0, 0.5, 0.5)[asked.trial % 3]))
+    cached = CachedJudge(inner, directory=tmp_path / "c")
+    judge = VotingJudge(cached)
+    assert judge.peek(request()) is None
+    first = ask(judge, request())
+    assert (first.votes, first.cached) == ((1.0, 0.5, 0.5), False)
+    assert ask(judge, request()) == judge.peek(request()) == attrs.evolve(first, cached=True)
+    assert len(inner.asked) == 3
+    ask(VotingJudge(cached, n_votes=5), request())
+    assert len(inner.asked) == 5
+    assert query_correctness("SELECT 0", "SELECT 1", judge=judge).votes == first.votes
+    assert VotingJudge(inner).peek(request()) is None
+
+
+def test_a_cache_around_a_vote_keeps_the_vote(ask: Ask) -> None:
+    """The other way round the whole is one entry, apart from that of a single ask."""
+    inner = Counting()
+    identities = {
+        judge.identity
+        for judge in (
+            VotingJudge(inner),
+            VotingJudge(inner, n_votes=5),
+            VotingJudge(inner, swap_order=False),
+            VotingJudge(Counting(identity="other")),
+            inner,
+        )
+    }
+    assert len(identities) == 5
+    judge = CachedJudge(VotingJudge(inner))
+    assert ask(judge, request()).votes == ask(judge, request()).votes == (0.5, 0.5, 0.5)
+    assert len(inner.asked) == 3
