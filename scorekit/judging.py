@@ -391,7 +391,10 @@ class _Pair:
         except SqlError as error:
             return self._failure("output", error.kind, error)
         if self.judge is None:
-            message = "the queries differ in text and there is no judge to ask; pass judge=..."
+            message = (
+                "the queries differ in text and there is no judge to ask; "
+                "pass judge=ClaudeJudge() or judge=judge_from_function(...)"
+            )
             return self._failure("instrument", "no_judge", message)
         return None
 

@@ -256,6 +256,14 @@ def test_interrupts_pass(ask: Ask) -> None:
         ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
 
 
+def test_a_judge_that_stops_an_iteration_is_a_failure_at_once(ask: Ask) -> None:
+    """No future of an event loop can carry a `StopIteration`; the limit is no answer to it."""
+    judge = judge_of(lambda _: next(iter(())))
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge)
+    assert result.error is not None
+    assert result.error.kind == "judge_failure"
+
+
 def test_async_judges_serve_both_forms(ask: Ask) -> None:
     """A coroutine function runs in the caller's loop, or in one of its own."""
 

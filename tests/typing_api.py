@@ -11,14 +11,23 @@ from numpy.typing import NDArray
 
 import scorekit
 from scorekit import (
+    CachedJudge,
+    ClaudeJudge,
     CodeReport,
     CodeSample,
     CodeScore,
     Comparison,
+    Judge,
+    JudgeRequest,
     LetterGrade,
     PassAtK,
+    QueryCorrectness,
+    SqlCase,
+    SqlReport,
     Statistics,
     TierStatistics,
+    VotingJudge,
+    judge_from_function,
 )
 
 
@@ -44,3 +53,22 @@ def api() -> None:
     run = scorekit.Run(run_id="r", passed=True, impl_rate=0.9, cost_usd=0.5, duration_seconds=1.0)
     assert_type(scorekit.tier_statistics("T0", [run]), TierStatistics)
     assert_type(scorekit.tier_uplift(0.8, baseline=0.7), float | None)
+
+    cached = CachedJudge(ClaudeJudge(model="claude-haiku-5-5"), directory="verdicts")
+    judges: list[Judge] = [cached, VotingJudge(cached), judge_from_function(abs_, identity="x")]
+    assert_type(scorekit.query_correctness("a", ["b"], judge=judges[0]), QueryCorrectness)
+    case = SqlCase(case_id="q", generated="a", expected=["b"], expected_tables=["t"])
+    assert_type(scorekit.score_sql_cases([case], judge=cached), SqlReport)
+    assert_type(scorekit.compare_reports(report_of(case), report_of(case)), Comparison)
+    assert_type(scorekit.extract_tables("SELECT 1"), tuple[str, ...])
+    assert_type(scorekit.confidence_calibration(["high"], [True]).score, float | None)
+
+
+def abs_(request: JudgeRequest) -> float:
+    """Judge by length."""
+    return float(len(request.generated) == len(request.expected))
+
+
+def report_of(case: SqlCase) -> SqlReport:
+    """Report on one case."""
+    return scorekit.score_sql_cases([case])
