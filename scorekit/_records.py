@@ -212,6 +212,20 @@ class MetricError(Record):
     """When it happened, in UTC."""
 
 
+@attrs.frozen
+class MetricResult(Record):
+    """A result with a *score* and an *error*; ``str()`` shows these two, as a table cell does."""
+
+    def __str__(self) -> str:
+        """Return the score and, in brackets, whose failure it is and of what kind."""
+        return _score_text(self)
+
+
+def _score_text(result: Any) -> str:
+    error: MetricError | None = result.error
+    return f"{result.score:.4g}" + (f" ({error.origin}: {error.kind})" if error else "")
+
+
 def now() -> datetime:
     """Return the time that a `MetricError` is stamped with."""
     return datetime.now(UTC)

@@ -21,7 +21,7 @@ from scorekit._checks import (
     check_text,
     store,
 )
-from scorekit._records import FrozenMapping, MetricError, Record, metric_error
+from scorekit._records import FrozenMapping, MetricError, MetricResult, Record, metric_error
 from scorekit._sql import check_dialect, check_sql
 from scorekit.errors import JudgeError, SqlError, refuse, shown
 
@@ -194,7 +194,7 @@ def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
 
 
 @attrs.frozen(kw_only=True)
-class QueryCorrectness(Record):
+class QueryCorrectness(MetricResult):
     """Result of `query_correctness`."""
 
     score: float

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeGuard
 import attrs
 
 from scorekit._checks import check_text
-from scorekit._records import MetricError, Record, is_mapping, metric_error
+from scorekit._records import MetricError, MetricResult, is_mapping, metric_error
 from scorekit._sql import CACHED_CHARS, check_dialect, parse
 from scorekit._sql_tables import tables_of
 from scorekit.errors import SqlError, refuse
@@ -24,7 +24,7 @@ MAX_EXPECTED = 10_000
 
 
 @attrs.frozen(kw_only=True)
-class TableAccuracy(Record):
+class TableAccuracy(MetricResult):
     """Result of `table_accuracy`: the score, the two sets of names, and where they differ."""
 
     score: float

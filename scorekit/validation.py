@@ -15,7 +15,7 @@ import attrs
 
 from scorekit._checks import check_flag, check_items, check_records, check_text
 from scorekit._messages import ErrorCategory, diagnose
-from scorekit._records import MetricError, Record
+from scorekit._records import MetricError, MetricResult, Record
 from scorekit.errors import shown
 from scorekit.intervals import Interval, proportion_interval
 
@@ -51,7 +51,7 @@ _PRECEDENCE = (
 
 
 @attrs.frozen(kw_only=True)
-class SafetyValidation(Record):
+class SafetyValidation(MetricResult):
     """Result of `safety_validation`: the score, its name, then what they came from."""
 
     score: float
@@ -244,7 +244,7 @@ def categorize_error(message: str) -> ErrorCategory:
 
 
 @attrs.frozen(kw_only=True)
-class ValidationAccuracy(Record):
+class ValidationAccuracy(MetricResult):
     """Result of `validation_accuracy`: the score, its name, then what they came from."""
 
     score: float

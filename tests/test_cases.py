@@ -273,6 +273,13 @@ def test_progress_counts_every_case() -> None:
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
+def test_a_notebook_shows_scores_and_whose_failure_there_was() -> None:
+    """One short cell for each metric of a case."""
+    page = score_sql_cases([FULL, case("q2", generated="SELECT (")])._repr_html_()
+    assert "<td>0 (instrument: no_judge)</td><td>1</td>" in page
+    assert "<td>0 (output: parse)</td>" in page
+
+
 def test_reports_compare_metric_by_metric() -> None:
     """Regressions, and apart from them what the instrument failed to measure."""
     cases = [attrs.evolve(FULL, case_id=f"q{i}") for i in range(30)]
