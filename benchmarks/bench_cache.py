@@ -19,8 +19,9 @@ from typing import Any
 import diskcache  # type: ignore[import-untyped]  # it ships no types
 
 from scorekit import _text_disk
+from scorekit._judges import JudgeRequest, Verdict, judge_from_function
 from scorekit.judge_cache import CachedJudge
-from scorekit.judging import JudgeRequest, Verdict, judge_from_function, query_correctness
+from scorekit.judging import query_correctness
 
 BATCH = 500
 VERDICT = Verdict(score=0.5, reasoning="The filter on status is missing. " * 6, model="m")

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from scorekit._judges import JudgeRequest
 from scorekit.claude_judge import ClaudeJudge
-from scorekit.judging import JudgeRequest, aquery_correctness, query_correctness
+from scorekit.judging import aquery_correctness, query_correctness
 
 VERDICT = json.dumps(
     {

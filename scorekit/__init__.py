@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from scorekit._costs import ModelPrice as ModelPrice
     from scorekit._costs import cost_of_pass as cost_of_pass
     from scorekit._costs import token_cost as token_cost
+    from scorekit._judges import Judge as Judge
+    from scorekit._judges import JudgeRequest as JudgeRequest
+    from scorekit._judges import Verdict as Verdict
+    from scorekit._judges import judge_from_function as judge_from_function
     from scorekit._messages import ErrorCategory as ErrorCategory
     from scorekit._records import MetricError as MetricError
     from scorekit._records import Record as Record
@@ -50,12 +54,8 @@ if TYPE_CHECKING:
     from scorekit.judge_cache import CachedJudge as CachedJudge
     from scorekit.judge_cache import CacheStatistics as CacheStatistics
     from scorekit.judge_cache import CacheWarning as CacheWarning
-    from scorekit.judging import Judge as Judge
-    from scorekit.judging import JudgeRequest as JudgeRequest
     from scorekit.judging import QueryCorrectness as QueryCorrectness
-    from scorekit.judging import Verdict as Verdict
     from scorekit.judging import aquery_correctness as aquery_correctness
-    from scorekit.judging import judge_from_function as judge_from_function
     from scorekit.judging import query_correctness as query_correctness
     from scorekit.reports import CaseStatistics as CaseStatistics
     from scorekit.reports import CodeReport as CodeReport
@@ -93,6 +93,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
+    "_judges": ("Judge", "JudgeRequest", "Verdict", "judge_from_function"),
     "_messages": ("ErrorCategory",),
     "_records": ("MetricError", "Record"),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
@@ -118,15 +119,7 @@ _MODULES = {
     ),
     "intervals": ("Interval", "proportion_interval"),
     "judge_cache": ("CacheStatistics", "CacheWarning", "CachedJudge"),
-    "judging": (
-        "Judge",
-        "JudgeRequest",
-        "QueryCorrectness",
-        "Verdict",
-        "aquery_correctness",
-        "judge_from_function",
-        "query_correctness",
-    ),
+    "judging": ("QueryCorrectness", "aquery_correctness", "query_correctness"),
     "reports": ("CaseStatistics", "CodeReport", "CodeSample", "ModelStatistics", "code_report"),
     "runs": (
         "CrossTier",

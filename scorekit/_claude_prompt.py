@@ -14,9 +14,9 @@ from typing import Any, TypeGuard, cast
 import attrs
 
 from scorekit._costs import ModelPrice, token_cost
+from scorekit._judges import JudgeRequest
 from scorekit._records import FrozenMapping, now
 from scorekit.errors import JudgeError, shortened, shown
-from scorekit.judging import JudgeRequest
 
 CHOICE_SCORES = {"equivalent": 1.0, "partial": 0.5, "incorrect": 0.0}
 

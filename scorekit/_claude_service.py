@@ -24,8 +24,9 @@ from scorekit._claude_prompt import (
     price_of,
 )
 from scorekit._costs import ModelPrice, token_cost
+from scorekit._judges import JudgeRequest, Verdict
 from scorekit.errors import JudgeError, one_line
-from scorekit.judging import METRIC, TIMEOUT_MESSAGE, JudgeRequest, Verdict
+from scorekit.judging import METRIC, TIMEOUT_MESSAGE
 
 if TYPE_CHECKING:
     import anthropic

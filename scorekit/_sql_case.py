@@ -19,16 +19,14 @@ from scorekit._checks import (
     is_ordered,
     store,
 )
+from scorekit._judges import Judge, check_timeout, in_thread
 from scorekit._records import FrozenMapping, MetricError, Record, is_mapping, metric_error
 from scorekit._sql import check_dialect
 from scorekit.calibration import DEFAULT_NOMINAL
 from scorekit.judging import (
-    Judge,
     QueryCorrectness,
     accepted_queries,
     aquery_correctness,
-    check_timeout,
-    in_thread,
     query_correctness,
     schema_text,
 )

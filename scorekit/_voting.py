@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from scorekit._checks import check_count, check_flag, check_instance, check_text
+from scorekit._judges import Judge, JudgeRequest, Verdict
 from scorekit._records import FrozenMapping
 from scorekit.errors import JudgeError, refuse, shown
-from scorekit.judging import Judge, JudgeRequest, Verdict
 
 
 def checked_judge(judge: object) -> Judge:
@@ -54,7 +54,7 @@ class VotingJudge:
         TypeError: If an argument has the wrong type.
 
     Examples:
-        >>> from scorekit.judging import judge_from_function, query_correctness
+        >>> from scorekit import judge_from_function, query_correctness
         >>> moody = judge_from_function(lambda pair: (0.5, 1.0, 0.5)[pair.trial], identity="moody")
         >>> judge = VotingJudge(moody)
         >>> result = query_correctness("SELECT a FROM t", "SELECT b FROM t", judge=judge)

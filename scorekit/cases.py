@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import attrs
 
 from scorekit._checks import check_count, check_instance, check_records
+from scorekit._judges import Judge, check_timeout
 from scorekit._records import FrozenMapping, Report
 from scorekit._sql_case import (
     METRICS,
@@ -27,7 +28,6 @@ from scorekit._sql_case import (
 )
 from scorekit.calibration import ConfidenceCalibration, confidence_calibration
 from scorekit.judge_cache import CachedJudge
-from scorekit.judging import Judge, check_timeout
 from scorekit.summary import Statistics, describe
 from scorekit.validation import SafetySummary, safety_summary
 

@@ -25,9 +25,9 @@ from scorekit._checks import (
 from scorekit._claude_prompt import CHOICE_SCORES, PROMPT_HASH, price_of, template_variables
 from scorekit._claude_service import Service, Settings, closed
 from scorekit._costs import ModelPrice
+from scorekit._judges import JudgeRequest, Verdict, check_timeout
 from scorekit._records import FrozenMapping, is_mapping
 from scorekit.errors import InputError, MissingExtraError, refuse
-from scorekit.judging import JudgeRequest, Verdict, check_timeout
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Final, Self, cast
 import attrs
 
 from scorekit._checks import check_count, check_number, check_text
+from scorekit._judges import Judge, JudgeRequest, Verdict
 from scorekit._records import Record
 from scorekit._single_flight import SingleFlight
 from scorekit._voting import VotingJudge, checked_judge, checked_verdict
 from scorekit.errors import refuse
-from scorekit.judging import Judge, JudgeRequest, Verdict
 
 if TYPE_CHECKING:
     from scorekit._text_disk import TextStore
@@ -98,7 +98,7 @@ class CachedJudge:
         TypeError: If *judge* is not a `Judge`, or another argument has the wrong type.
 
     Examples:
-        >>> from scorekit.judging import judge_from_function, query_correctness
+        >>> from scorekit import judge_from_function, query_correctness
         >>> judge = CachedJudge(judge_from_function(lambda pair: 0.5, identity="always half"))
         >>> pair = ("SELECT a FROM t", "SELECT b FROM t")
         >>> [query_correctness(*pair, judge=judge).cached for _ in range(3)]

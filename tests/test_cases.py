@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorekit import _sql_case
+from scorekit._judges import Judge, JudgeRequest, judge_from_function
 from scorekit._sql_case import METRICS, SqlCase, SqlCaseScore, ascore_sql_case, score_sql_case
 from scorekit.cases import SqlReport, ascore_sql_cases, score_sql_cases
 from scorekit.comparison import compare_reports
 from scorekit.errors import InputError, RegressionError
-from scorekit.judging import Judge, JudgeRequest, judge_from_function
 from scorekit.validation import SafetyValidation
 
 FULL = SqlCase(

@@ -31,17 +31,11 @@ from scorekit._claude_prompt import (
     template_variables,
 )
 from scorekit._costs import ModelPrice
+from scorekit._judges import Judge, JudgeRequest, Verdict
 from scorekit._records import FrozenMapping
 from scorekit.claude_judge import ClaudeJudge
 from scorekit.errors import InputError, JudgeError, MissingExtraError
-from scorekit.judging import (
-    Judge,
-    JudgeRequest,
-    QueryCorrectness,
-    Verdict,
-    aquery_correctness,
-    query_correctness,
-)
+from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
 
 pytest.importorskip("anthropic")
 pytest.importorskip("autoevals")
@@ -865,7 +859,7 @@ def test_an_unreachable_service() -> None:
 LEAVING = """
 import sys
 from scorekit.claude_judge import ClaudeJudge
-from scorekit.judging import JudgeRequest
+from scorekit._judges import JudgeRequest
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 judge = ClaudeJudge(api_key="k", base_url=sys.argv[1])
 judge.identity

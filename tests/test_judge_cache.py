@@ -32,17 +32,11 @@ from hypothesis import strategies as st
 
 import scorekit
 from scorekit import _single_flight, _text_disk
+from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit._records import FrozenMapping
 from scorekit.errors import InputError, JudgeError
 from scorekit.judge_cache import CachedJudge, CacheStatistics, CacheWarning, VotingJudge
-from scorekit.judging import (
-    Judge,
-    JudgeRequest,
-    Verdict,
-    aquery_correctness,
-    judge_from_function,
-    query_correctness,
-)
+from scorekit.judging import aquery_correctness, query_correctness
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="about signals, owners and mode bits")
 DAY = 86_400
@@ -897,7 +891,7 @@ def test_diskcache_is_loaded_for_a_directory_only() -> None:
 import sys
 sys.modules["diskcache"] = None
 from scorekit.judge_cache import CachedJudge
-from scorekit.judging import JudgeRequest, judge_from_function
+from scorekit._judges import JudgeRequest, judge_from_function
 judge = judge_from_function(lambda _: 1.0, identity="one")
 print(CachedJudge(judge).judge(JudgeRequest(generated="a", expected="b")).score)
 try:

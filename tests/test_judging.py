@@ -14,17 +14,9 @@ from typing import Any
 import attrs
 import pytest
 
+from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit.errors import InputError, JudgeError
-from scorekit.judging import (
-    Judge,
-    JudgeRequest,
-    QueryCorrectness,
-    Verdict,
-    aquery_correctness,
-    judge_from_function,
-    query_correctness,
-    schema_text,
-)
+from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness, schema_text
 
 Ask = Callable[..., QueryCorrectness]
 

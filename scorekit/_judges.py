@@ -1,0 +1,205 @@
+"""What a judge is, what it is asked and answers, and how to make one: `judge_from_function`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from typing import Any, Protocol, runtime_checkable
+
+import attrs
+
+from scorekit._checks import check_number, check_text, store
+from scorekit._records import FrozenMapping, Record
+from scorekit.errors import JudgeError, refuse, shown
+
+SCORES = (1.0, 0.5, 0.0)
+"""What a judge may say: equivalent, partial, incorrect."""
+
+
+@attrs.frozen(kw_only=True)
+class JudgeRequest(Record):
+    """What a judge is shown of one pair of queries; all of it is untrusted text."""
+
+    generated: str
+    expected: str
+    question: str | None = None
+    """What the query should answer, in the user's words."""
+    schema: str | None = None
+    dialect: str | None = None
+    counterexample: str | None = None
+    """A small database on which the two queries give different results, as text."""
+    trial: int = 0
+    """Which of several independent asks this is; a cache keeps them apart."""
+
+
+@attrs.frozen(kw_only=True)
+class Verdict(Record):
+    """
+    What a judge says about a pair, and what asking cost.
+
+    Raises:
+        InputError: If *score* is none of 1.0, 0.5 and 0.0.
+        TypeError: If *score* is not a number or *reasoning* not a string.
+
+    Examples:
+        >>> Verdict(score=0.5, reasoning="The filter on status is missing.").score
+        0.5
+        >>> Verdict(score=0.7)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: score must be 1.0, 0.5 or 0.0, got 0.7
+    """
+
+    score: float
+    """1.0 equivalent, 0.5 partly right, 0.0 incorrect."""
+    reasoning: str = ""
+    model: str | None = None
+    usage: FrozenMapping[str, int] | None = None
+    """Tokens by kind, for instance ``input_tokens`` and ``output_tokens``."""
+    cost_usd: float | None = None
+    """None where the price is not known."""
+    response_id: str | None = None
+    cached: bool = False
+    """Whether it was given earlier and kept."""
+    votes: tuple[float, ...] = ()
+    """The single scores, where several asks were put to the vote."""
+    instructions_found: bool = False
+    """Whether the generated SQL carries text that looks like instructions to the judge."""
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse scores between the three; store numbers as builtins."""
+        store(self, "score", check_number("score", self.score))
+        if self.score not in SCORES:
+            refuse("score", "1.0, 0.5 or 0.0", self.score)
+        if self.cost_usd is not None:
+            store(self, "cost_usd", check_number("cost_usd", self.cost_usd, 0.0))
+        check_text("reasoning", self.reasoning, empty=True)
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """
+    Anything that can say whether two queries mean the same.
+
+    A judge that cannot answer raises; `JudgeError` says what kind of failure it was.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Everything about the judge that can change a verdict, as text."""
+        ...
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """Return the verdict on one pair."""
+        ...
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+        """Return the verdict on one pair, without blocking the event loop."""
+        ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A judge that keeps verdicts: `peek` never waits and never raises."""
+
+    def peek(self, request: JudgeRequest, /) -> Verdict | None:
+        """Return a verdict that is known already."""
+        ...
+
+
+JudgeFunction = Callable[[JudgeRequest], Any]
+
+
+@attrs.frozen
+class _FunctionJudge:
+    """A judge made of one callable, plain or async."""
+
+    function: JudgeFunction
+    identity: str
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """Call the function; an async one runs in an event loop of its own."""
+        answer = self.function(request)
+        return as_verdict(asyncio.run(_wait(answer)) if inspect.isawaitable(answer) else answer)
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+        """Await an async function; a plain one runs in a thread."""
+        if inspect.iscoroutinefunction(self.function):
+            return as_verdict(await self.function(request))
+        return await asyncio.wrap_future(in_thread(lambda: self.judge(request)))
+
+
+async def _wait(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+def as_verdict(answer: object) -> Verdict:
+    if isinstance(answer, Verdict):
+        return answer
+    if isinstance(answer, bool | int | float) and answer in SCORES:
+        return Verdict(score=float(answer))
+    raise JudgeError("invalid_response", f"a judge must return a Verdict, got {shown(answer)}")
+
+
+def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
+    """
+    Make a judge of a callable that takes a `JudgeRequest`.
+
+    Args:
+        function: Returns a `Verdict`, or just a score of 1.0, 0.5 or 0.0; it may be ``async``.
+        identity: Everything about it that can change a verdict: a cache tells judges apart by it.
+
+    Returns:
+        A `Judge`.
+
+    Raises:
+        InputError: If *identity* is empty.
+        TypeError: If *function* is not callable or *identity* not a string.
+
+    Examples:
+        >>> judge = judge_from_function(lambda pair: "users" in pair.generated, identity="naive")
+        >>> judge.judge(JudgeRequest(generated="SELECT 1 FROM users", expected="SELECT 1")).score
+        1.0
+        >>> judge_from_function("users", identity="naive")
+        Traceback (most recent call last):
+        ...
+        TypeError: function must be a callable, got 'users'
+
+    .. versionadded:: 0.1.0
+    """
+    if not callable(function):
+        refuse("function", "a callable", function, TypeError)
+    return _FunctionJudge(function, check_text("identity", identity))
+
+
+def check_timeout(timeout_seconds: object) -> float:
+    """Return a time limit in seconds, or refuse it."""
+    return check_number("timeout_seconds", timeout_seconds, 0.0, open_ends=True)
+
+
+def in_thread(function: Callable[[], Any]) -> Future[Any]:
+    """
+    Run *function* in a thread that nobody has to wait for.
+
+    Not a pool: one hanging judge would keep a worker, and the interpreter from leaving.
+    """
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()  # a waiter that gives up must not cancel it
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            result = context.run(function)
+        except StopIteration as error:  # which no future of an event loop can carry
+            future.set_exception(RuntimeError(f"StopIteration: {error}"))
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is taken
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=run, name="scorekit-judge", daemon=True).start()
+    return future
