@@ -106,6 +106,31 @@ class JudgeError(ScorekitError):
         return f"{self.kind}: {self.message}"
 
 
+class ItemError(ScorekitError):
+    """
+    A function raised on one of many items: on number *index*, counted from 0.
+
+    What it raised is the ``__cause__``.  Raised by `map_scores` only.
+    """
+
+    def __init__(self, index: int, message: str) -> None:
+        self.index = index
+        self.message = message
+        super().__init__(index, message)  # all of args, so that it pickles
+
+    def __str__(self) -> str:
+        """Return which item it was and what was raised."""
+        return f"items[{self.index}] failed: {self.message}"
+
+
+class WorkerError(ScorekitError):
+    """
+    An executor lost work: a worker died, or the work was cancelled from outside.
+
+    Raised by `map_scores` only, from what the executor said.
+    """
+
+
 class MissingExtraError(ScorekitError, ImportError):
     """
     A part of scorekit needs packages that a plain installation does not bring.
