@@ -71,8 +71,8 @@ class SqlError(ScorekitError, ValueError):
 
     def __init__(self, kind: str, message: str, sql: str) -> None:
         self.kind = kind
-        self.message = one_line(message)
-        self.sql = shortened(sql)
+        self.message: str = one_line(message)
+        self.sql: str = shortened(sql)
         super().__init__(kind, self.message, self.sql)  # all of args, so that it pickles
 
     def __str__(self) -> str:
