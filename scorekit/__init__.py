@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from scorekit._changes import CaseChange as CaseChange
     from scorekit._costs import PRICES as PRICES
     from scorekit._costs import ModelPrice as ModelPrice
     from scorekit._costs import cost_of_pass as cost_of_pass
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from scorekit._sql_case import SqlCaseScore as SqlCaseScore
     from scorekit._sql_case import ascore_sql_case as ascore_sql_case
     from scorekit._sql_case import score_sql_case as score_sql_case
+    from scorekit._verdict import MarginVerdict as MarginVerdict
     from scorekit._verdict import SuiteVerdict as SuiteVerdict
     from scorekit._voting import VotingJudge as VotingJudge
     from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from scorekit.coding import CodeWeights as CodeWeights
     from scorekit.coding import code_score as code_score
     from scorekit.coding import code_scores as code_scores
-    from scorekit.comparison import CaseChange as CaseChange
     from scorekit.comparison import Comparison as Comparison
     from scorekit.comparison import compare_reports as compare_reports
     from scorekit.errors import InputError as InputError
@@ -92,12 +93,13 @@ if TYPE_CHECKING:
     from scorekit.validation import validation_accuracy as validation_accuracy
 
 _MODULES = {
+    "_changes": ("CaseChange",),
     "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
     "_judges": ("Judge", "JudgeRequest", "Verdict", "judge_from_function"),
     "_messages": ("ErrorCategory",),
     "_records": ("MetricError", "Record"),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
-    "_verdict": ("SuiteVerdict",),
+    "_verdict": ("MarginVerdict", "SuiteVerdict"),
     "_voting": ("VotingJudge",),
     "calibration": (
         "ConfidenceCalibration",
@@ -108,7 +110,7 @@ _MODULES = {
     "cases": ("SqlReport", "ascore_sql_cases", "score_sql_cases"),
     "claude_judge": ("ClaudeJudge",),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
-    "comparison": ("CaseChange", "Comparison", "compare_reports"),
+    "comparison": ("Comparison", "compare_reports"),
     "errors": (
         "InputError",
         "JudgeError",

@@ -94,6 +94,9 @@ SQL_REPORT = score_sql_cases(CASES, judge=JUDGE)
 UNREAD = table_accuracy(HOSTILE, ["t"])
 assert UNREAD.error is not None
 
+MARGIN = compare_reports({"a": 1, "b": 0}, {"a": 1, "b": 1}, margin=0.5).suite
+assert MARGIN.within_margin is not None
+
 MADE: list[Record] = [
     *CASES,
     VERDICT,
@@ -122,6 +125,8 @@ MADE: list[Record] = [
     compare_reports({"only": 0.5, "gone": 1}, {"only": 0.25, "new": [True, 0]}),
     *compare_reports(REPORT, LATER).removed_cases,
     compare_reports({"only": 0.5}, {"only": 0.25}).suite,
+    MARGIN,
+    MARGIN.within_margin,
     Interval(low=-math.inf, high=math.inf, confidence=0.5, method="none"),
     Interval(low=np.float32(0.5), high=Decimal(1), confidence=Fraction(1, 2), method="by hand"),  # type: ignore[arg-type]
     pass_at_k(n_samples=10, n_correct=3, k=5),

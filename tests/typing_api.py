@@ -48,7 +48,7 @@ def api() -> None:
     assert_type(scorekit.code_report([sample]).models[0].pass_at_k[0].score, float)
     assert_type(CodeReport.from_json(""), CodeReport)
     assert_type(scorekit.compare_reports({"a": 0.5}, {"a": [True, False]}), Comparison)
-    scorekit.compare_reports({"a": 1}, {"a": np.array([0.5])})
+    scorekit.compare_reports({"a": 1}, {"a": np.array([0.5])}, clusters={"a": 1}, margin=0.1)
 
     run = scorekit.Run(run_id="r", passed=True, impl_rate=0.9, cost_usd=0.5, duration_seconds=1.0)
     assert_type(scorekit.tier_statistics("T0", [run]), TierStatistics)
