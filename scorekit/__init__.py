@@ -11,6 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from scorekit._calibration_error import CalibrationBin as CalibrationBin
+    from scorekit._calibration_error import CalibrationError as CalibrationError
+    from scorekit._calibration_error import calibration_error as calibration_error
     from scorekit._changes import CaseChange as CaseChange
     from scorekit._costs import PRICES as PRICES
     from scorekit._costs import ModelPrice as ModelPrice
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
     from scorekit._verdict import MarginVerdict as MarginVerdict
     from scorekit._verdict import SuiteVerdict as SuiteVerdict
     from scorekit._voting import VotingJudge as VotingJudge
+    from scorekit.agreement import CorrectedMean as CorrectedMean
+    from scorekit.agreement import JudgeAgreement as JudgeAgreement
+    from scorekit.agreement import corrected_mean as corrected_mean
+    from scorekit.agreement import judge_agreement as judge_agreement
     from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
     from scorekit.calibration import LevelCalibration as LevelCalibration
     from scorekit.calibration import calibration_from_counts as calibration_from_counts
@@ -93,6 +100,7 @@ if TYPE_CHECKING:
     from scorekit.validation import validation_accuracy as validation_accuracy
 
 _MODULES = {
+    "_calibration_error": ("CalibrationBin", "CalibrationError", "calibration_error"),
     "_changes": ("CaseChange",),
     "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
     "_judges": ("Judge", "JudgeRequest", "Verdict", "judge_from_function"),
@@ -101,6 +109,7 @@ _MODULES = {
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
     "_verdict": ("MarginVerdict", "SuiteVerdict"),
     "_voting": ("VotingJudge",),
+    "agreement": ("CorrectedMean", "JudgeAgreement", "corrected_mean", "judge_agreement"),
     "calibration": (
         "ConfidenceCalibration",
         "LevelCalibration",

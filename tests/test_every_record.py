@@ -28,12 +28,15 @@ from scorekit import (
     Run,
     SqlCase,
     Verdict,
+    calibration_error,
     calibration_from_counts,
     code_report,
     code_score,
     compare_reports,
+    corrected_mean,
     cross_tier,
     describe,
+    judge_agreement,
     judge_from_function,
     letter_grade,
     pass_at_k,
@@ -94,6 +97,7 @@ SQL_REPORT = score_sql_cases(CASES, judge=JUDGE)
 UNREAD = table_accuracy(HOSTILE, ["t"])
 assert UNREAD.error is not None
 
+CALIBRATION = calibration_error([0.5, 0.7, 1], [True, False, np.True_])  # type: ignore[list-item]
 MARGIN = compare_reports({"a": 1, "b": 0}, {"a": 1, "b": 1}, margin=0.5).suite
 assert MARGIN.within_margin is not None
 
@@ -115,6 +119,11 @@ MADE: list[Record] = [
     validation_accuracy(is_valid=False, should_pass=True, errors=[HOSTILE]),
     calibration_from_counts({"high": (18, 20), "low": (3, 10)}),
     *calibration_from_counts({"high": (18, 20), "low": (3, 10)}).levels,
+    CALIBRATION,
+    *CALIBRATION.bins[-2:],
+    judge_agreement([1, 0.5, True], [1, 0, 0.5], weights="quadratic"),
+    judge_agreement([1, 1], [True, True]),
+    corrected_mean(judge_labeled=[1, 0], human=[1, 1], judge_unlabeled=np.array([1, 0, 0.5])),
     WEIGHTS,
     code_score(compiled=True, passed=1, failed=2, weights=WEIGHTS),
     *SAMPLES[:2],

@@ -17,6 +17,7 @@ from scorekit import (
     CodeSample,
     CodeScore,
     Comparison,
+    Interval,
     Judge,
     JudgeRequest,
     LetterGrade,
@@ -62,6 +63,12 @@ def api() -> None:
     assert_type(scorekit.compare_reports(report_of(case), report_of(case)), Comparison)
     assert_type(scorekit.extract_tables("SELECT 1"), tuple[str, ...])
     assert_type(scorekit.confidence_calibration(["high"], [True]).score, float | None)
+    assert_type(scorekit.calibration_error(np.array([0.5]), [True]).score, float)
+    assert_type(scorekit.judge_agreement([1, 0.5], np.array([1, 0])).score, float | None)
+    mean = scorekit.corrected_mean(
+        judge_labeled=[True], human=pd.Series([1.0]), judge_unlabeled=[0.5], power_tuned=True
+    )
+    assert_type(mean.interval, Interval)
 
 
 def abs_(request: JudgeRequest) -> float:
