@@ -7,7 +7,7 @@ from fractions import Fraction
 from scorekit.intervals import Interval
 
 DRAWS = 4000
-"""Accuracies tried; the ends of the interval move by about 0.01 with the seed."""
+"""Accuracies tried; with 45 cases the ends of the interval move by about 0.02 with the seed."""
 
 _LARGEST = Fraction(10**300)
 """Slopes beyond it are all alike, and the product with an accuracy stays finite."""

@@ -50,7 +50,7 @@ class JudgeAgreement(Record):
     """Share of the items on which both agree."""
     accuracy_interval: Interval
     bias: float
-    """Mean of judge less human: above 0 the judge is generous."""
+    """Mean of judge less human, above 0 where the judge is generous."""
     labels: tuple[float, ...]
     """The scores that either gave, in rising order."""
     confusion: tuple[tuple[int, ...], ...]
@@ -74,7 +74,7 @@ class CorrectedMean(Record):
     human_mean: float
     """Mean of the human labels alone."""
     bias: float
-    """Mean of judge less human where both are known: above 0 the judge is generous."""
+    """Mean of judge less human where both are known, above 0 where the judge is generous."""
     n_labeled: int
     n_unlabeled: int
 
