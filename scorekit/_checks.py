@@ -179,14 +179,15 @@ def check_same_length(name: str, length: int, other: str, other_length: int) -> 
         )
 
 
-def check_labels(name: str, values: object, length: int) -> list[int]:
+def check_labels(name: str, values: Any, length: int) -> list[int]:
     """Return a column of *length* hashable labels as numbers from 0, equal ones alike."""
-    labels: Any = values.tolist() if hasattr(values, "tolist") else values  # builtins of an array
-    items = check_items(name, labels, what="labels")
+    if hasattr(values, "tolist"):
+        values = values.tolist()  # builtins of an array
+    items = check_items(name, values, what="labels")
     if len(items) != length:
         raise InputError(f"{name} must be one for each of {length}, got {len(items)}")
     code_of: dict[object, int] = {}
-    codes = []
+    codes: list[int] = []
     for i, label in enumerate(items):
         try:
             codes.append(code_of.setdefault(label, len(code_of)))

@@ -165,7 +165,7 @@ class _Fit:
 
     def score_range(self, k: int, fall: float) -> tuple[float, float]:
         """Return the least and largest score whose log-likelihood is within *fall* of the best."""
-        ends = []
+        ends: list[float] = []
         for side in (-1.0, 1.0):
 
             def reach(rho: float, side: float = side) -> float:
@@ -211,13 +211,13 @@ class _Fit:
         up = passes[0] + float((passes[1:] * mean * rest / (mean * rest + j * rho)).sum())
         back = 1.0 - mean
         down = fails[0] + float((fails[1:] * back * rest / (back * rest + j * rho)).sum())
-        return up * back - down * mean
+        return float(up * back - down * mean)
 
     def _log_likelihood(self, mean: float, rho: float) -> float:
         passes, fails, samples = self._more
         rest, j = 1.0 - rho, self._j
         together = passes[0] + fails[0] - samples[0]  # tasks with successes and failures
-        first = passes[0] * math.log(mean) + fails[0] * math.log1p(-mean)
+        first: float = passes[0] * math.log(mean) + fails[0] * math.log1p(-mean)
         if together:
             first += together * math.log(rest) if rest else -math.inf
         with np.errstate(divide="ignore"):
@@ -226,7 +226,7 @@ class _Fit:
                 (fails[1:], (1.0 - mean) * rest + j * rho),
             )
         logs = sum(float((count * np.log(size)).sum()) for count, size in terms)
-        return first + logs - float((samples[1:] * np.log(rest + j * rho)).sum())
+        return float(first) + logs - float((samples[1:] * np.log(rest + j * rho)).sum())
 
 
 def _exceeding(counts: Counts, longest: int) -> Floats:

@@ -89,8 +89,15 @@ def g_pass_at_k(
     else:
         n, c = check_columns(n_samples, n_correct)
     tasks = list(zip(n.tolist(), c.tolist(), strict=True))
-    tails = cache(lambda n, c: _tails(n, c, k, needed))
-    variance = cache(lambda n, c: _variance(n, c, k, needed))
+
+    @cache
+    def tails(n_samples: int, n_correct: int) -> tuple[float, float]:
+        return _tails(n_samples, n_correct, k, needed)
+
+    @cache
+    def variance(n_samples: int, n_correct: int) -> float:
+        return _variance(n_samples, n_correct, k, needed)
+
     return estimate_tasks(
         GPassAtK,
         name="n_samples",

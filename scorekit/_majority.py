@@ -19,8 +19,9 @@ from scorekit._checks import (
     is_ordered,
 )
 from scorekit._pass_kernel import Floats
+from scorekit._records import is_mapping
 from scorekit._suite_estimate import Insufficient, SuiteEstimate, estimate_tasks
-from scorekit.errors import refuse
+from scorekit.errors import refuse, shown
 from scorekit.intervals import wilson
 
 MOST_VOTES = 256
@@ -94,24 +95,27 @@ def majority_at_k(
     """
     k = check_count("k", k, 1, MOST_VOTES)
     tasks, single = _check_votes(answers, correct)
-    chance = cache(lambda c, others: _majority(c, others, k))
-    variance = cache(lambda c, others: _jackknife(c, others, k))
 
-    def score_of(i: int) -> tuple[float, float]:
-        score = chance(*tasks[i])
-        return score, 1.0 - score
+    @cache
+    def chances(n_correct: int, others: tuple[int, ...]) -> tuple[float, float]:
+        chance = _majority(n_correct, others, k)
+        return chance, 1.0 - chance
+
+    @cache
+    def variance(n_correct: int, others: tuple[int, ...]) -> float:
+        return _jackknife(n_correct, others, k)
+
+    n = [c + sum(others) for c, others in tasks]
 
     return estimate_tasks(
         MajorityAtK,
         name="n_samples of answers",
-        n=np.array([c + sum(others) for c, others in tasks]),
+        n=np.array(n),
         k=k,
         single=single,
-        score_of=score_of,
+        score_of=lambda i: chances(*tasks[i]),
         variance_of=lambda i: variance(*tasks[i]),
-        ends_of=lambda i, quantile: wilson(
-            chance(*tasks[i]), (tasks[i][0] + sum(tasks[i][1])) / k, quantile
-        ),
+        ends_of=lambda i, quantile: wilson(chances(*tasks[i])[0], n[i] / k, quantile),
         method="wilson on n / k",
         confidence=confidence,
         insufficient=insufficient,
@@ -120,10 +124,10 @@ def majority_at_k(
 
 
 def _check_votes(answers: Any, correct: Any) -> tuple[list[Votes], bool]:
-    if isinstance(answers, Mapping):
+    if is_mapping(answers):
         return [_count("answers", answers, "correct", correct)], True
     items = check_items("answers", answers, what="answers, or of such sequences")
-    if not any(isinstance(item, Mapping) or is_ordered(item) for item in items):
+    if not any(is_mapping(item) or is_ordered(item) for item in items):
         return [_count("answers", items, "correct", correct)], True
     keys = check_items("correct", correct, what="answers")
     check_same_length("correct", len(keys), "answers", len(items))
@@ -134,9 +138,11 @@ def _check_votes(answers: Any, correct: Any) -> tuple[list[Votes], bool]:
 
 
 def _count(name: str, answers: Any, correct_name: str, correct: Any) -> Votes:
-    if isinstance(answers, Mapping):
+    counts: Mapping[Any, int]
+    if is_mapping(answers):
         counts = {
-            answer: check_bounded_count(f"{name}[{answer!r}]", n) for answer, n in answers.items()
+            answer: check_bounded_count(f"{name}[{shown(answer)}]", n)
+            for answer, n in answers.items()
         }
     else:
         items = check_items(name, answers, what="answers")

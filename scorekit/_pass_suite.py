@@ -32,6 +32,7 @@ from scorekit.errors import refuse
 from scorekit.intervals import Interval, clustered_stderr, normal_quantile, wilson
 
 E = TypeVar("E", bound=SuiteEstimate)
+Some = float | Floats
 
 
 # What was given.
@@ -151,9 +152,12 @@ def _one_task(
     )
 
 
-def _variance(some: Any, none: Any, some_of_twice: Any, none_of_twice: Any) -> Any:
+def _variance(some: Some, none: Some, some_of_twice: Some, none_of_twice: Some) -> Floats:
     """Return the unbiased sampling variance, from the smaller of the two chances."""
-    return np.where(some > none, none * none - none_of_twice, some_of_twice - some * (1.0 + none))
+    variances: Floats = np.where(
+        some > none, none * none - none_of_twice, some_of_twice - some * (1.0 + none)
+    )
+    return variances
 
 
 class _Suite:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from scorekit._checks import MAX_COUNT, check_bounded_count, check_number
+from scorekit._checks import MAX_COUNT, check_bounded_count, check_number, is_ordered
 from scorekit.errors import refuse
 from scorekit.intervals import normal_quantile
 
@@ -143,11 +143,12 @@ def _variance(task_variance: object, sampling_variance: object, attempts: object
 
 def _sides(name: str, value: object) -> list[tuple[str, object]]:
     """Return a value for the baseline and one for the current run, with their names."""
-    if not isinstance(value, tuple | list):
+    if not is_ordered(value):
         return [(name, value)] * 2
-    if len(value) != 2:  # noqa: PLR2004 - baseline and current
+    sides = [(f"{name}[{i}]", one) for i, one in enumerate(value)]
+    if len(sides) != 2:  # noqa: PLR2004 - baseline and current
         refuse(name, "one number, or one for the baseline and one for the current run", value)
-    return [(f"{name}[{i}]", one) for i, one in enumerate(value)]
+    return sides
 
 
 def _quantiles(confidence: object, power: object) -> float:

@@ -133,8 +133,8 @@ MADE: list[Record] = [
     pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="nan"),
     pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="drop"),
     pass_hat_k(n_samples=[10, 4], n_correct=[3, 4], k=4, clusters=[HOSTILE, HOSTILE]),
-    best_at_k([np.array([0.5, 1.0]), [Fraction(1, 3)]], k=2, insufficient="nan"),
-    best_at_k([0.5, Decimal("0.25")], k=2),
+    best_at_k([[0.5, np.float32(1.0)], [Fraction(1, 3)]], k=2, insufficient="nan"),  # type: ignore[arg-type]
+    best_at_k([0.5, Decimal("0.25")], k=2),  # type: ignore[arg-type]
     majority_at_k([HOSTILE, None, HOSTILE], correct=HOSTILE, k=np.int64(2)),  # type: ignore[arg-type]
     g_pass_at_k(n_samples=np.int64(10), n_correct=3, k=4, tau=Fraction(1, 3)),  # type: ignore[arg-type]
     g_pass_at_k(n_samples=[3], n_correct=[3], k=4, insufficient="nan"),
