@@ -179,6 +179,25 @@ def check_same_length(name: str, length: int, other: str, other_length: int) -> 
         )
 
 
+def check_labels(name: str, values: Any, length: int) -> list[int]:
+    """Return a column of *length* hashable labels as numbers from 0, equal ones alike."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()  # builtins of an array
+    items = check_items(name, values, what="labels")
+    if len(items) != length:
+        raise InputError(f"{name} must be one for each of {length}, got {len(items)}")
+    code_of: dict[object, int] = {}
+    codes: list[int] = []
+    for i, label in enumerate(items):
+        try:
+            codes.append(code_of.setdefault(label, len(code_of)))
+        except TypeError:
+            refuse(f"{name}[{i}]", "a hashable label", label, TypeError)
+        if label != label:  # noqa: PLR0124 - NaN, which is in no group, not even its own
+            refuse(f"{name}[{i}]", "a label that equals itself", label)
+    return codes
+
+
 def column(name: str, values: object, what: str) -> NDArray[Any]:
     """Return a one-dimensional, non-empty column as an array, its entries unchecked."""
     import numpy as np

@@ -28,6 +28,7 @@ from scorekit import (
     Run,
     SqlCase,
     Verdict,
+    best_at_k,
     calibration_error,
     calibration_from_counts,
     code_report,
@@ -36,10 +37,14 @@ from scorekit import (
     corrected_mean,
     cross_tier,
     describe,
+    extrapolate_pass_at_k,
+    g_pass_at_k,
     judge_agreement,
     judge_from_function,
     letter_grade,
+    majority_at_k,
     pass_at_k,
+    pass_hat_k,
     query_correctness,
     safety_summary,
     safety_validation,
@@ -141,6 +146,13 @@ MADE: list[Record] = [
     pass_at_k(n_samples=10, n_correct=3, k=5),
     pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="nan"),
     pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="drop"),
+    pass_hat_k(n_samples=[10, 4], n_correct=[3, 4], k=4, clusters=[HOSTILE, HOSTILE]),
+    best_at_k([[0.5, np.float32(1.0)], [Fraction(1, 3)]], k=2, insufficient="nan"),  # type: ignore[arg-type]
+    best_at_k([0.5, Decimal("0.25")], k=2),  # type: ignore[arg-type]
+    majority_at_k([HOSTILE, None, HOSTILE], correct=HOSTILE, k=np.int64(2)),  # type: ignore[arg-type]
+    g_pass_at_k(n_samples=np.int64(10), n_correct=3, k=4, tau=Fraction(1, 3)),  # type: ignore[arg-type]
+    g_pass_at_k(n_samples=[3], n_correct=[3], k=4, insufficient="nan"),
+    extrapolate_pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=50),
     describe([Fraction(1, 3), 2**70]),
     letter_grade(0.9, scale=[(HOSTILE, HOSTILE, 0.5), ("b", "", 0)]),
     ModelPrice(input_usd_per_million=Decimal("0.1"), output_usd_per_million=0),  # type: ignore[arg-type]
