@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from statistics import fmean
 
@@ -16,20 +17,26 @@ METHOD = "wilson on gains and losses"
 
 def grouped_error(values: Sequence[float], groups: Sequence[Hashable]) -> float:
     """
-    Return the CR1 standard error of the mean, values of one group being dependent.
+    Return the standard error of the mean, values of one group being dependent.
 
-    Where each value is its own group it is the usual ``s / sqrt(n)``.  A single group tells
-    nothing and gives 0, as groups do whose deviations are all decimal noise.
+    It is the jackknife's over groups (CR3): the usual CR1 where they are equally large,
+    ``s / sqrt(n)`` where each value is its own group, and larger than CR1, which is then too
+    small, where a few groups hold most values.  A single group tells nothing and gives 0, as
+    groups do whose deviations are all decimal noise.
     """
-    mean = fmean(values)
-    sums: dict[Hashable, float] = {}
+    n, mean, sizes = len(values), fmean(values), Counter(groups)
+    sums = dict.fromkeys(sizes, 0.0)
     for value, group in zip(values, groups, strict=True):
-        sums[group] = sums.get(group, 0.0) + (value - mean)
-    n_groups = len(sums)
-    if n_groups == 1 or max(map(abs, sums.values())) < DECIMAL_NOISE:
+        sums[group] += value - mean
+    if len(sizes) == 1 or max(map(abs, sums.values())) < DECIMAL_NOISE:
         return 0.0
-    square = math.fsum(total * total for total in sums.values())
-    return math.sqrt(square * n_groups / (n_groups - 1)) / len(values)
+    square = math.fsum((total / (n - sizes[group])) ** 2 for group, total in sums.items())
+    return math.sqrt(square * (1.0 - 1.0 / len(sizes)))
+
+
+def effective_groups(groups: Sequence[Hashable]) -> float:
+    """Return the number of equally large groups that would tell as much as these."""
+    return len(groups) ** 2 / sum(size * size for size in Counter(groups).values())
 
 
 def share_interval(
@@ -40,8 +47,8 @@ def share_interval(
 
     That number is ``p (1 - p) / stderr^2``, or the number of groups where nothing varies.
     """
-    n_groups = len(set(groups))
-    if n_groups == 1:
+    n_groups = effective_groups(groups)
+    if n_groups == 1.0:
         return 0.0, 1.0
     mean, error = fmean(values), grouped_error(values, groups)
     n = mean * (1.0 - mean) / (error * error) if error and 0.0 < mean < 1.0 else n_groups

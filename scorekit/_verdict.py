@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
-from scorekit._differences import difference_interval, grouped_error
+from scorekit._differences import difference_interval, effective_groups, grouped_error
 from scorekit._records import Record
 from scorekit.intervals import Interval, normal_quantile, t_quantile
 
@@ -88,11 +88,11 @@ def suite_verdict(
     )
     deltas = [fmean(new) - fmean(old) for _, old, new in pairs]
     groups = [case_id if clusters is None else clusters[case_id] for case_id, _, _ in pairs]
-    n_groups = len(set(groups))
+    n_effective = effective_groups(groups)
     delta, stderr = (
         _risk_difference(pairs) if binary else (fmean(deltas), grouped_error(deltas, groups))
     )
-    df = math.inf if binary else n_groups - 1
+    df = math.inf if binary else n_effective - 1.0
     strict = 1.0 - (1.0 - confidence) / n_verdicts
     test: Test
     effect: float | None
@@ -104,7 +104,7 @@ def suite_verdict(
         p_value = _p_value(abs(delta) / stderr, df)
     else:
         test = "bound without variation"
-        reach, effect, p_value = _without_variation(delta, n_groups, df, confidence, strict)
+        reach, effect, p_value = _without_variation(delta, n_effective, df, confidence, strict)
     low, high = max(-1.0, delta - reach), min(1.0, delta + reach)
     verdict: Verdict = "regressed" if high < 0 else "improved" if low > 0 else "no evidence"
     if verdict == "no evidence":
@@ -121,7 +121,7 @@ def suite_verdict(
         if margin is None
         else _margin_verdict(difference_interval(deltas, groups, confidence), margin),
         n_cases=len(pairs),
-        n_groups=None if clusters is None else n_groups,
+        n_groups=None if clusters is None else len(set(groups)),
     )
 
 
@@ -192,7 +192,7 @@ def _risk_difference(pairs: list[Pair]) -> tuple[float, float]:
 
 
 def _without_variation(
-    delta: float, n_groups: int, df: float, confidence: float, strict: float
+    delta: float, n_groups: float, df: float, confidence: float, strict: float
 ) -> tuple[float, float | None, float]:
     """
     Return the interval's reach, the detectable effect and p where no variation was seen.

@@ -165,10 +165,12 @@ def compare_reports(
     The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
     Cochran-Mantel-Haenszel test over the attempts, its interval the weighted risk difference with
     the variance of that test; otherwise a paired t test on the cases' scores.  Where cases come in
-    *clusters* it is a t test on the mean change over the cases, with CR1 errors and as many
-    degrees of freedom as there are clusters less one.  It reads ``"regressed"`` or ``"improved"``
-    where the interval lies wholly on one side of zero; otherwise ``"no evidence"`` if a change of
-    *threshold* would have been seen with 80 % power, and ``"inconclusive"`` if it would not.
+    *clusters* it is a t test on the mean change over the cases with the jackknife's error over
+    clusters: CR1 and as many degrees of freedom as clusters less one where these are equally
+    large; otherwise the effective number of clusters counts.  It reads ``"regressed"`` or
+    ``"improved"`` where the interval lies wholly on one side of zero; otherwise ``"no evidence"``
+    if a change of *threshold* would have been seen with 80 % power, and ``"inconclusive"`` if it
+    would not.
     Where nothing varies no test says anything: the interval is then Wilson's bound on the share
     of cases that could have changed unseen.  Intervals are cut to the possible ``[-1, 1]``.
 
@@ -219,7 +221,9 @@ def compare_reports(
 
     References:
         Agresti, "Categorical Data Analysis", 3rd ed., section 6.4.
-        Miller, "Adding Error Bars to Evals", arXiv:2411.00640, for clusters.
+        Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
+        Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of
+        Economics and Statistics 99(4), 2017, for clusters.
         Zou and Donner, "Construction of confidence limits about effect measures: a general
         approach", Statistics in Medicine 27(10), 2008, for the interval under a margin.
 
