@@ -11,23 +11,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from scorekit._best import BestAtK as BestAtK
+    from scorekit._best import best_at_k as best_at_k
+    from scorekit._calibration_error import CalibrationBin as CalibrationBin
+    from scorekit._calibration_error import CalibrationError as CalibrationError
+    from scorekit._calibration_error import calibration_error as calibration_error
+    from scorekit._changes import CaseChange as CaseChange
     from scorekit._costs import PRICES as PRICES
     from scorekit._costs import ModelPrice as ModelPrice
     from scorekit._costs import cost_of_pass as cost_of_pass
     from scorekit._costs import token_cost as token_cost
+    from scorekit._extrapolation import ExtrapolatedPassAtK as ExtrapolatedPassAtK
+    from scorekit._extrapolation import extrapolate_pass_at_k as extrapolate_pass_at_k
+    from scorekit._g_pass import GPassAtK as GPassAtK
+    from scorekit._g_pass import g_pass_at_k as g_pass_at_k
     from scorekit._judges import Judge as Judge
     from scorekit._judges import JudgeRequest as JudgeRequest
     from scorekit._judges import Verdict as Verdict
     from scorekit._judges import judge_from_function as judge_from_function
+    from scorekit._majority import MajorityAtK as MajorityAtK
+    from scorekit._majority import majority_at_k as majority_at_k
     from scorekit._messages import ErrorCategory as ErrorCategory
+    from scorekit._power import minimum_detectable_effect as minimum_detectable_effect
+    from scorekit._power import required_tasks as required_tasks
     from scorekit._records import MetricError as MetricError
     from scorekit._records import Record as Record
     from scorekit._sql_case import SqlCase as SqlCase
     from scorekit._sql_case import SqlCaseScore as SqlCaseScore
     from scorekit._sql_case import ascore_sql_case as ascore_sql_case
     from scorekit._sql_case import score_sql_case as score_sql_case
+    from scorekit._verdict import MarginVerdict as MarginVerdict
     from scorekit._verdict import SuiteVerdict as SuiteVerdict
     from scorekit._voting import VotingJudge as VotingJudge
+    from scorekit.agreement import CorrectedMean as CorrectedMean
+    from scorekit.agreement import JudgeAgreement as JudgeAgreement
+    from scorekit.agreement import corrected_mean as corrected_mean
+    from scorekit.agreement import judge_agreement as judge_agreement
     from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
     from scorekit.calibration import LevelCalibration as LevelCalibration
     from scorekit.calibration import calibration_from_counts as calibration_from_counts
@@ -40,7 +59,6 @@ if TYPE_CHECKING:
     from scorekit.coding import CodeWeights as CodeWeights
     from scorekit.coding import code_score as code_score
     from scorekit.coding import code_scores as code_scores
-    from scorekit.comparison import CaseChange as CaseChange
     from scorekit.comparison import Comparison as Comparison
     from scorekit.comparison import compare_reports as compare_reports
     from scorekit.errors import InputError as InputError
@@ -52,6 +70,7 @@ if TYPE_CHECKING:
     from scorekit.errors import SqlError as SqlError
     from scorekit.errors import WorkerError as WorkerError
     from scorekit.intervals import Interval as Interval
+    from scorekit.intervals import mean_interval as mean_interval
     from scorekit.intervals import proportion_interval as proportion_interval
     from scorekit.judge_cache import CachedJudge as CachedJudge
     from scorekit.judge_cache import CacheStatistics as CacheStatistics
@@ -75,9 +94,11 @@ if TYPE_CHECKING:
     from scorekit.runs import tier_statistics as tier_statistics
     from scorekit.runs import tier_uplift as tier_uplift
     from scorekit.sampling import PassAtK as PassAtK
+    from scorekit.sampling import PassHatK as PassHatK
     from scorekit.sampling import pass_at_k as pass_at_k
     from scorekit.sampling import pass_at_k_per_task as pass_at_k_per_task
     from scorekit.sampling import pass_at_ks as pass_at_ks
+    from scorekit.sampling import pass_hat_k as pass_hat_k
     from scorekit.summary import LetterGrade as LetterGrade
     from scorekit.summary import Statistics as Statistics
     from scorekit.summary import Tally as Tally
@@ -95,13 +116,21 @@ if TYPE_CHECKING:
     from scorekit.validation import validation_accuracy as validation_accuracy
 
 _MODULES = {
+    "_calibration_error": ("CalibrationBin", "CalibrationError", "calibration_error"),
+    "_changes": ("CaseChange",),
+    "_best": ("BestAtK", "best_at_k"),
     "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
+    "_extrapolation": ("ExtrapolatedPassAtK", "extrapolate_pass_at_k"),
+    "_g_pass": ("GPassAtK", "g_pass_at_k"),
     "_judges": ("Judge", "JudgeRequest", "Verdict", "judge_from_function"),
+    "_majority": ("MajorityAtK", "majority_at_k"),
     "_messages": ("ErrorCategory",),
+    "_power": ("minimum_detectable_effect", "required_tasks"),
     "_records": ("MetricError", "Record"),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
-    "_verdict": ("SuiteVerdict",),
+    "_verdict": ("MarginVerdict", "SuiteVerdict"),
     "_voting": ("VotingJudge",),
+    "agreement": ("CorrectedMean", "JudgeAgreement", "corrected_mean", "judge_agreement"),
     "calibration": (
         "ConfidenceCalibration",
         "LevelCalibration",
@@ -111,7 +140,7 @@ _MODULES = {
     "cases": ("SqlReport", "ascore_sql_cases", "score_sql_cases"),
     "claude_judge": ("ClaudeJudge",),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
-    "comparison": ("CaseChange", "Comparison", "compare_reports"),
+    "comparison": ("Comparison", "compare_reports"),
     "errors": (
         "InputError",
         "ItemError",
@@ -122,7 +151,7 @@ _MODULES = {
         "SqlError",
         "WorkerError",
     ),
-    "intervals": ("Interval", "proportion_interval"),
+    "intervals": ("Interval", "mean_interval", "proportion_interval"),
     "judge_cache": ("CacheStatistics", "CacheWarning", "CachedJudge"),
     "judging": ("QueryCorrectness", "aquery_correctness", "query_correctness"),
     "parallel": ("map_scores",),
@@ -138,7 +167,14 @@ _MODULES = {
         "tier_statistics",
         "tier_uplift",
     ),
-    "sampling": ("PassAtK", "pass_at_k", "pass_at_k_per_task", "pass_at_ks"),
+    "sampling": (
+        "PassAtK",
+        "PassHatK",
+        "pass_at_k",
+        "pass_at_k_per_task",
+        "pass_at_ks",
+        "pass_hat_k",
+    ),
     "summary": ("LetterGrade", "Statistics", "Tally", "describe", "letter_grade"),
     "tables": ("TableAccuracy", "extract_tables", "table_accuracy"),
     "validation": (

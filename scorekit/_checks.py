@@ -179,6 +179,25 @@ def check_same_length(name: str, length: int, other: str, other_length: int) -> 
         )
 
 
+def check_labels(name: str, values: Any, length: int) -> list[int]:
+    """Return a column of *length* hashable labels as numbers from 0, equal ones alike."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()  # builtins of an array
+    items = check_items(name, values, what="labels")
+    if len(items) != length:
+        raise InputError(f"{name} must be one for each of {length}, got {len(items)}")
+    code_of: dict[object, int] = {}
+    codes: list[int] = []
+    for i, label in enumerate(items):
+        try:
+            codes.append(code_of.setdefault(label, len(code_of)))
+        except TypeError:
+            refuse(f"{name}[{i}]", "a hashable label", label, TypeError)
+        if label != label:  # noqa: PLR0124 - NaN, which is in no group, not even its own
+            refuse(f"{name}[{i}]", "a label that equals itself", label)
+    return codes
+
+
 def column(name: str, values: object, what: str) -> NDArray[Any]:
     """Return a one-dimensional, non-empty column as an array, its entries unchecked."""
     import numpy as np
@@ -250,6 +269,20 @@ def check_number_column(
         first = int(np.argmin(inside))
         check_number(f"{name}[{first}]", float(numbers[first]), low, high)
     return numbers
+
+
+def check_score_column(
+    name: str, values: object, low: float = 0.0, high: float = 1.0
+) -> NDArray[np.float64]:
+    """Return a column of finite numbers in ``[low, high]``, booleans among them as 0 and 1."""
+    import numpy as np
+
+    array = column(name, values, "booleans or scores")
+    if array.dtype == np.bool_:
+        return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        array = _objects(tuple(float(v) if is_flag(v) else v for v in array.tolist()))
+    return check_number_column(name, array, low, high)
 
 
 def _each(name: str, array: NDArray[Any], check: Callable[[str, object], T]) -> Iterable[T]:

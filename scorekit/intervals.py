@@ -1,12 +1,12 @@
-"""Confidence intervals: the record `Interval`, `proportion_interval`, and what metrics share."""
+"""Confidence intervals: `Interval`, `proportion_interval`, `mean_interval`, and what is shared."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
@@ -14,12 +14,18 @@ from scorekit._checks import (
     check_bounded_count,
     check_choice,
     check_count,
+    check_labels,
     check_number,
+    check_number_column,
     check_text,
     store,
 )
 from scorekit._records import Record
 from scorekit.errors import refuse
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _METHODS = ("wilson", "jeffreys", "clopper-pearson")
 
@@ -147,6 +153,91 @@ def _beta_ends(successes: int, n: int, confidence: float, method: str) -> tuple[
     high = betainccinv(successes + second, failures + first, tail) if failures else 1.0
     share = successes / n  # at low confidence both of Jeffreys' ends can lie beyond it
     return min(float(low), share), max(float(high), share)
+
+
+def mean_interval(
+    values: Iterable[float],
+    *,
+    clusters: Iterable[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> Interval:
+    """
+    Bound the mean behind *values*, one for each task.
+
+    Student's t on ``n - 1`` degrees of freedom.  With *clusters* the values of a group count as
+    one observation: the standard error is ``sqrt(G / (G - 1) * sum_g (sum_i d_gi)^2) / n`` over
+    the deviations *d* in *G* groups, and t has ``G - 1`` degrees of freedom.  A single value, or
+    a single cluster, bounds nothing: the interval is then the whole line.
+
+    The interval does not know that scores end at 0 and 1: values without any spread give one of
+    no width.  For shares of successes use `proportion_interval` or `pass_at_k`.
+
+    Args:
+        values: Finite numbers, shape ``(N,)``: a list, or a NumPy, pandas, polars or Arrow
+            column.
+        clusters: A label for each value, equal where values belong together (several questions
+            on one database); None where every value stands by itself.
+        confidence: Share of such intervals that hold the true mean, in (0, 1).
+
+    Returns:
+        An `Interval` around the mean, of method ``"t"`` or ``"clustered t"``.
+
+    Raises:
+        InputError: If *values* is empty or holds NaN or infinity, *clusters* differs in length,
+            or *confidence* is out of range.
+        TypeError: If a value is not a number, or a label not hashable.
+
+    Examples:
+        >>> print(mean_interval([0.5, 0.75, 1.0]))
+        [0.129, 1.371]
+        >>> scores, databases = [1, 1, 0, 0, 1, 0], ["a", "a", "b", "b", "c", "c"]
+        >>> print(mean_interval(scores, clusters=databases))
+        [-0.7421, 1.742]
+        >>> mean_interval([0.5, float("nan")])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: values[1] must be a finite number, got nan
+
+    References:
+        Miller, "Adding Error Bars to Evals", arXiv:2411.00640.
+
+    .. versionadded:: 0.1.0
+    """
+    numbers = check_number_column("values", values)
+    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    codes = list(range(numbers.size))
+    if clusters is not None:
+        codes = check_labels("clusters", clusters, numbers.size)
+    scale = float(abs(numbers).max()) or 1.0  # scaled, no square can overflow
+    mean = math.fsum(numbers / scale) / numbers.size
+    stderr = clustered_stderr(numbers / scale, codes)
+    low, high = -math.inf, math.inf
+    if stderr is not None:
+        reach = t_quantile(confidence, max(codes)) * stderr
+        low, high = scale * (mean - reach), scale * (mean + reach)
+    method = "t" if clusters is None else "clustered t"
+    return Interval(low=low, high=high, confidence=confidence, method=method)
+
+
+def clustered_stderr(
+    values: NDArray[np.float64], codes: Sequence[int] | NDArray[np.intp]
+) -> float | None:
+    """
+    Return the standard error of the mean with the values of a group taken together.
+
+    *codes* numbers the group of each value; None with one group.  With each value in a group of
+    its own it is the usual ``s / sqrt(n)``.
+    """
+    import numpy as np
+
+    groups, group_of = np.unique(codes, return_inverse=True)
+    n_groups, n = groups.size, values.size
+    if n_groups == 1:
+        return None
+    offsets = values - values[0]  # equal values have no spread at all
+    deviations = offsets - math.fsum(offsets) / n
+    sums = np.bincount(group_of, weights=deviations)
+    return math.sqrt(n_groups / (n_groups - 1) * float(sums @ sums)) / n
 
 
 def ratio_interval(

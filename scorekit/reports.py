@@ -21,9 +21,10 @@ from scorekit._checks import (
     store,
 )
 from scorekit._records import Record, Report
+from scorekit._suite_estimate import Insufficient
 from scorekit.coding import DEFAULT_WEIGHTS, CodeWeights, code_scores
 from scorekit.errors import InputError, refuse, shown
-from scorekit.sampling import Insufficient, PassAtK, pass_at_k, pass_at_ks
+from scorekit.sampling import PassAtK, pass_at_k, pass_at_ks
 from scorekit.summary import describe
 
 

@@ -1,0 +1,257 @@
+"""Extrapolate pass@k beyond the samples there are: `extrapolate_pass_at_k`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import attrs
+import numpy as np
+
+from scorekit._checks import check_count, check_number
+from scorekit._pass_kernel import Counts, Floats
+from scorekit._pass_suite import check_columns
+from scorekit._records import Record
+from scorekit.errors import InputError
+from scorekit.intervals import Interval, normal_quantile
+
+MOST_ATTEMPTS = 100_000
+"""Largest *k*: the work grows with it."""
+
+MOST_SAMPLES = 10_000
+"""Most samples of one task, for the same reason."""
+
+_LOGITS = np.linspace(-25.0, 25.0, 201)
+"""Where the correlation is looked for; beyond them lie, to ten digits, 0 and 1."""
+
+_FURTHEST = 36.0
+"""Largest logit of a mean: one more and it would round to 1."""
+
+
+@attrs.frozen(kw_only=True)
+class ExtrapolatedPassAtK(Record):
+    """Result of `extrapolate_pass_at_k`: what the fitted model expects, not what was seen."""
+
+    score: float
+    """Chance in ``[0, 1]`` that one of *k* attempts at a task like these succeeds."""
+    k: int
+    mean_rate: float
+    """Fitted mean of the tasks' success rates, in (0, 1)."""
+    correlation: float
+    """Fitted correlation of two attempts at one task: 0 if all tasks are alike, 1 if each is
+    always solved or never."""
+    n_tasks: int
+    max_samples: int
+    """Most samples of a task; the score is extrapolated for *k* above it."""
+    interval: Interval
+    """Holds under the model only; the model itself may not hold far beyond *max_samples*."""
+
+    def __str__(self) -> str:
+        """Return score and interval on one line, rounded for display, marked as a model's."""
+        return f"pass@{self.k} ~ {self.score:.4g} {self.interval} (beta-binomial)"
+
+
+def extrapolate_pass_at_k(
+    *,
+    n_samples: Iterable[int],
+    n_correct: Iterable[int],
+    k: int,
+    confidence: float = 0.95,
+) -> ExtrapolatedPassAtK:
+    """
+    Extrapolate the chance of a success in *k* attempts beyond the samples drawn.
+
+    Takes the success rates of tasks to follow a beta distribution, fits it to all counts by
+    maximum likelihood, and returns ``1 - B(a, b + k) / B(a, b)``.  This is a model, not an
+    estimate free of one as `pass_at_k` is: how many tasks are beyond the model's reach
+    altogether, no sample can say, so the further *k* lies beyond the samples, the more the shape
+    of the beta distribution decides.  The interval holds what the likelihood of the fit does not
+    reject, which covers the fit's uncertainty and not the model's.
+
+    Args:
+        n_samples: Samples drawn for each task (counts up to 10 000), shape ``(N,)``, at least 2
+            tasks and at least one task with 2 samples.
+        n_correct: Samples that were correct (counts), shape ``(N,)``.
+        k: Attempts allowed (count from 1 to 100 000), usually more than there are samples.
+        confidence: Share of such intervals that hold the true value if the model is right, in
+            (0, 1).
+
+    Returns:
+        A frozen `ExtrapolatedPassAtK`.
+
+    Raises:
+        InputError: If a count is out of range, the columns differ in length, all samples or none
+            are correct, or there are too few tasks or samples to tell tasks apart.
+        TypeError: If a count is not an integer.
+
+    Examples:
+        >>> result = extrapolate_pass_at_k(
+        ...     n_samples=[10] * 6, n_correct=[0, 1, 3, 5, 9, 10], k=100
+        ... )
+        >>> round(result.score, 3)
+        0.933
+        >>> extrapolate_pass_at_k(n_samples=[10, 10], n_correct=[0, 0], k=100)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: n_correct must be neither 0 nor n_samples throughout: without \
+both successes and failures nothing can be extrapolated
+
+    References:
+        Griffiths, "Maximum Likelihood Estimation for the Beta-Binomial Distribution", Biometrics
+        29(4), 1973.
+
+    .. versionadded:: 0.1.0
+    """
+    n, c = check_columns(n_samples, n_correct)
+    k = check_count("k", k, 1, MOST_ATTEMPTS)
+    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    if int(n.max()) > MOST_SAMPLES:
+        raise InputError(f"n_samples must be at most {MOST_SAMPLES} each, got {n.max()}")
+    if n.size == 1:
+        raise InputError("n_samples must be those of at least 2 tasks, got 1")
+    if int(n.max()) == 1:
+        raise InputError("n_samples must be at least 2 for some task, got 1 throughout")
+    if not c.any() or (c == n).all():
+        raise InputError(
+            "n_correct must be neither 0 nor n_samples throughout: without both successes and "
+            "failures nothing can be extrapolated"
+        )
+    fit = _Fit(n, c)
+    low, high = fit.score_range(k, normal_quantile(confidence) ** 2 / 2.0)
+    score = beta_pass_at_k(fit.mean_rate, fit.correlation, k)
+    return ExtrapolatedPassAtK(
+        score=score,
+        k=k,
+        mean_rate=fit.mean_rate,
+        correlation=fit.correlation,
+        n_tasks=n.size,
+        max_samples=int(n.max()),
+        interval=Interval(
+            low=min(low, score),
+            high=max(high, score),
+            confidence=confidence,
+            method="beta-binomial likelihood",
+        ),
+    )
+
+
+def beta_pass_at_k(mean_rate: float, correlation: float, k: int) -> float:
+    """
+    Return ``1 - B(a, b + k) / B(a, b)`` for the beta distribution of that mean and correlation.
+
+    As a product over attempts, each given that those before it failed, it holds for the edges
+    too, where *a* and *b* are infinite (correlation 0) or 0 (correlation 1).
+    """
+    rest = 1.0 - correlation
+    attempts = np.arange(1.0, k)
+    later = np.log1p(-mean_rate * rest / (rest + attempts * correlation))
+    return -math.expm1(math.log1p(-mean_rate) + math.fsum(later))
+
+
+class _Fit:
+    """The beta-binomial likelihood of counts, and where it is largest."""
+
+    def __init__(self, n: Counts, c: Counts) -> None:
+        longest = int(n.max())
+        # how many tasks had more than j successes, failures, samples
+        self._more = [_exceeding(each, longest) for each in (c, n - c, n)]
+        self._j = np.arange(1.0, longest)
+        by_logit = {float(logit): self._best_mean(_expit(logit)) for logit in _LOGITS}
+        start = max(by_logit, key=lambda logit: by_logit[logit][1])
+        best = _refine(lambda logit: self._best_mean(_expit(logit))[1], start)
+        edges = 0.0, 1.0, _expit(start), _expit(best)
+        self.correlation = max(edges, key=lambda rho: self._best_mean(rho)[1])
+        self.mean_rate, self._most = self._best_mean(self.correlation)
+
+    def score_range(self, k: int, fall: float) -> tuple[float, float]:
+        """Return the least and largest score whose log-likelihood is within *fall* of the best."""
+        ends: list[float] = []
+        for side in (-1.0, 1.0):
+
+            def reach(rho: float, side: float = side) -> float:
+                mean, most = self._best_mean(rho)
+                floor = self._most - fall
+                if most < floor:
+                    return -math.inf
+                return side * beta_pass_at_k(self._end(rho, mean, floor, side), rho, k)
+
+            values = {float(logit): reach(_expit(logit)) for logit in _LOGITS}
+            start = max(values, key=lambda logit: values[logit])
+            best = _refine(lambda logit: reach(_expit(logit)), start)
+            rhos = 0.0, 1.0, _expit(start), _expit(best), self.correlation
+            ends.append(side * max(map(reach, rhos)))
+        return ends[0], ends[1]
+
+    def _end(self, rho: float, mean: float, floor: float, side: float) -> float:
+        """Return the mean beyond the best one at which the likelihood falls to *floor*."""
+        inside, outside = _logit(mean), side * _FURTHEST
+        for _ in range(60):
+            middle = (inside + outside) / 2.0
+            if self._log_likelihood(_expit(middle), rho) >= floor:
+                inside = middle
+            else:
+                outside = middle
+        return _expit(inside)
+
+    def _best_mean(self, rho: float) -> tuple[float, float]:
+        """Return the likeliest mean for a correlation; the likelihood is concave in it."""
+        low, high = -_FURTHEST, _FURTHEST
+        for _ in range(60):
+            middle = (low + high) / 2.0
+            if self._slope(_expit(middle), rho) > 0.0:
+                low = middle
+            else:
+                high = middle
+        mean = _expit((low + high) / 2.0)
+        return mean, self._log_likelihood(mean, rho)
+
+    def _slope(self, mean: float, rho: float) -> float:
+        """Return the derivative by the mean, times mean and one less it."""
+        (passes, fails, _), rest, j = self._more, 1.0 - rho, self._j
+        up = passes[0] + float((passes[1:] * mean * rest / (mean * rest + j * rho)).sum())
+        back = 1.0 - mean
+        down = fails[0] + float((fails[1:] * back * rest / (back * rest + j * rho)).sum())
+        return float(up * back - down * mean)
+
+    def _log_likelihood(self, mean: float, rho: float) -> float:
+        passes, fails, samples = self._more
+        rest, j = 1.0 - rho, self._j
+        together = passes[0] + fails[0] - samples[0]  # tasks with successes and failures
+        first: float = passes[0] * math.log(mean) + fails[0] * math.log1p(-mean)
+        if together:
+            first += together * math.log(rest) if rest else -math.inf
+        with np.errstate(divide="ignore"):
+            terms = (
+                (passes[1:], mean * rest + j * rho),
+                (fails[1:], (1.0 - mean) * rest + j * rho),
+            )
+        logs = sum(float((count * np.log(size)).sum()) for count, size in terms)
+        return float(first) + logs - float((samples[1:] * np.log(rest + j * rho)).sum())
+
+
+def _exceeding(counts: Counts, longest: int) -> Floats:
+    below = np.cumsum(np.bincount(counts, minlength=longest + 1))[:longest]
+    return (counts.size - below).astype(np.float64)
+
+
+def _expit(logit: float) -> float:
+    return (
+        1.0 / (1.0 + math.exp(-logit)) if logit >= 0 else math.exp(logit) / (1 + math.exp(logit))
+    )
+
+
+def _logit(share: float) -> float:
+    return math.log(share) - math.log1p(-share)
+
+
+def _refine(function: Callable[[float], float], start: float) -> float:
+    """Return where *function* is largest within a step of the grid around *start*."""
+    step = float(_LOGITS[1] - _LOGITS[0])
+    low, high = start - step, start + step
+    for _ in range(40):
+        third = (high - low) / 3.0
+        if function(low + third) < function(high - third):
+            low += third
+        else:
+            high -= third
+    return (low + high) / 2.0

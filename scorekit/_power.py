@@ -1,0 +1,159 @@
+"""Plan an evaluation: `required_tasks` and `minimum_detectable_effect`."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+from scorekit._checks import MAX_COUNT, check_bounded_count, check_number, is_ordered
+from scorekit.errors import refuse
+from scorekit.intervals import normal_quantile
+
+TASK_VARIANCE = 1 / 9
+"""
+Variance over tasks of the true change, as in Miller's example.
+
+So vary success rates spread evenly over [0, 1] that correlate by 1/3 between the two sides.
+"""
+
+SAMPLING_VARIANCE = 1 / 6
+"""Variance of one attempt at a task, mean over tasks; again for rates spread evenly."""
+
+
+def required_tasks(
+    *,
+    effect: float,
+    task_variance: float = TASK_VARIANCE,
+    sampling_variance: float | tuple[float, float] = SAMPLING_VARIANCE,
+    attempts: int | tuple[int, int] = 1,
+    confidence: float = 0.95,
+    power: float = 0.8,
+) -> int:
+    """
+    Say how many tasks it takes to see a mean change of *effect* between two runs.
+
+    ``n = (z_a + z_b)^2 (w^2 + s_1^2 / k_1 + s_2^2 / k_2) / effect^2``, rounded up, for two runs
+    over the same tasks and a two-sided test: *w^2* is *task_variance*, *s^2* *sampling_variance*
+    and *k* *attempts* of either run, *z_a* and *z_b* the normal quantiles of *confidence* and
+    *power*.  More attempts shrink the sampling part only: no number of them makes up for few
+    tasks.
+
+    Args:
+        effect: Mean change of the score that should be seen, in (0, 1].
+        task_variance: Variance over tasks of the true change, in [0, 1].  The default is
+            Miller's example, success rates spread evenly that correlate by 1/3.
+        sampling_variance: Variance of one attempt at a task, mean over tasks, in [0, 1/4]: for
+            successes the mean of ``p (1 - p)``; one number, or one for the baseline and one for
+            the current run.  The default fits rates spread evenly.
+        attempts: Attempts at each task (count, at least 1), for both runs or for each.
+        confidence: One less the chance of seeing a change where there is none, in (0, 1).
+        power: Chance of seeing a change of *effect*, at least 1/2 and below 1.
+
+    Returns:
+        The number of tasks, at least 2.
+
+    Raises:
+        InputError: If a number is out of range, or more than 2**53 tasks would be needed.
+        TypeError: If an argument is not a number, or not a pair where two are given.
+
+    Examples:
+        >>> required_tasks(effect=0.05)
+        1396
+        >>> required_tasks(effect=0.05, attempts=5)
+        559
+        >>> required_tasks(effect=0)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: effect must be a number in (0, 1], got 0
+
+    References:
+        Miller, "Adding Error Bars to Evals", arXiv:2411.00640.
+
+    .. versionadded:: 0.1.0
+    """
+    size = check_number("effect", effect, 0.0, 1.0)
+    if not size:
+        refuse("effect", "a number in (0, 1]", effect)
+    variance = _variance(task_variance, sampling_variance, attempts)
+    needed = _quantiles(confidence, power) * math.sqrt(variance) / size
+    if needed > math.sqrt(MAX_COUNT):
+        refuse("effect", "large enough to be seen with 2**53 tasks", effect)
+    return max(2, math.ceil(needed * needed))
+
+
+def minimum_detectable_effect(
+    *,
+    n_tasks: int,
+    task_variance: float = TASK_VARIANCE,
+    sampling_variance: float | tuple[float, float] = SAMPLING_VARIANCE,
+    attempts: int | tuple[int, int] = 1,
+    confidence: float = 0.95,
+    power: float = 0.8,
+) -> float:
+    """
+    Say how small a mean change between two runs over *n_tasks* can be and still be seen.
+
+    ``(z_a + z_b) sqrt((w^2 + s_1^2 / k_1 + s_2^2 / k_2) / n)``, the formula of `required_tasks`
+    solved for the effect.
+
+    Args:
+        n_tasks: Tasks that both runs have (count, at least 2).
+        task_variance: As in `required_tasks`.
+        sampling_variance: As in `required_tasks`.
+        attempts: As in `required_tasks`.
+        confidence: As in `required_tasks`.
+        power: As in `required_tasks`.
+
+    Returns:
+        The effect on the scale of the scores; above 1 no change can be relied on to be seen.
+
+    Raises:
+        InputError: If a number is out of range.
+        TypeError: If an argument is not a number, or not a pair where two are given.
+
+    Examples:
+        >>> round(minimum_detectable_effect(n_tasks=164), 3)
+        0.146
+        >>> round(minimum_detectable_effect(n_tasks=164, attempts=10), 3)
+        0.083
+        >>> minimum_detectable_effect(n_tasks=1)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: n_tasks must be an integer >= 2, got 1
+
+    .. versionadded:: 0.1.0
+    """
+    n = check_bounded_count("n_tasks", n_tasks, 2)
+    variance = _variance(task_variance, sampling_variance, attempts)
+    return _quantiles(confidence, power) * math.sqrt(variance / n)
+
+
+def _variance(task_variance: object, sampling_variance: object, attempts: object) -> float:
+    between = check_number("task_variance", task_variance, 0.0, 1.0)
+    within = [
+        check_number(name, value, 0.0, 0.25) / check_bounded_count(count_name, count, 1)
+        for (name, value), (count_name, count) in zip(
+            _sides("sampling_variance", sampling_variance),
+            _sides("attempts", attempts),
+            strict=True,
+        )
+    ]
+    return between + sum(within)
+
+
+def _sides(name: str, value: object) -> list[tuple[str, object]]:
+    """Return a value for the baseline and one for the current run, with their names."""
+    if not is_ordered(value):
+        return [(name, value)] * 2
+    sides = [(f"{name}[{i}]", one) for i, one in enumerate(value)]
+    if len(sides) != 2:  # noqa: PLR2004 - baseline and current
+        refuse(name, "one number, or one for the baseline and one for the current run", value)
+    return sides
+
+
+def _quantiles(confidence: object, power: object) -> float:
+    first = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    second = check_number("power", power, 0.5, 1.0)
+    if second == 1.0:
+        refuse("power", "a number in [0.5, 1)", power)
+    return normal_quantile(first) + NormalDist().inv_cdf(second)
