@@ -11,6 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scorekit import strategies as strategies
     from scorekit._costs import PRICES as PRICES
     from scorekit._costs import ModelPrice as ModelPrice
     from scorekit._costs import cost_of_pass as cost_of_pass
@@ -147,6 +150,8 @@ _MODULES = {
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
+_on_load: Callable[[], None] | None = None  # set by _hypothesis where Hypothesis is loaded
+
 __all__ = list(_HOME)  # pyright: ignore[reportUnsupportedDunderAll] - checkers read the imports above
 
 
@@ -155,12 +160,16 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("scorekit")
+    if name == "strategies":  # not in __all__: importing * must not need Hypothesis
+        return import_module(f"{__name__}.strategies")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
+    if _on_load is not None:
+        _on_load()
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *_HOME, "strategies"})
