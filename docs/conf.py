@@ -27,6 +27,7 @@ _foreign = (
     "collections",
     "Any",
     "attrs",
+    "Axes",
     "concurrent",
     "datetime",
     "hypothesis",

@@ -60,6 +60,10 @@ if TYPE_CHECKING:
     from scorekit.judging import QueryCorrectness as QueryCorrectness
     from scorekit.judging import aquery_correctness as aquery_correctness
     from scorekit.judging import query_correctness as query_correctness
+    from scorekit.plots import plot_comparison as plot_comparison
+    from scorekit.plots import plot_cost_quality as plot_cost_quality
+    from scorekit.plots import plot_pass_at_k as plot_pass_at_k
+    from scorekit.plots import plot_reliability as plot_reliability
     from scorekit.reports import CaseStatistics as CaseStatistics
     from scorekit.reports import CodeReport as CodeReport
     from scorekit.reports import CodeSample as CodeSample
@@ -123,6 +127,7 @@ _MODULES = {
     "intervals": ("Interval", "proportion_interval"),
     "judge_cache": ("CacheStatistics", "CacheWarning", "CachedJudge"),
     "judging": ("QueryCorrectness", "aquery_correctness", "query_correctness"),
+    "plots": ("plot_comparison", "plot_cost_quality", "plot_pass_at_k", "plot_reliability"),
     "reports": ("CaseStatistics", "CodeReport", "CodeSample", "ModelStatistics", "code_report"),
     "runs": (
         "CrossTier",

@@ -7,6 +7,7 @@ from typing import assert_type
 import numpy as np
 import pandas as pd
 import polars as pl
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 import scorekit
@@ -62,6 +63,10 @@ def api() -> None:
     assert_type(scorekit.compare_reports(report_of(case), report_of(case)), Comparison)
     assert_type(scorekit.extract_tables("SELECT 1"), tuple[str, ...])
     assert_type(scorekit.confidence_calibration(["high"], [True]).score, float | None)
+    assert_type(scorekit.plot_pass_at_k(scorekit.code_report([sample])), Axes)
+    scorekit.plot_pass_at_k({"m": scorekit.pass_at_ks(n_samples=2, n_correct=1, ks=(1, 2))})
+    drawn: CodeSample = scorekit.strategies.code_samples().example()
+    assert_type(scorekit.code_report([drawn]), CodeReport)
 
 
 def abs_(request: JudgeRequest) -> float:
