@@ -27,11 +27,14 @@ _foreign = (
     "collections",
     "Any",
     "attrs",
+    "Axes",
     "concurrent",
     "datetime",
+    "hypothesis",
+    "matplotlib",
     "os",
     r"\w*\.?Decimal",
     r"\w*\.?Fraction",
 )
-_internal = (r"[\w.]*FrozenMapping", "Insufficient")
+_internal = (r"[\w.]*FrozenMapping", "Insufficient", "Schema")
 nitpick_ignore_regex = [(r"py:.*", rf"({'|'.join((*_foreign, *_internal))})\b.*")]

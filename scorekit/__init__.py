@@ -11,6 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scorekit import strategies as strategies
     from scorekit._best import BestAtK as BestAtK
     from scorekit._best import best_at_k as best_at_k
     from scorekit._calibration_error import CalibrationBin as CalibrationBin
@@ -79,6 +82,10 @@ if TYPE_CHECKING:
     from scorekit.judging import aquery_correctness as aquery_correctness
     from scorekit.judging import query_correctness as query_correctness
     from scorekit.parallel import map_scores as map_scores
+    from scorekit.plots import plot_comparison as plot_comparison
+    from scorekit.plots import plot_cost_quality as plot_cost_quality
+    from scorekit.plots import plot_pass_at_k as plot_pass_at_k
+    from scorekit.plots import plot_reliability as plot_reliability
     from scorekit.reports import CaseStatistics as CaseStatistics
     from scorekit.reports import CodeReport as CodeReport
     from scorekit.reports import CodeSample as CodeSample
@@ -155,6 +162,7 @@ _MODULES = {
     "judge_cache": ("CacheStatistics", "CacheWarning", "CachedJudge"),
     "judging": ("QueryCorrectness", "aquery_correctness", "query_correctness"),
     "parallel": ("map_scores",),
+    "plots": ("plot_comparison", "plot_cost_quality", "plot_pass_at_k", "plot_reliability"),
     "reports": ("CaseStatistics", "CodeReport", "CodeSample", "ModelStatistics", "code_report"),
     "runs": (
         "CrossTier",
@@ -189,6 +197,8 @@ _MODULES = {
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
+_on_load: Callable[[], None] | None = None  # set by _hypothesis where Hypothesis is loaded
+
 __all__ = list(_HOME)  # pyright: ignore[reportUnsupportedDunderAll] - checkers read the imports above
 
 
@@ -197,12 +207,16 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("scorekit")
+    if name == "strategies":  # not in __all__: importing * must not need Hypothesis
+        return import_module(f"{__name__}.strategies")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
+    if _on_load is not None:
+        _on_load()
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *_HOME, "strategies"})

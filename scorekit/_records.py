@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import logging
 import math
@@ -30,19 +29,11 @@ from typing import (
 
 import attrs
 
+from scorekit._notebook import page
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-FOLD_AFTER = 20
-"""Rows of a table that a notebook shows before it folds the rest away."""
-
-ROWS_AT_MOST = 1000
-"""Rows that it gets at all: a page of all cases of a large run would freeze it."""
-
-WHOLE = 10_000
-"""Numbers from here to its cube are shown without decimals or exponent."""
 
 
 class FrozenMapping(Mapping[K, V], Generic[K, V]):
@@ -108,11 +99,7 @@ class Record:
 
     def _repr_html_(self) -> str:
         """Return an escaped table for a notebook; numbers are rounded for display."""
-        rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{_cell(getattr(self, name))}</td></tr>"
-            for name in _field_names(type(self))
-        )
-        return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
+        return page(self)
 
 
 @attrs.frozen
@@ -422,56 +409,3 @@ def _builders(cls: type[Any]) -> dict[str, _Builder]:
 
 
 _field_builders: Callable[[Any], dict[str, _Builder]] = cache(_builders)
-
-
-# Notebook cells.
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, Record) and not _has_text(value):
-        return _table([value])
-    if isinstance(value, float):
-        # thousands of dollars read better than 1.234e+04
-        return f"{value:.0f}" if WHOLE <= abs(value) < WHOLE**3 else f"{value:.4g}"
-    if _is_sequence(value):
-        return _list(value) if value else "none"
-    if is_mapping(value):
-        rows = [f"<tr><th>{_cell(k)}</th><td>{_cell(v)}</td></tr>" for k, v in value.items()]
-        return _fold(rows, len(rows), "") if rows else "none"
-    return html.escape(str(value))
-
-
-def _has_text(record: Record) -> bool:
-    return type(record).__str__ is not object.__str__
-
-
-def _list(items: list[Any] | tuple[Any, ...]) -> str:
-    records = [item for item in items if isinstance(item, Record)]
-    if len(records) == len(items) and not _has_text(records[0]):
-        return _table(records)
-    cells = list(map(_cell, items[:FOLD_AFTER]))
-    if len(items) > FOLD_AFTER:
-        cells.append(f"and {len(items) - FOLD_AFTER} more")
-    return ("<br>" if records else ", ").join(cells)
-
-
-def _table(records: list[Record]) -> str:
-    names = _field_names(type(records[0]))
-    head = "<tr>" + "".join(f"<th>{name}</th>" for name in names) + "</tr>"
-    return _fold([_row(record) for record in records[:ROWS_AT_MOST]], len(records), head)
-
-
-def _row(record: Record) -> str:
-    cells = (_cell(getattr(record, name)) for name in _field_names(type(record)))
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-
-
-def _fold(rows: list[str], n_rows: int, head: str) -> str:
-    table = f"<table>{head}{''.join(rows[:FOLD_AFTER])}</table>"
-    if n_rows <= FOLD_AFTER:
-        return table
-    rest = f"<table>{head}{''.join(rows[FOLD_AFTER:ROWS_AT_MOST])}</table>"
-    n_hidden = max(n_rows - ROWS_AT_MOST, 0)
-    after = f"and {n_hidden} not shown" if n_hidden else ""
-    title = f"<summary>{n_rows - FOLD_AFTER} more</summary>"
-    return f"{table}<details>{title}{rest}{after}</details>"

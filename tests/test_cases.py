@@ -317,8 +317,8 @@ def test_an_executor_that_fails_ends_the_run_and_its_judgements() -> None:
 def test_a_notebook_shows_scores_and_whose_failure_there_was() -> None:
     """One short cell for each metric of a case."""
     page = score_sql_cases([FULL, case("q2", generated="SELECT (")])._repr_html_()
-    assert "<td>0 (instrument: no_judge)</td><td>1</td>" in page
-    assert "<td>0 (output: parse)</td>" in page
+    assert "<td>0&nbsp;(instrument:&nbsp;no_judge)</td><td>1</td>" in page
+    assert "<td>0&nbsp;(output:&nbsp;parse)</td>" in page
 
 
 def test_reports_compare_metric_by_metric() -> None:

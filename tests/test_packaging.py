@@ -44,7 +44,8 @@ def test_the_source_distribution_can_be_tested(tmp_path: Path) -> None:
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
     assert {"pyproject.toml", "LICENSE", "tests/conftest.py", "docs/tour.py"} <= names
-    assert {f"tests/data/{path.name}" for path in (ROOT / "tests" / "data").iterdir()} <= names
+    data = (path for path in (ROOT / "tests" / "data").rglob("*") if path.is_file())
+    assert {str(path.relative_to(ROOT)) for path in data} <= names
 
 
 def test_the_readme_starts_with_exactly_two_commands() -> None:

@@ -120,7 +120,7 @@ def test_html_escapes_rounds_and_folds() -> None:
     assert "<i>" not in page
     assert "&lt;b&gt;24&lt;/b&gt;" in page
     assert "<td>0.6667</td>" in page
-    assert "<summary>5 more</summary>" in page
+    assert "<summary>15 more</summary>" in page
 
 
 def test_a_notebook_gets_no_more_than_it_can_show() -> None:
@@ -129,8 +129,21 @@ def test_a_notebook_gets_no_more_than_it_can_show() -> None:
     page = Whole(score=None, parts=parts)._repr_html_()
     assert "part 999." in page
     assert "part 1000." not in page
-    assert "<summary>1214 more</summary>" in page
+    assert "<summary>1224 more</summary>" in page
     assert "</table>and 234 not shown</details>" in page
+
+
+def test_few_wide_records_stand_side_by_side() -> None:
+    """A row of a dozen fields leaves the page; so does a row that holds a table."""
+    wide = attrs.make_class(
+        "Wide", {f"f{i}": attrs.field(default=i, type=int) for i in range(9)}, bases=(Record,)
+    )
+    beside = attrs.make_class("Two", {"parts": attrs.field(type=tuple)}, bases=(Record,))
+    page = beside(parts=(wide(), wide(f0=7)))._repr_html_()
+    assert "<tr><th>f0</th><td>0</td><td>7</td></tr><tr><th>f1</th>" in page
+    assert "<tr><td>0</td><td>1</td>" in beside(parts=(wide(),) * 8)._repr_html_()
+    within = Whole(score=1, part=None, parts=(Part(label="a"),))
+    assert "<tr><th>part</th><td>None</td></tr>" in beside(parts=(within,))._repr_html_()
 
 
 @attrs.frozen(kw_only=True)
@@ -143,7 +156,7 @@ class Series(Record):
 
 
 def test_cells_are_short() -> None:
-    """Many numbers are cut, large ones written out, nested records take one row."""
+    """Many numbers are cut, large ones written out, small nested records take one row."""
     interval = Interval(low=0, high=1, confidence=0.5, method="none")
     page = Series(
         numbers=(12345.678, 1e15, 0.123456, *range(20)),
@@ -151,8 +164,8 @@ def test_cells_are_short() -> None:
         part=Part(label="a"),
     )._repr_html_()
     assert "<td>12346, 1e+15, 0.1235, 0, 1, " in page
-    assert ", 16, and 3 more</td>" in page
-    assert "<td>[0, 1]<br>[0, 1]</td>" in page
+    assert ", 6, and 13 more</td>" in page
+    assert "<td>[0,&nbsp;1]<br>[0,&nbsp;1]</td>" in page
     one_row = "<tr><th>label</th><th>value</th></tr><tr><td>a</td><td>0</td></tr>"
     assert f"<td><table>{one_row}</table></td>" in page
     assert Series()._repr_html_().count("<td>none</td>") == 2

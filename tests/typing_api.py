@@ -7,6 +7,7 @@ from typing import assert_type
 import numpy as np
 import pandas as pd
 import polars as pl
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 import scorekit
@@ -69,6 +70,10 @@ def api() -> None:
         judge_labeled=[True], human=pd.Series([1.0]), judge_unlabeled=[0.5], power_tuned=True
     )
     assert_type(mean.interval, Interval)
+    assert_type(scorekit.plot_pass_at_k(scorekit.code_report([sample])), Axes)
+    scorekit.plot_pass_at_k({"m": scorekit.pass_at_ks(n_samples=2, n_correct=1, ks=(1, 2))})
+    drawn: CodeSample = scorekit.strategies.code_samples().example()
+    assert_type(scorekit.code_report([drawn]), CodeReport)
 
 
 def abs_(request: JudgeRequest) -> float:

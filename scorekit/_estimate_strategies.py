@@ -1,0 +1,151 @@
+"""Hypothesis strategies for estimates: several attempts, numeric confidence, judges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scorekit._best import BestAtK, best_at_k
+from scorekit._calibration_error import CalibrationBin, CalibrationError, calibration_error
+from scorekit._extrapolation import ExtrapolatedPassAtK, extrapolate_pass_at_k
+from scorekit._g_pass import GPassAtK, g_pass_at_k
+from scorekit._input_strategies import CONFIDENCES, UNIT, sample_counts, suite_counts
+from scorekit._majority import MajorityAtK, majority_at_k
+from scorekit._sql_strategies import st
+from scorekit._verdict import MarginVerdict
+from scorekit.agreement import (
+    CorrectedMean,
+    JudgeAgreement,
+    Weights,
+    corrected_mean,
+    judge_agreement,
+)
+from scorekit.comparison import compare_reports
+from scorekit.sampling import PassHatK, pass_hat_k
+
+JUDGED = st.sampled_from([0.0, 0.5, 1.0])
+
+
+@st.composite
+def pass_hat_k_results(draw: st.DrawFn) -> PassHatK:
+    """
+    Draw results of `scorekit.pass_hat_k`, of one task and of suites.
+
+    .. versionadded:: 0.1.0
+    """
+    counts: dict[str, Any] = draw(sample_counts() | suite_counts())
+    return pass_hat_k(**counts, confidence=draw(CONFIDENCES))
+
+
+@st.composite
+def g_pass_at_k_results(draw: st.DrawFn) -> GPassAtK:
+    """
+    Draw results of `scorekit.g_pass_at_k`, of one task and of suites.
+
+    .. versionadded:: 0.1.0
+    """
+    counts: dict[str, Any] = draw(sample_counts() | suite_counts())
+    return g_pass_at_k(**counts, tau=draw(UNIT), confidence=draw(CONFIDENCES))
+
+
+@st.composite
+def best_at_k_results(draw: st.DrawFn) -> BestAtK:
+    """
+    Draw results of `scorekit.best_at_k` over suites.
+
+    .. versionadded:: 0.1.0
+    """
+    k = draw(st.integers(1, 4))
+    scores = draw(st.lists(st.lists(UNIT, min_size=k, max_size=6), min_size=1, max_size=5))
+    return best_at_k(scores, k=k, confidence=draw(CONFIDENCES))
+
+
+@st.composite
+def majority_at_k_results(draw: st.DrawFn) -> MajorityAtK:
+    """
+    Draw results of `scorekit.majority_at_k` over suites.
+
+    .. versionadded:: 0.1.0
+    """
+    k = draw(st.integers(1, 4))
+    answers = st.lists(st.sampled_from("abc"), min_size=k, max_size=6)
+    tasks = draw(st.lists(answers, min_size=1, max_size=5))
+    correct = ["a"] * len(tasks)
+    return majority_at_k(tasks, correct=correct, k=k, confidence=draw(CONFIDENCES))
+
+
+@st.composite
+def extrapolated_pass_at_k_results(draw: st.DrawFn) -> ExtrapolatedPassAtK:
+    """
+    Draw results of `scorekit.extrapolate_pass_at_k` over small suites.
+
+    .. versionadded:: 0.1.0
+    """
+    counts = st.tuples(st.integers(2, 6), UNIT).map(lambda c: (c[0], round(c[0] * c[1])))
+    both = [(2, 1)]  # without successes and failures nothing can be extrapolated
+    tasks = both + draw(st.lists(counts, min_size=1, max_size=4))
+    n_samples, n_correct = zip(*tasks, strict=True)
+    return extrapolate_pass_at_k(
+        n_samples=n_samples, n_correct=n_correct, k=draw(st.integers(1, 20))
+    )
+
+
+@st.composite
+def calibration_errors(draw: st.DrawFn) -> CalibrationError:
+    """
+    Draw results of `scorekit.calibration_error`.
+
+    .. versionadded:: 0.1.0
+    """
+    stated = draw(st.lists(st.tuples(UNIT, st.booleans()), min_size=1, max_size=20))
+    confidences, outcomes = zip(*stated, strict=True)
+    return calibration_error(confidences, outcomes, n_bins=draw(st.integers(1, 12)))
+
+
+def calibration_bins() -> st.SearchStrategy[CalibrationBin]:
+    """
+    Draw bins of numeric confidences.
+
+    .. versionadded:: 0.1.0
+    """
+    return calibration_errors().flatmap(lambda error: st.sampled_from(error.bins))
+
+
+@st.composite
+def judge_agreements(draw: st.DrawFn) -> JudgeAgreement:
+    """
+    Draw results of `scorekit.judge_agreement`.
+
+    .. versionadded:: 0.1.0
+    """
+    scores = draw(st.lists(st.tuples(JUDGED, JUDGED), min_size=1, max_size=20))
+    weights: Weights | None = draw(st.sampled_from((None, "linear", "quadratic")))
+    return judge_agreement(*zip(*scores, strict=True), weights=weights)
+
+
+@st.composite
+def corrected_means(draw: st.DrawFn) -> CorrectedMean:
+    """
+    Draw results of `scorekit.corrected_mean`.
+
+    .. versionadded:: 0.1.0
+    """
+    labeled = draw(st.lists(st.tuples(JUDGED, UNIT), min_size=2, max_size=10))
+    judge, human = zip(*labeled, strict=True)
+    rest = draw(st.lists(JUDGED, min_size=2, max_size=20))
+    return corrected_mean(
+        judge_labeled=judge, human=human, judge_unlabeled=rest, power_tuned=draw(st.booleans())
+    )
+
+
+@st.composite
+def margin_verdicts(draw: st.DrawFn) -> MarginVerdict:
+    """
+    Draw verdicts on whether a suite is no worse than by a margin.
+
+    .. versionadded:: 0.1.0
+    """
+    scores = draw(st.lists(st.tuples(UNIT, UNIT), min_size=2, max_size=8))
+    before, after = ({str(i): pair[side] for i, pair in enumerate(scores)} for side in (0, 1))
+    compared = compare_reports(before, after, margin=draw(st.floats(0.01, 0.9)))
+    assert compared.suite.within_margin is not None  # noqa: S101 - asked for
+    return compared.suite.within_margin

@@ -1,0 +1,103 @@
+"""What a notebook shows of a record: a table, escaped, rounded, its long parts folded."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
+
+import attrs
+
+FOLD_AFTER = 10
+"""Rows of a table that a notebook shows before it folds the rest away."""
+
+ROWS_AT_MOST = 1000
+"""Rows that it gets at all: a page of all cases of a large run would freeze it."""
+
+WIDE = 8
+"""Fields that a row holds at most: beyond it, few records stand side by side in columns."""
+
+WHOLE = 10_000
+"""Numbers from here to its cube are shown without decimals or exponent."""
+
+
+def page(record: object) -> str:
+    """Return the table of one record, a row for each field."""
+    rows = "".join(
+        f"<tr><th>{name}</th><td>{_cell(getattr(record, name))}</td></tr>"
+        for name in _names(record)
+    )
+    return f"<table><caption>{html.escape(type(record).__name__)}</caption>{rows}</table>"
+
+
+def _names(record: object) -> list[str]:
+    kind: Any = type(record)
+    return [html.escape(field.name) for field in attrs.fields(kind)]
+
+
+def _is_record(value: object) -> bool:
+    return attrs.has(type(value))
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
+
+
+def _cell(value: object) -> str:
+    if _is_record(value) and not _has_text(value):
+        return _table([value])
+    if isinstance(value, float):
+        # thousands of dollars read better than 1.234e+04
+        return f"{value:.0f}" if WHOLE <= abs(value) < WHOLE**3 else f"{value:.4g}"
+    if _is_sequence(value):
+        return _list(value) if value else "none"
+    if _is_mapping(value):
+        rows = [f"<tr><th>{_cell(k)}</th><td>{_cell(v)}</td></tr>" for k, v in value.items()]
+        return _fold(rows, len(rows), "") if rows else "none"
+    text = html.escape(str(value))
+    return text.replace(" ", "&nbsp;") if _is_record(value) else text  # an interval stays whole
+
+
+def _has_text(record: object) -> bool:
+    return type(record).__str__ is not object.__str__
+
+
+def _list(items: Sequence[Any]) -> str:
+    records = [item for item in items if _is_record(item)]
+    if len(records) == len(items) and not _has_text(records[0]):
+        return _table(records)
+    cells = list(map(_cell, items[:FOLD_AFTER]))
+    if len(items) > FOLD_AFTER:
+        cells.append(f"and {len(items) - FOLD_AFTER} more")
+    return ("<br>" if records else ", ").join(cells)
+
+
+def _table(records: Sequence[object]) -> str:
+    names = _names(records[0])
+    cells = [[_cell(getattr(record, name)) for name in names] for record in records[:ROWS_AT_MOST]]
+    nested = any(cell.startswith("<table>") for cell in cells[0])
+    if len(records) < WIDE < len(names) or (len(records) == 1 and nested):
+        columns = zip(names, *cells, strict=True)
+        return f"<table>{''.join(_row(own, f'<th>{name}</th>') for name, *own in columns)}</table>"
+    breakable = [name.replace("_", "_<wbr>") for name in names]
+    head = "<tr>" + "".join(f"<th>{name}</th>" for name in breakable) + "</tr>"
+    return _fold([_row(own) for own in cells], len(records), head)
+
+
+def _row(cells: Sequence[str], head: str = "") -> str:
+    return f"<tr>{head}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _fold(rows: list[str], n_rows: int, head: str) -> str:
+    table = f"<table>{head}{''.join(rows[:FOLD_AFTER])}</table>"
+    if n_rows <= FOLD_AFTER:
+        return table
+    rest = f"<table>{head}{''.join(rows[FOLD_AFTER:ROWS_AT_MOST])}</table>"
+    n_hidden = max(n_rows - ROWS_AT_MOST, 0)
+    after = f"and {n_hidden} not shown" if n_hidden else ""
+    title = f"<summary>{n_rows - FOLD_AFTER} more</summary>"
+    return f"{table}<details>{title}{rest}{after}</details>"

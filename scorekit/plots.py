@@ -1,0 +1,442 @@
+"""Figures of results: calibration, success over attempts, comparisons, cost against quality."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from scorekit._changes import CaseChange
+from scorekit._checks import check_count, check_instance, check_records
+from scorekit._records import is_mapping
+from scorekit.calibration import ConfidenceCalibration
+from scorekit.comparison import Comparison
+from scorekit.errors import MissingExtraError, one_line, refuse
+from scorekit.reports import CodeReport
+from scorekit.runs import TierStatistics
+from scorekit.sampling import PassAtK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+else:
+    try:
+        from matplotlib.axes import Axes
+    except ImportError:  # which is said when something is to be drawn
+        Axes = None
+
+MAX_CASES = 40
+"""Cases that `plot_comparison` draws one by one before it folds the middle."""
+
+MAX_TICKS = 10
+"""Numbers of attempts that each have a mark of their own."""
+
+MAX_LABEL = 32
+"""Characters of a name that a figure shows."""
+
+MARKERS = "osD^vPX*"
+"""Told apart without colour, with the dashes below."""
+
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+
+SHADES = ("#1b4f72", "#b9770e", "#1e8449", "#943126", "#5b2c6f")
+"""Dark to middle, and of different lightness, so that they print in grey."""
+
+FRONTIER = "#707b7c"
+
+
+def plot_reliability(result: ConfidenceCalibration, *, ax: Axes | None = None) -> Axes:
+    """
+    Draw stated confidence against accuracy: each level with its interval and number of cases.
+
+    Points on the diagonal keep their word; an interval below it is overconfidence.
+
+    Args:
+        result: From `confidence_calibration` or `calibration_from_counts`.
+        ax: Where to draw; None makes a figure of its own, of which ``ax.figure.savefig`` makes a
+            file.
+
+    Returns:
+        The axes.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+        TypeError: If *result* is not a `ConfidenceCalibration`, or *ax* not an ``Axes``.
+
+    Examples:
+        >>> from scorekit import calibration_from_counts
+        >>> ax = plot_reliability(calibration_from_counts({"high": (17, 20), "low": (4, 10)}))
+        >>> ax.get_ylabel()
+        'Accuracy'
+        >>> plot_reliability(0.9)
+        Traceback (most recent call last):
+        ...
+        TypeError: result must be a ConfidenceCalibration, got 0.9
+
+    .. versionadded:: 0.1.0
+    """
+    check_instance("result", result, ConfidenceCalibration)
+    own = _axes(ax)
+    axes = _pen(own)
+    axes.plot([0, 1], [0, 1], color=FRONTIER, linewidth=1, linestyle="--", zorder=1)
+    for level in result.levels:
+        if level.accuracy is None or level.interval is None:
+            continue
+        _point(
+            axes,
+            level.nominal,
+            level.accuracy,
+            y_ends=(level.interval.low, level.interval.high),
+            marker=MARKERS[0],
+            color=SHADES[0],
+        )
+        axes.annotate(
+            f"{_label(level.level)}\nn = {level.n_cases}",
+            (level.nominal, level.interval.low),
+            xytext=(0, -5),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            fontsize="small",
+            parse_math=False,
+        )
+    score = "no score" if result.score is None else f"score {result.score:.2f}"
+    axes.set_title(f"Calibration over {result.n_cases} cases: {score}")
+    axes.set_xlabel("Stated confidence (accuracy it stands for)")
+    axes.set_ylabel("Accuracy")
+    axes.set_xlim(-0.06, 1.06)
+    axes.set_ylim(-0.16, 1.03)  # room for what stands below an interval
+    return own
+
+
+def plot_pass_at_k(
+    results: CodeReport | Mapping[str, Iterable[PassAtK]] | Iterable[PassAtK],
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """
+    Draw success over the number of attempts, with the interval as a band, a curve per model.
+
+    Args:
+        results: What `pass_at_ks` returned, or a mapping from model to it, or a `CodeReport`,
+            whose models have a curve each.  Unknown estimates (NaN) are left out of a curve.
+        ax: As in `plot_reliability`.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: If there are no results, or all are unknown.
+        MissingExtraError: If matplotlib is not installed.
+        TypeError: If an item is not a `PassAtK`, or *ax* not an ``Axes``.
+
+    Examples:
+        >>> from scorekit import pass_at_ks
+        >>> curve = pass_at_ks(n_samples=[10, 10, 10], n_correct=[9, 4, 0], ks=(1, 2, 5))
+        >>> plot_pass_at_k({"model-a": curve}).get_xlabel()
+        'Attempts, k'
+        >>> plot_pass_at_k([])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: results must be a non-empty sequence of PassAtK, got ()
+
+    .. versionadded:: 0.1.0
+    """
+    curves = _curves(results)
+    own = _axes(ax)
+    axes = _pen(own)
+    ks = {one.k for curve in curves.values() for one in curve if not math.isnan(one.score)}
+    if not ks:
+        _nothing_to_draw("results", results)
+    lines: list[Any] = []
+    for i, curve in enumerate(curves.values()):
+        points = sorted((one for one in curve if not math.isnan(one.score)), key=lambda p: p.k)
+        x = [point.k for point in points]
+        color, dashes = SHADES[i % len(SHADES)], DASHES[i % len(DASHES)]
+        lines += axes.plot(
+            x,
+            [point.score for point in points],
+            color=color,
+            marker=MARKERS[i % len(MARKERS)],
+            linestyle=dashes,
+        )
+        lows = [point.interval.low for point in points]
+        highs = [point.interval.high for point in points]
+        axes.fill_between(x, lows, highs, facecolor=color, alpha=0.15, linewidth=0)
+        for ends in (lows, highs):  # or bands that overlap could not be told apart in grey
+            axes.plot(x, ends, color=color, alpha=0.6, linewidth=0.7, linestyle=dashes)
+    if is_mapping(results) or isinstance(results, CodeReport):
+        legend = axes.legend(lines, ["."] * len(lines), loc="best", fontsize="small")
+        for text, model in zip(legend.get_texts(), curves, strict=True):
+            text.set(text=_label(model), parse_math=False)  # "_a" as a label would be left out
+    if max(ks) > 10 * min(ks):
+        axes.set_xscale("log")
+    if len(ks) <= MAX_TICKS:
+        axes.set_xticks([], minor=True)
+        axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
+    axes.set_title("Success within k attempts (pass@k)")
+    axes.set_xlabel("Attempts, k")
+    axes.set_ylabel("Chance of a success")
+    axes.set_ylim(-0.03, 1.03)
+    return own
+
+
+def plot_comparison(
+    comparison: Comparison, *, max_cases: int = MAX_CASES, ax: Axes | None = None
+) -> Axes:
+    """
+    Draw the changes of a comparison, worst first, under the suite's change with its interval.
+
+    Regressions point left and are filled, improvements point right and are hollow.  Where more
+    changed than fit, the largest of each kind are drawn and the rest are counted.
+
+    Args:
+        comparison: From `compare_reports`.
+        max_cases: Most cases to draw (count, at least 2).
+        ax: As in `plot_reliability`.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: If *max_cases* is below 2.
+        MissingExtraError: If matplotlib is not installed.
+        TypeError: If *comparison* is not a `Comparison`, *max_cases* not an integer, or *ax* not
+            an ``Axes``.
+
+    Examples:
+        >>> from scorekit import compare_reports
+        >>> result = compare_reports({"sort": 1.0, "parse": 1.0}, {"sort": 0.5, "parse": 1.0})
+        >>> ax = plot_comparison(result)
+        >>> [label.get_text() for label in ax.get_yticklabels()]
+        ['all cases (2)', 'sort']
+        >>> plot_comparison([0.5])
+        Traceback (most recent call last):
+        ...
+        TypeError: comparison must be a Comparison, got [0.5]
+
+    .. versionadded:: 0.1.0
+    """
+    check_instance("comparison", comparison, Comparison)
+    shown = check_count("max_cases", max_cases, 2)
+    rows = _rows(comparison, shown)
+    own = _axes(ax, height=1.8 + 0.24 * len(rows))
+    axes = _pen(own)
+    suite = comparison.suite
+    several = len({c.metric for c in (*comparison.regressions, *comparison.improvements)}) > 1
+    for y, row in enumerate(rows):
+        if row is None:
+            _point(
+                axes,
+                suite.delta,
+                y,
+                x_ends=(suite.interval.low, suite.interval.high),
+                marker="D",
+                color="black",
+            )
+        elif isinstance(row, CaseChange) and row.delta is not None:
+            worse = row.delta < 0
+            color = SHADES[3] if worse else SHADES[2]
+            axes.plot([0, row.delta], [y, y], color=color, linewidth=1, zorder=2)
+            axes.plot(
+                row.delta,
+                y,
+                marker="<" if worse else ">",
+                color=color,
+                markerfacecolor=color if worse else "white",
+                linestyle="",
+                zorder=3,
+            )
+    labels = [_row_name(row, suite.n_cases, several=several) for row in rows]
+    axes.axvspan(-comparison.threshold, comparison.threshold, color="0.92", zorder=0)
+    axes.axvline(0, color=FRONTIER, linewidth=1, zorder=1)
+    axes.axhline(0.5, color=FRONTIER, linewidth=0.5)
+    axes.set_yticks(range(len(rows)), labels, fontsize="small", parse_math=False)
+    axes.set_ylim(len(rows) - 0.5, -0.6)
+    names = (_label(comparison.current_name), _label(comparison.baseline_name))
+    joint = "\n" if sum(map(len, names)) > MAX_LABEL else " "
+    axes.set_title(f"{names[0]}{joint}against {names[1]}: {suite.verdict}", parse_math=False)
+    axes.set_xlabel(
+        f"Change of score ({comparison.n_unchanged} unchanged, within {comparison.threshold:g})"
+    )
+    return own
+
+
+def plot_cost_quality(
+    points: Iterable[TierStatistics] | CodeReport, *, ax: Axes | None = None
+) -> Axes:
+    """
+    Draw cost against quality, joined along the frontier: what no other beats in both.
+
+    Of a tier the median cost and the median composite score of its runs; of a report's model the
+    total cost and the mean score; it is left out where no cost was measured.
+
+    Args:
+        points: Tiers, from `tier_statistics`, or a `CodeReport`.
+        ax: As in `plot_reliability`.
+
+    Returns:
+        The axes; points on the frontier are filled, the others hollow.
+
+    Raises:
+        InputError: If there is no tier, or no model has a cost.
+        MissingExtraError: If matplotlib is not installed.
+        TypeError: If an item is not a `TierStatistics`, or *ax* not an ``Axes``.
+
+    Examples:
+        >>> from scorekit import Run, tier_statistics
+        >>> run = Run(run_id="1", passed=True, impl_rate=0.5, cost_usd=0.2, duration_seconds=9)
+        >>> plot_cost_quality([tier_statistics("T0", [run])]).get_ylabel()
+        'Median composite score'
+        >>> plot_cost_quality([])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: points must be a non-empty sequence of TierStatistics, got ()
+
+    .. versionadded:: 0.1.0
+    """
+    places, x_label, y_label = _places(points)
+    own = _axes(ax)
+    axes = _pen(own)
+    frontier = _frontier([(cost, quality) for _, cost, quality in places])
+    path = sorted(frontier)
+    axes.plot(
+        *zip(*path, strict=True), color=FRONTIER, linewidth=1, drawstyle="steps-post", zorder=1
+    )
+    for name, cost, quality in places:
+        best = (cost, quality) in frontier
+        axes.plot(
+            cost,
+            quality,
+            marker="o",
+            color=SHADES[0],
+            markerfacecolor=SHADES[0] if best else "white",
+            linestyle="",
+        )
+        if best or len(places) <= MAX_CASES:
+            axes.annotate(
+                _label(name),
+                (cost, quality),
+                xytext=(7, 5 if best else -5),
+                textcoords="offset points",
+                va="bottom" if best else "top",
+                fontsize="small",
+                parse_math=False,
+            )
+    axes.set_title("Quality for its cost; the line joins what nothing beats")
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.set_xlim(0, 1.15 * max(cost for _, cost, _ in places) or 1)
+    axes.set_ylim(-0.03, 1.06)
+    return own
+
+
+# Where to draw, and with what.
+
+
+def _axes(ax: Axes | None, *, height: float = 4.2) -> Axes:
+    """Return *ax*, or the axes of a new figure that no list of open figures holds."""
+    kind: Any = Axes
+    if kind is None:
+        raise MissingExtraError("plot", "matplotlib")
+    from matplotlib.figure import Figure
+
+    if ax is not None:
+        return check_instance("ax", ax, Axes)
+    own = Figure(figsize=(6.4, height), layout="constrained").add_subplot()
+    _pen(own).spines[["top", "right"]].set_visible(False)
+    return own
+
+
+def _pen(axes: Any) -> Any:
+    """Return *axes* untyped: matplotlib's stubs leave most of its keyword arguments unknown."""
+    return axes
+
+
+def _nothing_to_draw(name: str, value: object) -> NoReturn:
+    refuse(name, "a result with something to draw", value)
+
+
+def _label(name: str) -> str:
+    return one_line(name, MAX_LABEL)
+
+
+def _point(
+    ax: Any,
+    x: float,
+    y: float,
+    *,
+    marker: str,
+    color: str,
+    x_ends: tuple[float, float] | None = None,
+    y_ends: tuple[float, float] | None = None,
+) -> None:
+    if x_ends is not None:
+        ax.plot(x_ends, [y, y], color=color, linewidth=2, marker="|", zorder=2)
+    if y_ends is not None:
+        ax.plot([x, x], y_ends, color=color, linewidth=1.5, marker="_", zorder=2)
+    ax.plot(x, y, marker=marker, color=color, linestyle="", zorder=3)
+
+
+def _curves(results: object) -> dict[str, tuple[PassAtK, ...]]:
+    if isinstance(results, CodeReport):
+        return {model.model: model.pass_at_k for model in results.models}
+    if not is_mapping(results):
+        return {"": check_records("results", results, PassAtK)}
+    if not results:
+        refuse("results", "a mapping of at least one model", results)
+    return {
+        model: check_records(f"results[{model!r}]", curve, PassAtK)
+        for model, curve in results.items()
+    }
+
+
+_Row = CaseChange | int | None
+
+
+def _rows(comparison: Comparison, most: int) -> Sequence[_Row]:
+    """Return the suite (None), then the cases from worst to best, an int for those left out."""
+    worse, better = comparison.regressions, comparison.improvements
+    if len(worse) + len(better) <= most:
+        return [None, *worse, *reversed(better)]
+    n_better = min(len(better), max(most // 2, most - len(worse)))
+    n_worse = most - n_better
+    n_hidden = len(worse) + len(better) - most
+    return [None, *worse[:n_worse], n_hidden, *reversed(better[:n_better])]
+
+
+def _row_name(row: _Row, n_cases: int, *, several: bool) -> str:
+    if row is None:
+        return f"all cases ({n_cases})"
+    if isinstance(row, int):
+        return f"and {row} more"
+    parts = [row.case_id, row.model, row.metric if several else None]
+    return _label(" / ".join(part for part in parts if part is not None))
+
+
+_Place = tuple[str, float, float]
+
+
+def _places(points: object) -> tuple[list[_Place], str, str]:
+    if not isinstance(points, CodeReport):
+        tiers = check_records("points", points, TierStatistics)
+        places = [(t.tier_id, t.cost_usd.median, t.composite_score.median) for t in tiers]
+        return places, "Median cost of a run (USD)", "Median composite score"
+    places = [
+        (model.model, model.total_cost_usd, model.mean_score)
+        for model in points.models
+        if model.total_cost_usd is not None
+    ]
+    if not places:
+        _nothing_to_draw("points", points)
+    return places, "Total cost of what was measured (USD)", "Mean score"
+
+
+def _frontier(places: Iterable[tuple[float, float]]) -> set[tuple[float, float]]:
+    """Return the places that no cheaper or equally cheap one beats in quality."""
+    best = -math.inf
+    frontier: set[tuple[float, float]] = set()
+    for cost, quality in sorted(places, key=lambda place: (place[0], -place[1])):
+        if quality > best:
+            best = quality
+            frontier.add((cost, quality))
+    return frontier

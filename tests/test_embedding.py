@@ -1,0 +1,70 @@
+"""Every recipe of docs/embedding.md, run against the real package in a program of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+RECIPES = DOCS / "recipes"
+PRINTED = {
+    "autoevals_scorer": "0.5\n0.5",
+    "data_frames": (
+        "[1.0, 0.75, 0.0] [1.0, 0.75, 0.0]\npass@1 = 0.25 [0.001152, 0.9897]\n[0.5, 0.0]"
+    ),
+    "deepeval_metric": "0.5 True",
+    "inspect_scorer": "mean 0.750\nmedian 0.750\nlow 0.095",
+    "progress_bar": "100 100",
+}
+
+
+def _run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in *folder*, where whatever a peer leaves behind stays."""
+    quiet = {
+        "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
+        "HOME": str(folder),
+        "NO_COLOR": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env={**os.environ, **quiet},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_recipe_is_shown_and_run() -> None:
+    """A recipe that is not on the page helps nobody; one that is not run may be wrong."""
+    files = {path.stem for path in RECIPES.glob("*.py")}
+    assert files == {*PRINTED, "regression_gate"}
+    page = (DOCS / "embedding.md").read_text(encoding="utf-8")
+    assert all(f"recipes/{name}.py" in page for name in files)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_recipe_works(name: str, tmp_path: Path) -> None:
+    """The real package takes what scorekit gives it."""
+    run = _run(str(RECIPES / f"{name}.py"), folder=tmp_path)
+    assert run.stdout.strip() == PRINTED[name], run.stderr[-2000:]
+    assert run.returncode == 0
+
+
+def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
+    """The first run becomes the baseline, an equal one passes, a worse one fails by name."""
+    text = (RECIPES / "regression_gate.py").read_text(encoding="utf-8")
+    gate = tmp_path / "regression_gate.py"
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", gate.name)
+    for _ in range(2):
+        gate.write_text(text, encoding="utf-8")
+        assert _run(*command, folder=tmp_path).returncode == 0
+    gate.write_text(text.replace("passed=3, failed=0", "passed=0, failed=3"), encoding="utf-8")
+    run = _run(*command, folder=tmp_path)
+    assert run.returncode == 1
+    assert "RegressionError: 3 regressed: sort / candidate, parse / candidate" in run.stdout

@@ -1,0 +1,251 @@
+"""Each figure against a stored picture, and the results that are hard to draw."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.testing.compare import compare_images
+
+import scorekit
+from scorekit import (
+    CodeSample,
+    Comparison,
+    InputError,
+    MissingExtraError,
+    Run,
+    calibration_from_counts,
+    code_report,
+    compare_reports,
+    pass_at_ks,
+    plot_comparison,
+    plot_cost_quality,
+    plot_pass_at_k,
+    plot_reliability,
+    plots,
+    tier_statistics,
+)
+
+BASELINE = Path(__file__).parent / "data" / "plots"
+TOLERANCE = 12  # root mean square of 255: other fonts pass, a missing element does not
+
+CALIBRATION = calibration_from_counts({"high": (10, 20), "medium": (8, 15), "low": (5, 10)})
+KS = (1, 2, 5, 10)
+CURVES = {
+    "small": pass_at_ks(n_samples=[20] * 12, n_correct=range(12), ks=KS),
+    "large $x$": pass_at_ks(n_samples=[20] * 12, n_correct=range(8, 20), ks=KS),
+    "_hidden": pass_at_ks(n_samples=[20] * 12, n_correct=[0] * 9 + [20] * 3, ks=KS),
+}
+
+
+def _comparison(n_cases: int, step: float = 0.1) -> Comparison:
+    before = {f"case-{i}": 0.5 for i in range(n_cases)}
+    after = {f"case-{i}": min(1.0, max(0.0, 0.3 + step * (i % 6))) for i in range(n_cases)}
+    return compare_reports(before, after)
+
+
+def _tiers(costs: list[tuple[float, float]]) -> list[scorekit.TierStatistics]:
+    return [
+        tier_statistics(
+            f"T{i}",
+            [Run(run_id="1", passed=True, impl_rate=rate, cost_usd=cost, duration_seconds=1)],
+            pass_weight=0,
+            impl_weight=1,
+        )
+        for i, (cost, rate) in enumerate(costs)
+    ]
+
+
+def _samples(n_cases: int) -> list[CodeSample]:
+    return [
+        CodeSample(
+            case_id=f"{i}", model=model, compiled=True, passed=1, failed=i % 3, cost_usd=cost
+        )
+        for model, cost in (("a", 0.01), ("b", 0.03))
+        for i in range(n_cases)
+    ]
+
+
+FIGURES: dict[str, Callable[[], Axes]] = {
+    "reliability": lambda: plot_reliability(CALIBRATION),
+    "pass_at_k": lambda: plot_pass_at_k(CURVES),
+    "comparison": lambda: plot_comparison(_comparison(14)),
+    "comparison_folded": lambda: plot_comparison(_comparison(10_000), max_cases=12),
+    "cost_quality": lambda: plot_cost_quality(
+        _tiers([(0.1, 0.4), (0.3, 0.35), (0.4, 0.8), (0.9, 0.82), (1.2, 0.7)])
+    ),
+}
+
+
+def _save(ax: Axes, path: Path) -> None:
+    assert isinstance(ax.figure, Figure)
+    ax.figure.savefig(path, dpi=60, metadata={"Software": None})
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_it_looks_as_it_did(name: str, tmp_path: Path) -> None:
+    """A change of what is drawn is a change somebody looked at and stored again."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        _save(FIGURES[name](), tmp_path / f"{name}.png")
+    expected, actual = str(BASELINE / f"{name}.png"), str(tmp_path / f"{name}.png")
+    assert compare_images(expected, actual, tol=TOLERANCE) is None
+
+
+def test_the_tolerance_sees_a_missing_element(tmp_path: Path) -> None:
+    """A picture comparison that passes anything would hold nothing."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        ax = FIGURES["comparison"]()
+        for line in ax.lines[:6]:
+            line.remove()
+        _save(ax, tmp_path / "comparison.png")
+    expected, actual = str(BASELINE / "comparison.png"), str(tmp_path / "comparison.png")
+    assert compare_images(expected, actual, tol=TOLERANCE)
+
+
+def test_nothing_global_is_touched() -> None:
+    """No figure is left open behind the caller's back, and no backend is chosen."""
+    program = (
+        "import sys, scorekit as s\n"
+        "ax = s.plot_pass_at_k(s.pass_at_ks(n_samples=9, n_correct=3, ks=(1, 2)))\n"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+    given = Figure().add_subplot()
+    assert plot_reliability(CALIBRATION, ax=given) is given
+    assert given.spines["top"].get_visible()
+
+
+@pytest.mark.parametrize("n_cases", [1, 10_000])
+def test_one_case_and_ten_thousand(n_cases: int, tmp_path: Path) -> None:
+    """The figure of a large result is as large, and as soon made, as that of forty cases."""
+    report = code_report(_samples(n_cases))
+    drawn = [
+        plot_comparison(_comparison(n_cases)),
+        plot_comparison(compare_reports(report, report)),
+        plot_pass_at_k(report),
+        plot_cost_quality(report),
+        plot_cost_quality(_tiers([(i * 0.01, 1 / (i + 1)) for i in range(min(n_cases, 99))])),
+        plot_reliability(calibration_from_counts({"high": (0, n_cases)})),
+    ]
+    for ax in drawn:
+        assert len(ax.lines) < 200
+        _save(ax, tmp_path / "figure.png")
+
+
+def test_folded_cases_are_counted() -> None:
+    """What is not drawn is said, and the worst and the best are what is drawn."""
+    comparison = _comparison(10_000)
+    ax = plot_comparison(comparison, max_cases=10)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    n_moved = len(comparison.regressions) + len(comparison.improvements)
+    assert names[0] == "all cases (10000)"
+    assert names[6] == f"and {n_moved - 10} more"
+    assert len(names) == 12
+    few = compare_reports(
+        {f"{i}": 0.9 for i in range(30)}, {f"{i}": 0.1 if i < 29 else 1.0 for i in range(30)}
+    )
+    names = [label.get_text() for label in plot_comparison(few, max_cases=4).get_yticklabels()]
+    assert names == ["all cases (30)", "0", "1", "2", "and 26 more", "29"]
+
+
+def test_several_metrics_and_hostile_names(tmp_path: Path) -> None:
+    """Names are text: no formula, no line break, no end."""
+    name = "$\\frac{1}$<b>\n" + "x" * 999
+    report = code_report([CodeSample(case_id=name, model=name, compiled=True, passed=1)])
+    worse = code_report([CodeSample(case_id=name, model=name, compiled=False)])
+    _save(plot_comparison(compare_reports(report, worse)), tmp_path / "a.png")
+    _save(plot_pass_at_k(report), tmp_path / "b.png")
+    case = {"generated": "SELECT 1 FROM t", "expected_tables": ["t"], "safety_valid": True}
+    runs = [
+        scorekit.score_sql_cases(
+            [scorekit.SqlCase(case_id="q", **{**case, "should_pass": ok, "generated": sql})]  # type: ignore[arg-type]
+        )
+        for ok, sql in ((True, "SELECT 1 FROM t"), (False, "SELECT 1 FROM u"))
+    ]
+    ax = plot_comparison(compare_reports(*runs))
+    names = {label.get_text() for label in ax.get_yticklabels()}
+    assert names == {"all cases (1)", "q / table_accuracy", "q / safety_validation"}
+
+
+def test_the_frontier_is_what_nothing_beats() -> None:
+    """Of equal cost the better, of equal quality the cheaper."""
+    places = [(1.0, 0.5), (1.0, 0.6), (2.0, 0.6), (3.0, 0.9), (0.5, 0.1)]
+    frontier = plots._frontier(places)
+    assert frontier == {
+        one
+        for one in places
+        if not any(p != one and p[0] <= one[0] and p[1] >= one[1] for p in places)
+    }
+
+
+UNKNOWN = pass_at_ks(n_samples=[1], n_correct=[1], ks=(5,), insufficient="nan")
+UNPRICED = code_report([CodeSample(case_id="a", model="m", compiled=True)])
+ONE: Any = 1
+NOTHING = "must be a result with something to draw, got "
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "message"),
+    [
+        (lambda: plot_pass_at_k(UNKNOWN), InputError, f"results {NOTHING}"),
+        (lambda: plot_cost_quality(UNPRICED), InputError, f"points {NOTHING}"),
+        (
+            lambda: plot_pass_at_k({}),
+            InputError,
+            "results must be a mapping of at least one model",
+        ),
+        (lambda: plot_pass_at_k({"a": []}), InputError, "results['a'] must be a non-empty seq"),
+        (
+            lambda: plot_pass_at_k([]),
+            InputError,
+            "results must be a non-empty sequence of PassAtK",
+        ),
+        (lambda: plot_cost_quality([]), InputError, "points must be a non-empty sequence of Tier"),
+        (lambda: plot_cost_quality([ONE]), TypeError, "points[0] must be a TierStatistics, got 1"),
+        (
+            lambda: plot_reliability(ONE),
+            TypeError,
+            "result must be a ConfidenceCalibration, got 1",
+        ),
+        (lambda: plot_comparison(ONE), TypeError, "comparison must be a Comparison, got 1"),
+        (lambda: plot_comparison(_comparison(2), max_cases=1), InputError, "max_cases must be an"),
+        (lambda: plot_reliability(CALIBRATION, ax=ONE), TypeError, "ax must be an Axes, got 1"),
+    ],
+)
+def test_what_cannot_be_drawn(draw: Any, error: type[Exception], message: str) -> None:
+    """The caller hears it before a figure is made; one text says that there is nothing to draw."""
+    with pytest.raises(error) as raised:
+        draw()
+    assert str(raised.value).startswith(message)
+
+
+def test_a_gap_in_a_curve() -> None:
+    """An unknown estimate leaves its curve, not the figure."""
+    known = pass_at_ks(n_samples=[4], n_correct=[1], ks=(1, 4, 5), insufficient="nan")
+    assert math.isnan(known[2].score)
+    xs: Any = plot_pass_at_k(known).lines[0].get_xdata()
+    assert list(xs) == [1, 4]
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command that installs it is in the message."""
+    monkeypatch.setattr(plots, "Axes", None)
+    message = r"^matplotlib is not installed; run: pip install 'scorekit\[plot\]'$"
+    with pytest.raises(MissingExtraError, match=message):
+        plot_reliability(CALIBRATION)
+
+
+if __name__ == "__main__":  # store the pictures again, after a look at each
+    BASELINE.mkdir(exist_ok=True)
+    for figure, draw_it in FIGURES.items():
+        _save(draw_it(), BASELINE / f"{figure}.png")

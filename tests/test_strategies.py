@@ -1,0 +1,191 @@
+"""The strategies draw what scorekit makes, and Hypothesis finds them by itself."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pickle
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+import pytest
+import sqlglot
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import scorekit
+from scorekit import InputError, Judge, MissingExtraError, Record, Tally, strategies
+from scorekit._hypothesis import STRATEGIES
+
+RECORDS = [
+    name
+    for name in scorekit.__all__
+    if inspect.isclass(one := getattr(scorekit, name)) and issubclass(one, Record)
+]
+FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+FUNCTIONS: dict[str, Callable[..., st.SearchStrategy[Any]]] = {
+    name: getattr(strategies, name) for name in strategies.__all__ if name != "SHOP"
+}
+
+
+def test_every_record_has_a_strategy() -> None:
+    """An embedder need not know which types the strategies forgot."""
+    assert set(RECORDS) - {"Record"} <= STRATEGIES.keys()
+    assert set(STRATEGIES.values()) <= FUNCTIONS.keys()
+
+
+@pytest.mark.parametrize("name", [*RECORDS, "Judge", "Tally"])
+@FEW
+@given(data=st.data())
+def test_a_type_is_enough(name: str, data: st.DataObject) -> None:
+    """Hypothesis resolves the type itself, and what it draws is valid, whole and travels."""
+    kind = getattr(scorekit, name)
+    value = data.draw(st.from_type(kind))
+    assert isinstance(value, kind)
+    if isinstance(value, Record):
+        text = json.dumps(value.to_dict(), allow_nan=False)
+        assert type(value).from_dict(json.loads(text)) == value
+        assert pickle.loads(pickle.dumps(value)) == value
+    if isinstance(value, Judge):
+        request = data.draw(strategies.judge_requests())
+        assert value.judge(request) == value.judge(request)
+    if isinstance(value, Tally):
+        assert isinstance(value.merge(value), Tally)
+
+
+@given(strategies.sample_counts(), strategies.suite_counts())
+def test_counts_are_arguments(one: dict[str, Any], suite: dict[str, Any]) -> None:
+    """They are what the metric takes, as they are drawn."""
+    assert scorekit.pass_at_k(**one).n_tasks == 1
+    assert scorekit.pass_at_k(**suite).n_tasks == len(suite["n_samples"])
+
+
+@given(strategies.run_lists(), strategies.confidence_outcomes())
+def test_columns_are_arguments(
+    runs: list[scorekit.Run], columns: tuple[list[str], list[bool]]
+) -> None:
+    """No tier has a run twice, and both columns are equally long."""
+    assert scorekit.tier_statistics("T0", runs).n_runs == len(runs)
+    assert scorekit.confidence_calibration(*columns).n_cases == len(columns[0])
+
+
+SCHEMAS: st.SearchStrategy[Mapping[str, Mapping[str, str]]] = (
+    st.just(strategies.SHOP)
+    | strategies.sql_schemas()
+    | st.just({'a "b" c': {"order": "decimal(8, 2)", "é;--": "varchar"}, "select": {"x": "INT"}})
+)
+
+
+def _database(schema: Mapping[str, Mapping[str, str]]) -> sqlite3.Connection:
+    database = sqlite3.connect(":memory:")
+    for table, columns in schema.items():
+        names = ['"' + name.replace('"', '""') + '"' for name in (table, *columns)]
+        database.execute(f"CREATE TABLE {names[0]} ({', '.join(names[1:])})")
+        for value in (None, 1, "a"):
+            marks = ", ".join("?" for _ in columns)
+            database.execute(f"INSERT INTO {names[0]} VALUES ({marks})", [value] * len(columns))
+    return database
+
+
+@settings(max_examples=150)
+@given(data=st.data(), depth=st.integers(0, 3))
+def test_queries_are_valid(data: st.DataObject, depth: int) -> None:
+    """SQLite runs them, sqlglot reads them in several dialects, their tables are the schema's."""
+    schema = data.draw(SCHEMAS)
+    query = data.draw(strategies.sql_queries(schema, max_depth=depth))
+    database = _database(schema)
+    try:
+        database.execute(query).fetchmany(3)
+    finally:
+        database.close()
+    for dialect in ("sqlite", "postgres", "duckdb"):
+        assert len(sqlglot.parse(query, dialect=dialect)) == 1
+    if schema is strategies.SHOP:
+        assert set(scorekit.extract_tables(query)) <= set(schema)
+
+
+def test_queries_are_varied() -> None:
+    """Each kind of clause comes up; a generator that lost one would test less than it says."""
+    seen: set[str] = set()
+    words = "JOIN,WHERE,GROUP BY,HAVING,ORDER BY,LIMIT,UNION,WITH,IN (SELECT,LIKE,BETWEEN,DISTINCT"
+
+    @settings(max_examples=1000, database=None, derandomize=True)
+    @given(strategies.sql_queries())
+    def collect(query: str) -> None:
+        seen.update(word for word in words.split(",") if word in query)
+
+    collect()
+    assert seen == set(words.split(","))
+
+
+@pytest.mark.parametrize(
+    ("schema", "depth", "error", "message"),
+    [
+        ({}, 1, InputError, "schema must be a mapping of at least one table, got {}"),
+        ("t", 1, TypeError, "schema must be a mapping from table to columns, got 't'"),
+        ({"t": {}}, 1, InputError, r"schema\['t'\] must be a mapping of at least one column, .*"),
+        ({"t": "a"}, 1, TypeError, r"schema\['t'\] must be a mapping from column to type, .*"),
+        ({"t": {"a": 1}}, 1, TypeError, r"schema\['t'\]\['a'\] must be a non-empty string, got 1"),
+        ({"t": {"a": "INT"}}, -1, InputError, "max_depth must be an integer >= 0, got -1"),
+    ],
+)
+def test_a_schema_that_is_none(
+    schema: Any, depth: int, error: type[Exception], message: str
+) -> None:
+    """What is wrong with a schema is said when the strategy is made, not when it is drawn from."""
+    with pytest.raises(error, match=f"^{message}$"):
+        strategies.sql_queries(schema, max_depth=depth)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_documented(name: str) -> None:
+    """Each strategy says what it draws, what its arguments mean, and since when it is there."""
+    doc = inspect.getdoc(FUNCTIONS[name]) or ""
+    assert doc.startswith("Draw ")
+    assert ".. versionadded::" in doc
+    for parameter in inspect.signature(FUNCTIONS[name]).parameters:
+        assert f"    {parameter}: " in doc
+
+
+def _loaded_after(code: str) -> set[str]:
+    program = f"import sys\n{code}\nprint(*sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(run.stdout.split())
+
+
+def test_hypothesis_stays_light() -> None:
+    """Every program that loads Hypothesis runs the hook; it must not pay for numpy or sqlglot."""
+    (hook,) = entry_points(group="hypothesis", name="scorekit")
+    assert hook.value == "scorekit._hypothesis:register"
+    loaded = _loaded_after("import hypothesis.strategies")
+    assert "scorekit._hypothesis" in loaded
+    assert not loaded & {"numpy", "scipy", "sqlglot", "scorekit.coding", "scorekit.strategies"}
+
+
+@pytest.mark.parametrize("first", ["scorekit", "hypothesis"])
+def test_the_order_of_imports_does_not_matter(first: str) -> None:
+    """A type is registered whether it was loaded before Hypothesis or after."""
+    early = "from scorekit import Run" if first == "scorekit" else ""
+    loaded = _loaded_after(
+        f"{early}\nimport hypothesis.strategies as st\nfrom scorekit import Run, CodeSample\n"
+        "assert 'impl_rate' in repr(st.from_type(Run)) and st.from_type(CodeSample) is not None"
+    )
+    assert "scorekit.strategies" in loaded
+
+
+def test_without_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command that installs what is missing is in the message."""
+    for name in ("strategies", "_input_strategies", "_sql_strategies"):
+        monkeypatch.delitem(sys.modules, f"scorekit.{name}")
+    monkeypatch.delattr(scorekit, "strategies")
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    message = r"^hypothesis is not installed; run: pip install 'scorekit\[testing\]'$"
+    with pytest.raises(MissingExtraError, match=message):
+        _ = scorekit.strategies
+    assert "strategies" in dir(scorekit)
