@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 import attrs
 import numpy as np
@@ -74,15 +75,7 @@ def best_at_k(
     .. versionadded:: 0.1.0
     """
     k = check_bounded_count("k", k, 1)
-    items = check_items("scores", scores, what="numbers, or of such sequences")
-    single = not any(map(is_ordered, items))
-    if single:
-        tasks = [check_number_column("scores", items, 0.0, 1.0)]
-    else:
-        tasks = [
-            check_number_column(f"scores[{i}]", item, 0.0, 1.0) for i, item in enumerate(items)
-        ]
-    tasks = [np.sort(task) for task in tasks]
+    tasks, single = _check_scores(scores)
     return estimate_tasks(
         BestAtK,
         name="n_samples of scores",
@@ -97,6 +90,19 @@ def best_at_k(
         insufficient=insufficient,
         clusters=clusters,
     )
+
+
+def _check_scores(scores: Any) -> tuple[list[Floats], bool]:
+    """Return the sorted scores of each task, and whether there is one task by itself."""
+    items: Any = np.asarray(scores) if hasattr(scores, "__array__") else None
+    if items is None or items.ndim != 1 or items.dtype == object:  # else it is one task's column
+        items = check_items("scores", scores, what="numbers, or of such sequences")
+        if any(map(is_ordered, items)):
+            return [
+                np.sort(check_number_column(f"scores[{i}]", item, 0.0, 1.0))
+                for i, item in enumerate(items)
+            ], False
+    return [np.sort(check_number_column("scores", items, 0.0, 1.0))], True
 
 
 def _weights(n: int, k: int) -> Floats:
