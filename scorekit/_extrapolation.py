@@ -39,8 +39,7 @@ class ExtrapolatedPassAtK(Record):
     mean_rate: float
     """Fitted mean of the tasks' success rates, in (0, 1)."""
     correlation: float
-    """Fitted correlation of two attempts at one task: 0 if all tasks are alike, 1 if each is
-    always solved or never."""
+    """Of two attempts at one task, as fitted; 1 if no task is ever solved now and then only."""
     n_tasks: int
     max_samples: int
     """Most samples of a task; the score is extrapolated for *k* above it."""

@@ -17,6 +17,7 @@ from scorekit import (
     CodeSample,
     CodeScore,
     Comparison,
+    Interval,
     Judge,
     JudgeRequest,
     LetterGrade,
@@ -40,6 +41,16 @@ def api() -> None:
     assert_type(scorekit.pass_at_k(n_samples=10, n_correct=3, k=5), PassAtK)
     assert_type(scorekit.pass_at_k(n_samples=[10, 10], n_correct=np.array([3, 4])), PassAtK)
     assert_type(scorekit.pass_at_ks(n_samples=[10], n_correct=[3], ks=(1, 5)), tuple[PassAtK, ...])
+    assert_type(scorekit.pass_hat_k(n_samples=[3, 3], n_correct=[1, 2], k=2), scorekit.PassHatK)
+    assert_type(scorekit.g_pass_at_k(n_samples=4, n_correct=3, tau=0.5), scorekit.GPassAtK)
+    assert_type(scorekit.best_at_k([0.5, 1.0]), scorekit.BestAtK)
+    scorekit.best_at_k([np.array([0.5, 1.0]), np.array([0.25])], clusters=["a", 1])
+    scorekit.best_at_k([[0.5, 1], (0.25, 0.5)])
+    assert_type(scorekit.majority_at_k(["a", "b"], correct="a"), scorekit.MajorityAtK)
+    scorekit.majority_at_k([{"a": 3}, ["b"]], correct=["a", "b"], k=1)
+    assert_type(scorekit.mean_interval([1, 0.5], clusters=pd.Series(["a", "b"])), Interval)
+    assert_type(scorekit.required_tasks(effect=0.05, attempts=(1, 5)), int)
+    assert_type(scorekit.minimum_detectable_effect(n_tasks=164), float)
     assert_type(scorekit.describe([1, 2.0]), Statistics)
     assert_type(scorekit.letter_grade(0.9), LetterGrade)
 
