@@ -157,6 +157,6 @@ def _variance(n: int, c: int, k: int, needed: int) -> float:
     both = math.fsum(
         chance * _tails(n - k, c - i, k, needed)[side]
         for i, chance in enumerate(chances.tolist(), least)
-        if (i < needed) == bool(side)
+        if chance and (i < needed) == bool(side)
     )
     return max(_tails(n, c, k, needed)[side] ** 2 - both, 0.0)

@@ -121,7 +121,7 @@ def test_nothing_varies() -> None:
     ("arguments", "error", "message"),
     [
         ({"effect": 0}, InputError, "effect must be a number in (0, 1], got 0"),
-        ({"effect": math.nan}, InputError, "effect must be a number in [0, 1], got nan"),
+        ({"effect": math.nan}, InputError, "effect must be a finite number, got nan"),
         (
             {"effect": 1e-300},
             InputError,
@@ -148,7 +148,7 @@ def test_nothing_varies() -> None:
         ({"attempts": 0}, InputError, "attempts must be an integer >= 1, got 0"),
         ({"attempts": 1.5}, TypeError, "attempts must be an integer >= 1, got 1.5"),
         ({"power": 1.0}, InputError, "power must be a number in [0.5, 1), got 1.0"),
-        ({"power": 0.4}, InputError, "power must be a number in [0.5, 1], got 0.4"),
+        ({"power": 0.4}, InputError, "power must be a number in [0.5, 1), got 0.4"),
         ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
     ],
 )
