@@ -1,10 +1,16 @@
 """
-How often the suite verdict cries wolf, and how often it sees a real loss.
+How often each suite verdict cries wolf, and how often it sees what is there.
 
 Every task has its own success rate, drawn from Beta(1/2, 1/2): most tasks are nearly always or
 nearly never solved.  For false alarms both runs draw from the same rates; for power a fifth of
-the tasks, drawn from those that have them, loses 25 points.  Attempts are scored 0 or 1
-(Cochran-Mantel-Haenszel); for the paired t test each case is given as the mean of its attempts.
+the tasks, drawn from those that have them, loses 25 points.
+
+- One suite: attempts scored 0 or 1 (Cochran-Mantel-Haenszel), or each case given as the mean of
+  its attempts (paired t).
+- Clusters: five attempts a task, and a shift of each group of its own, 0 on average for false alarms and -0.1 for power.
+- Several: four models on 100 x 5, of which none, one or all lose.
+- Margin: one attempt a task, a share of the tasks falls and another rises; the loss is exactly the
+  margin (a false claim) or 0 (a true one).
 
     python benchmarks/bench_verdict.py [repetitions] [seed]
 """
@@ -13,6 +19,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +27,19 @@ from numpy.typing import NDArray
 import scorekit
 
 DESIGNS = ((100, 1), (100, 5), (164, 10))
+GROUPS: dict[str, list[int]] = {
+    "5 x 20": [20] * 5,
+    "10 x 10": [10] * 10,
+    "40 x 4": [4] * 40,
+    "1 x 40 + 20 x 3": [40] + [3] * 20,
+}
+SPREAD = 0.1
+ATTEMPTS = 5
 LOSS = 0.25
+MARGIN = 0.05
 
 Counts = NDArray[np.int64]
+Scores = dict[str, list[int] | float]
 
 
 def draw(
@@ -37,42 +54,134 @@ def draw(
     return rng.binomial(n_attempts, rates), rng.binomial(n_attempts, current)
 
 
-def verdict(before: Counts, after: Counts, n_attempts: int, *, binary: bool) -> str:
-    """Return the verdict on one pair of runs, from attempts or from means."""
-    sides = [
-        {
-            f"task-{i}": [1] * c + [0] * (n_attempts - c) if binary else c / n_attempts
-            for i, c in enumerate(side.tolist())
-        }
-        for side in (before, after)
-    ]
-    return scorekit.compare_reports(sides[0], sides[1]).suite.verdict
+def named(counts: Counts, n_attempts: int, *, binary: bool = True) -> Scores:
+    """Return successes as scores of attempts, or as their mean."""
+    return {
+        f"task-{i}": [1] * c + [0] * (n_attempts - c) if binary else c / n_attempts
+        for i, c in enumerate(counts.tolist())
+    }
 
 
-def main() -> None:
-    """Print one Markdown table."""
-    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20261120
-    print(f"{repetitions} repetitions, seed {seed}, confidence 0.95\n")
+def shares(
+    repetitions: int, seed: int, once: Callable[[np.random.Generator], str]
+) -> dict[str, float]:
+    """Return how often *once* gave each answer."""
+    rng = np.random.default_rng(seed)
+    counts = Counter(once(rng) for _ in range(repetitions))
+    return {answer: n / repetitions for answer, n in counts.items()}
+
+
+def alarms(found: dict[str, float]) -> str:
+    """Return the share of alarms on either side."""
+    worse, better = found.get("regressed", 0.0), found.get("improved", 0.0)
+    return f"{worse + better:.4f} ({worse:.4f} + {better:.4f})"
+
+
+def one_suite(repetitions: int, seed: int) -> None:
+    """Print false alarms and power of the two tests."""
     print("| tasks x attempts | test | false alarms (worse + better) | power |")
     print("|---|---|---|---|")
     for n_tasks, n_attempts in DESIGNS:
         for binary in (True, False):
             if n_attempts == 1 and not binary:
                 continue  # a single 0/1 score per case is binary either way
-            rng = np.random.default_rng(seed)
-            counts: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-            for loss, counter in counts.items():
-                for _ in range(repetitions):
-                    before, after = draw(rng, n_tasks, n_attempts, loss=loss)
-                    counter[verdict(before, after, n_attempts, binary=binary)] += 1
-            worse, better = (counts[False][v] / repetitions for v in ("regressed", "improved"))
-            power = counts[True]["regressed"] / repetitions
+
+            def once(rng: np.random.Generator, *, loss: bool) -> str:
+                sides = draw(rng, n_tasks, n_attempts, loss=loss)  # noqa: B023 - used at once
+                before, after = (named(side, n_attempts, binary=binary) for side in sides)  # noqa: B023 - as above
+                return scorekit.compare_reports(before, after).suite.verdict
+
+            null = shares(repetitions, seed, lambda rng: once(rng, loss=False))
+            real = shares(repetitions, seed, lambda rng: once(rng, loss=True))
             test = "Cochran-Mantel-Haenszel" if binary else "paired t"
-            print(
-                f"| {n_tasks} x {n_attempts} | {test} | "
-                f"{worse + better:.4f} ({worse:.4f} + {better:.4f}) | {power:.3f} |"
-            )
+            row = f"{alarms(null)} | {real.get('regressed', 0.0):.3f}"
+            print(f"| {n_tasks} x {n_attempts} | {test} | {row} |")
+
+
+def clustered(repetitions: int, seed: int) -> None:
+    """Print false alarms with and without the groups, and the power with them."""
+    print("\n| groups x tasks | false alarms without clusters | with clusters | power with |")
+    print("|---|---|---|---|")
+    for title, sizes in GROUPS.items():
+        groups = np.repeat(np.arange(len(sizes)), sizes)
+        clusters = {f"task-{i}": int(group) for i, group in enumerate(groups)}
+
+        def once(rng: np.random.Generator, mean: float, known: dict[str, int] | None) -> str:
+            rates = rng.uniform(0.3, 0.7, groups.size)  # noqa: B023 - used at once
+            shift = mean + rng.normal(0.0, SPREAD, len(sizes))[groups]  # noqa: B023 - as above
+            current = np.clip(rates + shift, 0.0, 1.0)
+            sides = (rng.binomial(ATTEMPTS, side) for side in (rates, current))
+            before, after = (named(side, ATTEMPTS) for side in sides)
+            return scorekit.compare_reports(before, after, clusters=known).suite.verdict
+
+        blind = shares(repetitions, seed, lambda rng: once(rng, 0.0, None))
+        null = shares(repetitions, seed, lambda rng: once(rng, 0.0, clusters))  # noqa: B023 - as above
+        real = shares(repetitions, seed, lambda rng: once(rng, -0.1, clusters))  # noqa: B023 - as above
+        print(f"| {title} | {alarms(blind)} | {alarms(null)} | {real.get('regressed', 0.0):.3f} |")
+
+
+def several(repetitions: int, seed: int) -> None:
+    """Print how often any of four models is called worse, and how often those that are."""
+    names = "abcd"
+    print("\n| adjustment | any false alarm | one worse: seen | all worse: share seen |")
+    print("|---|---|---|---|")
+
+    def report(columns: list[Counts]) -> scorekit.CodeReport:
+        return scorekit.code_report(
+            scorekit.CodeSample(case_id=f"t{i}", model=name, compiled=True, passed=c, failed=5 - c)
+            for name, column in zip(names, columns, strict=True)
+            for i, c in enumerate(column.tolist())
+        )
+
+    found: dict[tuple[str, int], list[list[str]]] = {}
+    for n_worse in (0, 1, 4):
+        rng = np.random.default_rng(seed)
+        for _ in range(repetitions):
+            pairs = [draw(rng, 100, ATTEMPTS, loss=i < n_worse) for i in range(len(names))]
+            before, after = (report([pair[side] for pair in pairs]) for side in (0, 1))
+            for adjustment in ("none", "holm", "benjamini-hochberg"):
+                suites = scorekit.compare_reports(before, after, adjustment=adjustment).suites
+                verdicts = [str(suite.verdict) for suite in suites.values()]
+                found.setdefault((adjustment, n_worse), []).append(verdicts)
+    for adjustment in ("none", "holm", "benjamini-hochberg"):
+        wolf = np.mean([bool({"regressed", "improved"} & {*row}) for row in found[adjustment, 0]])
+        one = np.mean([row[0] == "regressed" for row in found[adjustment, 1]])
+        every = np.mean([[v == "regressed" for v in row] for row in found[adjustment, 4]])
+        print(f"| {adjustment} | {wolf:.4f} | {one:.3f} | {every:.3f} |")
+
+
+def margin(repetitions: int, seed: int) -> None:
+    """Print false and true claims to be no worse than by the margin."""
+    print(f"\n| tasks | rise / fall | false claims at a loss of {MARGIN} | true claims at 0 |")
+    print("|---|---|---|---|")
+    for n_tasks in (100, 200, 400):
+        for rise in (0.0, 0.02, 0.1):
+
+            def once(rng: np.random.Generator, rise: float, fall: float) -> str:
+                moved = rng.choice([1, -1, 0], n_tasks, p=[rise, fall, 1 - rise - fall])  # noqa: B023 - used at once
+                before = named((moved == -1).astype(np.int64), 1)
+                after = named((moved == 1).astype(np.int64), 1)
+                suite = scorekit.compare_reports(before, after, margin=MARGIN).suite
+                assert suite.within_margin is not None
+                return suite.within_margin.verdict
+
+            fall = rise + MARGIN
+            wrong = shares(repetitions, seed, lambda rng: once(rng, rise, fall))  # noqa: B023 - as above
+            right = shares(repetitions, seed, lambda rng: once(rng, rise, rise))  # noqa: B023 - as above
+            claims = [
+                sum(side.get(v, 0.0) for v in ("not worse", "equivalent"))
+                for side in (wrong, right)
+            ]
+            print(f"| {n_tasks} | {rise:g} / {fall:g} | {claims[0]:.4f} | {claims[1]:.3f} |")
+
+
+def main() -> None:
+    """Print the Markdown tables."""
+    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20261120
+    print(f"{repetitions} repetitions, seed {seed}, confidence 0.95\n")
+    for part in (one_suite, clustered, several, margin):
+        part(repetitions, seed)
 
 
 if __name__ == "__main__":

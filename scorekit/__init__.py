@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scorekit._best import BestAtK as BestAtK
     from scorekit._best import best_at_k as best_at_k
+    from scorekit._calibration_error import CalibrationBin as CalibrationBin
+    from scorekit._calibration_error import CalibrationError as CalibrationError
+    from scorekit._calibration_error import calibration_error as calibration_error
+    from scorekit._changes import CaseChange as CaseChange
     from scorekit._costs import PRICES as PRICES
     from scorekit._costs import ModelPrice as ModelPrice
     from scorekit._costs import cost_of_pass as cost_of_pass
@@ -36,8 +40,13 @@ if TYPE_CHECKING:
     from scorekit._sql_case import SqlCaseScore as SqlCaseScore
     from scorekit._sql_case import ascore_sql_case as ascore_sql_case
     from scorekit._sql_case import score_sql_case as score_sql_case
+    from scorekit._verdict import MarginVerdict as MarginVerdict
     from scorekit._verdict import SuiteVerdict as SuiteVerdict
     from scorekit._voting import VotingJudge as VotingJudge
+    from scorekit.agreement import CorrectedMean as CorrectedMean
+    from scorekit.agreement import JudgeAgreement as JudgeAgreement
+    from scorekit.agreement import corrected_mean as corrected_mean
+    from scorekit.agreement import judge_agreement as judge_agreement
     from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
     from scorekit.calibration import LevelCalibration as LevelCalibration
     from scorekit.calibration import calibration_from_counts as calibration_from_counts
@@ -50,15 +59,16 @@ if TYPE_CHECKING:
     from scorekit.coding import CodeWeights as CodeWeights
     from scorekit.coding import code_score as code_score
     from scorekit.coding import code_scores as code_scores
-    from scorekit.comparison import CaseChange as CaseChange
     from scorekit.comparison import Comparison as Comparison
     from scorekit.comparison import compare_reports as compare_reports
     from scorekit.errors import InputError as InputError
+    from scorekit.errors import ItemError as ItemError
     from scorekit.errors import JudgeError as JudgeError
     from scorekit.errors import MissingExtraError as MissingExtraError
     from scorekit.errors import RegressionError as RegressionError
     from scorekit.errors import ScorekitError as ScorekitError
     from scorekit.errors import SqlError as SqlError
+    from scorekit.errors import WorkerError as WorkerError
     from scorekit.intervals import Interval as Interval
     from scorekit.intervals import mean_interval as mean_interval
     from scorekit.intervals import proportion_interval as proportion_interval
@@ -68,6 +78,7 @@ if TYPE_CHECKING:
     from scorekit.judging import QueryCorrectness as QueryCorrectness
     from scorekit.judging import aquery_correctness as aquery_correctness
     from scorekit.judging import query_correctness as query_correctness
+    from scorekit.parallel import map_scores as map_scores
     from scorekit.reports import CaseStatistics as CaseStatistics
     from scorekit.reports import CodeReport as CodeReport
     from scorekit.reports import CodeSample as CodeSample
@@ -105,6 +116,8 @@ if TYPE_CHECKING:
     from scorekit.validation import validation_accuracy as validation_accuracy
 
 _MODULES = {
+    "_calibration_error": ("CalibrationBin", "CalibrationError", "calibration_error"),
+    "_changes": ("CaseChange",),
     "_best": ("BestAtK", "best_at_k"),
     "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
     "_extrapolation": ("ExtrapolatedPassAtK", "extrapolate_pass_at_k"),
@@ -115,8 +128,9 @@ _MODULES = {
     "_power": ("minimum_detectable_effect", "required_tasks"),
     "_records": ("MetricError", "Record"),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
-    "_verdict": ("SuiteVerdict",),
+    "_verdict": ("MarginVerdict", "SuiteVerdict"),
     "_voting": ("VotingJudge",),
+    "agreement": ("CorrectedMean", "JudgeAgreement", "corrected_mean", "judge_agreement"),
     "calibration": (
         "ConfidenceCalibration",
         "LevelCalibration",
@@ -126,18 +140,21 @@ _MODULES = {
     "cases": ("SqlReport", "ascore_sql_cases", "score_sql_cases"),
     "claude_judge": ("ClaudeJudge",),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
-    "comparison": ("CaseChange", "Comparison", "compare_reports"),
+    "comparison": ("Comparison", "compare_reports"),
     "errors": (
         "InputError",
+        "ItemError",
         "JudgeError",
         "MissingExtraError",
         "RegressionError",
         "ScorekitError",
         "SqlError",
+        "WorkerError",
     ),
     "intervals": ("Interval", "mean_interval", "proportion_interval"),
     "judge_cache": ("CacheStatistics", "CacheWarning", "CachedJudge"),
     "judging": ("QueryCorrectness", "aquery_correctness", "query_correctness"),
+    "parallel": ("map_scores",),
     "reports": ("CaseStatistics", "CodeReport", "CodeSample", "ModelStatistics", "code_report"),
     "runs": (
         "CrossTier",

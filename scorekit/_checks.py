@@ -274,5 +274,19 @@ def check_number_column(
     return numbers
 
 
+def check_score_column(
+    name: str, values: object, low: float = 0.0, high: float = 1.0
+) -> NDArray[np.float64]:
+    """Return a column of finite numbers in ``[low, high]``, booleans among them as 0 and 1."""
+    import numpy as np
+
+    array = column(name, values, "booleans or scores")
+    if array.dtype == np.bool_:
+        return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        array = _objects(tuple(float(v) if is_flag(v) else v for v in array.tolist()))
+    return check_number_column(name, array, low, high)
+
+
 def _each(name: str, array: NDArray[Any], check: Callable[[str, object], T]) -> Iterable[T]:
     return (check(f"{name}[{i}]", value) for i, value in enumerate(array.tolist()))

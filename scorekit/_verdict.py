@@ -1,13 +1,15 @@
-"""Whether a suite as a whole changed: one paired verdict over its cases."""
+"""Whether a suite as a whole changed: one paired verdict over its cases, or several at once."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 import attrs
 
+from scorekit._differences import difference_interval, effective_groups, grouped_error
 from scorekit._records import Record
 from scorekit.intervals import Interval, normal_quantile, t_quantile
 
@@ -15,16 +17,29 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DECIMAL_NOISE = 1e-9
-"""Two score changes closer than this are the same: 1.0 -> 0.95 is a drop of exactly 0.05."""
-
 POWER = 0.8
 """Chance of being seen that defines the minimum detectable effect."""
 
-Test = Literal["paired t", "Cochran-Mantel-Haenszel", "bound without variation"]
+ADJUSTMENTS = ("holm", "benjamini-hochberg", "none")
+
+Test = Literal["paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation"]
 Verdict = Literal["regressed", "improved", "no evidence", "inconclusive"]
 Pair = tuple[str, tuple[float, ...], tuple[float, ...]]
-"""A case and the scores of its attempts before and after; a case may come once per model."""
+"""A case and the scores of its attempts before and after."""
+
+
+@attrs.frozen(kw_only=True)
+class MarginVerdict(Record):
+    """Whether the suite is no worse than by a margin: shown, not merely not refuted."""
+
+    verdict: Literal["equivalent", "not worse", "worse", "undecided"]
+    """``"not worse"`` where *interval* lies above ``-margin``, ``"equivalent"`` where it lies
+    within ``(-margin, margin)``, ``"worse"`` where it lies below ``-margin``."""
+    margin: float
+    """Largest loss that is still acceptable, in ``(0, 1)``."""
+    interval: Interval
+    """Of the mean change over the cases, every case weighing the same; it does not suppose that
+    nothing changed, as the interval of a Cochran-Mantel-Haenszel test does."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,59 +53,123 @@ class SuiteVerdict(Record):
     Under Cochran-Mantel-Haenszel a case with more attempts weighs more.
     """
     interval: Interval
-    """Two-sided interval of *delta* at the confidence of the comparison."""
+    """Two-sided interval of *delta* at the confidence of the comparison, of this suite alone."""
     p_value: float
-    """Two-sided."""
+    """Two-sided, of this suite alone."""
+    adjusted_p_value: float
+    """Adjusted for the other suites of the comparison; the verdict goes by it."""
     test: Test
     verdict: Verdict
     minimum_detectable_effect: float | None
-    """Change that would be seen four times in five; None with a single case."""
+    """Change that would be seen four times in five; None with a single case or group."""
+    within_margin: MarginVerdict | None
+    """The verdict on *margin*; None where none was given."""
     n_cases: int
+    n_groups: int | None
+    """Groups that the cases come in; None where they are independent."""
 
 
 def suite_verdict(
     pairs: list[Pair],
+    *,
     threshold: float,
     confidence: float,
+    clusters: Mapping[str, Hashable] | None = None,
+    margin: float | None = None,
+    n_verdicts: int = 1,
 ) -> SuiteVerdict:
-    """Judge *pairs* by a test over attempts where all are 0 or 1, else by one over cases."""
-    binary = all(score in (0.0, 1.0) for _, *sides in pairs for side in sides for score in side)
-    n_cases = len({case_id for case_id, _, _ in pairs})
-    delta, stderr = _risk_difference(pairs) if binary else _mean_difference(pairs)
-    df = math.inf if binary else n_cases - 1
+    """
+    Judge *pairs* by a test over attempts where all are 0 or 1, else by one over cases or groups.
+
+    The detectable effect is that of a test which allows for *n_verdicts* at once.
+    """
+    binary = clusters is None and all(
+        score in (0.0, 1.0) for _, *sides in pairs for side in sides for score in side
+    )
+    deltas = [fmean(new) - fmean(old) for _, old, new in pairs]
+    groups = [case_id if clusters is None else clusters[case_id] for case_id, _, _ in pairs]
+    n_effective = effective_groups(groups)
+    delta, stderr = (
+        _risk_difference(pairs) if binary else (fmean(deltas), grouped_error(deltas, groups))
+    )
+    df = math.inf if binary else n_effective - 1.0
+    strict = 1.0 - (1.0 - confidence) / n_verdicts
     test: Test
     effect: float | None
     if stderr:
-        test = "Cochran-Mantel-Haenszel" if binary else "paired t"
+        test = "paired t" if clusters is None else "clustered t"
+        test = "Cochran-Mantel-Haenszel" if binary else test
         reach = _quantile(confidence, df) * stderr
-        effect = reach + _quantile(2 * POWER - 1, df) * stderr
+        effect = (_quantile(strict, df) + _quantile(2 * POWER - 1, df)) * stderr
         p_value = _p_value(abs(delta) / stderr, df)
     else:
         test = "bound without variation"
-        reach, effect, p_value = _without_variation(delta, n_cases, df, confidence)
+        reach, effect, p_value = _without_variation(delta, n_effective, df, confidence, strict)
     low, high = max(-1.0, delta - reach), min(1.0, delta + reach)
-    verdict: Verdict
-    if high < 0:
-        verdict = "regressed"
-    elif low > 0:
-        verdict = "improved"
-    else:
-        seen = effect is not None and effect <= threshold
-        verdict = "no evidence" if seen else "inconclusive"
+    verdict: Verdict = "regressed" if high < 0 else "improved" if low > 0 else "no evidence"
+    if verdict == "no evidence":
+        verdict = _unseen(effect, threshold)
     return SuiteVerdict(
         delta=delta,
         interval=Interval(low=low, high=high, confidence=confidence, method=test),
         p_value=p_value,
+        adjusted_p_value=p_value,
         test=test,
         verdict=verdict,
         minimum_detectable_effect=effect,
-        n_cases=n_cases,
+        within_margin=None
+        if margin is None
+        else _margin_verdict(difference_interval(deltas, groups, confidence), margin),
+        n_cases=len(pairs),
+        n_groups=None if clusters is None else len(set(groups)),
     )
 
 
-def _risk_difference(
-    pairs: list[Pair],
-) -> tuple[float, float]:
+def adjusted(suite: SuiteVerdict, p_value: float, threshold: float) -> SuiteVerdict:
+    """Return *suite* with its adjusted *p_value*, its verdict taken back if that is too large."""
+    verdict = suite.verdict
+    if verdict in ("regressed", "improved") and p_value > 1.0 - suite.interval.confidence:
+        verdict = _unseen(suite.minimum_detectable_effect, threshold)
+    return attrs.evolve(suite, adjusted_p_value=p_value, verdict=verdict)
+
+
+def adjusted_p_values(p_values: list[float], adjustment: str) -> list[float]:
+    """
+    Return the *p_values* such that each can be held against the level by itself.
+
+    Holm's bound the chance of any false alarm, Benjamini and Hochberg's the expected share of
+    false alarms among all alarms.
+    """
+    n = len(p_values)
+    result = list(p_values)
+    if adjustment == "none":
+        return result
+    order = sorted(range(n), key=p_values.__getitem__)
+    if adjustment == "holm":
+        worst = 0.0
+        for rank, i in enumerate(order):
+            worst = result[i] = min(1.0, max(worst, (n - rank) * p_values[i]))
+    else:
+        worst = 1.0
+        for rank, i in reversed(list(enumerate(order, start=1))):
+            worst = result[i] = min(worst, p_values[i] * n / rank)
+    return result
+
+
+def _unseen(effect: float | None, threshold: float) -> Verdict:
+    return "no evidence" if effect is not None and effect <= threshold else "inconclusive"
+
+
+def _margin_verdict(interval: Interval, margin: float) -> MarginVerdict:
+    verdict: Literal["equivalent", "not worse", "worse", "undecided"] = "undecided"
+    if interval.low > -margin:
+        verdict = "equivalent" if interval.high < margin else "not worse"
+    elif interval.high < -margin:
+        verdict = "worse"
+    return MarginVerdict(verdict=verdict, margin=margin, interval=interval)
+
+
+def _risk_difference(pairs: list[Pair]) -> tuple[float, float]:
     """
     Return the Mantel-Haenszel risk difference and its standard error if nothing changed.
 
@@ -112,42 +191,26 @@ def _risk_difference(
     return difference / weight, math.sqrt(variance) / weight
 
 
-def _mean_difference(
-    pairs: list[Pair],
-) -> tuple[float, float]:
-    """Return the mean difference over cases and its standard error, 0 for a single case."""
-    by_case: dict[str, list[float]] = {}
-    for case_id, old, new in pairs:
-        by_case.setdefault(case_id, []).append(fmean(new) - fmean(old))
-    deltas = [fmean(group) for group in by_case.values()]
-    n_cases = len(deltas)
-    mean = fmean(deltas)
-    if n_cases == 1 or max(deltas) - min(deltas) < DECIMAL_NOISE:
-        return mean, 0.0
-    variance = math.fsum((delta - mean) ** 2 for delta in deltas) / (n_cases - 1)
-    return mean, math.sqrt(variance / n_cases)
-
-
 def _without_variation(
-    delta: float, n_cases: int, df: float, confidence: float
+    delta: float, n_groups: float, df: float, confidence: float, strict: float
 ) -> tuple[float, float | None, float]:
     """
     Return the interval's reach, the detectable effect and p where no variation was seen.
 
-    Had a share *u* of all cases changed by the whole scale, *n* cases would all have missed it
+    Had a share *u* of all groups changed by the whole scale, *n* groups would all have missed it
     as Wilson's upper bound ``u = q^2 / (n + q^2)`` for 0 of *n* says.
     """
     if not df:
         return 2.0, None, 1.0
     reach, detectable = (
-        q * q / (n_cases + q * q)
+        q * q / (n_groups + q * q)
         for q in (
             _quantile(confidence, df),
-            _quantile(confidence, df) + _quantile(2 * POWER - 1, df),
+            _quantile(strict, df) + _quantile(2 * POWER - 1, df),
         )
     )
     size = abs(delta)
-    statistic = math.sqrt(n_cases * size / (1 - size)) if size < 1 else math.inf
+    statistic = math.sqrt(n_groups * size / (1 - size)) if size < 1 else math.inf
     return reach, detectable, _p_value(statistic, df)
 
 

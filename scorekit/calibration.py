@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from scorekit._calibration_region import score_interval
 from scorekit._checks import (
     MAX_COUNT,
     check_choice,
     check_count,
     check_items,
     check_number,
-    check_number_column,
     check_same_length,
+    check_score_column,
     check_text,
     column,
 )
@@ -68,6 +69,8 @@ class ConfidenceCalibration(Record):
 
     score: float | None
     """In ``[0, 1]``, higher is better; None where *warnings* says why there is none."""
+    interval: Interval | None
+    """The scores that the accuracies behind the data could have; None without a score."""
     interpretation: str | None
     """The score in words; None without a score."""
     n_cases: int
@@ -92,6 +95,7 @@ def confidence_calibration(
     nominal: Mapping[str, float] = DEFAULT_NOMINAL,
     min_cases: int = MIN_CASES,
     confidence: float = 0.95,
+    seed: int = 0,
 ) -> ConfidenceCalibration:
     """
     Say how well stated levels of confidence predict correctness over a suite of cases.
@@ -106,6 +110,11 @@ def confidence_calibration(
     written in decimal, so that the score is 1.0 where every accuracy equals its nominal one.  The
     metric's source gives scores of two examples and no formula; this one gives both.
 
+    Chance alone lowers the score of a small suite, for every deviation costs.  The interval allows
+    for that: it holds the scores of all accuracies that a likelihood ratio test of the levels does
+    not reject, found by *seed*-ed draws, and reaches 1 exactly where perfect calibration is not
+    rejected.  It is wider than it had to be if only the score were asked for.
+
     The model is overconfident where the upper end of the interval of its most confident level lies
     below that level's nominal accuracy.
 
@@ -118,6 +127,7 @@ def confidence_calibration(
         min_cases: Cases below which score, interpretation, ece and slope are None and nothing is
             said of overconfidence (count, at least 1).
         confidence: Level of the intervals, in (0, 1).
+        seed: Of the draws behind the interval of the score (count).
 
     Returns:
         A frozen `ConfidenceCalibration`.
@@ -144,12 +154,12 @@ def confidence_calibration(
     names = column("levels", levels, "level names")
     outcomes = column("correct", correct, "booleans or scores")
     check_same_length("correct", outcomes.size, "levels", names.size)
-    codes, scores = _codes(names, tuple(checked)), _scores(outcomes)
+    codes, scores = _codes(names, tuple(checked)), check_score_column("correct", outcomes)
     tallies: list[tuple[Fraction, int]] = []
     for code in range(len(checked)):
         members = scores[codes == code]
         tallies.append((_exact_sum(members), members.size))
-    return _calibrate(tallies, checked, min_cases, confidence)
+    return _calibrate(tallies, checked, min_cases, confidence, seed)
 
 
 def calibration_from_counts(
@@ -158,6 +168,7 @@ def calibration_from_counts(
     nominal: Mapping[str, float] = DEFAULT_NOMINAL,
     min_cases: int = MIN_CASES,
     confidence: float = 0.95,
+    seed: int = 0,
 ) -> ConfidenceCalibration:
     """
     Do what `confidence_calibration` does, from counts per level instead of cases.
@@ -168,6 +179,7 @@ def calibration_from_counts(
         nominal: Accuracy in ``[0, 1]`` that each level stands for.
         min_cases: As in `confidence_calibration`.
         confidence: Level of the intervals, in (0, 1).
+        seed: As in `confidence_calibration`.
 
     Returns:
         A frozen `ConfidenceCalibration`, the one that the cases themselves would give.
@@ -197,7 +209,7 @@ def calibration_from_counts(
     tallies = [_check_pair(f"counts[{level!r}]", counts.get(level, (0, 0))) for level in checked]
     if not any(n for _, n in tallies):
         refuse("counts", "a mapping with at least one case", dict(counts))
-    return _calibrate(tallies, checked, min_cases, confidence)
+    return _calibrate(tallies, checked, min_cases, confidence, seed)
 
 
 def _check_mapping(name: str, value: object) -> None:
@@ -235,18 +247,6 @@ def _codes(names: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.intp]:
     return np.fromiter(map(positions.__getitem__, stated), np.intp, len(stated))
 
 
-def _scores(outcomes: NDArray[Any]) -> NDArray[np.float64]:
-    import numpy as np
-
-    if outcomes.dtype == np.bool_:
-        return outcomes.astype(np.float64)
-    if outcomes.dtype.kind == "O":  # booleans may stand among numbers here
-        flags = bool | np.bool_
-        items = [float(v) if isinstance(v, flags) else v for v in outcomes.tolist()]
-        return check_number_column("correct", items, 0.0, 1.0)
-    return check_number_column("correct", outcomes, 0.0, 1.0)
-
-
 def _exact_sum(scores: NDArray[np.float64]) -> Fraction:
     """Add up scores in [0, 1] as they are written in decimal, the long ones as floats."""
     import numpy as np
@@ -262,10 +262,12 @@ def _calibrate(
     nominal: Mapping[str, float],
     min_cases: int,
     confidence: float,
+    seed: int,
 ) -> ConfidenceCalibration:
     """Compute the result from the summed correctness and number of cases of each level."""
     min_cases = check_count("min_cases", min_cases, 1)
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    seed = check_count("seed", seed)
     levels = tuple(
         _level(name, nominal[name], total, n, confidence)
         for name, (total, n) in zip(nominal, tallies, strict=True)
@@ -274,6 +276,7 @@ def _calibrate(
     if n_cases < min_cases:
         return ConfidenceCalibration(
             score=None,
+            interval=None,
             interpretation=None,
             n_cases=n_cases,
             levels=levels,
@@ -284,8 +287,19 @@ def _calibrate(
         )
     points = [_point(*pair) for pair in zip(levels, tallies, strict=True) if pair[0].n_cases]
     ece = sum((n * abs(y - x) for x, y, n in points), Fraction()) / n_cases
-    slope = _slope(points)
-    score = None if slope is None else _score(ece, slope)
+    coefficients = _coefficients(points)
+    slope = score = interval = None
+    if coefficients:
+        slope = sum((b * y for b, (_, y, _) in zip(coefficients, points, strict=True)), Fraction())
+        score = _score(ece, slope)
+        interval = score_interval(
+            points,
+            coefficients,
+            score=float(score),
+            slope_weight=float(SLOPE_WEIGHT),
+            confidence=confidence,
+            seed=seed,
+        )
     overconfident = _is_overconfident(levels)
     warnings: list[str] = []
     if slope is None:
@@ -294,6 +308,7 @@ def _calibrate(
         warnings.append("Model is overconfident - high confidence not reliable")
     return ConfidenceCalibration(
         score=None if score is None else float(score),
+        interval=interval,
         interpretation=None if score is None else _interpretation(score),
         n_cases=n_cases,
         levels=levels,
@@ -323,14 +338,12 @@ def _point(level: LevelCalibration, tally: tuple[Fraction, int]) -> tuple[Fracti
     return nominal, nominal if level.accuracy == level.nominal else total / n, n
 
 
-def _slope(points: list[tuple[Fraction, Fraction, int]]) -> Fraction | None:
-    """Return the weighted least-squares slope, None where all x are equal."""
+def _coefficients(points: list[tuple[Fraction, Fraction, int]]) -> list[Fraction]:
+    """Return what the least-squares slope takes of each accuracy; nothing without a slope."""
     n = sum(weight for *_, weight in points)
     x_mean = sum((x * weight for x, _, weight in points), Fraction()) / n
     spread = sum(((x - x_mean) ** 2 * weight for x, _, weight in points), Fraction())
-    if not spread:
-        return None
-    return sum(((x - x_mean) * y * weight for x, y, weight in points), Fraction()) / spread
+    return [(x - x_mean) * weight / spread for x, _, weight in points] if spread else []
 
 
 def _score(ece: Fraction, slope: Fraction) -> Fraction:

@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from numbers import Integral
 from statistics import fmean
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import attrs
 
-from scorekit._checks import (
-    check_choice,
-    check_flag,
-    check_items,
-    check_number,
-    is_flag,
-    is_ordered,
+from scorekit._changes import (
+    CaseChange,
+    as_markdown,
+    as_text,
+    escaped,
+    listed,
+    margin_line,
+    notes,
+    suite_line,
 )
-from scorekit._records import FrozenMapping, Record, Report, is_mapping
-from scorekit._sql_case import failed
-from scorekit._verdict import DECIMAL_NOISE, SuiteVerdict, suite_verdict
-from scorekit.cases import SqlReport
+from scorekit._checks import check_choice, check_flag, check_number
+from scorekit._comparison_sides import Comparable, Key, kind, read
+from scorekit._differences import DECIMAL_NOISE
+from scorekit._records import FrozenMapping, Report, is_mapping
+from scorekit._verdict import (
+    ADJUSTMENTS,
+    SuiteVerdict,
+    adjusted,
+    adjusted_p_values,
+    suite_verdict,
+)
 from scorekit.errors import RegressionError, one_line, refuse, shown
-from scorekit.reports import CodeReport
 
-Comparable = CodeReport | SqlReport | Mapping[str, float | Iterable[float]]
-
-MAX_ROWS = 20
-"""Changes of each kind that a text rendering lists before it only counts them."""
-
-
-@attrs.frozen(kw_only=True)
-class CaseChange(Record):
-    """One case in both reports, or in one of them (the other side is None)."""
-
-    case_id: str
-    model: str | None
-    """The model, None where the two sides hold different ones or none is known."""
-    metric: str
-    baseline: float | None
-    """Mean score over the attempts, in ``[0, 1]``."""
-    current: float | None
-    """Mean score over the attempts, in ``[0, 1]``."""
-    delta: float | None
-    """``current - baseline``; negative is worse."""
+Adjustment = Literal["holm", "benjamini-hochberg", "none"]
 
 
 @attrs.frozen(kw_only=True)
@@ -63,10 +51,11 @@ class Comparison(Report):
     newly_failing: tuple[CaseChange, ...]
     """Cases that have a score in the baseline and only an instrument's failure now."""
     suite: SuiteVerdict
-    """The verdict on the suite; of several metrics the one that looks worst."""
+    """The verdict on the suite; of several the one that looks worst, adjusted for their number."""
     suites: FrozenMapping[str, SuiteVerdict]
-    """The verdict on each metric by itself; with several a false alarm is likelier than with
-    one."""
+    """The verdict on each metric, or on each model where several are compared, by its name."""
+    adjustment: Adjustment
+    """How the verdicts allow for their number."""
     threshold: float
     baseline_name: str
     current_name: str
@@ -77,36 +66,38 @@ class Comparison(Report):
         return bool(self.regressions)
 
     def raise_for_regressions(
-        self, *, on: Literal["cases", "suite"] = "cases", allow_missing: bool = False
+        self, *, on: Literal["cases", "suite", "margin"] = "cases", allow_missing: bool = False
     ) -> None:
         """
         Raise if the current run is worse: what a CI job calls.
 
         Args:
             on: ``"cases"`` stops at any case that dropped by more than the threshold, ``"suite"``
-                only where the suite verdict is ``"regressed"``.
+                only where a suite verdict is ``"regressed"``, ``"margin"`` unless every suite is
+                shown to be no worse than by the margin.
             allow_missing: Whether baseline cases may be missing from the current run, or fail in
                 it; by default they stop too, so that deleting a failing case does not help.
 
         Raises:
             RegressionError: If the run got worse, naming the first cases.
-            InputError: If *on* is neither word.
+            InputError: If *on* is none of the words, or is ``"margin"`` and no margin was given.
         """
-        check_choice("on", on, ("cases", "suite"))
+        without_margin = self.suite.within_margin is None
+        check_choice("on", on, ("cases", "suite", "margin")[: 2 if without_margin else 3])
         check_flag("allow_missing", allow_missing)
         reasons: list[str] = []
         if on == "cases" and self.regressions:
-            reasons.append(_listed("regressed", self.regressions))
-        if on == "suite":
-            reasons += [
-                f"the suite regressed in {metric}: {_suite_line(suite)}"
-                for metric, suite in self.suites.items()
-                if suite.verdict == "regressed"
-            ]
+            reasons.append(listed("regressed", self.regressions))
+        for name, suite in self.suites.items():
+            within = suite.within_margin
+            if on == "suite" and suite.verdict == "regressed":
+                reasons.append(f"the suite regressed in {one_line(name)}: {suite_line(suite)}")
+            if on == "margin" and within and within.verdict not in ("not worse", "equivalent"):
+                reasons.append(f"{one_line(name)} is not shown to hold its {margin_line(within)}")
         if not allow_missing and self.removed_cases:
-            reasons.append(_listed("missing from the current run", self.removed_cases))
+            reasons.append(listed("missing from the current run", self.removed_cases))
         if not allow_missing and self.newly_failing:
-            reasons.append(_listed("newly failing", self.newly_failing))
+            reasons.append(listed("newly failing", self.newly_failing))
         if reasons:
             raise RegressionError("; ".join(reasons))
 
@@ -116,48 +107,29 @@ class Comparison(Report):
             f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}"
         ]
         for title, suite in self._titled_suites():
-            lines.append(f"{title}: {suite.verdict}, {_suite_line(suite)}")
-            lines.append(f"       {_detectable(suite)}")
+            lines.append(f"{one_line(title)}: {suite.verdict}, {suite_line(suite)}")
+            lines += [f"       {note}" for note in notes(suite)]
         for title, changes in self._sections():
-            lines.append(f"{title}: {len(changes)}")
-            width = max((len(_label(change)) for change in changes[:MAX_ROWS]), default=0)
-            lines += [
-                f"  {_label(change):<{width}}  {_shift(change)}" for change in changes[:MAX_ROWS]
-            ]
-            if len(changes) > MAX_ROWS:
-                lines.append(f"  and {len(changes) - MAX_ROWS} more")
+            lines += as_text(title, changes)
         lines.append(f"Unchanged: {self.n_unchanged} (within {self.threshold:g})")
         return "\n".join(lines)
 
     def to_markdown(self) -> str:
         """Return the comparison as Markdown for a pull request, case names escaped."""
-        lines = [
-            f"### {_escape(self.current_name)} compared with {_escape(self.baseline_name)}",
-        ]
+        lines = [f"### {escaped(self.current_name)} compared with {escaped(self.baseline_name)}"]
         for title, suite in self._titled_suites():
-            lines += ["", f"**{_escape(title)}: {suite.verdict}**, {_suite_line(suite)};"]
-            lines.append(f"{_detectable(suite)}.")
+            lines += ["", f"**{escaped(title)}: {suite.verdict}**, {suite_line(suite)};"]
+            lines.append(f"{'; '.join(notes(suite))}.")
         for title, changes in self._sections():
-            lines += ["", f"**{title}: {len(changes)}**"]
-            if changes:
-                lines += ["", "| case | metric | baseline | current | change |"]
-                lines.append("|---|---|---:|---:|---:|")
-            lines += [
-                f"| {_escape(_label(change))} | {_escape(change.metric)} | "
-                f"{_number(change.baseline)} | {_number(change.current)} | "
-                f"{_number(change.delta, sign='+')} |"
-                for change in changes[:MAX_ROWS]
-            ]
-            if len(changes) > MAX_ROWS:
-                lines += ["", f"and {len(changes) - MAX_ROWS} more"]
+            lines += as_markdown(title, changes)
         lines += ["", f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
         return "\n".join(lines)
 
     def _titled_suites(self) -> list[tuple[str, SuiteVerdict]]:
         several = len(self.suites) > 1
         return [
-            (f"Suite, {metric}" if several else "Suite", suite)
-            for metric, suite in self.suites.items()
+            (f"Suite, {name}" if several else "Suite", suite)
+            for name, suite in self.suites.items()
         ]
 
     def _sections(self) -> list[tuple[str, tuple[CaseChange, ...]]]:
@@ -179,6 +151,9 @@ def compare_reports(
     *,
     threshold: float = 0.05,
     confidence: float = 0.95,
+    clusters: Mapping[str, str | int] | None = None,
+    margin: float | None = None,
+    adjustment: Adjustment = "holm",
 ) -> Comparison:
     """
     Say what changed from one run to another, case by case and for the suite as a whole.
@@ -189,12 +164,24 @@ def compare_reports(
 
     The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
     Cochran-Mantel-Haenszel test over the attempts, its interval the weighted risk difference with
-    the variance of that test; otherwise a paired t test on the cases' scores (the mean over models
-    where there are several).  It reads ``"regressed"`` or ``"improved"`` where the interval lies
-    wholly on one side of zero; otherwise ``"no evidence"`` if a change of *threshold* would have
-    been seen with 80 % power, and ``"inconclusive"`` if it would not.  Where nothing varies
-    neither test says anything: the interval is then Wilson's bound on the share of cases that
-    could have changed unseen.  Intervals are cut to the possible ``[-1, 1]``.
+    the variance of that test; otherwise a paired t test on the cases' scores.  Where cases come in
+    *clusters* it is a t test on the mean change over the cases with the jackknife's error over
+    clusters: CR1 and as many degrees of freedom as clusters less one where these are equally
+    large; otherwise the effective number of clusters counts.  It reads ``"regressed"`` or
+    ``"improved"`` where the interval lies wholly on one side of zero; otherwise ``"no evidence"``
+    if a change of *threshold* would have been seen with 80 % power, and ``"inconclusive"`` if it
+    would not.
+    Where nothing varies no test says anything: the interval is then Wilson's bound on the share
+    of cases that could have changed unseen.  Intervals are cut to the possible ``[-1, 1]``.
+
+    There is one suite for each metric, and one for each model where several are compared.  With
+    several suites the verdicts go by p values adjusted for their number.  Intervals stay those of
+    each suite alone, and what would have been seen is what the strictest step would have seen.
+
+    With a *margin* each suite also says whether it is shown to be no worse than by that much.
+    That verdict rests on an interval of its own, which bounds rises and falls apart, so that a
+    few cases without a loss do not prove that there is none; it errs with a chance of half of
+    ``1 - confidence``.  To ask that all suites hold their margin needs no adjustment.
 
     Args:
         baseline: The run to compare with: a report (of a `SqlReport` each metric is compared by
@@ -203,13 +190,21 @@ def compare_reports(
         current: The run to judge, of the same kind.
         threshold: Smallest change of a case that does not count, in ``[0, 1]``.
         confidence: Level of the suite's interval, in ``(0, 1)``.
+        clusters: Group of each case, by case id, where cases are related: questions on one
+            database, tasks from one repository.  It may name other cases too.
+        margin: Largest loss of the suite that is still acceptable, in ``(0, 1)``.
+        adjustment: How several suites allow for their number: ``"holm"`` keeps the chance of any
+            false alarm, ``"benjamini-hochberg"`` the share of false ones among the alarms to be
+            expected, at ``1 - confidence``; ``"none"`` lets each speak for itself.
 
     Returns:
         A frozen `Comparison`.
 
     Raises:
-        InputError: If a side is empty, a score is outside ``[0, 1]``, or no case is in both.
-        TypeError: If the sides are not two reports of one kind or two mappings.
+        InputError: If a side is empty, a score is outside ``[0, 1]``, no case is in both, a
+            number is out of range, or a case has no cluster.
+        TypeError: If the sides are not two reports of one kind or two mappings, or *clusters* is
+            no mapping to strings or integers.
 
     Examples:
         >>> before = {"sort": 1.0, "parse": 0.8, "merge": 0.5}
@@ -226,22 +221,32 @@ def compare_reports(
 
     References:
         Agresti, "Categorical Data Analysis", 3rd ed., section 6.4.
+        Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
+        Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of
+        Economics and Statistics 99(4), 2017, for clusters.
+        Zou and Donner, "Construction of confidence limits about effect measures: a general
+        approach", Statistics in Medicine 27(10), 2008, for the interval under a margin.
 
     .. versionadded:: 0.1.0
     """
     threshold = check_number("threshold", threshold, 0.0, 1.0)
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
-    old, new = _read("baseline", baseline), _read("current", current)
-    if _kind(baseline) != _kind(current):
-        refuse("current", f"a {_kind(baseline)} like baseline", current, TypeError)
+    if margin is not None:
+        margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
+    check_choice("adjustment", adjustment, ADJUSTMENTS)
+    old, new = read("baseline", baseline), read("current", current)
+    if kind(baseline) != kind(current):
+        refuse("current", f"a {kind(baseline)} like baseline", current, TypeError)
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
     common = [key for key in before if key in after]
     if not common:
         refuse("current", "a run with a case of baseline", [key.case_id for key in after])
+    if clusters is not None:
+        _check_clusters(clusters, common)
     shared_model = next(iter(old.models)) if old.models == new.models else None
 
-    def change(key: _Key, scores: tuple[float | None, float | None]) -> CaseChange:
+    def change(key: Key, scores: tuple[float | None, float | None]) -> CaseChange:
         left, right = scores
         return CaseChange(
             case_id=key.case_id,
@@ -258,16 +263,24 @@ def compare_reports(
         for key, delta in sorted(deltas.items(), key=lambda item: item[1])
         if abs(delta) > threshold + DECIMAL_NOISE
     ]
-    suites = FrozenMapping(
-        {
-            metric: suite_verdict(
-                [(key.case_id, before[key], after[key]) for key in common if key.metric == metric],
-                threshold,
-                confidence,
-            )
-            for metric in dict.fromkeys(key.metric for key in common)
-        }
-    )
+    several_models = len({key.model for key in common}) > 1
+    members: dict[str, list[Key]] = {}
+    for key in common:
+        members.setdefault((several_models and key.model) or key.metric, []).append(key)
+    verdicts = [
+        suite_verdict(
+            [(key.case_id, before[key], after[key]) for key in keys],
+            threshold=threshold,
+            confidence=confidence,
+            clusters=clusters,
+            margin=margin,
+            n_verdicts=1 if adjustment == "none" else len(members),
+        )
+        for keys in members.values()
+    ]
+    p_values = adjusted_p_values([verdict.p_value for verdict in verdicts], adjustment)
+    if len(verdicts) > 1:
+        verdicts = [adjusted(*pair, threshold) for pair in zip(verdicts, p_values, strict=True)]
     return Comparison(
         regressions=tuple(c for c in moved if c.delta is not None and c.delta < 0),
         improvements=tuple(c for c in reversed(moved) if c.delta is not None and c.delta > 0),
@@ -287,90 +300,12 @@ def compare_reports(
             for key in before
             if key not in after and key in new.failing
         ),
-        suite=min(suites.values(), key=_looks),
-        suites=suites,
+        suite=min(verdicts, key=_looks),
+        suites=FrozenMapping(dict(zip(members, verdicts, strict=True))),
+        adjustment=adjustment,
         threshold=threshold,
         baseline_name=old.name("the baseline"),
         current_name=new.name("the current run"),
-    )
-
-
-# Reading both sides into one form.
-
-
-class _Key(NamedTuple):
-    metric: str
-    case_id: str
-    model: str | None
-
-
-class _Side(NamedTuple):
-    attempts: dict[_Key, tuple[float, ...]]
-    models: frozenset[str | None]
-    failing: frozenset[_Key]
-
-    def keyed(self, *, by_case: bool) -> dict[_Key, tuple[float, ...]]:
-        if not by_case:
-            return self.attempts
-        return {key._replace(model=None): scores for key, scores in self.attempts.items()}
-
-    def name(self, default: str) -> str:
-        names = [model for model in self.models if model is not None]
-        return names[0] if len(names) == 1 else default
-
-
-def _kind(run: object) -> str:
-    return type(run).__name__ if isinstance(run, CodeReport | SqlReport) else "mapping"
-
-
-def _read(name: str, run: object) -> _Side:
-    failing: frozenset[_Key] = frozenset()
-    if isinstance(run, CodeReport):
-        attempts = {_Key("code_score", c.case_id, c.model): c.scores for c in run.cases}
-    elif isinstance(run, SqlReport):
-        attempts, failing = _sql_attempts(run)
-    elif is_mapping(run):
-        attempts = {
-            _Key("score", _case_id(name, case), None): _scores(f"{name}[{shown(case)}]", value)
-            for case, value in run.items()
-        }
-    else:
-        refuse(name, "a CodeReport, a SqlReport or a mapping from case to score", run, TypeError)
-    if not attempts and not failing:
-        refuse(name, "a run with at least one case", {})
-    return _Side(attempts, frozenset(key.model for key in attempts), failing)
-
-
-def _sql_attempts(report: SqlReport) -> tuple[dict[_Key, tuple[float, ...]], frozenset[_Key]]:
-    """Return the scores by metric and case, and what has only placeholders for scores."""
-    attempts: dict[_Key, tuple[float, ...]] = {}
-    failing: set[_Key] = set()
-    for case in report.cases:
-        for metric, result in case.metrics().items():
-            key = _Key(metric, case.case_id, None)
-            if failed(result):
-                failing.add(key)
-            else:
-                attempts[key] = (*attempts.get(key, ()), result.score)
-    return attempts, frozenset(failing - attempts.keys())
-
-
-def _case_id(name: str, case: object) -> str:
-    if not isinstance(case, str):
-        refuse(f"a case of {name}", "a string", case, TypeError)
-    return case
-
-
-def _scores(name: str, value: object) -> tuple[float, ...]:
-    if is_ordered(value) or isinstance(value, str):
-        items = check_items(name, value, what="scores")
-        return tuple(_score(f"{name}[{i}]", item) for i, item in enumerate(items))
-    return (_score(name, value),)
-
-
-def _score(name: str, value: object) -> float:
-    return (
-        float(check_flag(name, value)) if is_flag(value) else check_number(name, value, 0.0, 1.0)
     )
 
 
@@ -382,48 +317,12 @@ def _looks(suite: SuiteVerdict) -> tuple[int, float]:
     return _SEVERITY.index(suite.verdict), suite.p_value
 
 
-# Text.
-
-
-def _label(change: CaseChange) -> str:
-    parts = [change.case_id]
-    if change.model is not None:
-        parts.append(change.model)
-    return one_line(" / ".join(parts))
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    return "-" if value is None else f"{value:{sign}.3f}"
-
-
-def _shift(change: CaseChange) -> str:
-    text = f"{one_line(change.metric)} {_number(change.baseline)} -> {_number(change.current)}"
-    return text if change.delta is None else f"{text} ({change.delta:+.3f})"
-
-
-def _suite_line(suite: SuiteVerdict) -> str:
-    level = f"{100 * suite.interval.confidence:g} %"
-    low, high = suite.interval.low, suite.interval.high
-    return (
-        f"{suite.delta:+.3f} [{low:+.3f}, {high:+.3f}] ({level}, {suite.test}, "
-        f"p = {suite.p_value:.2g}, {suite.n_cases} case{'s' * (suite.n_cases > 1)})"
-    )
-
-
-def _detectable(suite: SuiteVerdict) -> str:
-    effect = suite.minimum_detectable_effect
-    if effect is None:
-        return "one case cannot show how large a change would have been seen"
-    if effect > 1:
-        return "not even a change from 0 to 1 would have been seen four times in five"
-    return f"a change of {effect:.3f} would have been seen four times in five"
-
-
-def _listed(what: str, changes: tuple[CaseChange, ...]) -> str:
-    names = ", ".join(_label(change) for change in changes[:5])
-    more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""  # noqa: PLR2004 - as above
-    return f"{len(changes)} {what}: {names}{more}"
-
-
-def _escape(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(one_line(text), quote=False))
+def _check_clusters(clusters: object, common: list[Key]) -> None:
+    if not is_mapping(clusters):
+        refuse("clusters", "a mapping from case to its group", clusters, TypeError)
+    for key in common:
+        if key.case_id not in clusters:
+            refuse("clusters", f"a mapping with a group for {shown(key.case_id)}", clusters)
+        group = clusters[key.case_id]
+        if not isinstance(group, str | Integral):
+            refuse(f"clusters[{shown(key.case_id)}]", "a string or an integer", group, TypeError)

@@ -29,14 +29,17 @@ from scorekit import (
     SqlCase,
     Verdict,
     best_at_k,
+    calibration_error,
     calibration_from_counts,
     code_report,
     code_score,
     compare_reports,
+    corrected_mean,
     cross_tier,
     describe,
     extrapolate_pass_at_k,
     g_pass_at_k,
+    judge_agreement,
     judge_from_function,
     letter_grade,
     majority_at_k,
@@ -99,6 +102,10 @@ SQL_REPORT = score_sql_cases(CASES, judge=JUDGE)
 UNREAD = table_accuracy(HOSTILE, ["t"])
 assert UNREAD.error is not None
 
+CALIBRATION = calibration_error([0.5, 0.7, 1], [True, False, np.True_])  # type: ignore[list-item]
+MARGIN = compare_reports({"a": 1, "b": 0}, {"a": 1, "b": 1}, margin=0.5).suite
+assert MARGIN.within_margin is not None
+
 MADE: list[Record] = [
     *CASES,
     VERDICT,
@@ -117,6 +124,11 @@ MADE: list[Record] = [
     validation_accuracy(is_valid=False, should_pass=True, errors=[HOSTILE]),
     calibration_from_counts({"high": (18, 20), "low": (3, 10)}),
     *calibration_from_counts({"high": (18, 20), "low": (3, 10)}).levels,
+    CALIBRATION,
+    *CALIBRATION.bins[-2:],
+    judge_agreement([1, 0.5, True], [1, 0, 0.5], weights="quadratic"),
+    judge_agreement([1, 1], [True, True]),
+    corrected_mean(judge_labeled=[1, 0], human=[1, 1], judge_unlabeled=np.array([1, 0, 0.5])),
     WEIGHTS,
     code_score(compiled=True, passed=1, failed=2, weights=WEIGHTS),
     *SAMPLES[:2],
@@ -127,6 +139,8 @@ MADE: list[Record] = [
     compare_reports({"only": 0.5, "gone": 1}, {"only": 0.25, "new": [True, 0]}),
     *compare_reports(REPORT, LATER).removed_cases,
     compare_reports({"only": 0.5}, {"only": 0.25}).suite,
+    MARGIN,
+    MARGIN.within_margin,
     Interval(low=-math.inf, high=math.inf, confidence=0.5, method="none"),
     Interval(low=np.float32(0.5), high=Decimal(1), confidence=Fraction(1, 2), method="by hand"),  # type: ignore[arg-type]
     pass_at_k(n_samples=10, n_correct=3, k=5),

@@ -59,7 +59,7 @@ def api() -> None:
     assert_type(scorekit.code_report([sample]).models[0].pass_at_k[0].score, float)
     assert_type(CodeReport.from_json(""), CodeReport)
     assert_type(scorekit.compare_reports({"a": 0.5}, {"a": [True, False]}), Comparison)
-    scorekit.compare_reports({"a": 1}, {"a": np.array([0.5])})
+    scorekit.compare_reports({"a": 1}, {"a": np.array([0.5])}, clusters={"a": 1}, margin=0.1)
 
     run = scorekit.Run(run_id="r", passed=True, impl_rate=0.9, cost_usd=0.5, duration_seconds=1.0)
     assert_type(scorekit.tier_statistics("T0", [run]), TierStatistics)
@@ -73,6 +73,12 @@ def api() -> None:
     assert_type(scorekit.compare_reports(report_of(case), report_of(case)), Comparison)
     assert_type(scorekit.extract_tables("SELECT 1"), tuple[str, ...])
     assert_type(scorekit.confidence_calibration(["high"], [True]).score, float | None)
+    assert_type(scorekit.calibration_error(np.array([0.5]), [True]).score, float)
+    assert_type(scorekit.judge_agreement([1, 0.5], np.array([1, 0])).score, float | None)
+    mean = scorekit.corrected_mean(
+        judge_labeled=[True], human=pd.Series([1.0]), judge_unlabeled=[0.5], power_tuned=True
+    )
+    assert_type(mean.interval, Interval)
 
 
 def abs_(request: JudgeRequest) -> float:

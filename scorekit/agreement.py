@@ -1,0 +1,289 @@
+"""How far a judge can stand in for a human: `judge_agreement` and `corrected_mean`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Literal
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from scorekit._checks import (
+    check_choice,
+    check_flag,
+    check_number,
+    check_same_length,
+    check_score_column,
+    column,
+)
+from scorekit._differences import DECIMAL_NOISE, difference_interval, share_interval
+from scorekit._records import Record
+from scorekit.errors import refuse
+from scorekit.intervals import Interval, normal_quantile, wilson
+
+Weights = Literal["linear", "quadratic"]
+Floats = NDArray[np.float64]
+
+MAX_LABELS = 100
+"""Different scores beyond which a confusion matrix says nothing."""
+
+MAX_SCORE = 1e100
+"""Largest score taken: sums and squares of such ones stay finite."""
+
+
+@attrs.frozen(kw_only=True)
+class JudgeAgreement(Record):
+    """Result of `judge_agreement`."""
+
+    score: float | None
+    """Cohen's kappa, at most 1; 0 is what chance gives.  None where *reason* says why."""
+    stderr: float | None
+    """Of the score, for a large number of items; None without a score."""
+    interval: Interval | None
+    """None without a score."""
+    reason: str | None
+    """Why there is no score; None where there is one."""
+    weights: Weights | None
+    accuracy: float
+    """Share of the items on which both agree."""
+    accuracy_interval: Interval
+    bias: float
+    """Mean of judge less human, above 0 where the judge is generous."""
+    labels: tuple[float, ...]
+    """The scores that either gave, in rising order."""
+    confusion: tuple[tuple[int, ...], ...]
+    """How often the human gave the row's label and the judge the column's, as *labels*."""
+    n_items: int
+
+
+@attrs.frozen(kw_only=True)
+class CorrectedMean(Record):
+    """Result of `corrected_mean`."""
+
+    score: float
+    """Estimate of the mean that humans would have given; it is not cut to ``[0, 1]``."""
+    stderr: float
+    """For many human labels; *interval* is also for few."""
+    interval: Interval
+    judge_weight: float
+    """How far the judge was trusted, from 0 (human labels alone) to 1."""
+    judge_mean: float
+    """Mean of what the judge gave where no human did, uncorrected."""
+    human_mean: float
+    """Mean of the human labels alone."""
+    bias: float
+    """Mean of judge less human where both are known, above 0 where the judge is generous."""
+    n_labeled: int
+    n_unlabeled: int
+
+
+def judge_agreement(
+    judge_scores: Iterable[float],
+    human_scores: Iterable[float],
+    *,
+    weights: Weights | None = None,
+    confidence: float = 0.95,
+) -> JudgeAgreement:
+    """
+    Say how much more a judge agrees with a human than chance would.
+
+    Cohen's kappa, ``1 - D / E`` of the disagreement *D* seen and the one *E* to be expected of two
+    who give the same scores in any order.  Without *weights* every disagreement counts 1, with
+    ``"linear"`` it counts as the distance of the two scores, with ``"quadratic"`` as its square.
+    The interval is Wilson's on the number of items that the standard error makes
+    ``(1 + kappa) / 2`` worth, so that few items without a disagreement do not prove that there is
+    none.
+
+    Args:
+        judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
+            1e100), booleans as 0 and 1; at most 100 different ones.
+        human_scores: What the human gave the same items, shape ``(N,)``.
+        weights: None for scores that are only names, else how distance counts.
+        confidence: Level of the intervals, in ``(0, 1)``.
+
+    Returns:
+        A frozen `JudgeAgreement`.
+
+    Raises:
+        InputError: If the columns are empty or differ in length, or a number is out of range.
+        TypeError: If an argument or an entry has the wrong type.
+
+    Examples:
+        >>> judged, human = [1, 0.5, 0, 1, 1, 0], [1, 0.5, 0, 0.5, 1, 0]
+        >>> result = judge_agreement(judged, human, weights="linear")
+        >>> round(result.score, 3), round(result.accuracy, 3), round(result.bias, 3)
+        (0.824, 0.833, 0.083)
+        >>> judge_agreement([1, 0], [1])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: judge_scores and human_scores must be equally long, got 2 and 1
+
+    References:
+        Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa",
+        Psychological Bulletin 72(5), 1969.
+
+    .. versionadded:: 0.1.0
+    """
+    judge_column = column("judge_scores", judge_scores, "scores")
+    human_column = column("human_scores", human_scores, "scores")
+    check_same_length("judge_scores", judge_column.size, "human_scores", human_column.size)
+    judge = check_score_column("judge_scores", judge_column, -MAX_SCORE, MAX_SCORE)
+    human = check_score_column("human_scores", human_column, -MAX_SCORE, MAX_SCORE)
+    if weights is not None:
+        check_choice("weights", weights, ("linear", "quadratic"))
+    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    labels, codes = np.unique(np.concatenate([human, judge]), return_inverse=True)
+    if labels.size > MAX_LABELS:
+        refuse("judge_scores", f"scores of at most {MAX_LABELS} kinds", labels.size)
+    n, k = judge.size, labels.size
+    counts = np.bincount(codes[:n] * k + codes[n:], minlength=k * k).reshape(k, k)
+    kappa, stderr = _kappa(counts / n, _disagreement(labels, weights), n)
+    quantile = normal_quantile(confidence)
+    interval = None
+    if kappa is not None and stderr is not None:
+        share = (1.0 + kappa) / 2.0
+        varies = 0.0 < share < 1.0 and stderr > DECIMAL_NOISE
+        n_effective = 4.0 * share * (1.0 - share) / stderr**2 if varies else n
+        low, high = (2.0 * end - 1.0 for end in wilson(share, n_effective, quantile))
+        interval = Interval(low=low, high=high, confidence=confidence, method="wilson on kappa")
+    accuracy = float(np.trace(counts)) / n
+    low, high = wilson(accuracy, n, quantile)
+    return JudgeAgreement(
+        score=kappa,
+        stderr=stderr,
+        interval=interval,
+        reason="both gave every item the same score" if kappa is None else None,
+        weights=weights,
+        accuracy=accuracy,
+        accuracy_interval=Interval(low=low, high=high, confidence=confidence, method="wilson"),
+        bias=float(np.mean(judge - human)),
+        labels=tuple(labels.tolist()),
+        confusion=tuple(map(tuple, counts.tolist())),
+        n_items=n,
+    )
+
+
+def corrected_mean(
+    *,
+    judge_labeled: Iterable[float],
+    human: Iterable[float],
+    judge_unlabeled: Iterable[float],
+    power_tuned: bool = False,
+    confidence: float = 0.95,
+) -> CorrectedMean:
+    """
+    Estimate the mean a human would have given, from few human labels and many judged ones.
+
+    Prediction-powered inference: the judge's mean over the items without label, plus the mean of
+    human less judge over the items that have both, ``w * mean(f_U) + mean(y - w * f_L)`` with
+    ``w = 1``.  A judge's bias drops out of it, however large; a good judge narrows the interval.
+    With *power_tuned* the weight *w* is the one of the smallest error, between 0 and 1, estimated
+    from the same data.
+
+    The labelled items must be a random sample of all.  The interval bounds the judge's mean, and
+    where the human gave more and less than the judge, each by Wilson's method, so that a few
+    items without a disagreement do not prove that there is none.
+
+    Args:
+        judge_labeled: Scores in ``[0, 1]`` that the judge gave the items with a human label, shape
+            ``(n,)``, at least 2; booleans count 0 and 1.
+        human: The human's scores of the same items, shape ``(n,)``.
+        judge_unlabeled: The judge's scores of the other items, shape ``(N,)``, at least 2.
+        power_tuned: Whether to choose the weight of the judge from the data.
+        confidence: Level of the interval, in ``(0, 1)``.
+
+    Returns:
+        A frozen `CorrectedMean`.
+
+    Raises:
+        InputError: If a column has fewer than 2 entries, the first two differ in length, or a
+            number is out of range.
+        TypeError: If an argument or an entry has the wrong type.
+
+    Examples:
+        >>> judged, human = [1, 1, 0, 1, 1, 0, 1, 1], [1, 0, 0, 1, 1, 0, 1, 0]
+        >>> result = corrected_mean(
+        ...     judge_labeled=judged, human=human, judge_unlabeled=[1] * 70 + [0] * 30
+        ... )
+        >>> result.judge_mean, result.bias, round(result.score, 3)
+        (0.7, 0.25, 0.45)
+        >>> corrected_mean(judge_labeled=[1], human=[1], judge_unlabeled=[1, 0])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: human must be a column of at least 2 scores, got 1
+
+    References:
+        Angelopoulos et al., "Prediction-powered inference", arXiv:2301.09633.
+        Angelopoulos, Duchi and Zrnic, "PPI++", arXiv:2311.01453, for *power_tuned*.
+
+    .. versionadded:: 0.1.0
+    """
+    judged_column = column("judge_labeled", judge_labeled, "scores")
+    human_column = column("human", human, "scores")
+    check_same_length("judge_labeled", judged_column.size, "human", human_column.size)
+    f = check_score_column("judge_labeled", judged_column)
+    y = check_score_column("human", human_column)
+    u = check_score_column("judge_unlabeled", judge_unlabeled)
+    for name, size in (("human", y.size), ("judge_unlabeled", u.size)):
+        if size < 2:  # noqa: PLR2004 - one score says nothing of its error
+            refuse(name, "a column of at least 2 scores", size)
+    power_tuned = check_flag("power_tuned", power_tuned)
+    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    weight = _tuned_weight(f, y, u) if power_tuned else 1.0
+    rest = y - weight * f
+    judge_mean = float(np.mean(u))
+    score = weight * judge_mean + float(np.mean(rest))
+    low, high = share_interval(u.tolist(), range(u.size), confidence)
+    correction = difference_interval(rest.tolist(), range(y.size), confidence)
+    middle = float(np.mean(rest))
+    return CorrectedMean(
+        score=score,
+        stderr=math.sqrt(weight**2 * np.var(u) / u.size + np.var(rest) / y.size),
+        interval=Interval(
+            low=score - math.hypot(weight * (judge_mean - low), middle - correction.low),
+            high=score + math.hypot(weight * (high - judge_mean), correction.high - middle),
+            confidence=confidence,
+            method=correction.method,
+        ),
+        judge_weight=weight,
+        judge_mean=judge_mean,
+        human_mean=float(np.mean(y)),
+        bias=float(np.mean(f - y)),
+        n_labeled=y.size,
+        n_unlabeled=u.size,
+    )
+
+
+def _disagreement(labels: Floats, weights: Weights | None) -> Floats:
+    """Return how much it counts that one gave the row's label and the other the column's."""
+    span = labels[-1] - labels[0]
+    if weights is None or not span:
+        return 1.0 - np.eye(labels.size)
+    scaled = labels / span
+    distance: Floats = np.abs(scaled[:, None] - scaled[None, :])
+    return distance if weights == "linear" else distance * distance
+
+
+def _kappa(shares: Floats, cost: Floats, n: int) -> tuple[float | None, float | None]:
+    """Return kappa and its standard error after Fleiss, Cohen and Everitt."""
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    expected = float(rows @ cost @ columns)
+    if not expected:
+        return None, None
+    ratio = float(np.sum(shares * cost)) / expected
+    # for each item its own disagreement, and what it adds to the expected one
+    influence = cost - ratio * ((cost @ columns)[:, None] + (rows @ cost)[None, :])
+    mean = float(np.sum(shares * influence))
+    variance = float(np.sum(shares * np.square(influence - mean)))
+    return 1.0 - ratio, math.sqrt(variance / n) / expected
+
+
+def _tuned_weight(f: Floats, y: Floats, u: Floats) -> float:
+    """Return the weight of the least variance, cut to [0, 1]; 0 where the judge never varies."""
+    spread = float(np.var(np.concatenate([f, u])))
+    if not spread:
+        return 0.0
+    shared = float(np.mean((y - np.mean(y)) * (f - np.mean(f))))
+    return min(max(shared / ((1.0 + y.size / u.size) * spread), 0.0), 1.0)

@@ -1,0 +1,312 @@
+"""judge_agreement and corrected_mean: reference, scikit-learn, statsmodels, coverage, edges."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import cohens_kappa
+
+from scorekit import InputError, JudgeAgreement, corrected_mean, judge_agreement
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
+WEIGHTS: tuple[Literal["linear", "quadratic"] | None, ...] = (None, "linear", "quadratic")
+
+ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40)
+SCORES = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0, 1)
+LABELED = st.lists(st.tuples(SCORES, SCORES), min_size=2, max_size=30)
+
+
+def parted(rows: list[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
+    """Return two columns."""
+    return [a for a, _ in rows], [b for _, b in rows]
+
+
+def test_kappa_reference() -> None:
+    """Three weightings, the error, the observed agreement; undefined where nothing varies."""
+    row, undefined = REFERENCE["kappa"]
+    a, b, expected = row["input"]["a"], row["input"]["b"], row["output"]
+    results = {weights: judge_agreement(a, b, weights=weights) for weights in WEIGHTS}
+    for weights, result in results.items():
+        assert result.score == pytest.approx(expected[weights or "none"], abs=1e-9)
+        assert result.accuracy == pytest.approx(expected["p_observed"], abs=1e-9)
+    assert results[None].stderr == pytest.approx(expected["se_unweighted"], abs=1e-9)
+    result = judge_agreement(undefined["input"]["a"], undefined["input"]["b"])
+    assert (result.score, result.stderr, result.interval) == (None, None, None)
+    assert result.reason == "both gave every item the same score"
+    assert result.accuracy == 1.0
+
+
+@given(ITEMS)
+def test_kappa_against_other_libraries(rows: list[tuple[int, int]]) -> None:
+    """Oracles: scikit-learn's score over all four labels, statsmodels' error."""
+    judge, human = parted(rows)
+    if len({*judge, *human}) < 2:
+        return
+    for weights in WEIGHTS:
+        result = judge_agreement(judge, human, weights=weights)
+        assert result.score is not None
+        assert result.stderr is not None
+        theirs = cohen_kappa_score(judge, human, labels=[0, 1, 2, 3], weights=weights)
+        assert result.score == pytest.approx(theirs, abs=1e-12)
+        table = np.zeros((4, 4))
+        np.add.at(table, (human, judge), 1)
+        with np.errstate(all="ignore"):  # it divides by the error of constant judges
+            oracle = cohens_kappa(table, wt=weights)
+        if oracle.var_kappa > 1e-12:
+            assert result.stderr == pytest.approx(oracle.std_kappa, abs=1e-9)
+        kept = np.ix_([int(x) for x in result.labels], [int(x) for x in result.labels])
+        assert np.array_equal(np.array(result.confusion), table[kept])
+
+
+@given(ITEMS)
+def test_agreement_laws(rows: list[tuple[int, int]]) -> None:
+    """Symmetric but for the bias and the turn of the matrix; the scale does not matter."""
+    judge, human = parted(rows)
+    for weights in WEIGHTS:
+        result = judge_agreement(judge, human, weights=weights)
+        turned = judge_agreement(human, judge, weights=weights)
+        scaled = judge_agreement([x / 3 for x in judge], [x / 3 for x in human], weights=weights)
+        assert turned.score == pytest.approx(result.score, abs=1e-12)
+        assert scaled.score == pytest.approx(result.score, abs=1e-12)
+        assert turned.bias == -result.bias
+        assert turned.confusion == tuple(zip(*result.confusion, strict=True))
+        assert sum(map(sum, result.confusion)) == len(rows)
+        if result.score is not None and result.interval is not None:
+            assert -1 <= result.interval.low <= result.score <= result.interval.high <= 1
+        assert JudgeAgreement.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+def test_a_label_that_nobody_gave_does_not_move_the_others() -> None:
+    """0 and 1 are as far apart without a 0.5 between them; 0, 1 and 5 are not equally far."""
+    near = judge_agreement([0, 1, 5, 5], [1, 1, 5, 5], weights="linear").score
+    far = judge_agreement([0, 1, 5, 0], [0, 1, 5, 5], weights="linear").score
+    assert near is not None
+    assert far is not None
+    assert near > 0.85
+    assert far < 0.6
+
+
+@pytest.mark.parametrize(
+    ("judge", "human", "score"),
+    [([1, 0], [1, 0], 1.0), ([1, 0], [0, 1], -1.0), ([1], [0], 0.0), ([0, 0, 0], [1, 0, 1], 0.0)],
+)
+def test_agreement_extremes(judge: list[int], human: list[int], score: float) -> None:
+    """All alike, all opposite, a single item, a constant judge: few items leave much open."""
+    result = judge_agreement(judge, human)
+    assert result.score == pytest.approx(score)
+    assert result.interval is not None
+    assert result.interval.high - result.interval.low > 0.9
+
+
+def test_scores_beyond_the_usual() -> None:
+    """The largest and the smallest scores taken, booleans and numbers mixed."""
+    huge = judge_agreement([1e100, -1e100], [1e100, 0], weights="quadratic")
+    tiny = judge_agreement([5e-324, 0.0], [5e-324, 0.0], weights="linear")
+    mixed: Any = [True, np.False_, 1.0]
+    assert huge.score is not None
+    assert tiny.score == 1.0
+    assert judge_agreement(mixed, pd.Series([True, False, True])).score == 1.0
+
+
+# A mean that humans would have given.
+
+
+def reference() -> tuple[dict[str, Any], dict[str, float]]:
+    """Return the columns under their names here, and the expected values."""
+    (row,) = REFERENCE["ppi"]
+    names = {"y_labeled": "human", "f_labeled": "judge_labeled", "f_unlabeled": "judge_unlabeled"}
+    return {names[name]: column for name, column in row["input"].items()}, row["output"]
+
+
+def test_corrected_mean_reference() -> None:
+    """Both estimates with their errors, the weight, and the two means alone."""
+    columns, expected = reference()
+    plain, tuned = corrected_mean(**columns), corrected_mean(**columns, power_tuned=True)
+    found = {
+        "judge_only": plain.judge_mean,
+        "human_only": plain.human_mean,
+        "ppi": plain.score,
+        "ppi_se": plain.stderr,
+        "lam": tuned.judge_weight,
+        "ppipp": tuned.score,
+        "ppipp_se": tuned.stderr,
+    }
+    for name, value in found.items():
+        assert value == pytest.approx(expected[name], abs=1e-9), name
+    assert (plain.judge_weight, plain.n_labeled, plain.n_unlabeled) == (1.0, 60, 500)
+
+
+@given(LABELED, st.lists(SCORES, min_size=2, max_size=30), st.booleans())
+def test_corrected_mean_laws(
+    rows: list[tuple[float, float]],
+    unlabeled: list[float],
+    power_tuned: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """The interval holds the score; what was judged generously by a constant is put right."""
+    f, y = parted(rows)
+    result = corrected_mean(
+        judge_labeled=f, human=y, judge_unlabeled=unlabeled, power_tuned=power_tuned
+    )
+    assert result.interval.low <= result.score <= result.interval.high
+    assert 0 <= result.judge_weight <= 1
+    assert result.bias == pytest.approx(np.mean(f) - np.mean(y), abs=1e-12)
+    halved = corrected_mean(
+        judge_labeled=[v / 2 for v in f], human=y, judge_unlabeled=[v / 2 for v in unlabeled]
+    )
+    raised = corrected_mean(
+        judge_labeled=[v / 2 + 0.5 for v in f],
+        human=y,
+        judge_unlabeled=[v / 2 + 0.5 for v in unlabeled],
+    )
+    assert raised.score == pytest.approx(halved.score, abs=1e-12)
+
+
+@given(LABELED, st.integers(2, 200))
+def test_the_tuned_weight_has_the_least_error(rows: list[tuple[float, float]], n: int) -> None:
+    """Oracle: the error on a grid of weights, the judge's variance pooled."""
+    f, y = (np.array(side) for side in parted(rows))
+    unlabeled = np.resize(f, n * f.size)  # the same distribution, so that pooling changes nothing
+    result = corrected_mean(judge_labeled=f, human=y, judge_unlabeled=unlabeled, power_tuned=True)
+    errors = [
+        math.sqrt(w * w * unlabeled.var() / unlabeled.size + (y - w * f).var() / y.size)
+        for w in np.linspace(0, 1, 101)
+    ]
+    assert result.stderr <= min(errors) + 1e-9
+
+
+def test_edges_of_the_corrected_mean() -> None:
+    """A constant judge, a perfect one, all pass and none pass: never a claim of certainty."""
+    constant = corrected_mean(
+        judge_labeled=[1] * 4, human=[1, 0, 1, 0], judge_unlabeled=[1] * 9, power_tuned=True
+    )
+    assert (constant.judge_weight, constant.score) == (0.0, constant.human_mean)
+    for value in (0, 1):
+        column = [value] * 20
+        result = corrected_mean(judge_labeled=column, human=column, judge_unlabeled=column * 50)
+        assert (result.score, result.stderr) == (value, 0.0)
+        assert result.interval.high - result.interval.low > 0.1
+
+
+@pytest.mark.parametrize("power_tuned", [False, True])
+def test_coverage_from_twenty_labels(power_tuned: bool) -> None:  # noqa: FBT001 - a table
+    """The judge passes every fifth wrong answer, 7 of 10 are right: the reference's normal
+    interval misses 7 times in 100 in simulation, this one must not more often than 5.
+    """
+    rng = np.random.default_rng(3)
+    missed = 0
+    for _ in range(300):
+        truth = rng.random(420) < 0.7
+        judged = rng.random(420) < np.where(truth, 0.95, 0.2)
+        interval = corrected_mean(
+            judge_labeled=judged[:20],
+            human=truth[:20],
+            judge_unlabeled=judged[20:],
+            power_tuned=power_tuned,
+        ).interval
+        missed += not interval.low <= 0.7 <= interval.high
+    assert missed <= 15
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            ([], []),
+            InputError,
+            "judge_scores must be a non-empty sequence of scores, got ()",
+        ),
+        (
+            ([1], [1, 0]),
+            InputError,
+            "judge_scores and human_scores must be equally long, got 1 and 2",
+        ),
+        (
+            ([1, math.nan], [1, 0]),
+            InputError,
+            "judge_scores[1] must be a number in [-1e+100, 1e+100], got nan",
+        ),
+        (
+            ([1], ["1"]),
+            TypeError,
+            "human_scores[0] must be a number in [-1e+100, 1e+100], got '1'",
+        ),
+        (
+            (list(range(101)), [0] * 101),
+            InputError,
+            "judge_scores must be scores of at most 100 kinds, got 101",
+        ),
+    ],
+)
+def test_agreement_errors(arguments: Any, error: type[Exception], message: str) -> None:
+    """A bad entry is named by its position."""
+    with pytest.raises(error) as caught:
+        judge_agreement(*arguments)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"weights": "cubic"},
+            InputError,
+            "weights must be one of 'linear', 'quadratic', got 'cubic'",
+        ),
+        ({"weights": -1}, TypeError, "weights must be one of 'linear', 'quadratic', got -1"),
+        ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
+    ],
+)
+def test_agreement_option_errors(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """Options have domains."""
+    with pytest.raises(error) as caught:
+        judge_agreement([1], [1], **options)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ({"human": [1]}, InputError, "judge_labeled and human must be equally long, got 2 and 1"),
+        (
+            {"human": [1], "judge_labeled": [1]},
+            InputError,
+            "human must be a column of at least 2 scores, got 1",
+        ),
+        (
+            {"judge_unlabeled": [1]},
+            InputError,
+            "judge_unlabeled must be a column of at least 2 scores, got 1",
+        ),
+        ({"human": [1, 2]}, InputError, "human[1] must be a number in [0, 1], got 2.0"),
+        (
+            {"judge_unlabeled": [math.nan, 1]},
+            InputError,
+            "judge_unlabeled[0] must be a number in [0, 1], got nan",
+        ),
+        ({"power_tuned": 1}, TypeError, "power_tuned must be True or False, got 1"),
+        ({"confidence": math.nan}, InputError, "confidence must be a number in (0, 1), got nan"),
+    ],
+)
+def test_corrected_mean_errors(
+    columns: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The column is named, and the entry."""
+    given_by_default: dict[str, Any] = {
+        "judge_labeled": [1, 0],
+        "human": [1, 0],
+        "judge_unlabeled": [1, 0],
+    }
+    with pytest.raises(error) as caught:
+        corrected_mean(**{**given_by_default, **columns})
+    assert str(caught.value) == message

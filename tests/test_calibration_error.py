@@ -1,0 +1,352 @@
+"""calibration_error, and the interval of confidence_calibration: reference, oracles, edges."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import brier_score_loss, roc_auc_score
+
+from scorekit import (
+    CalibrationError,
+    InputError,
+    calibration_error,
+    calibration_from_counts,
+    confidence_calibration,
+)
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
+
+ATTEMPTS = st.lists(
+    st.tuples(st.integers(0, 20).map(lambda i: i / 20) | st.floats(0, 1), st.booleans()),
+    min_size=1,
+    max_size=60,
+)
+
+
+def columns(rows: list[tuple[float, bool]]) -> tuple[list[float], list[bool]]:
+    """Part the rows."""
+    return [f for f, _ in rows], [y for _, y in rows]
+
+
+def close(value: float) -> Any:
+    """Compare to 1e-9."""
+    return pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("row", REFERENCE["calibration"] + REFERENCE["brier_murphy"])
+def test_reference(row: dict[str, Any]) -> None:
+    """Every value of the reference, among them those of a single attempt and of 1.0 exactly."""
+    result = calibration_error(row["input"]["confidence"], row["input"]["correct"])
+    found = {
+        "ece": result.score,
+        "mce": result.max_error,
+        "rmsce": math.sqrt(result.reliability),
+        "debiased_l2_sq": result.debiased_square,
+        "debiased_rmsce": result.debiased_error,
+        "brier": result.brier,
+        "reliability": result.reliability,
+        "resolution": result.resolution,
+        "uncertainty": result.uncertainty,
+        "within_bin_var": result.within_bin_variance,
+        "within_bin_cov": result.within_bin_covariance,
+    }
+    for name, value in row["output"].items():
+        assert found[name] == close(value), name
+
+
+def test_auroc_reference() -> None:
+    """Area and DeLong's error, ties included."""
+    whole, small = REFERENCE["auroc"]
+    source = REFERENCE["calibration"][0]["input"]
+    result = calibration_error(source["confidence"], source["correct"])
+    assert result.auroc == close(whole["output"]["auroc"])
+    assert result.auroc_stderr == close(whole["output"]["se_delong"])
+    tied = calibration_error(small["input"]["confidence"], small["input"]["correct"])
+    assert tied.auroc == close(small["output"]["auroc"])
+
+
+@given(ATTEMPTS, st.integers(1, 12))
+def test_terms_equal_exact_rationals_and_add_up(
+    rows: list[tuple[float, bool]], n_bins: int
+) -> None:
+    """Oracle: bins by comparing rationals with the edges, every term exact; the five add up."""
+    f, y = columns(rows)
+    result = calibration_error(f, y, n_bins=n_bins)
+    bins: dict[int, list[tuple[Fraction, int]]] = {}
+    for value, right in rows:
+        edges = (i for i in range(n_bins) if value <= (i + 1) / n_bins)
+        bins.setdefault(next(edges), []).append((Fraction(value), int(right)))
+    n, rate = len(rows), Fraction(sum(y), len(rows))
+    ece = reliability = resolution = variance = covariance = Fraction(0)
+    for members in bins.values():
+        f_mean = sum((value for value, _ in members), Fraction()) / len(members)
+        y_mean = Fraction(sum(right for _, right in members), len(members))
+        weight = Fraction(len(members), n)
+        ece += weight * abs(f_mean - y_mean)
+        reliability += weight * (f_mean - y_mean) ** 2
+        resolution += weight * (y_mean - rate) ** 2
+        variance += sum(((v - f_mean) ** 2 for v, _ in members), Fraction()) / n
+        covariance += 2 * sum(((v - f_mean) * (r - y_mean) for v, r in members), Fraction()) / n
+    brier = sum(((Fraction(value) - right) ** 2 for value, right in rows), Fraction()) / n
+    uncertainty = rate * (1 - rate)
+    assert brier == reliability - resolution + uncertainty + variance - covariance
+    expected = [ece, reliability, resolution, uncertainty, variance, covariance, brier]
+    found = [
+        result.score,
+        result.reliability,
+        result.resolution,
+        result.uncertainty,
+        result.within_bin_variance,
+        result.within_bin_covariance,
+        result.brier,
+    ]
+    assert found == pytest.approx([float(term) for term in expected], abs=1e-13)
+    assert {i: b.n_attempts for i, b in enumerate(result.bins) if b.n_attempts} == {
+        i: len(members) for i, members in bins.items()
+    }
+
+
+@given(ATTEMPTS)
+def test_against_scikit_learn_and_scipy(rows: list[tuple[float, bool]]) -> None:
+    """Oracles: Brier score, area under the curve, and Mann-Whitney's statistic."""
+    f, y = columns(rows)
+    result = calibration_error(f, y)
+    if len(set(y)) == 1:
+        assert (result.auroc, result.auroc_stderr, result.auroc_interval) == (None, None, None)
+        return
+    assert result.brier == pytest.approx(brier_score_loss(y, f), abs=1e-12)
+    assert result.auroc == pytest.approx(roc_auc_score(y, f), abs=1e-12)
+    right, wrong = ([v for v, r in rows if r is kind] for kind in (True, False))
+    statistic = stats.mannwhitneyu(right, wrong).statistic
+    assert result.auroc == pytest.approx(statistic / (len(right) * len(wrong)), abs=1e-12)
+
+
+@given(ATTEMPTS)
+def test_delongs_error_is_that_of_the_placements(rows: list[tuple[float, bool]]) -> None:
+    """Oracle: every pair compared, the variances of the two kinds of placement."""
+    right, wrong = ([v for v, r in rows if r is kind] for kind in (True, False))
+    result = calibration_error(*columns(rows))
+    if min(len(right), len(wrong)) < 2:
+        assert (result.auroc_stderr, result.auroc_interval) == (None, None)
+        return
+    wins = np.array([[(a > b) + (a == b) / 2 for b in wrong] for a in right])
+    variance = wins.mean(axis=1).var(ddof=1) / len(right)
+    variance += wins.mean(axis=0).var(ddof=1) / len(wrong)
+    assert result.auroc_stderr == pytest.approx(math.sqrt(variance), abs=1e-12)
+    assert result.auroc is not None
+    assert result.auroc_interval is not None
+    assert result.auroc_interval.low <= result.auroc <= result.auroc_interval.high
+
+
+@given(ATTEMPTS, st.randoms(use_true_random=False), st.integers(1, 12))
+def test_laws(rows: list[tuple[float, bool]], random: Any, n_bins: int) -> None:
+    """Ranges, the order of attempts, whole bins of ties, and storage."""
+    result = calibration_error(*columns(rows), n_bins=n_bins)
+    assert 0 <= result.score <= result.max_error <= 1
+    assert 0 <= result.equal_mass_error <= 1
+    mass = result.equal_mass_bins
+    assert sum(b.n_attempts for b in mass) == sum(b.n_attempts for b in result.bins) == len(rows)
+    assert all(a.high < b.low for a, b in itertools.pairwise(mass))
+    assert (len(result.bins), len(mass) <= n_bins) == (n_bins, True)
+    random.shuffle(rows)
+    again = calibration_error(*columns(rows), n_bins=n_bins)
+    assert again.score == pytest.approx(result.score, abs=1e-12)
+    assert again.equal_mass_error == pytest.approx(result.equal_mass_error, abs=1e-12)
+    assert again.auroc == pytest.approx(result.auroc, abs=1e-12)
+    assert CalibrationError.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+def test_bins_of_equal_mass_hold_equally_many() -> None:
+    """Without ties their sizes differ by one at most."""
+    f = [i / 97 for i in range(97)]
+    sizes = [b.n_attempts for b in calibration_error(f, [True] * 97).equal_mass_bins]
+    assert (len(sizes), min(sizes), max(sizes)) == (10, 9, 10)
+
+
+def test_edges_of_bins_are_decimal() -> None:
+    """0.3 belongs to (0.2, 0.3] and 0.7 to (0.6, 0.7]; as floats 3 * 0.1 would miss them."""
+    f = [i / 10 for i in range(11)]
+    bins = calibration_error(f, [True] * 11).bins
+    assert [b.n_attempts for b in bins] == [2, *[1] * 9]
+    assert [b.mean_confidence for b in bins][1:] == f[2:]
+
+
+@pytest.mark.parametrize(
+    ("f", "y", "square", "auroc"),
+    [
+        ([0.5], [True], None, None),
+        ([0.5] * 4, [1, 1, 1, 1], 0.25, None),
+        ([0.5] * 4, [0, 0, 0, 0], 0.25, None),
+        ([0.5] * 4, [0, 1, 0, 1], -1 / 12, 0.5),
+        ([0.2, 0.9], [0, 1], None, 1.0),
+    ],
+)
+def test_extremes(f: list[float], y: list[int], square: float | None, auroc: float | None) -> None:
+    """One attempt, all right, none right, ties everywhere, one attempt a bin: None or exact."""
+    result = calibration_error(f, y)
+    assert result.debiased_square == (None if square is None else close(square))
+    assert result.debiased_error == (None if square is None else close(max(square, 0) ** 0.5))
+    assert result.auroc == auroc
+    if len(f) == 4 and auroc is not None:
+        assert result.auroc_stderr == 0.0
+        assert result.auroc_interval is not None
+        assert result.auroc_interval.high - result.auroc_interval.low > 0.5
+
+
+def test_the_debiased_error_of_a_calibrated_model_is_about_zero() -> None:
+    """What chance adds to the plain error goes: here 0.06 becomes less than 0.03."""
+    rng = np.random.default_rng(5)
+    f = rng.random((40, 200))
+    results = [calibration_error(row, rng.random(200) < row) for row in f]
+    squares = [r.debiased_square for r in results if r.debiased_square is not None]
+    assert np.mean([r.score for r in results]) > 0.05
+    assert abs(np.mean(squares)) < 0.0008
+
+
+@pytest.mark.parametrize(
+    "column",
+    [np.array, pd.Series, pl.Series, tuple, iter],
+    ids=["np", "pd", "pl", "tuple", "iter"],
+)
+def test_any_column_will_do(column: Any) -> None:
+    """Users bring the table they have."""
+    result = calibration_error(column([0.9, 0.1, 0.8]), column([True, False, True]))
+    assert result == calibration_error([0.9, 0.1, 0.8], [1, 0, np.True_])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([], []), InputError, "confidences must be a non-empty sequence of numbers, got ()"),
+        (
+            ([0.5], [1, 0]),
+            InputError,
+            "outcomes and confidences must be equally long, got 2 and 1",
+        ),
+        (
+            ([0.5, math.nan], [1, 0]),
+            InputError,
+            "confidences[1] must be a number in [0, 1], got nan",
+        ),
+        (([0.5, -0.1], [1, 0]), InputError, "confidences[1] must be a number in [0, 1], got -0.1"),
+        (
+            ([0.5, 0.6], [1, 0.4]),
+            InputError,
+            "outcomes[1] must be 0 or 1, of one attempt and no average, got 0.4",
+        ),
+        (([0.5], [2]), InputError, "outcomes[0] must be a number in [0, 1], got 2.0"),
+        (([0.5], [None]), TypeError, "outcomes[0] must be a number in [0, 1], got None"),
+        ((["high"], [1]), TypeError, "confidences[0] must be a number in [0, 1], got 'high'"),
+    ],
+)
+def test_errors(arguments: Any, error: type[Exception], message: str) -> None:
+    """An averaged case is refused, with the reason."""
+    with pytest.raises(error) as caught:
+        calibration_error(*arguments)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_bins": 0}, "n_bins must be an integer in [1, 1000], got 0"),
+        ({"n_bins": 10**9}, "n_bins must be an integer in [1, 1000], got 1000000000"),
+        ({"confidence": 1}, "confidence must be a number in (0, 1), got 1"),
+    ],
+)
+def test_option_errors(options: dict[str, Any], message: str) -> None:
+    """Options have domains; a huge number of bins must not fill the memory."""
+    with pytest.raises(InputError) as caught:
+        calibration_error([0.5], [1], **options)
+    assert str(caught.value) == message
+
+
+# The interval of the score of stated levels.
+
+
+def test_a_calibrated_model_is_covered_though_it_scores_low() -> None:
+    """Exact over all outcomes of 20, 15 and 10 cases at 0.9, 0.7 and 0.4: the likelihood ratio
+    test keeps perfect calibration 94 times in 100, and the interval then reaches 1.
+    """
+    kept = 0.0
+    for counts in itertools.product(range(10, 21), range(3, 16), range(11)):
+        chances = zip(counts, (20, 15, 10), (0.9, 0.7, 0.4), strict=True)
+        chance = math.prod(float(stats.binom.pmf(c, n, p)) for c, n, p in chances)
+        observed = [
+            (c / n, p) for c, n, p in zip(counts, (20, 15, 10), (0.9, 0.7, 0.4), strict=True)
+        ]
+        rejected = _deviance(observed, (20, 15, 10)) > stats.chi2.ppf(0.95, 3)
+        kept += 0.0 if rejected else chance
+        if chance > 0.004 or (rejected and chance > 0.001):
+            high, medium, low = zip(counts, (20, 15, 10), strict=True)
+            interval = calibration_from_counts(
+                {"high": high, "medium": medium, "low": low}
+            ).interval
+            assert interval is not None
+            assert (interval.high == 1.0) == (not rejected)
+    assert 0.935 < kept < 0.96
+
+
+def _deviance(observed: list[tuple[float, float]], sizes: tuple[int, ...]) -> float:
+    return 2 * sum(
+        n * (a * math.log(a / p) if a else 0.0)
+        + n * ((1 - a) * math.log((1 - a) / (1 - p)) if a < 1 else 0.0)
+        for (a, p), n in zip(observed, sizes, strict=True)
+    )
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            level: st.integers(0, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+            for level in ("high", "medium", "low")
+        }
+    ).filter(lambda counts: sum(n for _, n in counts.values()) >= 20),
+    st.integers(0, 2**40),
+)
+def test_interval_laws(counts: dict[str, tuple[int, int]], seed: int) -> None:
+    """It holds the score, stays in [0, 1], repeats with its seed, and is there with a score."""
+    result = calibration_from_counts(counts, seed=seed)
+    assert (result.score is None) == (result.interval is None)
+    if result.score is not None and result.interval is not None:
+        assert 0 <= result.interval.low <= result.score <= result.interval.high <= 1
+    assert calibration_from_counts(counts, seed=seed) == result
+
+
+def test_the_interval_narrows_with_the_cases_and_hardly_moves_with_the_seed() -> None:
+    """Sixteen times the cases make it about four times as narrow."""
+    small = {"high": (18, 20), "medium": (10, 15), "low": (4, 10)}
+    large = {level: (16 * c, 16 * n) for level, (c, n) in small.items()}
+    widths = []
+    for counts in (small, large):
+        ends = [calibration_from_counts(counts, seed=seed).interval for seed in range(8)]
+        lows = [end.low for end in ends if end is not None]
+        assert max(lows) - min(lows) < 0.06
+        widths.append(1 - min(lows))
+    assert 2 < widths[0] / widths[1] < 5
+
+
+def test_nominals_too_close_for_a_float_slope() -> None:
+    """The slope between them may be beyond every float; the interval is there all the same."""
+    result = calibration_from_counts(
+        {"a": (10, 20), "b": (10, 20)}, nominal={"a": 0.0, "b": 5e-324}
+    )
+    assert (result.slope, result.interval is not None) == (0.0, True)
+
+
+def test_a_seed_is_a_count() -> None:
+    """Anything else is refused, also where there is no score to bound."""
+    with pytest.raises(InputError, match=r"^seed must be an integer >= 0, got -1$"):
+        confidence_calibration(["high"], [True], seed=-1)

@@ -1,0 +1,403 @@
+"""Suite verdicts of compare_reports: clusters, several at once, and "no worse than by m"."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from scorekit import (
+    CodeReport,
+    CodeSample,
+    Comparison,
+    InputError,
+    RegressionError,
+    SqlCase,
+    SqlReport,
+    code_report,
+    compare_reports,
+    score_sql_cases,
+)
+from scorekit._differences import difference_interval
+from scorekit._verdict import adjusted_p_values
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
+
+
+def named(values: Any) -> dict[str, Any]:
+    """Name cases by their position."""
+    return {f"case-{i}": value for i, value in enumerate(values)}
+
+
+def test_clustered_errors_reference() -> None:
+    """Mean, CR1 error and its degrees of freedom, as the interval and the p value show them."""
+    (row,) = REFERENCE["clustered_se"]
+    scores, expected = row["input"]["scores"], row["output"]
+    suite = compare_reports(
+        named([0.0] * 12), named(scores), clusters=named(row["input"]["clusters"])
+    ).suite
+    reach = stats.t.ppf(0.975, expected["t_df"]) * expected["cr1_inspect"]
+    assert suite.delta == pytest.approx(expected["mean"], abs=1e-9)
+    assert suite.interval.low == pytest.approx(expected["mean"] - reach, abs=1e-9)
+    assert suite.interval.high == pytest.approx(expected["mean"] + reach, abs=1e-9)
+    assert expected["cr1_inspect"] / expected["cr0_miller"] == pytest.approx(math.sqrt(4 / 3))
+    assert (suite.test, suite.n_cases, suite.n_groups) == ("clustered t", 12, 4)
+
+
+def test_paired_difference_reference() -> None:
+    """The reference's paired t test: difference, p value and interval."""
+    (row,) = REFERENCE["paired_difference"]
+    suite = compare_reports(named(row["input"]["a"]), named(row["input"]["b"])).suite
+    expected = row["output"]
+    found = [suite.delta, suite.p_value, suite.interval.low, suite.interval.high]
+    assert found == pytest.approx(
+        [expected["diff"], expected["p_t"], *expected["ci95"]], abs=1e-9, rel=1e-9
+    )
+
+
+@given(
+    st.integers(2, 6).flatmap(
+        lambda size: st.lists(
+            st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=size, max_size=size),
+            min_size=2,
+            max_size=6,
+        )
+    )
+)
+def test_groups_of_one_size_against_statsmodels(
+    families: list[list[tuple[float, float]]],
+) -> None:
+    """Oracle: a regression on a constant with cluster-robust errors (CR1)."""
+    rows = [(*pair, group) for group, family in enumerate(families) for pair in family]
+    old, new, groups = (np.array(column) for column in zip(*rows, strict=True))
+    suite = compare_reports(named(old), named(new), clusters=named(groups)).suite
+    assert suite.n_groups == len(families)
+    if suite.test != "clustered t":
+        return
+    fit = sm.OLS(new - old, np.ones(len(rows))).fit(
+        cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
+    )
+    ((low, high),) = fit.conf_int(0.05)
+    assert suite.interval.low == pytest.approx(max(low, -1), rel=1e-6, abs=1e-6)
+    assert suite.interval.high == pytest.approx(min(high, 1), rel=1e-6, abs=1e-6)
+    assert suite.p_value == pytest.approx(fit.pvalues[0], rel=1e-5, abs=1e-9)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.floats(0, 1), st.integers(0, 4)), min_size=2, max_size=30
+    )
+)
+def test_groups_of_any_size_against_the_jackknife(rows: list[tuple[float, float, int]]) -> None:
+    """Oracle: the means without each group in turn, on the effective number of groups."""
+    old, new, groups = (np.array(column) for column in zip(*rows, strict=True))
+    suite = compare_reports(named(old), named(new), clusters=named(groups)).suite
+    if suite.test != "clustered t":
+        return
+    deltas, labels = new - old, sorted(set(groups.tolist()))
+    without = np.array([deltas[groups != label].mean() for label in labels])
+    variance = (1 - 1 / len(labels)) * np.sum((without - deltas.mean()) ** 2)
+    sizes = np.bincount(groups)
+    df = len(rows) ** 2 / np.sum(sizes**2) - 1
+    expected = 2 * stats.t.sf(abs(deltas.mean()) / math.sqrt(variance), df)
+    assert suite.p_value == pytest.approx(expected, rel=1e-5, abs=1e-9)
+
+
+def test_a_group_that_holds_nearly_all_leaves_everything_open() -> None:
+    """Its degrees of freedom are next to none, and quantiles beyond every float."""
+    after = named([0.5 + 0.01 * (i % 7) for i in range(2000)])
+    suite = compare_reports(
+        dict.fromkeys(after, 0.5), after, clusters={c: c == "case-0" for c in after}, margin=0.1
+    ).suite
+    assert (suite.interval.low, suite.interval.high) == (-1.0, 1.0)
+    assert (suite.verdict, suite.n_groups) == ("inconclusive", 2)
+    assert suite.within_margin is not None
+    assert suite.within_margin.verdict == "undecided"
+
+
+def test_one_large_group_does_not_cry_wolf() -> None:
+    """One group of 40 and twenty of 3, nothing lost but each group's own luck: CR1 errors would
+    be wrong 13 times in 100.
+    """
+    rng = np.random.default_rng(4)
+    sizes = [40] + [3] * 20
+    groups = np.repeat(np.arange(21), sizes)
+    alarms = 0
+    for _ in range(400):
+        change = np.repeat(rng.normal(0, 0.05, 21), sizes) + rng.normal(0, 0.1, groups.size)
+        after = named(np.clip(0.5 + change, 0, 1))
+        suite = compare_reports(dict.fromkeys(after, 0.5), after, clusters=named(groups)).suite
+        alarms += suite.verdict in ("regressed", "improved")
+    assert alarms <= 24
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20))
+def test_clusters_of_one_change_nothing(pairs: list[tuple[float, float]]) -> None:
+    """Each case its own group is the paired t test."""
+    old, new = (named(side) for side in zip(*pairs, strict=True))
+    plain = compare_reports(old, new).suite
+    suite = compare_reports(old, new, clusters={case: case for case in old}).suite
+    if plain.test != "Cochran-Mantel-Haenszel":
+        assert (suite.delta, suite.p_value, suite.verdict) == (
+            plain.delta,
+            plain.p_value,
+            plain.verdict,
+        )
+
+
+def test_repeating_a_database_adds_no_evidence() -> None:
+    """Ten copies of each question look like ten times the evidence, unless they are grouped."""
+    drops = [0.3, 0.0, 0.2, -0.1, 0.1, 0.0]
+    before = {f"{db}/{i}": 0.5 for db in range(6) for i in range(10)}
+    after = {case: 0.5 - drops[int(case[0])] for case in before}
+    clusters = {case: case[0] for case in before}
+    copied = compare_reports(before, after).suite
+    grouped = compare_reports(before, after, clusters=clusters).suite
+    once = compare_reports(named([0.5] * 6), named([0.5 - drop for drop in drops])).suite
+    assert (copied.verdict, grouped.verdict) == ("regressed", "inconclusive")
+    assert grouped.p_value == pytest.approx(once.p_value)
+
+
+def test_one_cluster_decides_nothing() -> None:
+    """There is no variation over groups to learn from, and the result says so."""
+    before = named([1.0, 0.9, 0.8])
+    result = compare_reports(
+        before, named([0.1, 0.2, 0.0]), clusters=dict.fromkeys(before, "one"), margin=0.05
+    )
+    suite = result.suite
+    assert (suite.verdict, suite.p_value, suite.n_groups) == ("inconclusive", 1.0, 1)
+    assert (suite.interval.low, suite.interval.high) == (-1.0, 1.0)
+    assert suite.minimum_detectable_effect is None
+    assert suite.within_margin is not None
+    assert suite.within_margin.verdict == "undecided"
+    assert (suite.within_margin.interval.low, suite.within_margin.interval.high) == (-1.0, 1.0)
+    assert "3 cases in 1 group)" in result.to_text()
+    assert "one group cannot show" in result.to_text()
+
+
+# Several at once.
+
+
+@pytest.mark.parametrize("row", REFERENCE["multiple_testing"])
+def test_adjusted_p_values_reference(row: dict[str, Any]) -> None:
+    """Holm and Benjamini-Hochberg, all values of the reference."""
+    p_values = row["input"]["p"]
+    assert adjusted_p_values(p_values, "holm") == pytest.approx(row["output"]["holm"], abs=1e-9)
+    found = adjusted_p_values(p_values, "benjamini-hochberg")
+    assert found == pytest.approx(row["output"]["bh"], abs=1e-9)
+    assert adjusted_p_values(p_values, "none") == p_values
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
+def test_adjusted_p_values_against_enumeration(p_values: list[float]) -> None:
+    """Oracles: Holm as the closed test over all sets of hypotheses, SciPy for the other."""
+    n = len(p_values)
+    closed = [0.0] * n
+    for chosen in itertools.product([False, True], repeat=n):
+        members = [i for i in range(n) if chosen[i]]
+        bound = len(members) * min((p_values[i] for i in members), default=0.0)
+        closed = [max(p, bound) if chosen[i] else p for i, p in enumerate(closed)]
+    expected = [min(p, 1.0) for p in closed]
+    assert adjusted_p_values(p_values, "holm") == pytest.approx(expected, abs=1e-12)
+    found = adjusted_p_values(p_values, "benjamini-hochberg")
+    assert found == pytest.approx(list(stats.false_discovery_control(p_values)), abs=1e-12)
+
+
+def models(**scores: list[int]) -> CodeReport:
+    """Report models by how many of a hundred tests each case passed."""
+    return code_report(
+        CodeSample(case_id=f"c{i}", model=model, compiled=True, passed=n, failed=100 - n)
+        for model, column in scores.items()
+        for i, n in enumerate(column)
+    )
+
+
+STEADY = [60, 75, 91, 70, 80, 80, 70, 90, 88, 70]
+CHANGES = [-13, 3, -11, 1, -9, -1, -7, -3, -13, 3]
+SLIGHTLY_WORSE = [n + change for n, change in zip(STEADY, CHANGES, strict=True)]
+
+
+def test_several_models_are_judged_apart_and_together_keep_the_level() -> None:
+    """One model's loss that alone counts (p = 0.035) does not among four: Holm asks for 0.0125."""
+    before = models(a=STEADY, b=STEADY, c=STEADY, d=STEADY)
+    after = models(a=SLIGHTLY_WORSE, b=STEADY, c=STEADY, d=STEADY)
+    alone = compare_reports(before.for_model("a"), after.for_model("a"), threshold=0.01).suite
+    assert 0.0125 < alone.p_value < 0.05
+    assert alone.verdict == "regressed"
+    result = compare_reports(before, after, threshold=0.01)
+    assert list(result.suites) == ["a", "b", "c", "d"]
+    suite = result.suites["a"]
+    assert suite.p_value == alone.p_value
+    assert suite.adjusted_p_value == pytest.approx(4 * alone.p_value)
+    assert suite.verdict == "inconclusive"
+    result.raise_for_regressions(on="suite")
+    assert f"adjusted {4 * alone.p_value:.2g}" in result.to_text()
+    assert suite.minimum_detectable_effect is not None
+    assert alone.minimum_detectable_effect is not None
+    assert suite.minimum_detectable_effect > alone.minimum_detectable_effect
+    unadjusted = compare_reports(before, after, threshold=0.01, adjustment="none")
+    assert unadjusted.suites["a"] == alone
+    assert unadjusted.suite.verdict == "regressed"
+    with pytest.raises(RegressionError, match=r"^the suite regressed in a: "):
+        unadjusted.raise_for_regressions(on="suite")
+
+
+def test_many_true_losses_pass_benjamini_hochberg_before_holm() -> None:
+    """It bounds the share of false alarms, not the chance of any."""
+    before = models(a=STEADY, b=STEADY, c=STEADY, d=STEADY)
+    after = models(a=SLIGHTLY_WORSE, b=SLIGHTLY_WORSE, c=SLIGHTLY_WORSE, d=SLIGHTLY_WORSE)
+    holm = compare_reports(before, after, threshold=0.01)
+    hochberg = compare_reports(before, after, threshold=0.01, adjustment="benjamini-hochberg")
+    assert {suite.verdict for suite in holm.suites.values()} == {"inconclusive"}
+    assert {suite.verdict for suite in hochberg.suites.values()} == {"regressed"}
+    assert Comparison.from_json(hochberg.to_json()) == hochberg
+
+
+def test_metrics_of_a_sql_report_are_a_family() -> None:
+    """Each metric has its verdict, the suite is the one that looks worst."""
+
+    def run(table: str) -> SqlReport:
+        return score_sql_cases(
+            SqlCase(
+                case_id=f"q{i}",
+                generated=f"SELECT a FROM {table}",
+                expected_tables=["t"],
+                is_valid=True,
+                should_pass=True,
+            )
+            for i in range(12)
+        )
+
+    result = compare_reports(run("t"), run("u"))
+    assert list(result.suites) == ["table_accuracy", "validation_accuracy"]
+    assert result.suite == result.suites["table_accuracy"]
+    assert result.suite.adjusted_p_value == 2 * result.suite.p_value
+    assert (result.suite.verdict, result.adjustment) == ("regressed", "holm")
+
+
+# No worse than by a margin.
+
+
+@pytest.mark.parametrize(
+    ("shift", "noise", "verdict"),
+    [
+        (0.0, 0.01, "equivalent"),
+        (0.2, 0.01, "not worse"),
+        (-0.2, 0.01, "worse"),
+        (0.0, 0.3, "undecided"),
+        (-0.05, 0.01, "undecided"),
+    ],
+)
+def test_margin_verdicts(shift: float, noise: float, verdict: str) -> None:
+    """Where the interval lies says what is shown; a true loss of the margin shows nothing."""
+    before = named([0.5] * 40)
+    after = {case: 0.5 + shift + noise * (-1) ** i for i, case in enumerate(before)}
+    result = compare_reports(before, after, margin=0.05)
+    within = result.suite.within_margin
+    assert within is not None
+    assert (within.verdict, within.margin) == (verdict, 0.05)
+    assert f"margin 0.05: {verdict} [" in result.to_text()
+    assert f"margin 0.05: {verdict} [" in result.to_markdown()
+    if verdict in ("worse", "undecided"):
+        with pytest.raises(RegressionError, match=r"^score is not shown to hold its margin 0\.05"):
+            result.raise_for_regressions(on="margin")
+    else:
+        result.raise_for_regressions(on="margin")
+
+
+def test_a_metric_without_evidence_stops_what_asks_for_the_margin() -> None:
+    """All suites must be shown to hold it, so that asking all of them needs no adjustment."""
+    result = compare_reports(models(a=STEADY, b=STEADY), models(a=STEADY, b=STEADY), margin=0.36)
+    result.raise_for_regressions(on="margin")
+    wild = models(a=STEADY, b=[100, 0] * 5)
+    with pytest.raises(RegressionError, match=r"^b is not shown"):
+        compare_reports(wild, models(a=STEADY, b=[0] * 10), margin=0.36).raise_for_regressions(
+            on="margin", allow_missing=True
+        )
+
+
+@pytest.mark.parametrize(("rise", "fall"), [(0.0, 0.1), (0.05, 0.15), (0.1, 0.2), (0.2, 0.3)])
+def test_a_loss_of_the_margin_is_rarely_taken_for_none(rise: float, fall: float) -> None:
+    """Exact chance over all outcomes of 30 cases that rise, fall or stay: the t interval errs
+    in up to one case of five here, this one in not much more than the 2.5 % it should.
+    """
+    n, claimed, by_t = 30, 0.0, 0.0
+    for up, down in itertools.product(range(n + 1), repeat=2):
+        if up + down > n:
+            continue
+        chance = stats.multinomial.pmf(
+            [up, down, n - up - down], n, [rise, fall, 1 - (rise + fall)]
+        )
+        values = [1.0] * up + [-1.0] * down + [0.0] * (n - up - down)
+        claimed += chance * (difference_interval(values, range(n), 0.95).low > rise - fall)
+        error = np.std(values, ddof=1) / math.sqrt(n)
+        by_t += chance * (np.mean(values) - stats.t.ppf(0.975, n - 1) * error > rise - fall)
+    assert claimed < 0.03
+    assert claimed <= by_t
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=30), st.floats(0.5, 0.99))
+def test_margin_interval_laws(values: list[float], confidence: float) -> None:
+    """It holds the mean, stays in [-1, 1] and turns with the sign."""
+    groups = range(len(values))
+    interval = difference_interval(values, groups, confidence)
+    mirrored = difference_interval([-value for value in values], groups, confidence)
+    assert -1 <= interval.low <= math.fsum(values) / len(values) + 1e-12
+    assert interval.low == pytest.approx(-mirrored.high, abs=1e-12)
+    assert math.fsum(values) / len(values) - 1e-12 <= interval.high <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"margin": 0}, InputError, "margin must be a number in (0, 1), got 0"),
+        ({"margin": math.nan}, InputError, "margin must be a number in (0, 1), got nan"),
+        (
+            {"adjustment": "bonferroni"},
+            InputError,
+            "adjustment must be one of 'holm', 'benjamini-hochberg', 'none', got 'bonferroni'",
+        ),
+        (
+            {"clusters": ["x"]},
+            TypeError,
+            "clusters must be a mapping from case to its group, got ['x']",
+        ),
+        (
+            {"clusters": {"b": 1}},
+            InputError,
+            "clusters must be a mapping with a group for 'a', got {'b': 1}",
+        ),
+        (
+            {"clusters": {"a": math.nan}},
+            TypeError,
+            "clusters['a'] must be a string or an integer, got nan",
+        ),
+    ],
+)
+def test_errors(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    """A case without a group is named."""
+    with pytest.raises(error) as caught:
+        compare_reports({"a": 1}, {"a": 1}, **options)
+    assert str(caught.value) == message
+
+
+def test_without_a_margin_there_is_nothing_to_ask_for() -> None:
+    """It must not pass for held."""
+    with pytest.raises(InputError, match=r"^on must be one of 'cases', 'suite', got 'margin'$"):
+        compare_reports({"a": 1}, {"a": 1}).raise_for_regressions(on="margin")
+
+
+def test_groups_may_be_numpy_integers_and_name_other_cases() -> None:
+    """A column of a table, whatever its rows."""
+    clusters: Any = {"a": np.int64(1), "b": np.int64(2), "other": None}
+    suite = compare_reports({"a": 1, "b": 0}, {"a": 0.5, "b": 0.25}, clusters=clusters).suite
+    assert suite.n_groups == 2
