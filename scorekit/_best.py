@@ -12,7 +12,7 @@ import numpy as np
 from scorekit._checks import (
     check_bounded_count,
     check_items,
-    check_number_column,
+    check_score_column,
     is_ordered,
 )
 from scorekit._pass_kernel import Floats
@@ -47,8 +47,8 @@ def best_at_k(
     so many independent sets of *k*; it is wide where they tell more.
 
     Args:
-        scores: Scores in [0, 1] of the samples of one task, shape ``(N,)``, or one such sequence
-            for each task of a suite, of any lengths.
+        scores: Scores in [0, 1] of the samples of one task, shape ``(N,)``, booleans among them
+            as 0 and 1; or one such sequence for each task of a suite, of any lengths.
         k: Attempts (count, at least 1).
         confidence: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
@@ -96,13 +96,12 @@ def _check_scores(scores: Any) -> tuple[list[Floats], bool]:
     """Return the sorted scores of each task, and whether there is one task by itself."""
     items: Any = np.asarray(scores) if hasattr(scores, "__array__") else None
     if items is None or items.ndim != 1 or items.dtype == object:  # else it is one task's column
-        items = check_items("scores", scores, what="numbers, or of such sequences")
+        items = check_items("scores", scores, what="scores, or of such sequences")
         if any(map(is_ordered, items)):
             return [
-                np.sort(check_number_column(f"scores[{i}]", item, 0.0, 1.0))
-                for i, item in enumerate(items)
+                np.sort(check_score_column(f"scores[{i}]", item)) for i, item in enumerate(items)
             ], False
-    return [np.sort(check_number_column("scores", items, 0.0, 1.0))], True
+    return [np.sort(check_score_column("scores", items))], True
 
 
 def _weights(n: int, k: int) -> Floats:

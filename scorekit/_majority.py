@@ -181,6 +181,8 @@ def _majority(n_correct: int, others: Sequence[int], k: int) -> float:
     answer more than *x* times, by how many others come as often.  Each answer chosen weighs
     ``k / n``, which leaves the share as it is and keeps the products within ``e^k``.
     """
+    if k - sum(others) > max(others, default=0):
+        return 1.0  # it wins even where all others are among the k
     n = n_correct + sum(others)
     scale = k / n
     correct = _ways(n_correct, k, scale)

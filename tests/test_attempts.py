@@ -210,6 +210,20 @@ def test_large_votes_are_as_binomial() -> None:
     assert tied.score == pytest.approx(1 / 256, rel=1e-12)
 
 
+@given(COUNTS, st.data())
+def test_certainty_is_exact(counts: Task, data: st.DataObject) -> None:
+    """What every subset says is no rounded chance: it is 1 or 0, and the other end exactly so."""
+    n, c = counts
+    k = data.draw(st.integers(1, n))
+    votes = {"yes": c, "no": (n - c + 1) // 2, "none": (n - c) // 2}
+    sure = k - (n - c) > (n - c + 1) // 2
+    result = majority_at_k(votes, correct="yes", k=k)
+    assert (result.score == 1.0) == (result.failure == 0.0) == sure
+    enough = g_pass_at_k(n_samples=n, n_correct=c, k=k)
+    assert (enough.score == 1.0) == (enough.failure == 0.0) == (k - (n - c) >= enough.n_needed)
+    assert (enough.score == 0.0) == (enough.failure == 1.0) == (c < enough.n_needed)
+
+
 def test_long_scores_stay_within_them() -> None:
     """Weights of many terms are rounded, and must not carry the best beyond the scores."""
     scores = np.full(10**5, 0.7)
@@ -344,6 +358,8 @@ def test_every_column_type_will_do() -> None:
     """Arrays, frames and sequences of them, as they come out of a table."""
     n, c = pl.Series([6, 6]), np.array([2, 5], dtype=np.uint8)
     assert g_pass_at_k(n_samples=n, n_correct=c, k=2, clusters=pl.Series(["a", "b"])).n_tasks == 2
+    assert best_at_k([True, 0.25, np.False_], k=2) == best_at_k([1, 0.25, 0], k=2)  # type: ignore[arg-type]
+    assert best_at_k(np.array([True, False])).score == 0.5
     table = np.array([[0.5, 1.0, 0.0], [0.25, 0.25, 0.75]])
     assert best_at_k(table, k=2).score == pytest.approx((5 / 6 + 7 / 12) / 2)
     for column in (pl.Series, pa.array, list):
@@ -448,22 +464,22 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: best_at_k([[0.5], 0.5]),  # type: ignore[arg-type]
             TypeError,
-            "scores[1] must be a non-empty sequence of numbers, got 0.5",
+            "scores[1] must be a non-empty sequence of booleans or scores, got 0.5",
         ),
         (
             lambda: best_at_k([[0.5], []]),
             InputError,
-            "scores[1] must be a non-empty sequence of numbers, got ()",
+            "scores[1] must be a non-empty sequence of booleans or scores, got ()",
         ),
         (
-            lambda: best_at_k([True, False]),
+            lambda: best_at_k(["1"]),  # type: ignore[arg-type]
             TypeError,
-            "scores[0] must be a number in [0, 1], got True",
+            "scores[0] must be a number in [0, 1], got '1'",
         ),
         (
             lambda: best_at_k("0.5"),  # type: ignore[arg-type]
             TypeError,
-            "scores must be a non-empty sequence of numbers, or of such sequences, got '0.5'",
+            "scores must be a non-empty sequence of scores, or of such sequences, got '0.5'",
         ),
         (
             lambda: best_at_k([0.5], k=2),
