@@ -36,6 +36,7 @@ RATES: dict[str, tuple[float, float] | float] = {
     "Beta(1/2, 1/2)": (0.5, 0.5),
     "Beta(1, 1)": (1.0, 1.0),
     "Beta(2, 2)": (2.0, 2.0),
+    "Beta(5, 5)": (5.0, 5.0),
     "all 1/2": 0.5,
     "all 2 %": 0.02,
     "Beta(1, 49)": (1.0, 49.0),
@@ -150,6 +151,7 @@ ROWS = [
         Row("pass_at_k", pass_at_k, one_of, 30, 5, 1, rates)
         for rates in ("all 2 %", "Beta(1, 49)", "Beta(0.1, 4.9)")
     ),
+    Row("pass_at_k", pass_at_k, one_of, 10, 10, 10, "Beta(5, 5)"),
     *(
         Row("pass_at_k, clusters of 5", pass_at_k_clustered, one_of, *design, "Beta(1/2, 1/2)")
         for design in ((50, 5, 1), (150, 5, 1), (150, 10, 3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 import attrs
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from scorekit._checks import (
     check_bounded_count,
     check_items,
-    check_number_column,
+    check_score_column,
     is_ordered,
 )
 from scorekit._pass_kernel import Floats
@@ -46,8 +47,8 @@ def best_at_k(
     so many independent sets of *k*; it is wide where they tell more.
 
     Args:
-        scores: Scores in [0, 1] of the samples of one task, shape ``(N,)``, or one such sequence
-            for each task of a suite, of any lengths.
+        scores: Scores in [0, 1] of the samples of one task, shape ``(N,)``, booleans among them
+            as 0 and 1; or one such sequence for each task of a suite, of any lengths.
         k: Attempts (count, at least 1).
         confidence: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
@@ -74,15 +75,7 @@ def best_at_k(
     .. versionadded:: 0.1.0
     """
     k = check_bounded_count("k", k, 1)
-    items = check_items("scores", scores, what="numbers, or of such sequences")
-    single = not any(map(is_ordered, items))
-    if single:
-        tasks = [check_number_column("scores", items, 0.0, 1.0)]
-    else:
-        tasks = [
-            check_number_column(f"scores[{i}]", item, 0.0, 1.0) for i, item in enumerate(items)
-        ]
-    tasks = [np.sort(task) for task in tasks]
+    tasks, single = _check_scores(scores)
     return estimate_tasks(
         BestAtK,
         name="n_samples of scores",
@@ -97,6 +90,18 @@ def best_at_k(
         insufficient=insufficient,
         clusters=clusters,
     )
+
+
+def _check_scores(scores: Any) -> tuple[list[Floats], bool]:
+    """Return the sorted scores of each task, and whether there is one task by itself."""
+    items: Any = np.asarray(scores) if hasattr(scores, "__array__") else None
+    if items is None or items.ndim != 1 or items.dtype == object:  # else it is one task's column
+        items = check_items("scores", scores, what="scores, or of such sequences")
+        if any(map(is_ordered, items)):
+            return [
+                np.sort(check_score_column(f"scores[{i}]", item)) for i, item in enumerate(items)
+            ], False
+    return [np.sort(check_score_column("scores", items))], True
 
 
 def _weights(n: int, k: int) -> Floats:

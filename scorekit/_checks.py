@@ -179,11 +179,14 @@ def check_same_length(name: str, length: int, other: str, other_length: int) -> 
         )
 
 
-def check_labels(name: str, values: Any, length: int) -> list[int]:
+def as_builtins(values: Any) -> Any:
+    """Return an array (NumPy, pandas, Arrow) as a list, anything else as it is."""
+    return values.tolist() if hasattr(values, "tolist") else values
+
+
+def check_labels(name: str, values: object, length: int) -> list[int]:
     """Return a column of *length* hashable labels as numbers from 0, equal ones alike."""
-    if hasattr(values, "tolist"):
-        values = values.tolist()  # builtins of an array
-    items = check_items(name, values, what="labels")
+    items = check_items(name, as_builtins(values), what="labels")
     if len(items) != length:
         raise InputError(f"{name} must be one for each of {length}, got {len(items)}")
     code_of: dict[object, int] = {}

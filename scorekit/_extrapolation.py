@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import cache
 
 import attrs
 import numpy as np
@@ -21,7 +22,7 @@ MOST_ATTEMPTS = 100_000
 MOST_SAMPLES = 10_000
 """Most samples of one task, for the same reason."""
 
-_LOGITS = np.linspace(-25.0, 25.0, 201)
+_LOGITS = np.linspace(-25.0, 25.0, 101)
 """Where the correlation is looked for; beyond them lie, to ten digits, 0 and 1."""
 
 _FURTHEST = 36.0
@@ -38,8 +39,7 @@ class ExtrapolatedPassAtK(Record):
     mean_rate: float
     """Fitted mean of the tasks' success rates, in (0, 1)."""
     correlation: float
-    """Fitted correlation of two attempts at one task: 0 if all tasks are alike, 1 if each is
-    always solved or never."""
+    """Of two attempts at one task, as fitted; 1 if no task is ever solved now and then only."""
     n_tasks: int
     max_samples: int
     """Most samples of a task; the score is extrapolated for *k* above it."""
@@ -156,6 +156,7 @@ class _Fit:
         # how many tasks had more than j successes, failures, samples
         self._more = [_exceeding(each, longest) for each in (c, n - c, n)]
         self._j = np.arange(1.0, longest)
+        self._best_mean = cache(self._find_best_mean)
         by_logit = {float(logit): self._best_mean(_expit(logit)) for logit in _LOGITS}
         start = max(by_logit, key=lambda logit: by_logit[logit][1])
         best = _refine(lambda logit: self._best_mean(_expit(logit))[1], start)
@@ -185,7 +186,7 @@ class _Fit:
     def _end(self, rho: float, mean: float, floor: float, side: float) -> float:
         """Return the mean beyond the best one at which the likelihood falls to *floor*."""
         inside, outside = _logit(mean), side * _FURTHEST
-        for _ in range(60):
+        for _ in range(52):
             middle = (inside + outside) / 2.0
             if self._log_likelihood(_expit(middle), rho) >= floor:
                 inside = middle
@@ -193,10 +194,10 @@ class _Fit:
                 outside = middle
         return _expit(inside)
 
-    def _best_mean(self, rho: float) -> tuple[float, float]:
+    def _find_best_mean(self, rho: float) -> tuple[float, float]:
         """Return the likeliest mean for a correlation; the likelihood is concave in it."""
         low, high = -_FURTHEST, _FURTHEST
-        for _ in range(60):
+        for _ in range(52):
             middle = (low + high) / 2.0
             if self._slope(_expit(middle), rho) > 0.0:
                 low = middle
@@ -248,7 +249,7 @@ def _refine(function: Callable[[float], float], start: float) -> float:
     """Return where *function* is largest within a step of the grid around *start*."""
     step = float(_LOGITS[1] - _LOGITS[0])
     low, high = start - step, start + step
-    for _ in range(40):
+    for _ in range(30):
         third = (high - low) / 3.0
         if function(low + third) < function(high - third):
             low += third

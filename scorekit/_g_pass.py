@@ -146,8 +146,9 @@ def _tails(n: int, c: int, k: int, needed: int) -> tuple[float, float]:
     """Return the chance of at least *needed* correct ones, and that of fewer."""
     least, chances = _successes(n, c, k)
     split = max(needed - least, 0)
-    enough, fewer = math.fsum(chances[split:]), math.fsum(chances[:split])
-    return min(enough, 1.0), min(fewer, 1.0)
+    if split == 0 or split >= chances.size:  # certain
+        return (0.0, 1.0) if split else (1.0, 0.0)
+    return min(math.fsum(chances[split:]), 1.0), min(math.fsum(chances[:split]), 1.0)
 
 
 def _variance(n: int, c: int, k: int, needed: int) -> float:
@@ -157,6 +158,6 @@ def _variance(n: int, c: int, k: int, needed: int) -> float:
     both = math.fsum(
         chance * _tails(n - k, c - i, k, needed)[side]
         for i, chance in enumerate(chances.tolist(), least)
-        if (i < needed) == bool(side)
+        if chance and (i < needed) == bool(side)
     )
     return max(_tails(n, c, k, needed)[side] ** 2 - both, 0.0)

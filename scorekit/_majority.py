@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from scorekit._checks import (
+    as_builtins,
     check_bounded_count,
     check_count,
     check_items,
@@ -124,12 +125,13 @@ def majority_at_k(
 
 
 def _check_votes(answers: Any, correct: Any) -> tuple[list[Votes], bool]:
+    answers = as_builtins(answers)
     if is_mapping(answers):
         return [_count("answers", answers, "correct", correct)], True
     items = check_items("answers", answers, what="answers, or of such sequences")
     if not any(is_mapping(item) or is_ordered(item) for item in items):
         return [_count("answers", items, "correct", correct)], True
-    keys = check_items("correct", correct, what="answers")
+    keys = check_items("correct", as_builtins(correct), what="answers")
     check_same_length("correct", len(keys), "answers", len(items))
     return [
         _count(f"answers[{i}]", item, f"correct[{i}]", key)
@@ -145,7 +147,7 @@ def _count(name: str, answers: Any, correct_name: str, correct: Any) -> Votes:
             for answer, n in answers.items()
         }
     else:
-        items = check_items(name, answers, what="answers")
+        items = check_items(name, as_builtins(answers), what="answers")
         for i, answer in enumerate(items):
             _check_answer(f"{name}[{i}]", answer)
         counts = Counter(items)
@@ -179,6 +181,8 @@ def _majority(n_correct: int, others: Sequence[int], k: int) -> float:
     answer more than *x* times, by how many others come as often.  Each answer chosen weighs
     ``k / n``, which leaves the share as it is and keeps the products within ``e^k``.
     """
+    if k - sum(others) > max(others, default=0):
+        return 1.0  # it wins even where all others are among the k
     n = n_correct + sum(others)
     scale = k / n
     correct = _ways(n_correct, k, scale)

@@ -71,8 +71,8 @@ def required_tasks(
 
     .. versionadded:: 0.1.0
     """
-    size = check_number("effect", effect, 0.0, 1.0)
-    if not size:
+    size = check_number("effect", effect)
+    if not 0.0 < size <= 1.0:
         refuse("effect", "a number in (0, 1]", effect)
     variance = _variance(task_variance, sampling_variance, attempts)
     needed = _quantiles(confidence, power) * math.sqrt(variance) / size
@@ -153,7 +153,7 @@ def _sides(name: str, value: object) -> list[tuple[str, object]]:
 
 def _quantiles(confidence: object, power: object) -> float:
     first = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
-    second = check_number("power", power, 0.5, 1.0)
-    if second == 1.0:
+    second = check_number("power", power)
+    if not 0.5 <= second < 1.0:  # noqa: PLR2004 - below a half it would take a negative quantile
         refuse("power", "a number in [0.5, 1)", power)
     return normal_quantile(first) + NormalDist().inv_cdf(second)

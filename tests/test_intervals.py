@@ -14,16 +14,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.regression.linear_model import OLS
 
 from scorekit.errors import InputError
 from scorekit.intervals import (
     Interval,
+    mean_interval,
     normal_quantile,
     proportion_interval,
     ratio_interval,
     t_quantile,
     wilson,
 )
+from scorekit.sampling import pass_at_k
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
 METHODS: tuple[Literal["wilson", "jeffreys", "clopper-pearson"], ...] = (
@@ -120,6 +123,124 @@ def test_wilson_loads_neither_numpy_nor_scipy() -> None:
         "proportion_interval(1, 10); sys.exit(bool({'numpy', 'scipy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("case", REFERENCE["clustered_se"])
+def test_reference_clustered_errors(case: dict[str, Any]) -> None:
+    """Errors with and without clusters, made before this code, read off half the width."""
+    scores, clusters = case["input"]["scores"], case["input"]["clusters"]
+    expected = case["output"]
+    clustered = mean_interval(scores, clusters=clusters)
+    quantile = stats.t.isf(0.025, expected["t_df"])
+    stderr = (clustered.high - clustered.low) / 2 / quantile
+    assert (clustered.high + clustered.low) / 2 == pytest.approx(expected["mean"], rel=1e-9)
+    assert stderr == pytest.approx(expected["cr1_inspect"], rel=1e-9)
+    assert stderr * math.sqrt(3 / 4) == pytest.approx(expected["cr0_miller"], rel=1e-9)
+    plain = mean_interval(scores)
+    naive = (plain.high - plain.low) / 2 / stats.t.isf(0.025, len(scores) - 1)
+    assert naive == pytest.approx(expected["naive"], rel=1e-9)
+    assert (plain.method, clustered.method) == ("t", "clustered t")
+
+
+def test_reference_t_interval() -> None:
+    """The t intervals of a suite's scores and of paired differences, made before this code."""
+    (case,) = REFERENCE["mean_pass_at_k_ci"]
+    counts = case["input"]
+    scores = [
+        pass_at_k(n_samples=n, n_correct=c, k=counts["k"]).score
+        for n, c in zip(counts["n"], counts["c"], strict=True)
+    ]
+    result = mean_interval(scores)
+    assert (result.low, result.high) == pytest.approx(case["output"]["t_ci95"], rel=1e-9)
+    (case,) = REFERENCE["paired_difference"]
+    deltas = [b - a for a, b in zip(case["input"]["a"], case["input"]["b"], strict=True)]
+    result = mean_interval(deltas)
+    assert (result.low, result.high) == pytest.approx(case["output"]["ci95"], rel=1e-9)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1e3, 1e3), st.integers(0, 3)), min_size=3, max_size=20),
+    st.floats(0.5, 0.99),
+)
+def test_clusters_agree_with_statsmodels(rows: list[tuple[float, int]], confidence: float) -> None:
+    """Oracle: statsmodels' cluster-robust error of a regression on a constant."""
+    values, clusters = (list(column) for column in zip(*rows, strict=True))
+    n_groups = len(set(clusters))
+    if n_groups == 1:
+        return
+    fit = OLS(values, [1.0] * len(values)).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}
+    )
+    quantile = stats.t.isf((1 - confidence) / 2, n_groups - 1)
+    reach = fit.bse[0] * math.sqrt(n_groups / (n_groups - 1)) * quantile
+    result = mean_interval(values, clusters=clusters, confidence=confidence)
+    assert result.low == pytest.approx(fit.params[0] - reach, rel=1e-6, abs=1e-6)
+    assert result.high == pytest.approx(fit.params[0] + reach, rel=1e-6, abs=1e-6)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=20), st.floats(0.01, 0.99))
+def test_t_interval_agrees_with_scipy(values: list[float], confidence: float) -> None:
+    """Oracle: scipy's interval of the mean."""
+    result = mean_interval(values, confidence=confidence)
+    theirs = (
+        stats.ttest_1samp(values, 0.0).confidence_interval(confidence)
+        if len(set(values)) > 1
+        else (values[0], values[0])
+    )
+    assert (result.low, result.high) == pytest.approx(tuple(theirs), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 0.1, 1e200, 1.7e308])
+def test_the_mean_of_any_size_has_an_interval(size: float) -> None:
+    """Neither squares nor sums overflow; equal values have no width."""
+    result = mean_interval([size] * 3)
+    assert (result.low, result.high) == (size, size)
+    spread = mean_interval([size / 2, 0.0, -size / 2])
+    assert spread.low == -spread.high <= 0.0
+    wide = mean_interval([-size, size])
+    assert -math.inf <= wide.low < 0.0 < wide.high
+
+
+def test_one_value_or_one_cluster_bounds_nothing() -> None:
+    """There is no spread between groups to learn from: t with no degree of freedom."""
+    for result in (mean_interval([0.5]), mean_interval([0.5, 0.7], clusters=["a", "a"])):
+        assert (result.low, result.high) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"values": []}, InputError, "values must be a non-empty sequence of numbers, got ()"),
+        ({"values": [0, math.nan]}, InputError, "values[1] must be a finite number, got nan"),
+        ({"values": [0, True]}, TypeError, "values[1] must be a finite number, got True"),
+        (
+            {"values": 0.5},
+            TypeError,
+            "values must be a non-empty sequence of numbers, got 0.5",
+        ),
+        ({"clusters": ["a"]}, InputError, "clusters must be one for each of 2, got 1"),
+        (
+            {"clusters": [{}, {}]},
+            TypeError,
+            "clusters[0] must be a hashable label, got {}",
+        ),
+        (
+            {"clusters": "ab"},
+            TypeError,
+            "clusters must be a non-empty sequence of labels, got 'ab'",
+        ),
+        (
+            {"confidence": 1.0},
+            InputError,
+            "confidence must be a number in (0, 1), got 1.0",
+        ),
+    ],
+)
+def test_mean_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Each message names the parameter, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        mean_interval(**{"values": [0.0, 1.0], **arguments})
+    assert str(caught.value) == message
 
 
 def test_cost_of_pass_reference() -> None:

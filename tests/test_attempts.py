@@ -1,0 +1,549 @@
+"""pass_hat_k, g_pass_at_k, best_at_k, majority_at_k: sourced values, enumeration, laws, errors."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from scorekit import (
+    InputError,
+    best_at_k,
+    g_pass_at_k,
+    majority_at_k,
+    pass_at_k,
+    pass_hat_k,
+    proportion_interval,
+)
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "sampling.json").read_text())
+Task = tuple[int, int]
+COUNTS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+SUITES = st.lists(COUNTS, min_size=2, max_size=8)
+SCORES = st.lists(st.integers(0, 8).map(lambda i: i / 8), min_size=1, max_size=8)
+ANSWERS = st.lists(st.sampled_from("ABCD"), min_size=1, max_size=8)
+
+
+def _columns(tasks: Sequence[Task]) -> dict[str, Any]:
+    n_samples, n_correct = zip(*tasks, strict=True)
+    return {"n_samples": n_samples, "n_correct": n_correct}
+
+
+SUITE_FORMS: dict[str, Callable[..., Any]] = {
+    "pass_at_k": lambda tasks, **more: pass_at_k(**_columns(tasks), **more),
+    "pass_hat_k": lambda tasks, **more: pass_hat_k(**_columns(tasks), **more),
+    "g_pass_at_k": lambda tasks, **more: g_pass_at_k(**_columns(tasks), **more),
+    "best_at_k": lambda tasks, **more: best_at_k(
+        [[0] * (n - c) + [1] * c for n, c in tasks], **more
+    ),
+    "majority_at_k": lambda tasks, **more: majority_at_k(
+        [{"yes": c, "no": n - c} for n, c in tasks], correct=["yes"] * len(tasks), **more
+    ),
+}
+"""Each estimate of a suite whose samples are right or wrong."""
+
+forms = pytest.mark.parametrize("form", SUITE_FORMS.values(), ids=SUITE_FORMS)
+
+
+# Sourced values.
+
+
+@pytest.mark.parametrize("case", REFERENCE["pass_hat_k"])
+def test_reference_pass_hat_k(case: dict[str, Any]) -> None:
+    """Values made before this code from exact rationals."""
+    n, c, k = (case["input"][name] for name in ("n", "c", "k"))
+    result = pass_hat_k(n_samples=n, n_correct=c, k=k)
+    assert result.score == pytest.approx(case["output"], rel=1e-14, abs=0.0)
+
+
+@pytest.mark.parametrize("case", REFERENCE["g_pass_at_k"])
+def test_reference_g_pass_at_k(case: dict[str, Any]) -> None:
+    """Values of scipy's hypergeometric distribution, made before this code."""
+    n, c, k, tau = (case["input"][name] for name in ("n", "c", "k", "tau"))
+    result = g_pass_at_k(n_samples=n, n_correct=c, k=k, tau=tau)
+    assert result.score == pytest.approx(case["output"], rel=1e-9)
+
+
+@pytest.mark.parametrize("case", REFERENCE["mg_pass_at_k"])
+def test_reference_mean_over_tau(case: dict[str, Any]) -> None:
+    """The source's mG-Pass@k is twice the mean over the shares above a half."""
+    n, c, k = (case["input"][name] for name in ("n", "c", "k"))
+    shares = [Fraction(i, k) for i in range(k // 2 + 1, k + 1)]
+    scores = [g_pass_at_k(n_samples=n, n_correct=c, k=k, tau=float(tau)).score for tau in shares]
+    assert 2 * math.fsum(scores) / k == pytest.approx(case["output"], rel=1e-9)
+
+
+@pytest.mark.parametrize("case", REFERENCE["max_at_k"])
+def test_reference_best_at_k(case: dict[str, Any]) -> None:
+    """Values made before this code, equal to brute force."""
+    result = best_at_k(case["input"]["r"], k=case["input"]["k"])
+    assert result.score == pytest.approx(case["output"], rel=1e-14)
+
+
+@pytest.mark.parametrize("case", REFERENCE["maj_at_k"])
+def test_reference_majority_at_k(case: dict[str, Any]) -> None:
+    """Exact fractions made before this code, ties shared out."""
+    given_ = case["input"]
+    result = majority_at_k(given_["counts"], correct=given_["correct"], k=given_["k"])
+    assert result.score == pytest.approx(float(Fraction(case["output"]["exact"])), rel=1e-14)
+
+
+# Enumeration.
+
+
+def _mean_over_subsets(
+    samples: Sequence[Any], k: int, value: Callable[[list[Any]], Fraction]
+) -> Fraction:
+    """Return the mean of *value* over all subsets of *k*."""
+    subsets = list(combinations(samples, k))
+    return sum((value(list(subset)) for subset in subsets), Fraction(0)) / len(subsets)
+
+
+def _sampling_variance(
+    samples: Sequence[Any], k: int, value: Callable[[list[Any]], Fraction]
+) -> Fraction:
+    """Return the square of the estimate less the mean product over pairs of disjoint subsets."""
+    places = range(len(samples))
+    products = [
+        value([samples[i] for i in first]) * value([samples[i] for i in second])
+        for first in combinations(places, k)
+        for second in combinations([i for i in places if i not in first], k)
+    ]
+    return _mean_over_subsets(samples, k, value) ** 2 - sum(products, Fraction(0)) / len(products)
+
+
+def _vote(answers: list[str]) -> Fraction:
+    counts = Counter(answers)
+    winners = [answer for answer, n in counts.items() if n == max(counts.values())]
+    return Fraction("A" in winners, len(winners))
+
+
+def _best(scores: list[float]) -> Fraction:
+    return Fraction(max(scores))
+
+
+def _enough(needed: int) -> Callable[[list[bool]], Fraction]:
+    return lambda passed: Fraction(sum(passed) >= needed)
+
+
+@given(COUNTS, st.data())
+def test_shares_of_successes_equal_enumeration(counts: Task, data: st.DataObject) -> None:
+    """Oracle: all subsets, for the estimate and its unbiased variance; all must pass at tau 1."""
+    n, c = counts
+    k, tau = data.draw(st.integers(1, n)), data.draw(st.integers(0, 10))
+    result = g_pass_at_k(n_samples=n, n_correct=c, k=k, tau=tau / 10)
+    assert result.n_needed == max(1, -(-tau * k // 10))
+    samples = [True] * c + [False] * (n - c)
+    value = _enough(result.n_needed)
+    exact = _mean_over_subsets(samples, k, value)
+    assert result.score == pytest.approx(float(exact), rel=1e-14, abs=0.0)
+    assert result.failure == pytest.approx(float(1 - exact), rel=1e-14, abs=0.0)
+    if n >= 2 * k:
+        variance = float(_sampling_variance(samples, k, value))
+        assert result.stderr_same_tasks == pytest.approx(math.sqrt(max(variance, 0)), abs=1e-7)
+    if tau == 10:
+        steady = pass_hat_k(n_samples=n, n_correct=c, k=k)
+        assert steady.score == pytest.approx(float(exact), rel=1e-14, abs=0.0)
+
+
+@given(SCORES, st.data())
+def test_best_equals_enumeration(scores: list[float], data: st.DataObject) -> None:
+    """Oracle: all subsets, for the estimate and its unbiased variance; ties are no matter."""
+    k = data.draw(st.integers(1, len(scores)))
+    result = best_at_k(scores, k=k)
+    assert result.score == pytest.approx(float(_mean_over_subsets(scores, k, _best)), rel=1e-14)
+    assert result.score + result.failure == pytest.approx(1.0, rel=1e-14)
+    if len(scores) >= 2 * k:
+        variance = float(_sampling_variance(scores, k, _best))
+        assert result.stderr_same_tasks == pytest.approx(math.sqrt(max(variance, 0)), abs=1e-7)
+    else:
+        assert result.stderr_same_tasks is None
+
+
+@given(ANSWERS, st.data())
+def test_majority_equals_enumeration(answers: list[str], data: st.DataObject) -> None:
+    """Oracle: all subsets; the error is the jackknife's, each sample left out by itself."""
+    n = len(answers)
+    k = data.draw(st.integers(1, n))
+    result = majority_at_k(answers, correct="A", k=k)
+    exact = float(_mean_over_subsets(answers, k, _vote))
+    assert result.score == pytest.approx(exact, rel=1e-13, abs=0.0)
+    assert result == majority_at_k(Counter(answers), correct="A", k=k)
+    if n >= 2 * k:
+        without = [
+            float(_mean_over_subsets(answers[:i] + answers[i + 1 :], k, _vote)) for i in range(n)
+        ]
+        variance = (n - 1) * statistics.pvariance(without)
+        assert result.stderr_same_tasks == pytest.approx(math.sqrt(variance), abs=1e-9)
+
+
+def test_large_counts_agree_with_scipy() -> None:
+    """Oracle: scipy's hypergeometric distribution; far beyond it nothing overflows."""
+    for n, c, k, m in [(5000, 1200, 300, 90), (20_000, 6000, 500, 170), (400, 399, 200, 200)]:
+        result = g_pass_at_k(n_samples=n, n_correct=c, k=k, tau=m / k)
+        assert result.score == pytest.approx(stats.hypergeom.sf(m - 1, n, c, k), rel=1e-9)
+    huge = g_pass_at_k(n_samples=2**53, n_correct=2**52, k=999, tau=0.5)
+    assert huge.score == pytest.approx(0.5, rel=1e-12)
+
+
+def test_large_votes_are_as_binomial() -> None:
+    """Oracle: of two answers and an odd k the majority is a hypergeometric tail."""
+    counts = {"yes": 5200, "no": 4800}
+    expected = stats.hypergeom.sf(127, 10_000, 5200, 255)
+    assert majority_at_k(counts, correct="yes", k=255).score == pytest.approx(expected, rel=1e-9)
+    spread = {str(i): 1 for i in range(256)}
+    tied = majority_at_k(spread, correct="0", k=256)
+    assert tied.score == pytest.approx(1 / 256, rel=1e-12)
+
+
+@given(COUNTS, st.data())
+def test_certainty_is_exact(counts: Task, data: st.DataObject) -> None:
+    """What every subset says is no rounded chance: it is 1 or 0, and the other end exactly so."""
+    n, c = counts
+    k = data.draw(st.integers(1, n))
+    votes = {"yes": c, "no": (n - c + 1) // 2, "none": (n - c) // 2}
+    sure = k - (n - c) > (n - c + 1) // 2
+    result = majority_at_k(votes, correct="yes", k=k)
+    assert (result.score == 1.0) == (result.failure == 0.0) == sure
+    enough = g_pass_at_k(n_samples=n, n_correct=c, k=k)
+    assert (enough.score == 1.0) == (enough.failure == 0.0) == (k - (n - c) >= enough.n_needed)
+    assert (enough.score == 0.0) == (enough.failure == 1.0) == (c < enough.n_needed)
+
+
+def test_long_scores_stay_within_them() -> None:
+    """Weights of many terms are rounded, and must not carry the best beyond the scores."""
+    scores = np.full(10**5, 0.7)
+    for k in (1, 1000, 10**5):
+        assert best_at_k(scores, k=k).score == 0.7
+    assert best_at_k([0.25] * 9 + [1.0], k=10).failure == 0.0
+
+
+# Suites.
+
+
+@forms
+@given(SUITES, st.integers(1, 4))
+def test_a_suite_is_the_mean_over_its_tasks(
+    form: Callable[..., Any], tasks: list[Task], k: int
+) -> None:
+    """Mean and both standard errors come from the single tasks; short ones stay out."""
+    used = [task for task in tasks if task[0] >= k]
+    if len(used) < 2:
+        return
+    result = form(tasks, k=k, insufficient="drop")
+    each = [form([task], k=k) for task in used]
+    scores = [one.score for one in each]
+    assert (result.n_tasks, result.n_tasks_used) == (len(tasks), len(used))
+    assert result.score == pytest.approx(statistics.fmean(scores), rel=1e-13)
+    assert result.failure == pytest.approx(1 - result.score, abs=1e-13)
+    stderr = statistics.stdev(scores) / math.sqrt(len(scores))
+    assert result.stderr == pytest.approx(stderr, rel=1e-9, abs=1e-14)
+    if all(n >= 2 * k for n, _ in used):
+        total = math.sqrt(math.fsum(one.stderr_same_tasks**2 for one in each)) / len(each)
+        assert result.stderr_same_tasks == pytest.approx(total, abs=1e-7)
+    else:
+        assert result.stderr_same_tasks is None
+    assert 0.0 <= result.interval.low <= result.score <= result.interval.high <= 1.0
+    assert type(result).from_dict(result.to_dict()) == result
+    assert form(tasks[::-1], k=k, insufficient="drop").score == pytest.approx(result.score)
+
+
+@forms
+def test_one_attempt_is_a_share(form: Callable[..., Any]) -> None:
+    """At k = 1 they are all the same estimate, with the interval of the proportion."""
+    tasks = [(10, 3), (5, 0), (8, 8)]
+    result, base = form(tasks), pass_at_k(**_columns(tasks))
+    for name in ("score", "failure", "stderr", "stderr_same_tasks"):
+        assert getattr(result, name) == pytest.approx(getattr(base, name), rel=1e-9)
+    ends = result.interval.low, result.interval.high
+    assert ends == pytest.approx((base.interval.low, base.interval.high), rel=1e-9)
+    one, share = form([(10, 3)]).interval, proportion_interval(3, 10)
+    assert (one.low, one.high) == pytest.approx((share.low, share.high), rel=1e-9)
+
+
+@forms
+@pytest.mark.parametrize(("c", "end"), [(0, 0.0), (6, 1.0)])
+def test_all_pass_or_none(form: Callable[..., Any], c: int, end: float) -> None:
+    """The end is exact, and the other one is Wilson's for so many tasks, or for one."""
+    result = form([(6, c)] * 4, k=2)
+    assert (result.score, result.failure, result.stderr) == (end, 1 - end, 0.0)
+    assert result.stderr_same_tasks == 0.0
+    far = stats.t.isf(0.025, 3) ** 2
+    ends = sorted([end, abs(end - far / (4 + far))])
+    assert (result.interval.low, result.interval.high) == pytest.approx(ends)
+    one = form([(6, c)], k=2)
+    assert (one.score, one.stderr, one.stderr_same_tasks) == (end, None, 0.0)
+    assert (one.interval.low if c == 0 else one.interval.high) == end
+    assert one.interval.high - one.interval.low > 0.1
+
+
+@forms
+def test_few_draws_cannot_feign_many_tasks(form: Callable[..., Any]) -> None:
+    """Without spread, a suite counts for the sets of k that it holds, here 4 * 6 / 2, by t."""
+    result = form([(6, 3)] * 4, k=2)
+    p, n, q = result.score, 12, stats.t.isf(0.025, 3)
+    middle, reach = p + q * q / 2 / n, q * math.sqrt(p * (1 - p) / n + (q / 2 / n) ** 2)
+    ends = (middle - reach) / (1 + q * q / n), (middle + reach) / (1 + q * q / n)
+    assert result.stderr == 0.0
+    assert (result.interval.low, result.interval.high) == pytest.approx(ends)
+
+
+@forms
+def test_clusters_count_once(form: Callable[..., Any]) -> None:
+    """Tasks repeated within a cluster say nothing more; the labels themselves are no matter."""
+    tasks = [(8, 2), (8, 5), (8, 7)]
+    repeated = [task for task in tasks for _ in range(4)]
+    labels = [label for label in ("db", None, ("x", 1)) for _ in range(4)]
+    once, clustered = form(tasks, k=2), form(repeated, k=2, clusters=labels)
+    assert clustered.stderr == pytest.approx(once.stderr)
+    assert clustered.score == pytest.approx(once.score)
+    ends = clustered.interval.low, clustered.interval.high
+    assert ends == pytest.approx((once.interval.low, once.interval.high))
+    assert form(repeated, k=2).stderr < clustered.stderr
+    alone = form(repeated, k=2, clusters=np.arange(12))
+    assert alone.stderr == pytest.approx(form(repeated, k=2).stderr)
+
+
+@forms
+def test_clusters_go_with_their_tasks(form: Callable[..., Any]) -> None:
+    """A task that drops out takes its label with it; what is left may be a single cluster."""
+    tasks, labels = [(1, 1), (8, 2), (8, 5), (8, 7)], ["a", "b", "b", "c"]
+    left = form(tasks[1:], k=2, clusters=labels[1:])
+    dropped = form(tasks, k=2, clusters=labels, insufficient="drop")
+    assert (dropped.stderr, dropped.interval) == (left.stderr, left.interval)
+    single = form(tasks, k=2, clusters=["a", "b", "b", "b"], insufficient="drop")
+    assert single.stderr is None
+    assert single.interval.to_dict() == {
+        "low": 0.0,
+        "high": 1.0,
+        "confidence": 0.95,
+        "method": "none: one cluster",
+    }
+
+
+@forms
+def test_too_few_samples_are_accounted_for(form: Callable[..., Any]) -> None:
+    """Never a number for k > n: an error, an unknown, or left out and said so."""
+    tasks = [(5, 3), (3, 3), (6, 1)]
+    unknown = form(tasks, k=4, insufficient="nan")
+    assert math.isnan(unknown.score)
+    assert math.isnan(unknown.failure)
+    assert (unknown.n_tasks, unknown.n_tasks_used, unknown.interval.method) == (3, 2, "none")
+    dropped = form(tasks, k=4, insufficient="drop")
+    assert dropped.score == pytest.approx(form([tasks[0], tasks[2]], k=4).score)
+    only = form(tasks, k=6, insufficient="drop")
+    assert (only.n_tasks, only.n_tasks_used, only.stderr) == (3, 1, None)
+    assert only.interval == form([tasks[2]], k=6).interval
+    with pytest.raises(InputError, match=r"must be >= k = 4 for every task, got 1 of 3 tasks"):
+        form(tasks, k=4)
+    with pytest.raises(InputError, match=r"must be >= k = 7 for at least one task, got at most 6"):
+        form(tasks, k=7, insufficient="drop")
+
+
+def test_every_column_type_will_do() -> None:
+    """Arrays, frames and sequences of them, as they come out of a table."""
+    n, c = pl.Series([6, 6]), np.array([2, 5], dtype=np.uint8)
+    assert g_pass_at_k(n_samples=n, n_correct=c, k=2, clusters=pl.Series(["a", "b"])).n_tasks == 2
+    assert best_at_k([True, 0.25, np.False_], k=2) == best_at_k([1, 0.25, 0], k=2)  # type: ignore[arg-type]
+    assert best_at_k(np.array([True, False])).score == 0.5
+    table = np.array([[0.5, 1.0, 0.0], [0.25, 0.25, 0.75]])
+    assert best_at_k(table, k=2).score == pytest.approx((5 / 6 + 7 / 12) / 2)
+    for column in (pl.Series, pa.array, list):
+        assert best_at_k(column([0.5, 1.0]), k=2).score == 1.0
+        assert best_at_k([column([0.5, 1.0]), (0.0, 0.5)], k=2).score == 0.75
+        assert majority_at_k(column(["a", "b"]), correct="b").score == 0.5
+        assert majority_at_k([column(["a", "b"])] * 2, correct=column(["b", "c"])).score == 0.25
+    assert majority_at_k(np.array([1, 1, 2]), correct=1, k=3).score == 1.0
+    assert majority_at_k({("a", 1): 2, None: 1}, correct=("a", 1), k=3).score == 1.0
+
+
+def test_a_lone_task_in_a_suite_is_that_task() -> None:
+    """One row of a table, or one mapping in a list, has no spread between tasks."""
+    assert best_at_k([[0.5, 1.0]], k=2) == best_at_k([0.5, 1.0], k=2)
+    assert majority_at_k([{"a": 2}], correct=["a"]) == majority_at_k({"a": 2}, correct="a")
+    counts: dict[str, Any] = {"n_samples": 5, "n_correct": 2}
+    assert g_pass_at_k(n_samples=[5], n_correct=[2], k=3) == g_pass_at_k(**counts, k=3)
+    assert pass_hat_k(n_samples=[5], n_correct=[2], k=3) == pass_hat_k(**counts, k=3)
+
+
+def test_intervals_of_one_task() -> None:
+    """Oracle: the ends of the proportion's interval through the binomial chance."""
+    share = proportion_interval(8, 12)
+    steady = pass_hat_k(n_samples=12, n_correct=8, k=3).interval
+    assert (steady.low, steady.high) == pytest.approx((share.low**3, share.high**3))
+    enough = g_pass_at_k(n_samples=12, n_correct=8, k=5, tau=0.6).interval
+    ends = [stats.binom.sf(2, 5, p) for p in (share.low, share.high)]
+    assert (enough.low, enough.high) == pytest.approx(ends)
+    assert str(pass_hat_k(n_samples=12, n_correct=8, k=3)).startswith("pass^3 = 0.2545 [")
+
+
+def test_hostile_sizes_end_soon() -> None:
+    """Counts at their limits take neither the memory nor the time that they name."""
+    most = 2**53
+    assert pass_hat_k(n_samples=most, n_correct=most - 1, k=most).score == 0.0
+    votes = {"a": most // 2, "b": most // 2}
+    assert majority_at_k(votes, correct="a", k=256).score == pytest.approx(0.5)
+    assert g_pass_at_k(n_samples=[most] * 3, n_correct=[0, 5, most], k=1000).score > 0.3
+
+
+# Errors.
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: g_pass_at_k(n_samples=5, n_correct=2, tau=1.5),
+            InputError,
+            "tau must be a number in [0, 1], got 1.5",
+        ),
+        (
+            lambda: g_pass_at_k(n_samples=5, n_correct=2, tau=math.nan),
+            InputError,
+            "tau must be a number in [0, 1], got nan",
+        ),
+        (
+            lambda: g_pass_at_k(n_samples=5000, n_correct=2, k=1001),
+            InputError,
+            "k must be an integer in [1, 1000], got 1001",
+        ),
+        (
+            lambda: pass_hat_k(n_samples=5, n_correct=6),
+            InputError,
+            "n_correct must be an integer in [0, 5], got 6",
+        ),
+        (
+            lambda: pass_hat_k(n_samples=5, n_correct=5, clusters=["a"]),
+            TypeError,
+            "clusters must be None for a single task, got ['a']",
+        ),
+        (
+            lambda: best_at_k([0.5, 0.5], clusters=["a", "b"]),
+            TypeError,
+            "clusters must be None for a single task, got ['a', 'b']",
+        ),
+        (
+            lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a"]),
+            InputError,
+            "clusters must be one for each of 2, got 1",
+        ),
+        (
+            lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a", ["b"]]),  # type: ignore[list-item]
+            TypeError,
+            "clusters[1] must be a hashable label, got ['b']",
+        ),
+        (
+            lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=[1, math.nan]),
+            InputError,
+            "clusters[1] must be a label that equals itself, got nan",
+        ),
+        (
+            lambda: best_at_k([0.5, math.nan]),
+            InputError,
+            "scores[1] must be a number in [0, 1], got nan",
+        ),
+        (
+            lambda: best_at_k([[0.5], [0.5, 2]]),
+            InputError,
+            "scores[1][1] must be a number in [0, 1], got 2",
+        ),
+        (
+            lambda: best_at_k([[0.5], 0.5]),  # type: ignore[arg-type]
+            TypeError,
+            "scores[1] must be a non-empty sequence of booleans or scores, got 0.5",
+        ),
+        (
+            lambda: best_at_k([[0.5], []]),
+            InputError,
+            "scores[1] must be a non-empty sequence of booleans or scores, got ()",
+        ),
+        (
+            lambda: best_at_k(["1"]),  # type: ignore[arg-type]
+            TypeError,
+            "scores[0] must be a number in [0, 1], got '1'",
+        ),
+        (
+            lambda: best_at_k("0.5"),  # type: ignore[arg-type]
+            TypeError,
+            "scores must be a non-empty sequence of scores, or of such sequences, got '0.5'",
+        ),
+        (
+            lambda: best_at_k([0.5], k=2),
+            InputError,
+            'n_samples of scores must be >= k = 2, got 1; pass insufficient="nan"',
+        ),
+        (
+            lambda: majority_at_k(["a"], correct="a", k=257),
+            InputError,
+            "k must be an integer in [1, 256], got 257",
+        ),
+        (
+            lambda: majority_at_k(["a"], correct=["a"]),
+            TypeError,
+            "correct must be a hashable answer, got ['a']",
+        ),
+        (
+            lambda: majority_at_k(["a", math.nan], correct="a"),
+            InputError,
+            "answers[1] must be an answer that equals itself, got nan",
+        ),
+        (
+            lambda: majority_at_k([["a"], ["b"]], correct=["a"]),
+            InputError,
+            "correct and answers must be equally long, got 1 and 2",
+        ),
+        (
+            lambda: majority_at_k([["a"], "b"], correct=["a", "b"]),
+            TypeError,
+            "answers[1] must be a non-empty sequence of answers, got 'b'",
+        ),
+        (
+            lambda: majority_at_k({"a": 0}, correct="a"),
+            InputError,
+            "answers must be between 1 and 2**53 answers, got {'a': 0}",
+        ),
+        (
+            lambda: majority_at_k({"a": 2.0}, correct="a"),
+            TypeError,
+            "answers['a'] must be an integer >= 0, got 2.0",
+        ),
+        (
+            lambda: majority_at_k([{"a": 1}, {"a": 3}], correct=["a", "a"], k=2),
+            InputError,
+            (
+                "n_samples of answers must be >= k = 2 for every task, got 1 of 2 tasks with "
+                "fewer (first: n_samples of answers[0] = 1); pass insufficient="
+                '"nan" or "drop"'
+            ),
+        ),
+        (
+            lambda: majority_at_k(["a"], correct="a", confidence=1),
+            InputError,
+            "confidence must be a number in (0, 1), got 1",
+        ),
+        (
+            lambda: majority_at_k(["a"], correct="a", insufficient="skip"),  # type: ignore[arg-type]
+            InputError,
+            "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
+        ),
+    ],
+)
+def test_errors(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    """Each message names the parameter, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message

@@ -1,0 +1,163 @@
+"""required_tasks and minimum_detectable_effect: sourced values, a simulation, laws, errors."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.power import NormalIndPower
+
+from scorekit import InputError, minimum_detectable_effect, required_tasks
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
+
+
+def _arguments(values: dict[str, Any]) -> dict[str, Any]:
+    names = {
+        "task_variance": values["omega2"],
+        "sampling_variance": (values["sigma2_A"], values["sigma2_B"]),
+        "attempts": (values["K_A"], values["K_B"]),
+    }
+    more = {"confidence": 1 - values["alpha"]} if "alpha" in values else {}
+    return names | more | ({"power": values["power"]} if "power" in values else {})
+
+
+@pytest.mark.parametrize("case", REFERENCE["power_miller"])
+def test_reference_tasks(case: dict[str, Any]) -> None:
+    """The worked example of the source, made before this code."""
+    result = required_tasks(effect=case["input"]["delta"], **_arguments(case["input"]))
+    assert result == case["output"]["n"]
+
+
+@pytest.mark.parametrize("case", REFERENCE["mde_miller"])
+def test_reference_effects(case: dict[str, Any]) -> None:
+    """The same formula solved for the effect, and its defaults."""
+    values = case["input"]
+    result = minimum_detectable_effect(n_tasks=values["n"], **_arguments(values))
+    assert result == pytest.approx(case["output"], rel=1e-9)
+    default = minimum_detectable_effect(
+        n_tasks=values["n"], attempts=(values["K_A"], values["K_B"])
+    )
+    assert default == pytest.approx(result, rel=1e-12)
+
+
+def test_reference_power() -> None:
+    """At the power the reference computes for so many tasks, they detect that effect."""
+    (case,) = REFERENCE["power_check"]
+    values, power = case["input"], case["output"]["z_power"]
+    effect = minimum_detectable_effect(
+        n_tasks=values["n"], task_variance=values["omega2"], sampling_variance=0, power=power
+    )
+    assert effect == pytest.approx(values["delta"], rel=1e-9)
+
+
+def test_statsmodels_agrees() -> None:
+    """Oracle: the power of a z test of one mean, which a paired comparison is."""
+    variance = 0.04 + 0.2 / 3 + 0.1 / 5
+    effect = minimum_detectable_effect(
+        n_tasks=80,
+        task_variance=0.04,
+        sampling_variance=(0.2, 0.1),
+        attempts=[3, 5],  # type: ignore[arg-type]
+        confidence=0.9,
+        power=0.7,
+    )
+    theirs = NormalIndPower(ddof=0).power(
+        effect / math.sqrt(variance), 80, 0.1, ratio=0, alternative="larger"
+    )
+    upper = NormalIndPower(ddof=0).power(
+        effect / math.sqrt(variance), 80, 0.05, ratio=0, alternative="larger"
+    )
+    assert theirs > upper == pytest.approx(0.7, rel=1e-9)
+
+
+def test_planned_power_is_had() -> None:
+    """Oracle: simulated evaluations of that size, judged by scipy's paired t test."""
+    rng = np.random.default_rng(7)
+    n, attempts, effect = 150, 4, 0.1
+    rates = rng.beta(2, 2, (2000, n)) * (1 - effect)
+    task_variance, sampling = (
+        0.0,
+        float(np.mean([(r * (1 - r)).mean() for r in (rates, rates + effect)])),
+    )
+    n_tasks = required_tasks(
+        effect=effect, task_variance=task_variance, sampling_variance=sampling, attempts=attempts
+    )
+    before = rng.binomial(attempts, rates[:, :n_tasks]) / attempts
+    after = rng.binomial(attempts, rates[:, :n_tasks] + effect) / attempts
+    seen = stats.ttest_rel(after, before, axis=1).pvalue < 0.05
+    assert n_tasks < n
+    assert seen.mean() == pytest.approx(0.8, abs=0.03)
+
+
+@given(st.floats(0.01, 1), st.integers(1, 20), st.floats(0.5, 0.99), st.floats(0.5, 0.99))
+def test_the_two_are_inverse(
+    effect: float, attempts: int, confidence: float, power: float
+) -> None:
+    """So many tasks see the effect, and one fewer does not."""
+    options: dict[str, Any] = {"attempts": attempts, "confidence": confidence, "power": power}
+    n = required_tasks(effect=effect, **options)
+    slack = 1 + 1e-12
+    assert minimum_detectable_effect(n_tasks=n, **options) <= effect * slack
+    if n > 2:
+        assert minimum_detectable_effect(n_tasks=n - 1, **options) * slack >= effect
+
+
+def test_nothing_varies() -> None:
+    """Without any variance two tasks see every effect."""
+    still: dict[str, Any] = {"task_variance": 0, "sampling_variance": 0}
+    assert required_tasks(effect=1e-9, **still) == 2
+    assert minimum_detectable_effect(n_tasks=2, **still) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"effect": 0}, InputError, "effect must be a number in (0, 1], got 0"),
+        ({"effect": math.nan}, InputError, "effect must be a finite number, got nan"),
+        (
+            {"effect": 1e-300},
+            InputError,
+            "effect must be large enough to be seen with 2**53 tasks, got 1e-300",
+        ),
+        (
+            {"task_variance": -1},
+            InputError,
+            "task_variance must be a number in [0, 1], got -1",
+        ),
+        (
+            {"sampling_variance": (0.1, 0.5)},
+            InputError,
+            "sampling_variance[1] must be a number in [0, 0.25], got 0.5",
+        ),
+        (
+            {"attempts": (1, 2, 3)},
+            InputError,
+            (
+                "attempts must be one number, or one for the baseline and one for the current "
+                "run, got (1, 2, 3)"
+            ),
+        ),
+        ({"attempts": 0}, InputError, "attempts must be an integer >= 1, got 0"),
+        ({"attempts": 1.5}, TypeError, "attempts must be an integer >= 1, got 1.5"),
+        ({"power": 1.0}, InputError, "power must be a number in [0.5, 1), got 1.0"),
+        ({"power": 0.4}, InputError, "power must be a number in [0.5, 1), got 0.4"),
+        ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
+    ],
+)
+def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Each message names the parameter, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        required_tasks(**{"effect": 0.05, **arguments})
+    assert str(caught.value) == message
+    if "effect" not in arguments:
+        with pytest.raises(error) as caught:
+            minimum_detectable_effect(**{"n_tasks": 100, **arguments})
+        assert str(caught.value) == message
