@@ -7,7 +7,8 @@ the tasks, drawn from those that have them, loses 25 points.
 
 - One suite: attempts scored 0 or 1 (Cochran-Mantel-Haenszel), or each case given as the mean of
   its attempts (paired t).
-- Clusters: five attempts a task, and a shift of each group of its own, 0 on average for false alarms and -0.1 for power.
+- Clusters: five attempts a task, and a shift of each group of its own, 0 on average for false
+  alarms and -0.1 for power.
 - Several: four models on 100 x 5, of which none, one or all lose.
 - Margin: one attempt a task, a share of the tasks falls and another rises; the loss is exactly the
   margin (a false claim) or 0 (a true one).
