@@ -62,11 +62,13 @@ if TYPE_CHECKING:
     from scorekit.comparison import Comparison as Comparison
     from scorekit.comparison import compare_reports as compare_reports
     from scorekit.errors import InputError as InputError
+    from scorekit.errors import ItemError as ItemError
     from scorekit.errors import JudgeError as JudgeError
     from scorekit.errors import MissingExtraError as MissingExtraError
     from scorekit.errors import RegressionError as RegressionError
     from scorekit.errors import ScorekitError as ScorekitError
     from scorekit.errors import SqlError as SqlError
+    from scorekit.errors import WorkerError as WorkerError
     from scorekit.intervals import Interval as Interval
     from scorekit.intervals import mean_interval as mean_interval
     from scorekit.intervals import proportion_interval as proportion_interval
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from scorekit.judging import QueryCorrectness as QueryCorrectness
     from scorekit.judging import aquery_correctness as aquery_correctness
     from scorekit.judging import query_correctness as query_correctness
+    from scorekit.parallel import map_scores as map_scores
     from scorekit.reports import CaseStatistics as CaseStatistics
     from scorekit.reports import CodeReport as CodeReport
     from scorekit.reports import CodeSample as CodeSample
@@ -140,15 +143,18 @@ _MODULES = {
     "comparison": ("Comparison", "compare_reports"),
     "errors": (
         "InputError",
+        "ItemError",
         "JudgeError",
         "MissingExtraError",
         "RegressionError",
         "ScorekitError",
         "SqlError",
+        "WorkerError",
     ),
     "intervals": ("Interval", "mean_interval", "proportion_interval"),
     "judge_cache": ("CacheStatistics", "CacheWarning", "CachedJudge"),
     "judging": ("QueryCorrectness", "aquery_correctness", "query_correctness"),
+    "parallel": ("map_scores",),
     "reports": ("CaseStatistics", "CodeReport", "CodeSample", "ModelStatistics", "code_report"),
     "runs": (
         "CrossTier",

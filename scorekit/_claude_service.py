@@ -107,6 +107,8 @@ class Service:
 
     def client(self) -> anthropic.AsyncAnthropic:
         """Return the SDK's client, which looks for a key and an address if it is given none."""
+        if self._client is not None:  # without the lock, for which questions would queue
+            return self._client
         with self._lock:
             if self._client is None:
                 import anthropic

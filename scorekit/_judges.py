@@ -68,7 +68,7 @@ class Verdict(Record):
     votes: tuple[float, ...] = ()
     """The single scores, where several asks were put to the vote."""
     instructions_found: bool = False
-    """Whether the generated SQL carries text that looks like instructions to the judge."""
+    """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse scores between the three; store numbers as builtins."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
+from functools import partial
+from itertools import islice
 from typing import Any, ClassVar
 
 import attrs
 
 from scorekit._checks import check_count, check_instance, check_records
-from scorekit._judges import Judge, check_timeout
+from scorekit._judges import Judge, check_timeout, in_thread
 from scorekit._records import FrozenMapping, Report
 from scorekit._sql_case import (
     METRICS,
@@ -25,14 +27,16 @@ from scorekit._sql_case import (
     failed,
     other_metrics,
     run_to_end,
+    score_sql_case,
 )
 from scorekit.calibration import ConfidenceCalibration, confidence_calibration
 from scorekit.judge_cache import CachedJudge
+from scorekit.parallel import map_scores
 from scorekit.summary import Statistics, describe
 from scorekit.validation import SafetySummary, safety_summary
 
 CHUNK_SIZE = 500
-"""Cases that go to a worker of an executor at once."""
+"""Cases that are computed before the event loop and the progress hear of them."""
 
 MAX_CONCURRENCY = 50
 """Judgements under way at once."""
@@ -102,16 +106,18 @@ def score_sql_cases(
         cases: The cases; the report keeps their order.
         judge: Whom `query_correctness` asks, several pairs at a time; verdicts are kept in memory
             for the run, so that a repeated pair is asked about once (see `CachedJudge`).
-        executor: Computes the metrics that need no judge, in chunks; the judge stays here.
-        progress: Called with the number of cases done and of all cases.
+        executor: Computes what needs no judge, through `map_scores`; the judge stays here.
+        progress: Called with the number of cases done and of all cases, from time to time.
         timeout_seconds: Bound on each judgement (``> 0``).
 
     Returns:
         A frozen `SqlReport`.
 
     Raises:
-        InputError: If there are no cases, or *timeout_seconds* is not positive.
+        InputError: If there are no cases, *timeout_seconds* is not positive, or *executor* is shut
+            down.
         TypeError: If an item is not a `SqlCase` or *judge* not a `Judge`.
+        WorkerError: If a worker died and *executor* does not replace it.
 
     Examples:
         >>> report = score_sql_cases(
@@ -153,8 +159,8 @@ async def ascore_sql_cases(
     Args:
         cases: The cases; the report keeps their order.
         judge: Whom `query_correctness` asks, through ``ajudge``, several pairs at a time.
-        executor: Computes the metrics that need no judge, in chunks.
-        progress: Called with the number of cases done and of all cases.
+        executor: Computes what needs no judge, through `map_scores`.
+        progress: Called with the number of cases done and of all cases, from time to time.
         timeout_seconds: Bound on each judgement (``> 0``).
 
     Returns:
@@ -163,6 +169,7 @@ async def ascore_sql_cases(
     Raises:
         InputError: As `score_sql_cases`.
         TypeError: As `score_sql_cases`.
+        WorkerError: As `score_sql_cases`.
 
     Examples:
         >>> case = SqlCase(case_id="q1", generated="SELECT 1", expected="SELECT 1;")
@@ -174,43 +181,97 @@ async def ascore_sql_cases(
     items = check_records("cases", cases, SqlCase)
     check_judge(judge)
     check_timeout(timeout_seconds)
-    if judge is not None and not isinstance(judge, CachedJudge):
-        judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     if executor is not None:
         check_instance("executor", executor, Executor)
-    gate = asyncio.Semaphore(MAX_CONCURRENCY)
-    loop = asyncio.get_running_loop()
-    chunks = [items[i : i + CHUNK_SIZE] for i in range(0, len(items), CHUNK_SIZE)]
-    done = 0
+    if judge is not None and not isinstance(judge, CachedJudge):
+        judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
+    run = _Run(items, judge, executor, progress, timeout_seconds)
+    return _report(await run.scores())
 
-    def start_chunk(chunk: tuple[SqlCase, ...]) -> Any:
-        return executor and loop.run_in_executor(executor, _other_metrics, chunk)
 
-    async def score(case: SqlCase, chunk: Any, position: int) -> SqlCaseScore:
-        nonlocal done
-        async with gate:
-            started = time.perf_counter()
-            if chunk is None:
-                result = await ascore_sql_case(case, judge=judge, timeout_seconds=timeout_seconds)
+class _Run:
+    """Cases on their way: the judge is asked here while the rest is computed elsewhere."""
+
+    def __init__(
+        self,
+        cases: tuple[SqlCase, ...],
+        judge: Judge | None,
+        executor: Executor | None,
+        progress: Progress | None,
+        timeout_seconds: float,
+    ) -> None:
+        self._cases = cases
+        self._judge = judge
+        self._executor = executor
+        self._progress = progress
+        self._timeout_seconds = timeout_seconds
+        self._asked: dict[int, SqlCaseScore] = {}
+        self._computed: list[SqlCaseScore] = []
+
+    async def scores(self) -> tuple[SqlCaseScore, ...]:
+        """Return the scores in input order."""
+        if self._judge is None:
+            await self._compute(partial(score_sql_case, timeout_seconds=self._timeout_seconds))
+            return tuple(self._computed)
+        waiting = iter(enumerate(self._cases))
+        n_askers = min(MAX_CONCURRENCY, len(self._cases))
+        tasks = [asyncio.ensure_future(self._ask(waiting)) for _ in range(n_askers)]
+        if self._executor is not None:
+            tasks.append(asyncio.ensure_future(self._compute(_score_without_judge)))
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        asked = (self._asked[position] for position in range(len(self._cases)))
+        if self._executor is None:
+            return tuple(asked)
+        return tuple(map(_together, self._computed, asked))
+
+    async def _ask(self, waiting: Iterator[tuple[int, SqlCase]]) -> None:
+        """Take one case after another; without an executor the rest is computed meanwhile."""
+        for position, case in waiting:
+            if self._executor is None:
+                score = await ascore_sql_case(
+                    case, judge=self._judge, timeout_seconds=self._timeout_seconds
+                )
             else:
-                correctness = await acorrectness(case, judge, timeout_seconds)
-                result = case_score(case, correctness, (await chunk)[position], started)
-        done += 1
-        if progress is not None:
-            progress(done, len(items))
-        return result
+                started = time.perf_counter()
+                correctness = await acorrectness(case, self._judge, self._timeout_seconds)
+                score = case_score(case, correctness, (None, None, None), started)
+            self._asked[position] = score
+            self._tell(len(self._asked))
 
-    started_chunks = [(chunk, start_chunk(chunk)) for chunk in chunks]
-    tasks = [
-        asyncio.ensure_future(score(case, future, position))
-        for chunk, future in started_chunks
-        for position, case in enumerate(chunk)
-    ]
-    try:
-        return _report(tuple(await asyncio.gather(*tasks)))
-    finally:
-        for task in tasks:
-            task.cancel()
+    async def _compute(self, score: Callable[[SqlCase], SqlCaseScore]) -> None:
+        """Take results in a thread, some at a time, so that the event loop goes on."""
+        results = map_scores(score, self._cases, executor=self._executor)
+
+        def take() -> list[SqlCaseScore]:
+            return list(islice(results, CHUNK_SIZE))
+
+        while part := await asyncio.wrap_future(in_thread(take)):
+            self._computed += part
+            self._tell(len(self._computed))
+
+    def _tell(self, n_done: int) -> None:
+        if self._judge is not None and self._executor is not None:
+            n_done = min(len(self._asked), len(self._computed))
+        if self._progress is not None:
+            self._progress(n_done, len(self._cases))
+
+
+def _score_without_judge(case: SqlCase) -> SqlCaseScore:
+    started = time.perf_counter()
+    return case_score(case, None, other_metrics(case), started)
+
+
+def _together(computed: SqlCaseScore, asked: SqlCaseScore) -> SqlCaseScore:
+    return attrs.evolve(
+        computed,
+        query_correctness=asked.query_correctness,
+        duration_seconds=max(computed.duration_seconds, asked.duration_seconds),
+        n_failed=computed.n_failed + asked.n_failed,
+    )
 
 
 def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
@@ -241,10 +302,6 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         n_contested=sum(result.contested for result in correctness),
         cases=scores,
     )
-
-
-def _other_metrics(chunk: tuple[SqlCase, ...]) -> list[Any]:
-    return [other_metrics(case) for case in chunk]
 
 
 def _describe(scores: list[float]) -> Statistics | None:

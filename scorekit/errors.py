@@ -71,8 +71,8 @@ class SqlError(ScorekitError, ValueError):
 
     def __init__(self, kind: str, message: str, sql: str) -> None:
         self.kind = kind
-        self.message = one_line(message)
-        self.sql = shortened(sql)
+        self.message: str = one_line(message)
+        self.sql: str = shortened(sql)
         super().__init__(kind, self.message, self.sql)  # all of args, so that it pickles
 
     def __str__(self) -> str:
@@ -104,6 +104,31 @@ class JudgeError(ScorekitError):
     def __str__(self) -> str:
         """Return the kind and the message."""
         return f"{self.kind}: {self.message}"
+
+
+class ItemError(ScorekitError):
+    """
+    A function raised on one of many items: on number *index*, counted from 0.
+
+    What it raised is the ``__cause__``.  Raised by `map_scores` only.
+    """
+
+    def __init__(self, index: int, message: str) -> None:
+        self.index = index
+        self.message = message
+        super().__init__(index, message)  # all of args, so that it pickles
+
+    def __str__(self) -> str:
+        """Return which item it was and what was raised."""
+        return f"items[{self.index}] failed: {self.message}"
+
+
+class WorkerError(ScorekitError):
+    """
+    An executor lost work: a worker died, or the work was cancelled from outside.
+
+    Raised by `map_scores` only, from what the executor said.
+    """
 
 
 class MissingExtraError(ScorekitError, ImportError):

@@ -54,7 +54,7 @@ class QueryCorrectness(MetricResult):
     votes: tuple[float, ...] = ()
     """The single scores, where several asks were put to the vote; they may disagree."""
     instructions_found: bool = False
-    """Whether the generated SQL carries text that looks like instructions to the judge."""
+    """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
     usage: FrozenMapping[str, int] | None = None
     """Tokens that the verdict cost when it was first given."""
     cost_usd: float | None = None
@@ -240,17 +240,11 @@ class _Pair:
 
     def remembered(self) -> QueryCorrectness | None:
         """Return the result where the judge knows all it needs, without waiting for anything."""
-        if not isinstance(self.judge, Remembering):
-            return None
-        best = None
-        for request in self._requests():
-            verdict = self.judge.peek(request)
-            if verdict is None:
-                return None
-            best = _better(best, request, verdict)
-            if best[1].score == 1.0:
-                break
-        return self.judged(cast("tuple[JudgeRequest, Verdict]", best))
+        if not isinstance(self.judge, Remembering) or len(self.accepted) > 1:
+            return None  # of several, those that are known would be looked up and counted twice
+        request = self._requests()[0]
+        verdict = self.judge.peek(request)
+        return None if verdict is None else self.judged((request, verdict))
 
     def ask(self) -> tuple[JudgeRequest, Verdict]:
         """Ask the judge about each accepted query until one is equivalent."""
@@ -305,7 +299,8 @@ class _Pair:
         if isinstance(error, TimeoutError):
             return self._failure("instrument", "timeout", TIMEOUT_MESSAGE)
         if isinstance(error, JudgeError):
-            result = self._failure("instrument", error.kind, error)
+            cause = error.message if error.kind == "timeout" else error  # whose text begins so too
+            result = self._failure("instrument", error.kind, cause)
             usage = None if error.usage is None else FrozenMapping(error.usage)
             return attrs.evolve(result, usage=usage, cost_usd=error.cost_usd)
         return self._failure("instrument", "judge_failure", error)

@@ -266,11 +266,52 @@ def test_the_limit_bounds_every_judgement() -> None:
     assert waited < 10
 
 
-def test_progress_counts_every_case() -> None:
-    """What a progress bar needs."""
-    seen: list[tuple[int, int]] = []
-    score_sql_cases([case(f"q{i}") for i in range(3)], progress=lambda *at: seen.append(at))
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+@pytest.mark.parametrize("judge", [None, judge_of(1.0)])
+def test_progress_counts_every_case(judge: Judge | None) -> None:
+    """What a progress bar needs: it rises, and ends with all of them."""
+    cases = [case(f"q{i}", expected="SELECT x") for i in range(700)]
+    with ThreadPoolExecutor(1) as threads:
+        for executor in (None, threads):
+            seen: list[tuple[int, int]] = []
+            told = seen.append
+            options: dict[str, Any] = {"judge": judge, "executor": executor}
+            score_sql_cases(cases, progress=lambda *at, told=told: told(at), **options)
+            assert seen == sorted(seen)
+            assert seen[-1] == (700, 700)
+
+
+def test_the_judge_stays_here_and_the_rest_goes_to_the_workers() -> None:
+    """Whatever the executor, the same report; a judge needs not pickle."""
+    here = threading.get_ident()
+    cases = [case(f"q{i % 90}", generated=f"SELECT x FROM t{i % 7}") for i in range(1100)]
+    cases = [attrs.evolve(c, expected="SELECT 1") if i % 3 else c for i, c in enumerate(cases)]
+    judge = judge_from_function(lambda _: 0.5 if here else 1.0, identity="local")
+    plain = score_sql_cases(cases, judge=judge)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        assert score_sql_cases(cases, judge=judge, executor=processes) == plain
+        failing = judge_of(RuntimeError("down"))
+        report = score_sql_cases(cases[:30], judge=failing, executor=processes)
+    assert report == score_sql_cases(cases[:30], judge=failing)
+    assert report.n_failed == 20
+
+
+def test_an_executor_that_fails_ends_the_run_and_its_judgements() -> None:
+    """Nothing hangs, and the reason is said."""
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    asked: list[JudgeRequest] = []
+
+    def function(request: JudgeRequest) -> float:
+        asked.append(request)
+        time.sleep(0.05)
+        return 1.0
+
+    judge = judge_from_function(function, identity="slow")
+    cases = [case(f"q{i}", generated=f"SELECT {i}", expected="SELECT x") for i in range(500)]
+    for asks in (None, judge):
+        with pytest.raises(InputError, match=r"^executor must be open for work"):
+            score_sql_cases(cases, executor=pool, judge=asks)
+    assert len(asked) < 200
 
 
 def test_a_notebook_shows_scores_and_whose_failure_there_was() -> None:

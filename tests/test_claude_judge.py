@@ -214,7 +214,7 @@ FAULTS: list[tuple[str, str, str, int, bool]] = [
     ("odd_blocks", "no_verdict", "no verdict in the answer: [5]", 1, True),
     ("refusal", "refusal", "the model refused to answer", 1, True),
     ("truncated", "truncated", "the answer was cut short (max_tokens)", 1, True),
-    ("conflicting", "ambiguous", "verdicts that contradict each other", 1, True),
+    ("conflicting", "ambiguous", "the answer holds verdicts that contradict", 1, True),
     ("authentication", "authentication_error", "HTTP 401: this is authentication_error", 1, False),
     ("permission", "permission_error", "HTTP 403", 1, False),
     ("invalid_request", "invalid_request_error", "HTTP 400", 1, False),
@@ -238,7 +238,8 @@ def test_every_fault_is_a_result(
     assert (result.score, result.method) == (0.0, None)
     assert result.error is not None
     assert (result.error.origin, result.error.kind) == ("instrument", kind)
-    assert message in result.error.message
+    text = result.error.message.removeprefix(f"{kind}: ")
+    assert text.startswith(message)
     assert KEY not in result.error.traceback
     assert len(server.requests) == n_calls
     assert result.usage == (USAGE if paid else None)

@@ -180,6 +180,14 @@ def test_a_second_ask_is_answered_from_memory(ask: Ask) -> None:
     assert judge.identity == inner.identity
 
 
+def test_several_accepted_queries_are_counted_once_each() -> None:
+    """Where only some of them are known already, what is known is not counted twice."""
+    judge = CachedJudge(judge_from_function(lambda _: 0.0, identity="no"))
+    query_correctness("SELECT 1", ["SELECT 2"], judge=judge)
+    query_correctness("SELECT 1", ["SELECT 2", "SELECT 3"], judge=judge)
+    assert (judge.stats.n_hits, judge.stats.n_misses) == (1, 2)
+
+
 def test_another_process_is_answered_from_disk(ask: Ask, tmp_path: Path) -> None:
     """Every field comes back, NUL and half a surrogate pair included."""
     with CachedJudge(Counting(), directory=tmp_path / "a" / "b") as judge:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -33,6 +34,17 @@ def test_the_wheel_holds_the_package_alone(tmp_path: Path) -> None:
     code = {name for name in names if ".dist-info/" not in name}
     assert code == {f"scorekit/{p.name}" for p in (ROOT / "scorekit").iterdir() if p.is_file()}
     assert "scorekit/py.typed" in code
+
+
+def test_the_source_distribution_can_be_tested(tmp_path: Path) -> None:
+    """Tests, their data and the docs go along: whoever packages it for others runs them."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    assert {"pyproject.toml", "LICENSE", "tests/conftest.py", "docs/tour.py"} <= names
+    assert {f"tests/data/{path.name}" for path in (ROOT / "tests" / "data").iterdir()} <= names
 
 
 def test_the_readme_starts_with_exactly_two_commands() -> None:
