@@ -45,11 +45,10 @@ def share_interval(
     """
     Bound the mean of *values* in [0, 1] by Wilson on the number of cases they are worth.
 
-    That number is ``p (1 - p) / stderr^2``, or the number of groups where nothing varies.
+    That number is ``p (1 - p) / stderr^2``, or the number of groups where nothing varies.  There
+    must be two groups at least.
     """
     n_groups = effective_groups(groups)
-    if n_groups == 1.0:
-        return 0.0, 1.0
     mean, error = fmean(values), grouped_error(values, groups)
     n = mean * (1.0 - mean) / (error * error) if error and 0.0 < mean < 1.0 else n_groups
     return wilson(mean, n, t_quantile(confidence, n_groups - 1))

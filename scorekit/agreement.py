@@ -18,10 +18,10 @@ from scorekit._checks import (
     check_score_column,
     column,
 )
-from scorekit._differences import DECIMAL_NOISE, difference_interval, share_interval
+from scorekit._differences import difference_interval, share_interval
 from scorekit._records import Record
 from scorekit.errors import refuse
-from scorekit.intervals import Interval, normal_quantile, wilson
+from scorekit.intervals import Interval, normal_quantile, t_quantile, wilson
 
 Weights = Literal["linear", "quadratic"]
 Floats = NDArray[np.float64]
@@ -93,8 +93,8 @@ def judge_agreement(
     who give the same scores in any order.  Without *weights* every disagreement counts 1, with
     ``"linear"`` it counts as the distance of the two scores, with ``"quadratic"`` as its square.
     The interval is Wilson's on the number of items that the standard error makes
-    ``(1 + kappa) / 2`` worth, so that few items without a disagreement do not prove that there is
-    none.
+    ``(1 + kappa) / 2`` worth; the error there is at least that of two more items spread evenly, so
+    that few items without a disagreement do not prove that there is none.
 
     Args:
         judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
@@ -139,21 +139,14 @@ def judge_agreement(
         refuse("judge_scores", f"scores of at most {MAX_LABELS} kinds", labels.size)
     n, k = judge.size, labels.size
     counts = np.bincount(codes[:n] * k + codes[n:], minlength=k * k).reshape(k, k)
-    kappa, stderr = _kappa(counts / n, _disagreement(labels, weights), n)
-    quantile = normal_quantile(confidence)
-    interval = None
-    if kappa is not None and stderr is not None:
-        share = (1.0 + kappa) / 2.0
-        varies = 0.0 < share < 1.0 and stderr > DECIMAL_NOISE
-        n_effective = 4.0 * share * (1.0 - share) / stderr**2 if varies else n
-        low, high = (2.0 * end - 1.0 for end in wilson(share, n_effective, quantile))
-        interval = Interval(low=low, high=high, confidence=confidence, method="wilson on kappa")
+    cost = _disagreement(labels, weights)
+    kappa, stderr = _kappa(counts / n, cost, n)
     accuracy = float(np.trace(counts)) / n
-    low, high = wilson(accuracy, n, quantile)
+    low, high = wilson(accuracy, n, normal_quantile(confidence))
     return JudgeAgreement(
         score=kappa,
         stderr=stderr,
-        interval=interval,
+        interval=None if kappa is None else _kappa_interval(kappa, counts, cost, confidence),
         reason="both gave every item the same score" if kappa is None else None,
         weights=weights,
         accuracy=accuracy,
@@ -278,6 +271,22 @@ def _kappa(shares: Floats, cost: Floats, n: int) -> tuple[float | None, float | 
     mean = float(np.sum(shares * influence))
     variance = float(np.sum(shares * np.square(influence - mean)))
     return 1.0 - ratio, math.sqrt(variance / n) / expected
+
+
+def _kappa_interval(
+    kappa: float, counts: NDArray[np.intp], cost: Floats, confidence: float
+) -> Interval:
+    """Bound kappa by the larger error of *counts* and of these with two more items spread out."""
+    n, share = int(counts.sum()), (1.0 + kappa) / 2.0
+    low, high = -1.0, 1.0
+    if n > 1:
+        both = (counts, counts + 2.0 / counts.size)
+        error = max(_kappa(some / some.sum(), cost, n)[1] or 0.0 for some in both)
+        varies = 0.0 < share < 1.0
+        n_effective = 4.0 * share * (1.0 - share) / (error * error) if varies else n
+        ends = wilson(share, n_effective, t_quantile(confidence, n - 1))
+        low, high = (2.0 * end - 1.0 for end in ends)
+    return Interval(low=low, high=high, confidence=confidence, method="wilson on kappa")
 
 
 def _tuned_weight(f: Floats, y: Floats, u: Floats) -> float:

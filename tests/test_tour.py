@@ -239,6 +239,24 @@ def test_rounds_cover_every_task_once(evaluation: Any) -> None:
 # The answers in SQL.
 
 
+def test_the_page_on_certainty_has_the_counts_of_the_tour(evaluation: Any) -> None:
+    """docs/sure.md writes them out, so that it can be read without running anything."""
+    page = (DOCS / "sure.md").read_text(encoding="utf-8")
+    for name, model in (("swift", "swift-1"), ("careful", "careful-2")):
+        counts = [case.n_correct for case in evaluation.report.cases if case.model == model]
+        assert f">>> {name} = {counts}\n" in page
+    first = [
+        sum(
+            attempt.outcome.kind == "right"
+            for attempt in evaluation.attempts
+            if (attempt.task.name, attempt.model) == (task.name, "careful-2")
+            and attempt.round <= 2
+        )
+        for task in evaluation.tasks
+    ]
+    assert f">>> first = {first}\n" in page
+
+
 @pytest.fixture(scope="module")
 def answers() -> tour_sql.Evaluation:
     """Score all answers once for the facts below, as one without a key would."""
