@@ -12,6 +12,7 @@ from scorekit._records import is_mapping
 from scorekit.calibration import ConfidenceCalibration
 from scorekit.comparison import Comparison
 from scorekit.errors import MissingExtraError, one_line, refuse
+from scorekit.intervals import Interval
 from scorekit.reports import CodeReport
 from scorekit.runs import TierStatistics
 from scorekit.sampling import PassAtK
@@ -74,24 +75,16 @@ def plot_reliability(result: ConfidenceCalibration, *, ax: Axes | None = None) -
 
     .. versionadded:: 0.1.0
     """
-    check_instance("result", result, ConfidenceCalibration)
+    title, dots = _dots(result)
     own = _axes(ax)
     axes = _pen(own)
     axes.plot([0, 1], [0, 1], color=FRONTIER, linewidth=1, linestyle="--", zorder=1)
-    for level in result.levels:
-        if level.accuracy is None or level.interval is None:
-            continue
-        _point(
-            axes,
-            level.nominal,
-            level.accuracy,
-            y_ends=(level.interval.low, level.interval.high),
-            marker=MARKERS[0],
-            color=SHADES[0],
-        )
+    for stated, accuracy, interval, text in dots:
+        ends = (interval.low, interval.high)
+        _point(axes, stated, accuracy, y_ends=ends, marker=MARKERS[0], color=SHADES[0])
         axes.annotate(
-            f"{_label(level.level)}\nn = {level.n_cases}",
-            (level.nominal, level.interval.low),
+            text,
+            (stated, interval.low),
             xytext=(0, -5),
             textcoords="offset points",
             ha="center",
@@ -99,8 +92,7 @@ def plot_reliability(result: ConfidenceCalibration, *, ax: Axes | None = None) -
             fontsize="small",
             parse_math=False,
         )
-    score = "no score" if result.score is None else f"score {result.score:.2f}"
-    axes.set_title(f"Calibration over {result.n_cases} cases: {score}")
+    axes.set_title(title)
     axes.set_xlabel("Stated confidence (accuracy it stands for)")
     axes.set_ylabel("Accuracy")
     axes.set_xlim(-0.06, 1.06)
@@ -375,6 +367,26 @@ def _point(
     if y_ends is not None:
         ax.plot([x, x], y_ends, color=color, linewidth=1.5, marker="_", zorder=2)
     ax.plot(x, y, marker=marker, color=color, linestyle="", zorder=3)
+
+
+_Dot = tuple[float, float, Interval, str]
+
+
+def _dots(result: object) -> tuple[str, list[_Dot]]:
+    """Return a title, and stated confidence, accuracy, interval and text of each level."""
+    calibration = check_instance("result", result, ConfidenceCalibration)
+    dots = [
+        (
+            level.nominal,
+            level.accuracy,
+            level.interval,
+            f"{_label(level.level)}\nn = {level.n_cases}",
+        )
+        for level in calibration.levels
+        if level.accuracy is not None and level.interval is not None
+    ]
+    score = "no score" if calibration.score is None else f"score {calibration.score:.2f}"
+    return f"Calibration over {calibration.n_cases} cases: {score}", dots
 
 
 def _curves(results: object) -> dict[str, tuple[PassAtK, ...]]:

@@ -16,7 +16,7 @@ PRINTED = {
     "data_frames": (
         "[1.0, 0.75, 0.0] [1.0, 0.75, 0.0]\npass@1 = 0.25 [0.001152, 0.9897]\n[0.5, 0.0]"
     ),
-    "deepeval_metric": "0.5 True",
+    "deepeval_metric": "0.5 0.5 True",
     "inspect_scorer": "mean 0.750\nmedian 0.750\nlow 0.095",
     "progress_bar": "100 100",
 }

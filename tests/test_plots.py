@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import subprocess
 import sys
@@ -237,12 +238,22 @@ def test_a_gap_in_a_curve() -> None:
     assert list(xs) == [1, 4]
 
 
+def test_many_attempts() -> None:
+    """A long curve is drawn on a logarithmic scale, with marks that matplotlib chooses."""
+    ax = plot_pass_at_k(pass_at_ks(n_samples=200, n_correct=9, ks=range(1, 101)))
+    assert ax.get_xscale() == "log"
+    assert len(ax.get_xticks()) < 20
+
+
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command that installs it is in the message."""
-    monkeypatch.setattr(plots, "Axes", None)
+    """The names are there, and the command that installs it is in the message."""
+    monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
+    monkeypatch.delitem(sys.modules, "scorekit.plots")
+    monkeypatch.setattr(scorekit, "plots", plots)  # to be put back: the import replaces it
+    without = importlib.import_module("scorekit.plots")
     message = r"^matplotlib is not installed; run: pip install 'scorekit\[plot\]'$"
     with pytest.raises(MissingExtraError, match=message):
-        plot_reliability(CALIBRATION)
+        without.plot_reliability(CALIBRATION)
 
 
 if __name__ == "__main__":  # store the pictures again, after a look at each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Any
 
@@ -21,19 +22,28 @@ class RightAnswer(BaseMetric):  # type: ignore[misc] # it has no types
         self.threshold = threshold
 
     def measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float:
-        """Score one test case; what could not be judged is an error, not a 0."""
-        result = scorekit.query_correctness(
-            test_case.actual_output, test_case.expected_output, judge=self.judge
+        """Score one test case."""
+        return self._keep(
+            scorekit.query_correctness(
+                test_case.actual_output, test_case.expected_output, judge=self.judge
+            )
         )
+
+    async def a_measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float:
+        """Score one test case while others are scored."""
+        return self._keep(
+            await scorekit.aquery_correctness(
+                test_case.actual_output, test_case.expected_output, judge=self.judge
+            )
+        )
+
+    def _keep(self, result: scorekit.QueryCorrectness) -> float:
+        """Put a result where deepeval looks; what could not be judged is an error, not a 0."""
         failed = result.error is not None and result.error.origin == "instrument"
         self.score, self.reason = result.score, result.reasoning
         self.error = str(result) if failed else None
         self.success = not failed and result.score >= self.threshold
         return result.score
-
-    async def a_measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float:
-        """Do the same; scorekit's judges are quick to ask from a thread of their own."""
-        return self.measure(test_case)
 
     def is_successful(self) -> bool:
         """Say whether the last test case reached the threshold."""
@@ -52,7 +62,7 @@ def main() -> None:
     case = LLMTestCase(
         input="All users?", actual_output="SELECT 1", expected_output="SELECT * FROM users"
     )
-    print(metric.measure(case), metric.is_successful())
+    print(metric.measure(case), asyncio.run(metric.a_measure(case)), metric.is_successful())
 
 
 if __name__ == "__main__":
