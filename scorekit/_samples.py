@@ -125,7 +125,8 @@ def from_records(samples: object, *, empty: bool = False) -> Samples:
     items = check_records("samples", samples, CodeSample, empty=empty)
 
     def column(name: str, kind: type) -> NDArray[Any]:
-        return np.array(list(map(attrgetter(name), items)), dtype=kind)  # None becomes NaN
+        values: list[Any] = list(map(attrgetter(name), items))
+        return np.array(values, dtype=kind)  # None becomes NaN
 
     def tokens(name: str) -> Counts:
         counts: list[int | None] = list(map(attrgetter(name), items))

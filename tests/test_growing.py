@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def tally_of(samples: list[CodeSample]) -> CodeTally:
 def test_merged_parts_are_the_whole(samples: list[CodeSample], cuts: list[int]) -> None:
     """Cut anywhere, also inside a case: the very report that all samples at once give."""
     ends = [0, *sorted(cuts), len(samples)]
-    parts = [tally_of(samples[i:j]) for i, j in zip(ends, ends[1:], strict=False)]
+    parts = [tally_of(samples[i:j]) for i, j in pairwise(ends)]
     whole = code_report(samples, **OPTIONS)
     merged = reduce(CodeTally.merge, parts)
     assert merged.result(**OPTIONS) == whole
@@ -116,14 +117,22 @@ def as_numpy(columns: dict[str, list[Any]]) -> Any:
     return {name: np.array(values) for name, values in columns.items()}
 
 
+def as_pandas(columns: dict[str, list[Any]]) -> Any:
+    """Return pandas columns; what is missing makes floats of counts."""
+    return pd.DataFrame(columns)
+
+
+def as_polars(columns: dict[str, list[Any]]) -> Any:
+    """Return polars columns."""
+    return pl.DataFrame(columns)
+
+
 def as_nullable(columns: dict[str, list[Any]]) -> Any:
     """Return pandas columns whose missing entries are pd.NA."""
     return pd.DataFrame(columns).convert_dtypes()
 
 
-@pytest.mark.parametrize(
-    "make", [as_lists, as_numpy, pd.DataFrame, as_nullable, pl.DataFrame, as_arrow]
-)
+@pytest.mark.parametrize("make", [as_lists, as_numpy, as_pandas, as_nullable, as_polars, as_arrow])
 def test_a_table_of_any_kind_is_the_same_report(make: Any) -> None:
     """Lists, NumPy, pandas, polars, Arrow; what is missing stays not measured."""
     samples = [
