@@ -29,6 +29,7 @@ Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 K = TypeVar("K")
+T = TypeVar("T", bound=np.generic)
 
 
 @attrs.frozen(kw_only=True)
@@ -124,7 +125,7 @@ def from_records(samples: object, *, empty: bool = False) -> Samples:
     """Make columns of `CodeSample` items."""
     items = check_records("samples", samples, CodeSample, empty=empty)
 
-    def column(name: str, kind: type) -> NDArray[Any]:
+    def column(name: str, kind: type[T]) -> NDArray[T]:
         values: list[Any] = list(map(attrgetter(name), items))
         return np.array(values, dtype=kind)  # None becomes NaN
 
