@@ -137,7 +137,7 @@ def from_records(samples: object, *, empty: bool = False) -> Samples:
     parts = (column(name, np.int64) for name in COUNTS)
     measured = (column(name, np.float64) for name in MEASURED)
     compiled = column("compiled", np.bool_)
-    return Samples(keys, task, compiled, *parts, *measured, *map(tokens, TOKENS))
+    return Samples._make((keys, task, compiled, *parts, *measured, *map(tokens, TOKENS)))
 
 
 def from_columns(columns: dict[str, Any]) -> Samples:
