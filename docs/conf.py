@@ -33,5 +33,5 @@ _foreign = (
     r"\w*\.?Decimal",
     r"\w*\.?Fraction",
 )
-_internal = (r"[\w.]*FrozenMapping", "Insufficient")
+_internal = ("scorekit.parallel.[TR]", r"[\w.]*FrozenMapping", "Insufficient")
 nitpick_ignore_regex = [(r"py:.*", rf"({'|'.join((*_foreign, *_internal))})\b.*")]
