@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from scorekit._power import required_tasks as required_tasks
     from scorekit._records import MetricError as MetricError
     from scorekit._records import Record as Record
+    from scorekit._samples import CodeSample as CodeSample
     from scorekit._sql_case import SqlCase as SqlCase
     from scorekit._sql_case import SqlCaseScore as SqlCaseScore
     from scorekit._sql_case import ascore_sql_case as ascore_sql_case
@@ -88,9 +89,10 @@ if TYPE_CHECKING:
     from scorekit.plots import plot_reliability as plot_reliability
     from scorekit.reports import CaseStatistics as CaseStatistics
     from scorekit.reports import CodeReport as CodeReport
-    from scorekit.reports import CodeSample as CodeSample
+    from scorekit.reports import CodeTally as CodeTally
     from scorekit.reports import ModelStatistics as ModelStatistics
     from scorekit.reports import code_report as code_report
+    from scorekit.reports import code_report_from_columns as code_report_from_columns
     from scorekit.runs import CrossTier as CrossTier
     from scorekit.runs import Run as Run
     from scorekit.runs import RunScore as RunScore
@@ -134,6 +136,7 @@ _MODULES = {
     "_messages": ("ErrorCategory",),
     "_power": ("minimum_detectable_effect", "required_tasks"),
     "_records": ("MetricError", "Record"),
+    "_samples": ("CodeSample",),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
     "_verdict": ("MarginVerdict", "SuiteVerdict"),
     "_voting": ("VotingJudge",),
@@ -163,7 +166,14 @@ _MODULES = {
     "judging": ("QueryCorrectness", "aquery_correctness", "query_correctness"),
     "parallel": ("map_scores",),
     "plots": ("plot_comparison", "plot_cost_quality", "plot_pass_at_k", "plot_reliability"),
-    "reports": ("CaseStatistics", "CodeReport", "CodeSample", "ModelStatistics", "code_report"),
+    "reports": (
+        "CaseStatistics",
+        "CodeReport",
+        "CodeTally",
+        "ModelStatistics",
+        "code_report",
+        "code_report_from_columns",
+    ),
     "runs": (
         "CrossTier",
         "Run",

@@ -163,11 +163,14 @@ def check_items(
     return items
 
 
-def check_records(name: str, values: object, kind: type[T]) -> tuple[T, ...]:
-    """Return an ordered, non-empty iterable of *kind* as a tuple, naming the first stranger."""
-    items = check_items(name, values, what=kind.__name__)
+def check_records(
+    name: str, values: object, kind: type[T], *, empty: bool = False
+) -> tuple[T, ...]:
+    """Return an ordered iterable of *kind* as a tuple, naming the first stranger."""
+    items = check_items(name, values, what=kind.__name__, empty=empty)
     for i, item in enumerate(items):
-        check_instance(f"{name}[{i}]", item, kind)
+        if not isinstance(item, kind):
+            check_instance(f"{name}[{i}]", item, kind)
     return items
 
 
@@ -286,6 +289,38 @@ def check_score_column(
     if array.dtype.kind == "O":
         array = _objects(tuple(float(v) if is_flag(v) else v for v in array.tolist()))
     return check_number_column(name, array, low, high)
+
+
+def check_text_column(name: str, values: object) -> list[str]:
+    """Return a column of non-empty strings (list, NumPy, pandas, polars, Arrow) as a list."""
+    texts: list[Any] = column(name, values, "strings").tolist()
+    for i, text in enumerate(texts):
+        if type(text) is not str or not text:
+            check_text(f"{name}[{i}]", text)
+    return texts
+
+
+def split_missing(name: str, values: object) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """
+    Return a column of numbers, 0 where there is none, and where that is: None, NaN or ``pd.NA``.
+
+    Data frames turn counts beside a missing one into floats; they come back as integers.
+    """
+    import numpy as np
+
+    array = column(name, values, "numbers")
+    if array.dtype.kind not in "fO":
+        return array, np.zeros(array.size, dtype=np.bool_)
+    missing = np.fromiter(map(_is_missing, array.tolist()), np.bool_, array.size)
+    filled = np.where(missing, 0, array)
+    if array.dtype.kind == "f" and (filled == np.floor(filled)).all() and filled.max() < MAX_COUNT:
+        filled = filled.astype(np.int64)
+    return filled, missing
+
+
+def _is_missing(value: object) -> bool:
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ == "NAType"
 
 
 def _each(name: str, array: NDArray[Any], check: Callable[[str, object], T]) -> Iterable[T]:

@@ -32,9 +32,11 @@ class Side(NamedTuple):
 
     def keyed(self, *, by_case: bool) -> dict[Key, tuple[float, ...]]:
         """Return the scores, without their model where cases alone are to be paired."""
-        if not by_case:
+        if not by_case or None in self.models:
             return self.attempts
-        return {key._replace(model=None): scores for key, scores in self.attempts.items()}
+        return {
+            Key(metric, case, None): tries for (metric, case, _), tries in self.attempts.items()
+        }
 
     def name(self, default: str) -> str:
         """Return the model, or *default* where there is not exactly one."""
@@ -56,7 +58,7 @@ def read(name: str, run: object) -> Side:
         attempts, failing = _sql_attempts(run)
     elif is_mapping(run):
         attempts = {
-            Key("score", _case_id(name, case), None): _scores(f"{name}[{shown(case)}]", value)
+            Key("score", _case_id(name, case), None): _scores(name, case, value)
             for case, value in run.items()
         }
     else:
@@ -86,7 +88,10 @@ def _case_id(name: str, case: object) -> str:
     return case
 
 
-def _scores(name: str, value: object) -> tuple[float, ...]:
+def _scores(side: str, case: str, value: object) -> tuple[float, ...]:
+    if type(value) is float and 0.0 <= value <= 1.0:
+        return (value,)
+    name = f"{side}[{shown(case)}]"
     if is_ordered(value) or isinstance(value, str):
         items = check_items(name, value, what="scores")
         return tuple(_score(f"{name}[{i}]", item) for i, item in enumerate(items))

@@ -8,11 +8,11 @@ from typing import Any
 from scorekit._costs import ModelPrice
 from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit._records import FrozenMapping
+from scorekit._samples import CodeSample
 from scorekit._sql_case import SqlCase
 from scorekit._sql_strategies import SHOP, Schema, sql_queries, st
 from scorekit.calibration import DEFAULT_NOMINAL
 from scorekit.coding import CodeWeights
-from scorekit.reports import CodeSample
 from scorekit.runs import Run
 
 UNIT = st.floats(0, 1)

@@ -257,12 +257,10 @@ def compare_reports(
             delta=None if left is None or right is None else right - left,
         )
 
-    deltas = {key: fmean(after[key]) - fmean(before[key]) for key in common}
-    moved = [
-        change(key, (fmean(before[key]), fmean(after[key])))
-        for key, delta in sorted(deltas.items(), key=lambda item: item[1])
-        if abs(delta) > threshold + DECIMAL_NOISE
-    ]
+    means = {key: (fmean(before[key]), fmean(after[key])) for key in common}
+    deltas = {key: right - left for key, (left, right) in means.items()}
+    changed = [key for key, delta in deltas.items() if abs(delta) > threshold + DECIMAL_NOISE]
+    moved = [change(key, means[key]) for key in sorted(changed, key=deltas.__getitem__)]
     several_models = len({key.model for key in common}) > 1
     members: dict[str, list[Key]] = {}
     for key in common:

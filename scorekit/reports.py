@@ -3,87 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from itertools import pairwise
 from statistics import fmean
 from typing import Any, ClassVar
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from scorekit._checks import (
     check_bounded_count,
     check_choice,
     check_count,
-    check_flag,
+    check_instance,
     check_items,
-    check_number,
-    check_records,
-    check_text,
-    store,
 )
 from scorekit._records import Record, Report
+from scorekit._samples import (
+    NOT_MEASURED,
+    CodeSample,
+    Counts,
+    Floats,
+    Samples,
+    from_columns,
+    from_records,
+    join,
+    numbered,
+)
 from scorekit._suite_estimate import Insufficient
 from scorekit.coding import DEFAULT_WEIGHTS, CodeWeights, code_scores
 from scorekit.errors import InputError, refuse, shown
 from scorekit.sampling import PassAtK, pass_at_k, pass_at_ks
 from scorekit.summary import describe
-
-
-@attrs.frozen(kw_only=True)
-class CodeSample(Record):
-    """
-    One generated program and what came of it; several with one *case_id* are its attempts.
-
-    None means not measured.
-
-    Raises:
-        InputError: If an id is empty, a number negative or not finite, or a count above 2**53.
-        TypeError: If a field has the wrong type.
-
-    Examples:
-        >>> CodeSample(case_id="fizzbuzz", model="a", compiled=True, passed=3).correct
-        True
-        >>> CodeSample(case_id="fizzbuzz", model="a", compiled=True, passed=-3)
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: passed must be an integer >= 0, got -3
-
-    .. versionadded:: 0.1.0
-    """
-
-    case_id: str
-    model: str
-    compiled: bool
-    passed: int = 0
-    """Tests passed; this and all counts at most 2**53."""
-    failed: int = 0
-    """Tests failed."""
-    warnings: int = 0
-    """Lint warnings."""
-    cost_usd: float | None = None
-    latency_seconds: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-
-    def __attrs_post_init__(self) -> None:
-        """Check every field under its own name; store it as the builtin of its annotation."""
-        check_text("case_id", self.case_id)
-        check_text("model", self.model)
-        store(self, "compiled", check_flag("compiled", self.compiled))
-        for name in ("passed", "failed", "warnings", "input_tokens", "output_tokens"):
-            value = getattr(self, name)
-            if value is not None or name in _REQUIRED:
-                store(self, name, check_bounded_count(name, value))
-        for name in ("cost_usd", "latency_seconds"):
-            if getattr(self, name) is not None:
-                store(self, name, check_number(name, getattr(self, name), 0.0))
-
-    @property
-    def correct(self) -> bool:
-        """Whether it compiled, at least one test ran and none failed; warnings do not matter."""
-        return bool(self.compiled and self.passed and not self.failed)
-
-
-_REQUIRED = {"passed", "failed", "warnings"}
 
 
 @attrs.frozen(kw_only=True)
@@ -108,8 +62,9 @@ class CaseStatistics(Record):
         check_count("n_correct", self.n_correct, 0, self.n_samples)
         if len(self.scores) != self.n_samples:
             refuse("scores", f"{self.n_samples} numbers", self.scores)
-        if not all(0.0 <= score <= 1.0 for score in self.scores):
-            refuse("scores", "numbers in [0, 1]", self.scores)
+        for score in self.scores:
+            if not 0.0 <= score <= 1.0:
+                refuse("scores", "numbers in [0, 1]", self.scores)
 
 
 @attrs.frozen(kw_only=True)
@@ -146,12 +101,11 @@ class CodeReport(Report):
 
     def __attrs_post_init__(self) -> None:
         """Refuse a case that is there twice: a comparison would see one of the two."""
-        seen: set[tuple[str, str]] = set()
-        for i, case in enumerate(self.cases):
-            key = (case.case_id, case.model)
-            if key in seen:
-                refuse(f"case_id and model of cases[{i}]", "unlike those of all others", key)
-            seen.add(key)
+        keys = [(case.case_id, case.model) for case in self.cases]
+        if len(set(keys)) < len(keys):
+            key = Counter(keys).most_common(1)[0][0]
+            again = keys.index(key, keys.index(key) + 1)
+            refuse(f"case_id and model of cases[{again}]", "unlike those of all others", key)
 
     def for_model(self, name: str) -> CodeReport:
         """
@@ -226,114 +180,323 @@ def code_report(
 
     .. versionadded:: 0.1.0
     """
-    items = check_records("samples", samples, CodeSample)
+    return _report(from_records(samples), ks, insufficient, weights, confidence)
+
+
+def code_report_from_columns(
+    *,
+    case_id: Iterable[str],
+    model: str | Iterable[str],
+    compiled: Iterable[bool],
+    passed: Iterable[int] | None = None,
+    failed: Iterable[int] | None = None,
+    warnings: Iterable[int] | None = None,
+    cost_usd: Iterable[float | None] | None = None,
+    latency_seconds: Iterable[float | None] | None = None,
+    input_tokens: Iterable[int | None] | None = None,
+    output_tokens: Iterable[int | None] | None = None,
+    ks: Sequence[int] = (1,),
+    insufficient: Insufficient = "raise",
+    weights: CodeWeights = DEFAULT_WEIGHTS,
+    confidence: float = 0.95,
+) -> CodeReport:
+    """
+    Report on a table of samples, row for row what `code_report` does with `CodeSample` items.
+
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``.
+
+    Args:
+        case_id: The task of each sample.
+        model: Who made each sample, or one name for all.
+        compiled: Whether each compiled.
+        passed: Tests passed (counts, at most 2**53); None is 0 throughout.
+        failed: Tests failed (counts); None is 0 throughout.
+        warnings: Lint warnings (counts); None is 0 throughout.
+        cost_usd: Cost of each, ``>= 0``; None and NaN are not measured, here and below.
+        latency_seconds: Time each took, ``>= 0``.
+        input_tokens: Tokens read (counts).
+        output_tokens: Tokens written (counts).
+        ks: As for `code_report`.
+        insufficient: As for `code_report`.
+        weights: As for `code_report`.
+        confidence: As for `code_report`.
+
+    Returns:
+        A frozen `CodeReport`.
+
+    Raises:
+        InputError: As `code_report`, and if the columns differ in length.
+        TypeError: If an entry or another argument has the wrong type.
+
+    Examples:
+        >>> report = code_report_from_columns(
+        ...     case_id=["sort", "sort", "parse"],
+        ...     model="a",
+        ...     compiled=[True, True, False],
+        ...     passed=[2, 1, 0],
+        ...     failed=[0, 1, 0],
+        ... )
+        >>> [(case.case_id, case.scores) for case in report.cases]
+        [('sort', (1.0, 0.75)), ('parse', (0.0,))]
+        >>> code_report_from_columns(case_id=["sort"], model="a", compiled=[True, True])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: compiled and case_id must be equally long, got 2 and 1
+
+    .. versionadded:: 0.1.0
+    """
+    samples = from_columns(
+        {
+            "case_id": case_id,
+            "model": model,
+            "compiled": compiled,
+            "passed": passed,
+            "failed": failed,
+            "warnings": warnings,
+            "cost_usd": cost_usd,
+            "latency_seconds": latency_seconds,
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+        }
+    )
+    return _report(samples, ks, insufficient, weights, confidence)
+
+
+class CodeTally:
+    """
+    Collect samples in pieces, to report on them as if they had come at once.
+
+    A tally keeps the outcomes as columns, some 70 bytes a sample.  Workers can fill one each and
+    send it back: a tally pickles.  Merged in the order of the pieces it gives the very report that
+    `code_report` gives on all samples, also where the attempts at a case are in several pieces; in
+    another order cases, models and scores come in that order, and a suite's pass@k may differ in
+    the last digit.
+
+    Examples:
+        >>> first, second = CodeTally(), CodeTally()
+        >>> first.add([CodeSample(case_id="sort", model="a", compiled=True, passed=2)])
+        >>> second.add([CodeSample(case_id="sort", model="a", compiled=False)])
+        >>> first.merge(second).result().cases[0].scores
+        (1.0, 0.0)
+        >>> CodeTally().result()
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
+
+    .. versionadded:: 0.1.0
+    """
+
+    __slots__ = ("_stack",)
+
+    def __init__(self) -> None:
+        # Parts of falling length, each at least twice the next: many small pieces stay cheap.
+        self._stack: tuple[Samples, ...] = ()
+
+    def add(self, samples: Iterable[CodeSample]) -> None:
+        """
+        Add a piece, which may be empty; a piece with a stranger in it changes nothing.
+
+        Args:
+            samples: As for `code_report`.
+
+        Raises:
+            TypeError: If an item is not a `CodeSample`.
+        """
+        self._push(from_records(samples, empty=True))
+
+    def merge(self, other: CodeTally) -> CodeTally:
+        """
+        Return a new tally of the samples of both, those of *other* last; neither changes.
+
+        Args:
+            other: The tally to merge with.
+
+        Raises:
+            TypeError: If *other* is not a `CodeTally`.
+        """
+        check_instance("other", other, CodeTally)
+        merged = CodeTally()
+        merged._stack = self._stack
+        for part in other._stack:
+            merged._push(part)
+        return merged
+
+    def result(
+        self,
+        *,
+        ks: Sequence[int] = (1,),
+        insufficient: Insufficient = "raise",
+        weights: CodeWeights = DEFAULT_WEIGHTS,
+        confidence: float = 0.95,
+    ) -> CodeReport:
+        """
+        Report on everything added so far.
+
+        Args:
+            ks: As for `code_report`.
+            insufficient: As for `code_report`.
+            weights: As for `code_report`.
+            confidence: As for `code_report`.
+
+        Raises:
+            InputError: If nothing was added, and as `code_report`.
+        """
+        if not self._stack:
+            refuse("samples", "a non-empty sequence of CodeSample", ())
+        self._stack = (reduce(join, self._stack),)
+        return _report(self._stack[0], ks, insufficient, weights, confidence)
+
+    def _push(self, part: Samples) -> None:
+        stack = self._stack
+        while stack and stack[-1].task.size < 2 * part.task.size:
+            part, stack = join(stack[-1], part), stack[:-1]
+        if part.task.size:
+            self._stack = (*stack, part)
+
+
+def _report(
+    samples: Samples,
+    ks: Sequence[int],
+    insufficient: Insufficient,
+    weights: CodeWeights,
+    confidence: float,
+) -> CodeReport:
     ks = tuple(
         check_bounded_count(f"ks[{i}]", k, 1)
         for i, k in enumerate(check_items("ks", ks, what="integers"))
     )
     check_choice("insufficient", insufficient, ("raise", "nan", "drop"))
     scores = code_scores(
-        compiled=[sample.compiled for sample in items],
-        passed=[sample.passed for sample in items],
-        failed=[sample.failed for sample in items],
-        warnings=[sample.warnings for sample in items],
+        compiled=samples.compiled,
+        passed=samples.passed,
+        failed=samples.failed,
+        warnings=samples.warnings,
         weights=weights,
-    ).tolist()
-    attempts: dict[tuple[str, str], list[int]] = {}
-    for position, sample in enumerate(items):
-        attempts.setdefault((sample.case_id, sample.model), []).append(position)
-    _check_attempts(attempts, ks, insufficient)
-
-    estimate = _CaseEstimates(ks, insufficient, confidence)
-    cases: list[CaseStatistics] = []
-    members: dict[str, list[list[int]]] = {}
-    for (case_id, model), positions in attempts.items():
-        members.setdefault(model, []).append(positions)
-        n_correct = sum(items[i].correct for i in positions)
-        own = tuple(scores[i] for i in positions)
-        cases.append(
-            CaseStatistics(
-                case_id=case_id,
-                model=model,
-                pass_at_k=estimate(len(positions), n_correct),
-                mean_score=fmean(own),
-                scores=own,
-                n_samples=len(positions),
-                n_correct=n_correct,
-            )
-        )
-    by_model: dict[str, list[CaseStatistics]] = {model: [] for model in members}
-    for case in cases:
-        by_model[case.model].append(case)
-    models = tuple(
-        ModelStatistics(
-            model=model,
-            pass_at_k=pass_at_ks(
-                n_samples=[case.n_samples for case in own_cases],
-                n_correct=[case.n_correct for case in own_cases],
-                ks=ks,
-                confidence=confidence,
-                insufficient=insufficient,
-            ),
-            mean_score=fmean([case.mean_score for case in own_cases]),
-            n_cases=len(own_cases),
-            **_sample_statistics([[items[i] for i in group] for group in members[model]]),
-        )
-        for model, own_cases in by_model.items()
     )
-    return CodeReport(models=models, cases=tuple(cases))
-
-
-def _sample_statistics(cases: list[list[CodeSample]]) -> dict[str, Any]:
-    samples = [sample for case in cases for sample in case]
-    costs = [s.cost_usd for s in samples if s.cost_usd is not None]
-    latencies = [s.latency_seconds for s in samples if s.latency_seconds is not None]
-    inputs = [s.input_tokens for s in samples if s.input_tokens is not None]
-    outputs = [s.output_tokens for s in samples if s.output_tokens is not None]
-    return {
-        "compilation_rate": fmean([fmean([s.compiled for s in case]) for case in cases]),
-        "test_pass_rate": fmean(
-            [fmean([s.passed / max(s.passed + s.failed, 1) for s in case]) for case in cases]
+    attempts = _Groups(samples.task, len(samples.keys))
+    n_samples = attempts.sizes
+    _check_attempts(samples.keys, n_samples, ks, insufficient)
+    n_correct = attempts.counts(samples.correct)
+    mean_scores = attempts.means(scores)
+    estimate = _CaseEstimates(ks, insufficient, confidence)
+    cases = tuple(
+        CaseStatistics(
+            case_id=case_id,
+            model=model,
+            pass_at_k=estimate(n, c),
+            mean_score=mean_score,
+            scores=tuple(own_scores),
+            n_samples=n,
+            n_correct=c,
+        )
+        for (case_id, model), own_scores, mean_score, n, c in zip(
+            samples.keys,
+            attempts.split(scores),
+            mean_scores,
+            n_samples.tolist(),
+            n_correct.tolist(),
+            strict=True,
+        )
+    )
+    model_names, model_of = numbered([model for _, model in samples.keys])
+    tasks = _Groups(model_of, len(model_names))
+    runs = _Groups(model_of[samples.task], len(model_names))
+    shares = samples.passed / np.maximum(samples.passed + samples.failed, 1)
+    columns = {
+        "compilation_rate": map(fmean, tasks.split(attempts.counts(samples.compiled) / n_samples)),
+        "test_pass_rate": map(fmean, tasks.split(attempts.means(shares))),
+        "mean_score": map(fmean, tasks.split(mean_scores)),
+        "total_cost_usd": map(_total_cost, runs.split(samples.cost_usd)),
+        "mean_latency_seconds": map(_mean, runs.split(samples.latency_seconds)),
+        "total_input_tokens": map(_total, runs.split(samples.input_tokens)),
+        "total_output_tokens": map(_total, runs.split(samples.output_tokens)),
+        "n_samples": runs.sizes.tolist(),
+        "n_cases": tasks.sizes.tolist(),
+        "pass_at_k": (
+            pass_at_ks(
+                n_samples=n, n_correct=c, ks=ks, confidence=confidence, insufficient=insufficient
+            )
+            for n, c in zip(tasks.split(n_samples), tasks.split(n_correct), strict=True)
         ),
-        "total_cost_usd": _sum_up(costs) if costs else None,
-        "mean_latency_seconds": describe(latencies).mean if latencies else None,
-        "total_input_tokens": sum(inputs) if inputs else None,
-        "total_output_tokens": sum(outputs) if outputs else None,
-        "n_samples": len(samples),
     }
+    rows = zip(model_names, *columns.values(), strict=True)
+    models = tuple(
+        ModelStatistics(model=model, **dict(zip(columns, values, strict=True)))
+        for model, *values in rows
+    )
+    return CodeReport(models=models, cases=cases)
 
 
-def _sum_up(costs: list[float]) -> float:
+class _Groups:
+    """Rows put together by the number of their group, in their order."""
+
+    def __init__(self, group_of: Counts, n_groups: int) -> None:
+        self.sizes: Counts = np.bincount(group_of, minlength=n_groups)
+        self._group_of = group_of
+        self._order = np.argsort(group_of, kind="stable")
+        self._ends: list[int] = [0, *np.cumsum(self.sizes).tolist()]
+
+    def split(self, values: NDArray[Any] | list[float]) -> Iterator[list[Any]]:
+        """Yield the values of each group."""
+        ordered: list[Any] = np.asarray(values)[self._order].tolist()
+        return (ordered[start:end] for start, end in pairwise(self._ends))
+
+    def counts(self, flags: NDArray[np.bool_]) -> Counts:
+        """Return how many rows of each group are true."""
+        return np.bincount(self._group_of[flags], minlength=self.sizes.size)
+
+    def means(self, values: Floats) -> list[float]:
+        """Return the mean of each group, its sum rounded once."""
+        if self.sizes.max() == 1:
+            means: list[float] = values[self._order].tolist()
+            return means
+        return [math.fsum(group) / len(group) for group in self.split(values)]
+
+
+def _total_cost(costs: list[float]) -> float | None:
+    costs = [cost for cost in costs if not math.isnan(cost)]
     try:
-        return math.fsum(costs)
+        return math.fsum(costs) if costs else None
     except OverflowError:
         refuse("cost_usd of the samples", "numbers with a finite sum", costs)
 
 
+def _mean(numbers: list[float]) -> float | None:
+    numbers = [number for number in numbers if not math.isnan(number)]
+    return describe(numbers).mean if numbers else None
+
+
+def _total(counts: list[int]) -> int | None:
+    counts = [count for count in counts if count != NOT_MEASURED]
+    return sum(counts) if counts else None
+
+
 def _check_attempts(
-    attempts: dict[tuple[str, str], list[int]], ks: tuple[int, ...], insufficient: str
+    keys: tuple[tuple[str, str], ...],
+    n_samples: Counts,
+    ks: tuple[int, ...],
+    insufficient: Insufficient,
 ) -> None:
     """Refuse too few attempts here, where the case can be named."""
     k = max(ks)
-    short = [(key, len(tries)) for key, tries in attempts.items() if len(tries) < k]
+    short = np.flatnonzero(n_samples < k).tolist()
     if not short:
         return
     if insufficient == "raise":
-        (case_id, model), n_samples = short[0]
+        case_id, model = keys[short[0]]
         raise InputError(
             f"samples must have at least k = {k} attempts at every case, got {len(short)} of "
-            f"{len(attempts)} cases with fewer (first: case {shown(case_id)} of model "
-            f'{shown(model)} with {n_samples}); pass insufficient="nan" or "drop"'
+            f"{len(keys)} cases with fewer (first: case {shown(case_id)} of model "
+            f'{shown(model)} with {n_samples[short[0]]}); pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
         longest: dict[str, int] = {}
-        for (_, model), tries in attempts.items():
-            longest[model] = max(longest.get(model, 0), len(tries))
-        for model, n_samples in longest.items():
-            if n_samples < k:
+        for (_, model), n in zip(keys, n_samples.tolist(), strict=True):
+            longest[model] = max(longest.get(model, 0), n)
+        for model, n in longest.items():
+            if n < k:
                 whose = f"model {shown(model)}, whose cases have no more attempts"
-                domain = f"at most {n_samples} for {whose}"
-                refuse("ks", domain, k)
+                refuse("ks", f"at most {n} for {whose}", k)
 
 
 class _CaseEstimates:

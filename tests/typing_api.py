@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import assert_type
 
 import numpy as np
@@ -59,6 +60,13 @@ def api() -> None:
     assert_type(scorekit.code_report([sample], ks=(1,)), CodeReport)
     assert_type(scorekit.code_report([sample]).models[0].pass_at_k[0].score, float)
     assert_type(CodeReport.from_json(""), CodeReport)
+    by_column = scorekit.code_report_from_columns(
+        case_id=pd.Series(["a"]), model="m", compiled=pl.Series([True]), cost_usd=[None]
+    )
+    assert_type(by_column, CodeReport)
+    assert_type(scorekit.CodeTally().merge(scorekit.CodeTally()).result(), CodeReport)
+    lengths = scorekit.map_scores(len, ["a", "bc"], progress=print)
+    assert_type(lengths, Generator[int, None, None])
     assert_type(scorekit.compare_reports({"a": 0.5}, {"a": [True, False]}), Comparison)
     scorekit.compare_reports({"a": 1}, {"a": np.array([0.5])}, clusters={"a": 1}, margin=0.1)
 

