@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from scorekit.comparison import CaseChange as CaseChange
     from scorekit.comparison import Comparison as Comparison
     from scorekit.comparison import compare_reports as compare_reports
+    from scorekit.equivalence import Counterexample as Counterexample
+    from scorekit.equivalence import SqlEquivalence as SqlEquivalence
+    from scorekit.equivalence import TableRows as TableRows
+    from scorekit.equivalence import sql_equivalence as sql_equivalence
     from scorekit.errors import InputError as InputError
     from scorekit.errors import JudgeError as JudgeError
     from scorekit.errors import MissingExtraError as MissingExtraError
@@ -109,6 +113,12 @@ _MODULES = {
     "claude_judge": ("ClaudeJudge",),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
     "comparison": ("CaseChange", "Comparison", "compare_reports"),
+    "equivalence": (
+        "Counterexample",
+        "SqlEquivalence",
+        "TableRows",
+        "sql_equivalence",
+    ),
     "errors": (
         "InputError",
         "JudgeError",

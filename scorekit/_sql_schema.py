@@ -22,7 +22,8 @@ Keys: TypeAlias = Mapping[str, Key | Iterable[tuple[str, ...]]]
 _KINDS: Final = {
     "integer": r"(?:tiny|small|medium|big|huge)?u?int(?:eger)?\d*|(?:small|big)?serial\d*|byteint"
     r"|long|short|(?:un)?signed",
-    "number": r"num(?:ber|eric)|dec(?:imal)?|bignumeric|float\d*|real|double|(?:small)?money",
+    "number": r"num(?:ber|eric)|dec(?:imal)?|bignumeric|(?:small)?money",
+    "real": r"float\d*|real|double",
     "text": r"n?(?:var)?char(?:acter|2)?|bpchar|(?:tiny|medium|long|n)?text|string|n?clob|uuid"
     r"|enum|citext|name",
     "boolean": r"bool(?:ean)?",
@@ -37,7 +38,8 @@ class Column:
 
     name: str
     kind: str
-    """``integer``, ``number`` (whole or not), ``text``, ``boolean``, ``time`` or ``unknown``."""
+    """``integer``, ``number`` (decimal), ``real``, ``text``, ``boolean``, ``time``, or else
+    ``unknown``."""
     nullable: bool
 
 
