@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from scorekit._messages import ErrorCategory as ErrorCategory
     from scorekit._records import MetricError as MetricError
     from scorekit._records import Record as Record
+    from scorekit._result_accuracy import ResultAccuracy as ResultAccuracy
+    from scorekit._result_accuracy import result_accuracy as result_accuracy
     from scorekit._sql_case import SqlCase as SqlCase
     from scorekit._sql_case import SqlCaseScore as SqlCaseScore
     from scorekit._sql_case import ascore_sql_case as ascore_sql_case
@@ -100,6 +102,7 @@ _MODULES = {
     "_judges": ("Judge", "JudgeRequest", "Verdict", "judge_from_function"),
     "_messages": ("ErrorCategory",),
     "_records": ("MetricError", "Record"),
+    "_result_accuracy": ("ResultAccuracy", "result_accuracy"),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
     "_verdict": ("SuiteVerdict",),
     "_voting": ("VotingJudge",),

@@ -223,7 +223,7 @@ def _fitted(value: Cell, kind: str) -> Cell:
         return value
     if kind in ("text", "time"):
         year = isinstance(value, int) and kind == "time"
-        text = f"{value}-05-05" if year else str(value)
+        text = f"{value!s}-05-05" if year else str(value)
         return text if kind == "text" or re.match(r"\d{4}-\d\d-\d\d", text) else None
     try:
         number = float(value)

@@ -26,7 +26,7 @@ from scorekit._sql_sandbox import Cell, Database, NoResultError, QueryError, San
 from scorekit._sql_schema import SqlSchema
 from scorekit.errors import SqlError
 
-MAX_STEPS: Final = 4_000_000
+MAX_STEPS: Final = 1_000_000
 """Instructions of SQLite that one reading of a pair may take in all."""
 
 MAX_DELETIONS: Final = 300
@@ -98,10 +98,10 @@ def refute(
         seed: What their rows depend on.
     """
     try:
-        pairs = _pairs(texts, pair, dialect)
         trees = pair.first, pair.second
         for tree in trees:
             check_size(tree)
+        pairs = _pairs(texts, pair, dialect)
         told = hints(trees)
         known = known_tables(trees, schema, told)
         plans = [(reading, _runnables(read, known, reading)) for reading, read in pairs]
@@ -136,7 +136,7 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
             raise UnfaithfulError(f"the {which} text is not one query")
         tree = script.statements[0]
         if not isinstance(tree, exp.Query) or tree.find(*_WRITES) is not None:
-            raise UnfaithfulError(f"the {which} text does more than read")
+            raise UnfaithfulError(f"the {which} text is not a query that only reads")
         trees.append(tree)
         used = used or script.dialect
     return Pair(trees[0], trees[1], used)

@@ -149,6 +149,7 @@ _UNDETERMINED = (
     exp.CurrentDatetime, exp.GroupConcat, exp.TableSample, exp.AnyValue, exp.First, exp.Last,
 )  # fmt: skip
 _ROW_NAMES = frozenset({"rowid", "oid", "_rowid_"})
+_CLOCKS = frozenset({"date", "time", "datetime", "julianday", "unixepoch", "strftime"})
 _NOW = frozenset({"now", "localtime", "utc"})
 
 
@@ -158,10 +159,20 @@ def _check_determined(nodes: list[exp.Expr]) -> None:
             raise UnfaithfulError(f"{_called(node)} has no determined result")
         if isinstance(node, exp.Literal) and node.is_string and node.name.lower() in _NOW:
             raise UnfaithfulError("the time of day is not determined")
+        if (
+            isinstance(node, exp.Func)
+            and _function(node) in _CLOCKS
+            and not any(node.iter_expressions())
+        ):
+            raise UnfaithfulError("the time of day is not determined")
         if isinstance(node, exp.WindowSpec):
             raise UnfaithfulError("ties leave the rows of a window frame open")
         if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
             raise UnfaithfulError("a collation leaves open which of equal strings is shown")
+
+
+def _function(node: exp.Func) -> str:
+    return (node.name if isinstance(node, exp.Anonymous) else node.key).lower()
 
 
 def _called(node: exp.Expr) -> str:
@@ -390,6 +401,8 @@ def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool)
         guard = AT_LEAST if isinstance(extreme[0], exp.Min) else AT_MOST
         by = extreme[0].this
     aliases = {p.alias.casefold() for p in select.expressions if p.alias}
+    if group:
+        _write_out(group, select.expressions, kinds)
     grouped = [part.sql() for part in group.expressions] if group else []
     for part in parts:
         of_having = isinstance(part, exp.Having)
@@ -400,6 +413,21 @@ def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool)
                     raise UnfaithfulError(f"{node.name} may be a column or its alias")
                 continue
             node.replace(exp.Anonymous(this=guard, expressions=[node.copy(), by.copy()]))
+
+
+def _write_out(group: exp.Expr, shown: list[exp.Expr], kinds: Mapping[str, str]) -> None:
+    """Replace numbers and aliases of columns by what they stand for, which gets guarded."""
+    named = {item.alias.casefold(): item.this for item in shown if item.alias}
+    for part in list(group.expressions):
+        meant: exp.Expr | None = None
+        if isinstance(part, exp.Literal) and part.name.isdecimal():
+            if not 1 <= int(part.name) <= len(shown):
+                raise UnfaithfulError("a number in GROUP BY that is no column's")
+            meant = shown[int(part.name) - 1].unalias()
+        elif isinstance(part, exp.Column) and not part.table and part.name.casefold() not in kinds:
+            meant = named.get(part.name.casefold())
+        if meant is not None:
+            part.replace(meant.copy())
 
 
 def _is_aggregate(node: exp.Expr) -> bool:

@@ -191,7 +191,7 @@ def sql_equivalence(
     try:
         pair = read_pair(texts, named)
     except UnfaithfulError as error:
-        return SqlEquivalence(verdict="unknown", reason=str(error))
+        return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     if pair.first == pair.second:
         return SqlEquivalence(verdict="proved", reason="the queries are identical")
     proof = prove(pair.first, pair.second, schema=known, dialect=named, rows=rows)
@@ -212,7 +212,7 @@ def sql_equivalence(
         seed=number,
     )
     if not isinstance(found, Difference):
-        return SqlEquivalence(verdict="unknown", reason=found.reason)
+        return SqlEquivalence(verdict="unknown", reason=one_line(found.reason))
     n_rows = sum(len(rows) for _, rows in found.tables.values())
     what = "the order of results differs" if found.order_only else "results differ"
     return SqlEquivalence(
