@@ -147,14 +147,15 @@ def result_accuracy(
     )
 
 
+_PLAIN: Final = frozenset({int, str, bytes, bool, type(None)})
+
+
 def _checked(name: str, rows: object) -> list[Row]:
     if not is_ordered(rows):
         refuse(name, "a sequence of rows", rows, TypeError)
     checked: list[Row] = []
     for i, row in enumerate(rows):
-        if not is_ordered(row):
-            refuse(f"{name}[{i}]", "a sequence of cells", row, TypeError)
-        cells = tuple(row)
+        cells = _cells(f"{name}[{i}]", row)
         try:
             hash(cells)
         except TypeError:
@@ -164,8 +165,16 @@ def _checked(name: str, rows: object) -> list[Row]:
             raise InputError(
                 f"{name}[{i}] must be as wide as {name}[0], {width}, got {len(cells)}"
             )
-        checked.append(tuple(map(plain, cells)))
+        checked.append(cells if _PLAIN.issuperset(map(type, cells)) else tuple(map(plain, cells)))
     return checked
+
+
+def _cells(path: str, row: object) -> tuple[Any, ...]:
+    if isinstance(row, tuple):
+        return cast("tuple[Any, ...]", row)
+    if not is_ordered(row):
+        refuse(path, "a sequence of cells", row, TypeError)
+    return tuple(row)
 
 
 def _refuse_cell(path: str, cells: tuple[object, ...]) -> None:

@@ -23,6 +23,8 @@ _MAX_DIGITS = 40
 
 def plain(value: Hashable) -> Hashable:
     """Return a cell in the form that cells are compared in: decimals as int or float."""
+    if type(value) is float:
+        return value if value == value else NAN  # noqa: PLR0124 - NaN alone differs from itself
     if isinstance(value, Decimal):
         if not value.is_finite():
             value = math.nan if value.is_nan() else math.copysign(math.inf, value)
@@ -100,6 +102,7 @@ def same_in_some_column_order(
     if width != len(second[0]):
         return False
     left = budget
+    columns = list(zip(*second, strict=True))
     stack: list[_Placing] = [(0, (), [()] * len(second))]
     while stack:
         placed, used, rows = stack.pop()
@@ -107,9 +110,11 @@ def same_in_some_column_order(
             return True
         cut = [row[: placed + 1] for row in first]
         fitting: list[_Placing] = []
+        tried: set[Row] = set()
         for column in range(width):
-            if column in used:
+            if column in used or columns[column] in tried:
                 continue
+            tried.add(columns[column])
             left -= 1
             if left < 0:
                 return None

@@ -25,7 +25,7 @@ _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
     "boolean": (0, 1),
     "unknown": ("a", "b", "c"),
 }
-_NULL_SHARE, _COPY_SHARE, _NAMED_SHARE = 0.15, 0.5, 0.6
+_NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
 _MOST_COUNTED = 30
 _DRAWS = 8
@@ -156,7 +156,7 @@ class Maker:
     def _n_rows(self, i: int, draw: random.Random) -> int:
         most = _MOST_ROWS if self._told.n_sources <= _MANY_TABLES else _MOST_ROWS_OF_MANY
         if self._told.n_rows and i % 4 == 3:  # noqa: PLR2004 - every fourth
-            return self._told.n_rows + int(draw.random() * 3)
+            return self._told.n_rows + i // 4 % 3
         return (most - 2, 1, 0)[i] if i < 3 else int(draw.random() * (most + 1))  # noqa: PLR2004
 
     def _rows(
@@ -164,6 +164,7 @@ class Maker:
     ) -> list[tuple[Cell, ...]]:
         columns, keys = self._tables[name], self._keys.get(name, ())
         in_key = {column for key in keys for column in key}
+        fixed = self._fixed(columns, in_key, draw) if n > _MOST_ROWS else {}
         rows: list[tuple[Cell, ...]] = []
         taken: list[set[tuple[Cell, ...]]] = [set() for _ in keys]
         for _ in range(n):
@@ -171,6 +172,7 @@ class Maker:
                 row = tuple(
                     self._cell(c, draw, n, key=c.name in in_key, tidy=tidy) for c in columns
                 )
+                row = tuple(fixed.get(c.name, v) for c, v in zip(columns, row, strict=True))
                 found = dict(zip((c.name for c in columns), row, strict=True))
                 held = [tuple(_comparable(found[c]) for c in key) for key in keys]
                 if any(h in t for h, t in zip(held, taken, strict=True)) or (tidy and row in rows):
@@ -179,9 +181,19 @@ class Maker:
                     t.add(h)
                 rows.append(row)
                 break
-        if rows and not keys and not tidy and draw.random() < _COPY_SHARE:
+        if rows and not (keys or tidy or fixed) and draw.random() < _COPY_SHARE:
             rows.append(rows[0])
         return rows
+
+    def _fixed(
+        self, columns: Sequence[Column], in_key: set[str], draw: random.Random
+    ) -> dict[str, Cell]:
+        """Return one value for some columns, so that many rows make one group."""
+        return {
+            column.name: self._cell(column, draw, 0, key=False, tidy=True)
+            for column in columns
+            if column.name not in in_key and draw.random() < _FIXED_SHARE
+        }
 
     def _cell(self, column: Column, draw: random.Random, n: int, *, key: bool, tidy: bool) -> Cell:
         nulls = _NULL_SHARE / 2 if tidy else _NULL_SHARE

@@ -45,12 +45,12 @@ def executed(found: Counterexample, a: str, b: str, connection: Any) -> list[lis
 
 
 @pytest.mark.parametrize(("a", "b", "equal"), PAIRS)
-def test_the_labelled_pairs(a: str, b: str, equal: bool) -> None:
+def test_the_labelled_pairs(a: str, b: str, *, equal: bool) -> None:
     """All that differ are refuted, none that are equal; oracle: SQLite on what is shown."""
     result = decide(a, b)
     assert (result.verdict == "refuted") is not equal
     assert (result.counterexample is not None) is not equal
-    assert result.equivalent is not equal if not equal else result.equivalent is not False
+    assert (result.equivalent is False) is not equal
     if result.counterexample is not None:
         connection = sqlite3.connect(":memory:")
         first, second = executed(result.counterexample, a, b, connection)
@@ -85,8 +85,8 @@ def test_equal_pairs_are_refuted_in_no_dialect(dialect: str | None) -> None:
             ["mysql", "duckdb", None],
         ),
         (
-            "SELECT name FROM users ORDER BY age LIMIT 1",
-            "SELECT name FROM users WHERE age IS NOT NULL ORDER BY age LIMIT 1",
+            "SELECT age FROM users ORDER BY age LIMIT 1",
+            "SELECT age FROM users ORDER BY age IS NULL, age LIMIT 1",
             ["sqlite", "mysql"],
             ["postgres", "duckdb", None],
         ),
@@ -97,8 +97,8 @@ def test_equal_pairs_are_refuted_in_no_dialect(dialect: str | None) -> None:
             ["sqlite", "mysql", None],
         ),
         (
-            "SELECT 1 FROM users WHERE name || city = 'ab'",
-            "SELECT 1 FROM users WHERE name = 'a' AND city = 'b'",
+            "SELECT name || city FROM users",
+            "SELECT city || name FROM users",
             ["sqlite", "postgres"],
             [None],
         ),
@@ -118,7 +118,7 @@ def test_dialects_decide(
         ("SELECT EXTRACT(YEAR FROM name) FROM users", "SQLite may not understand EXTRACT"),
         ("SELECT 1 FROM users WHERE name = 3", "postgres may convert between text and numbers"),
         ("SELECT DISTINCT ON (city) name FROM users", "SQLite does not have this form"),
-        ("SELECT name FROM users FETCH FIRST 1 ROW WITH TIES", "SQLite may not understand"),
+        ("SELECT name FROM users FETCH FIRST 1 ROW WITH TIES", "SQLite does not have this form"),
     ],
 )
 def test_what_sqlite_does_otherwise_is_unknown(a: str, reason: str) -> None:
@@ -131,7 +131,7 @@ def test_what_sqlite_does_otherwise_is_unknown(a: str, reason: str) -> None:
 def test_division_by_zero_refutes_nothing() -> None:
     """It is an error in PostgreSQL and NULL in SQLite: only SQLite tells these apart."""
     pair = "SELECT 1 / 0 FROM users", "SELECT NULL FROM users"
-    assert decide(*pair, dialect="postgres").reason == "not determined: division by zero"
+    assert decide(*pair, dialect="postgres").verdict == "unknown"
     pair = "SELECT 1 / 0 FROM users", "SELECT 2 FROM users"
     assert decide(*pair).verdict == "refuted"
 
@@ -150,7 +150,7 @@ def test_division_by_zero_refutes_nothing() -> None:
         ),
         (
             "SELECT age FROM users WHERE id = (SELECT uid FROM orders ORDER BY total LIMIT 1)",
-            "SELECT age FROM users WHERE id = (SELECT uid FROM orders ORDER BY total, uid LIMIT 1)",
+            "SELECT age FROM users WHERE id = (SELECT uid FROM orders ORDER BY total, id LIMIT 1)",
         ),
         (
             "SELECT city, name FROM users GROUP BY city",
@@ -337,9 +337,9 @@ HOSTILE = {
     "SELECT * FROM pragma_table_info('users')": "a table function",
     "SELECT * FROM generate_series(1, 1000000000)": "a table function",
     f"SELECT replace(replace('{LONG}', 'a', '{LONG}'), 'a', '{LONG}')": "too big",
-    FOREVER.format("n"): "more than 2000 rows",
+    FOREVER.format("n"): "more than 1000000 steps",
     FOREVER.format("COUNT(*)"): "more than 1000000 steps",
-    FOREVER.format("SUM(n)") + ", r AS s": "more than 1000000 steps",
+    FOREVER.format("SUM(r.n)") + ", r AS s": "more than 1000000 steps",
     TEXTS.format("n || n"): "too big",
     TEXTS.format("MAX(n)") + " ORDER BY n": "steps",
     TEXTS.format("COUNT(*)") + f" WHERE n LIKE '{'%a' * 40}b'": "more than 1000000 steps",
@@ -364,7 +364,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("query", HOSTILE, ids=lambda query: query[:40])
+@pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_queries_are_unknown_and_leave_nothing(
     query: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -471,7 +471,7 @@ _OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _TURNED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-def predicate(draw: random.Random, depth: int = 0) -> tuple[str, str]:
+def predicate(draw: random.Random, depth: int = 0) -> tuple[str, str]:  # noqa: PLR0911 - a return per kind
     """Return a predicate over users and another way to write it, under three-valued logic."""
     kind = draw.randrange(7 if depth < 2 else 5)
     column, text, n = draw.choice(_NUMBERS), draw.choice(_TEXTS), draw.randrange(4)
@@ -530,7 +530,7 @@ def equal_pair(draw: random.Random) -> tuple[str, str]:
 @given(st.integers(0, 2**32), st.sampled_from(["sqlite", "postgres", "mysql", "duckdb", None]))
 def test_equal_pairs_are_never_refuted(seed: int, dialect: str | None) -> None:
     """Each is one query and a rewriting of it that is sound under SQL's logic."""
-    a, b = equal_pair(random.Random(seed))
+    a, b = equal_pair(random.Random(seed))  # noqa: S311 - nothing secret
     result = decide(a, b, dialect=dialect, n_databases=12, seed=seed % 5)
     assert result.verdict != "refuted", (a, b, result)
 
@@ -539,7 +539,7 @@ def test_equal_pairs_are_never_refuted(seed: int, dialect: str | None) -> None:
 @given(st.integers(0, 2**32))
 def test_what_is_refuted_for_duckdb_differs_in_duckdb(seed: int) -> None:
     """Oracle: the engine itself, on the counterexample that came from SQLite."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311 - nothing secret
     a, b = equal_pair(draw)[0], equal_pair(draw)[0]
     result = decide(a, b, dialect="duckdb", row_order="ignored")
     if result.counterexample is not None:
