@@ -39,7 +39,10 @@ def conjunction(conditions: list[Term] | tuple[Term, ...]) -> Term:
 def rewritten(term: Term, mode: Mode) -> Term:
     """Apply the rewrites that need no assumption to the root of *term*."""
     for rule in _RULES.get(term.op, ()):
-        term = rule(term, mode)
+        new = rule(term, mode)
+        if new.op != term.op:
+            return rewritten(new, mode)
+        term = new
     return ordered(term)
 
 
@@ -50,6 +53,12 @@ def spelled_out_between(term: Term, mode: Mode) -> Term:
     return Term("and", "", (Term("le", "", (low, this)), Term("le", "", (this, high))))
 
 
+def oriented(term: Term, mode: Mode) -> Term:
+    """``a > b`` is defined as ``b < a``."""
+    del mode
+    return Term("lt" if term.op == "gt" else "le", "", term.args[::-1])
+
+
 def spelled_out_list(term: Term, mode: Mode) -> Term:
     """
     ``x IN (a, b)`` is defined as ``x = a OR x = b``, NULLs in the list included.
@@ -58,7 +67,7 @@ def spelled_out_list(term: Term, mode: Mode) -> Term:
     """
     del mode
     this, *values = term.args
-    if not all(value.op in _LITERALS for value in values):
+    if not all(value.op in LITERALS for value in values):
         return term._replace(args=(this, *sorted(set(values))))
     equals = tuple(Term("eq", "", (this, value)) for value in values)
     return equals[0] if len(equals) == 1 else Term("or", "", equals)
@@ -210,7 +219,7 @@ def extremum_of_all(term: Term, mode: Mode) -> Term:
 
 Rule: TypeAlias = Callable[[Term, Mode], Term]
 
-_LITERALS = frozenset({"int", "num", "str", "null", "true", "false"})
+LITERALS = frozenset({"int", "num", "str", "null", "true", "false"})
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
@@ -230,6 +239,8 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     "ne": _COMPARISON,
     "lt": _COMPARISON,
     "le": _COMPARISON,
+    "gt": (oriented,),
+    "ge": (oriented,),
     "isnull": (folded_null_test,),
     "add": (folded_sum,),
     "mul": (folded_sum,),

@@ -20,6 +20,7 @@ from scorekit._sql_terms import (
     UnsupportedError,
     has_aggregate,
     local_sources,
+    ordered,
     walk,
 )
 
@@ -209,9 +210,8 @@ _PURE = (
     exp.BitwiseOr, exp.DataTypeParam, exp.Year, exp.Month, exp.Day,
 )  # fmt: skip
 _AGGREGATES = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
-_COMPARISONS: dict[type[exp.Expr], tuple[str, bool]] = {
-    exp.EQ: ("eq", False), exp.NEQ: ("ne", False), exp.LT: ("lt", False),
-    exp.LTE: ("le", False), exp.GT: ("lt", True), exp.GTE: ("le", True),
+_COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge",
 }  # fmt: skip
 # + joins texts in these, or may do so.
 _NOT_A_NUMBER = frozenset({"bigquery", "clickhouse", "presto", "trino", "athena"})
@@ -718,6 +718,8 @@ class _Resolver:
         if isinstance(node, exp.Paren):
             _check_parts(node, frozenset({"this"}))
             return self.expr(node.this, scope, ctes)
+        if isinstance(node, _PLAIN):
+            _check_parts(node, _OPERANDS)
         if isinstance(node, exp.Literal):
             return _literal(node)
         if isinstance(node, exp.Null):
@@ -772,16 +774,16 @@ class _Resolver:
         return self.known.kind(term) in ("integer", "number")
 
     def comparison(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> Term:
-        op, flipped = _COMPARISONS[type(node)]
+        op = _COMPARISONS[type(node)]
         if isinstance(node.expression, (exp.Tuple, exp.Any, exp.All)) or isinstance(
             node.this, exp.Tuple
         ):
             return self.generic(node, scope, ctes)
         left = self.expr(node.this, scope, ctes)
         right = self.expr(node.expression, scope, ctes)
-        if self.dialect in _NOT_A_NUMBER and (left == right or op in ("lt", "le")):
+        if self.dialect in _NOT_A_NUMBER and (left == right or op not in ("eq", "ne")):
             return self.generic(node, scope, ctes)
-        return Term(op, "", (right, left) if flipped else (left, right))
+        return Term(op, "", (left, right))
 
     def in_(self, node: exp.In, scope: _Scope, ctes: _Ctes) -> Term:
         _check_parts(node, frozenset({"this", "expressions", "query"}))
@@ -853,6 +855,7 @@ class _Resolver:
             raise UnsupportedError
         if not isinstance(node, _PURE):
             self.determined = False
+        negated = type(node) in _OPS and node.args.get("negate") is True
         flags: list[str] = [type(node).__name__]
         args: list[Term] = []
         for key, value in sorted(node.args.items()):
@@ -864,9 +867,10 @@ class _Resolver:
                     raise UnsupportedError
                 parts = tuple(self.operand(item, scope, ctes) for item in items)
                 args.append(Term("part", key, parts))
-            elif value is not None and value is not False:
+            elif value is not None and value is not False and (key, negated) != ("negate", True):
                 flags.append(f"{key}={value}")
-        return Term(_OPS.get(type(node), "fn"), " ".join(flags), tuple(args))
+        term = Term(_OPS.get(type(node), "fn"), " ".join(flags), tuple(args))
+        return Term("not", "", (term,)) if negated else term
 
     def operand(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> Term:
         if isinstance(node, (exp.Identifier, exp.Var)):
@@ -881,7 +885,7 @@ class _Resolver:
         """Note where a group has many values for a column and the engine takes any of them."""
         if select.group == NONE and not select.aggregates:
             return
-        keys = frozenset(select.group.args)
+        keys = frozenset(map(_in_order, select.group.args))
         own = frozenset(local_sources(select.tables))
         for source in own:
             assumption = self.known.key_within(source, keys)
@@ -889,7 +893,7 @@ class _Resolver:
                 self.known.assumptions.add(assumption)
                 own -= {source}
         parts = (select.having, *select.outputs, *(order.args[0] for order in select.order))
-        if not all(_is_of_group(part, keys, own, inner=False) for part in parts):
+        if not all(_is_of_group(_in_order(part), keys, own, inner=False) for part in parts):
             self.determined = False
 
 
@@ -900,7 +904,19 @@ _WITHOUT_VALUE = (
     exp.Distinct, exp.DataType, exp.DataTypeParam, exp.Where, exp.Order, exp.Ordered,
     exp.WindowSpec, exp.Tuple, exp.Interval, exp.Any, exp.All,
 )  # fmt: skip
+_PLAIN = (
+    exp.Literal, exp.Null, exp.Boolean, exp.And, exp.Or, exp.Not, exp.Neg, exp.Add, exp.Mul,
+    exp.Between, exp.Case, exp.If, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE,
+)  # fmt: skip
+_OPERANDS = frozenset(
+    {"this", "expression", "is_string", "low", "high", "symmetric", "ifs", "default"}
+    | {"true", "false"}
+)
 _OPS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "like", exp.Glob: "like"}
+
+
+def _in_order(term: Term) -> Term:
+    return ordered(term._replace(args=tuple(map(_in_order, term.args))))
 
 
 def _is_of_group(term: Term, keys: frozenset[Term], own: frozenset[Term], *, inner: bool) -> bool:

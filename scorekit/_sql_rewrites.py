@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from scorekit._sql_predicates import (
+    LITERALS,
     Mode,
     conjunction,
     conjuncts,
@@ -18,6 +19,7 @@ from scorekit._sql_resolution import Known
 from scorekit._sql_terms import (
     IN_ORDER,
     NONE,
+    NULL,
     TRUE,
     Select,
     Term,
@@ -97,10 +99,7 @@ class _Pass:
             args = tuple(map(self.term, term.args, modes))
         else:
             args = tuple(self.term(arg, inner) for arg in term.args)
-        before = rewritten(term._replace(args=args), mode)
-        if before.op != op and before.op in ("and", "or", "not"):
-            before = rewritten(before, mode)
-        term = without_implied_null_tests(before, mode)
+        term = without_implied_null_tests(rewritten(term._replace(args=args), mode), mode)
         return self.with_assumptions(term, mode)
 
     def with_assumptions(self, term: Term, mode: Mode) -> Term:
@@ -221,7 +220,7 @@ class _Pass:
         )
         group = select.group
         if group != NONE:
-            group = ordered(Term("group", "", tuple(dict.fromkeys(map(self.term, group.args)))))
+            group = without_constant_keys(group._replace(args=tuple(map(self.term, group.args))))
         select = select._replace(
             where=where, having=having, outputs=outputs, order=order, group=group
         )
@@ -464,6 +463,12 @@ def inner_for_outer_joins(select: Select) -> Select:
     return select._replace(tables=tables, where=conjunction(tuple(dict.fromkeys(conditions))))
 
 
+def without_constant_keys(group: Term) -> Term:
+    """A constant tells no rows apart; the last key stays, as without one no rows give a row."""
+    keys = tuple(dict.fromkeys(key for key in group.args if key.op not in LITERALS))
+    return ordered(group._replace(args=keys or (NULL,)))
+
+
 def conditions_on_keys_first(select: Select) -> Select:
     """A condition on the keys of a group holds for all of its rows or none: HAVING is WHERE."""
     if select.group == NONE:
@@ -494,7 +499,7 @@ def distinct_for_group(select: Select) -> Select:
     """GROUP BY without aggregates gives each key once; with all keys put out that is DISTINCT."""
     if select.group == NONE or select.aggregates or select.having != TRUE:
         return select
-    if not set(select.group.args) <= set(select.outputs):
+    if not set(select.group.args) <= {NULL, *select.outputs}:
         return select
     return select._replace(distinct=True, group=NONE)
 
