@@ -201,14 +201,15 @@ class _Pass:
         """
         Say whether the columns of *arms* are of the same known kind in each.
 
-        Otherwise SQLite takes the affinity of the columns from one of the arms by its place.
+        Otherwise SQLite takes the affinity of the columns from one of the arms by its place, and
+        of two equal values, such as 1 and 1.0, the one that comes first.
         """
         if self.known.dialect not in (None, "sqlite"):
             return True
         if any(arm.op != "select" for arm in arms):
             return False
         kinds = [tuple(map(self.known.kind, Select.of(arm).outputs)) for arm in arms]
-        return len(set(kinds)) == 1 and "unknown" not in kinds[0]
+        return len(set(kinds)) == 1 and set(kinds[0]) <= {"integer", "text"}
 
     def select(self, select: Select) -> Term:
         select = self.inlined(select)
