@@ -216,6 +216,12 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
 # + joins texts in these, or may do so.
 _NOT_A_NUMBER = frozenset({"bigquery", "clickhouse", "presto", "trino", "athena"})
 """Dialects in which NaN is neither less, equal nor greater."""
+_UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
+"""Dialects in which an outer join does not give NULLs, or that are hardly SQL."""
+_NO_LATERAL_ALIASES = frozenset(
+    {"", "sqlite", "postgres", "mysql", "tsql", "oracle", "bigquery", "presto", "trino", "athena"}
+)
+"""Dialects in which an output cannot name an output before it."""
 _PLUS_IS_SUM = frozenset({"sqlite", "mysql", "postgres", "duckdb", "bigquery"})
 
 
@@ -226,7 +232,7 @@ class _Resolver:
         self.known = known
         self.dialect = dialect
         self.rules = Dialect.get_or_raise(dialect)
-        self.determined = True
+        self.determined = dialect not in _UNFAMILIAR
         self.n_sources = 0
         self.orders: list[tuple[Term, ...]] = []
 
@@ -255,7 +261,7 @@ class _Resolver:
     # Queries.
 
     def query(self, tree: exp.Expr, outer: _Scope | None, ctes: _Ctes) -> _Query:
-        self.known.steps.take(10)
+        self.known.steps.take(25)  # so that nested copies of a WITH end soon
         if isinstance(tree, exp.Subquery):
             _check_parts(tree, frozenset({"this", "alias", "with_"}))
             return self.query(tree.this, outer, self.with_ctes(tree, outer, ctes))
@@ -298,9 +304,12 @@ class _Resolver:
         having = self.clause(tree, "having", scope, ctes, aliases)
         order = self.order(tree, scope, ctes, aliases, outputs)
         select = Select(distinct is not None, tables, where, group, having, outputs, order)
-        if group == NONE and not select._replace(order=()).aggregates:
-            if having != TRUE or select.aggregates:
-                raise UnsupportedError
+        if (
+            group == NONE
+            and not select._replace(order=()).aggregates
+            and (tree.args.get("having") is not None or select.aggregates)
+        ):
+            raise UnsupportedError
         self.check_determined(select)
         return self.limited(tree, _Query(select._replace(order=()).term(), names, order), ctes)
 
@@ -390,7 +399,8 @@ class _Resolver:
                 and self.dialect != "sqlite"
             ):
                 raise UnsupportedError  # a comma binds less than a join in most dialects
-            crossed = crossed or kind == "CROSS"
+            is_comma = not (kind or side or using or method or join.args.get("on"))
+            crossed = crossed or kind == "CROSS" or is_comma
             left = scope.tables[start:]
             right = self.table(join.this, scope, ctes)
             new = scope.tables[start + len(left) :]
@@ -520,10 +530,14 @@ class _Resolver:
                 found += self.qualified_table(self.name(node.args["table"]), scope).all_columns()
             elif isinstance(node, exp.Alias):
                 _check_parts(node, frozenset({"this", "alias"}))
-                found.append((self.name(node.args["alias"]), self.expr(node.this, scope, ctes)))
+                alias = self.name(node.args["alias"])
+                found.append((alias, self.expr(node.this, scope, ctes)))
+                if self.dialect not in _NO_LATERAL_ALIASES:
+                    scope.aliases[alias] = None
             else:
                 name = self.name(node.this) if isinstance(node, exp.Column) else ""
                 found.append((name, self.expr(node, scope, ctes)))
+        scope.aliases = {}
         if not found:
             raise UnsupportedError
         return tuple(term for _, term in found), tuple(name for name, _ in found)
@@ -721,7 +735,8 @@ class _Resolver:
         if isinstance(node, _PLAIN):
             _check_parts(node, _OPERANDS)
         if isinstance(node, exp.Literal):
-            return _literal(node)
+            empty = node.is_string and not node.this and self.dialect == "oracle"
+            return NULL if empty else _literal(node)
         if isinstance(node, exp.Null):
             return NULL
         if isinstance(node, exp.Boolean):
@@ -792,6 +807,8 @@ class _Resolver:
         this = self.expr(node.this, scope, ctes)
         query = node.args.get("query")
         if query is not None:
+            if isinstance(query.this, exp.Subquery):
+                raise UnsupportedError  # in double brackets it is a value, not a set of them
             found = self.query(query, scope, ctes)
             if len(_outputs_of(found.term)) != 1:
                 raise UnsupportedError
