@@ -4,7 +4,8 @@ Random pairs of queries: is anything proved that a database contradicts, and how
     python benchmarks/check_proofs.py [--pairs 20000] [--databases 200] [--seed 1]
 
 Pairs are drawn until the given number has been proved; each of these is run on every database.
-An interrupt ends it early, with the figures so far.  The exit status is 1 if one of them gave different rows.
+An interrupt ends it early, with the figures so far.  The exit status is 1 if one of them gave
+different rows.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import attrs
 from sqlglot import exp
@@ -140,5 +140,6 @@ def _spelling(value: object, *, folding: bool) -> object:
         )
         return (type(value).__name__, parts)
     if isinstance(value, list):
-        return tuple(_spelling(part, folding=folding) for part in cast("list[Any]", value))
+        items: list[Any] = value
+        return tuple(_spelling(part, folding=folding) for part in items)
     return value

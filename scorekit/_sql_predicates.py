@@ -254,7 +254,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 _STRICT = frozenset({"eq", "ne", "lt", "le", "add", "mul", "plus", "like"})
 
 
-def strict_parts(condition: Term) -> frozenset[Term]:
+def strict_parts(condition: Term) -> frozenset[Term]:  # noqa: PLR0911 - one per operator
     """
     Return expressions that cannot be NULL where *condition* is true.
 
@@ -264,7 +264,7 @@ def strict_parts(condition: Term) -> frozenset[Term]:
     if op == "and":
         return frozenset[Term]().union(*map(strict_parts, args))
     if op == "or":
-        return frozenset.intersection(*map(strict_parts, args))
+        return frozenset[Term].intersection(*map(strict_parts, args))
     if op in ("eq", "ne", "lt", "le"):
         return frozenset[Term]().union(*map(_null_makers, args))
     if op == "like":

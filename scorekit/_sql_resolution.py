@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import attrs
 from sqlglot import exp
@@ -42,9 +42,9 @@ class Known:
     schema: SqlSchema | None
     dialect: str | None = None
     steps: Steps = attrs.Factory(Steps)
-    tables: dict[Term, str] = attrs.Factory(dict)
+    tables: dict[Term, str] = attrs.Factory(dict[Term, str])
     """The base table that each ``src`` is."""
-    assumptions: set[str] = attrs.Factory(set)
+    assumptions: set[str] = attrs.Factory(set[str])
 
     def columns(self, table: str) -> tuple[str, ...] | None:
         """Return the columns of a base table, None where they are not known for sure."""
@@ -166,10 +166,10 @@ class _Scope:
     """What can be named inside one SELECT."""
 
     outer: _Scope | None
-    tables: list[_Table] = attrs.Factory(list)
-    merged: dict[str, Term] = attrs.Factory(dict)
+    tables: list[_Table] = attrs.Factory(list[_Table])
+    merged: dict[str, Term] = attrs.Factory(dict[str, Term])
     """Columns joined by USING, which belong to both sides."""
-    aliases: dict[str, Term | None] = attrs.Factory(dict)
+    aliases: dict[str, Term | None] = attrs.Factory(dict[str, "Term | None"])
     """Outputs that the clause at hand may name; None where two have the name."""
     n_visible: int | None = None
     """How many of the tables an ON may name."""
@@ -209,7 +209,18 @@ _PURE = (
     exp.Least, exp.Greatest, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Tuple, exp.BitwiseAnd,
     exp.BitwiseOr, exp.DataTypeParam, exp.Year, exp.Month, exp.Day,
 )  # fmt: skip
-_AGGREGATES = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
+_SET_OPERATIONS: dict[type[exp.Expr], str] = {
+    exp.Union: "union",
+    exp.Intersect: "intersect",
+    exp.Except: "except",
+}
+_AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Count: "count",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+}
 _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge",
 }  # fmt: skip
@@ -332,7 +343,7 @@ class _Resolver:
             ):
                 self.determined = False  # dialects differ in what binds tighter
         queries = [self.query(arm, outer, ctes) for arm in reversed(arms)]
-        op = {exp.Union: "union", exp.Intersect: "intersect", exp.Except: "except"}[type(tree)]
+        op = _SET_OPERATIONS[type(tree)]
         term = queries[0].term
         for query, distinct in zip(queries[1:], reversed(flags), strict=True):
             term = Term(op if distinct else f"{op} all", "", (term, query.term))
@@ -375,7 +386,7 @@ class _Resolver:
                 raise UnsupportedError
             return Term("from")
         _check_parts(from_, frozenset({"this"}))
-        return self.joined(from_.this, tree.args.get("joins") or [], scope, ctes)
+        return self.joined(from_.this, list[Any](tree.args.get("joins") or ()), scope, ctes)
 
     def joined(self, first: exp.Expr, joins: list[Any], scope: _Scope, ctes: _Ctes) -> Term:
         start = len(scope.tables)
@@ -430,7 +441,7 @@ class _Resolver:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             _check_parts(node, frozenset({"this"}))
             inner = node.this.copy()
-            joins = inner.args.pop("joins", None) or []
+            joins = list[Any](inner.args.pop("joins", None) or ())
             if scope.tables:
                 raise UnsupportedError
             return self.joined(inner, joins, scope, ctes)
@@ -664,6 +675,7 @@ class _Resolver:
             return table.column(name)
         may_be_text = node.this.quoted and self.dialect == "sqlite"
         levels: list[tuple[Term, ...]] = []
+        sure = False
         level: _Scope | None = scope
         while level is not None:
             found, sure = self.in_scope(name, level)
@@ -673,8 +685,6 @@ class _Resolver:
             if found:
                 levels.append(tuple(found))
             level = level.outer
-        else:
-            sure = False
         if not levels:
             if (
                 may_be_text
@@ -819,7 +829,7 @@ class _Resolver:
         return Term("among", "", (this, *values))
 
     def scalar(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> Term:
-        """Resolve a subquery that stands for a value: its row is determined if it is the only one."""
+        """Resolve a subquery that stands for a value, whose row is determined if it is alone."""
         term = self.query(node, scope, ctes).term
         if len(_outputs_of(term)) != 1:
             raise UnsupportedError
@@ -879,7 +889,7 @@ class _Resolver:
             if isinstance(value, exp.Expr):
                 args.append(Term("part", key, (self.operand(value, scope, ctes),)))
             elif isinstance(value, list):
-                items = cast("list[Any]", value)
+                items: list[Any] = value
                 if not all(isinstance(item, exp.Expr) for item in items):
                     raise UnsupportedError
                 parts = tuple(self.operand(item, scope, ctes) for item in items)

@@ -87,9 +87,7 @@ class _Pass:
         if not term.args:
             return rewritten(term, mode)
         inner = mode if op in ("and", "or") else "value"
-        if op in ("and", "or") and mode == "value":
-            inner = "bool"
-        elif op == "not":
+        if op == "not" or (op in ("and", "or") and mode == "value"):
             inner = "bool"
         if op == "case":
             n = len(term.args)
@@ -249,7 +247,9 @@ class _Pass:
         whole = select._replace(tables=Term("from", "", tuple(joined.parts)), where=where).term()
         return Select.of(ordered_tables(substituted(whole, new, self.known)))
 
-    def joined(self, tree: Term, new: dict[Term, Term], *, optional: bool) -> _Joined:
+    def joined(  # noqa: C901, PLR0911 - a branch per kind of join
+        self, tree: Term, new: dict[Term, Term], *, optional: bool
+    ) -> _Joined:
         """
         Take a tree of joins apart into tables joined by conditions alone.
 
@@ -514,7 +514,7 @@ def without_needless_distinct(select: Select) -> Select:
     return select._replace(distinct=False)
 
 
-def collapsed(select: Select, known: Known) -> Term:
+def collapsed(select: Select, known: Known) -> Term:  # noqa: PLR0911 - one per guard
     """
     Let a SELECT that only filters and computes over one derived table become part of that.
 

@@ -29,7 +29,7 @@ MAX_STEPS: Final = 60_000
 """Terms visited for one query before it is given up."""
 
 MAX_PERMUTATIONS: Final = 24
-"""Ways to name the tables of one SELECT that are tried where their use does not tell them apart."""
+"""Ways to name the tables of one SELECT that are tried where nothing tells them apart."""
 
 TRUE, FALSE, NULL, NONE = Term("true"), Term("false"), Term("null"), Term("none")
 

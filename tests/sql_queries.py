@@ -1,5 +1,7 @@
 """Random queries over three tables, many ways to write each, and databases to run them on."""
 
+# ruff: noqa: C901, E501, FBT001, PLR0911, PLR0912, S311 - a branch for each kind of expression
+
 from __future__ import annotations
 
 import copy
@@ -266,7 +268,7 @@ def mutated(query: Query, rng: random.Random) -> Query:
     return query
 
 
-def _mutate(query: Query, block: Block, rng: random.Random) -> bool:  # noqa: C901, PLR0911, PLR0912 - a branch per change
+def _mutate(query: Query, block: Block, rng: random.Random) -> bool:
     match rng.randrange(10):
         case 0:
             block.distinct = not block.distinct
@@ -441,7 +443,7 @@ class Writer:
         self.n_names += 1
         return self.rng.choice(free) if free and not self.plain else f"n{self.n_names}"
 
-    def block(self, block: Block, names: bool = False, one: bool = False) -> str:
+    def block(self, block: Block, *, names: bool = False, one: bool = False) -> str:
         """Write a SELECT."""
         sources = list(block.sources)
         conditions: list[Expression] = []
@@ -460,7 +462,7 @@ class Writer:
             taken.append(self.aliases[source])
         tables = [self.table(source) for source in sources]
         self.scopes.append(sources)
-        text = self.from_(sources, tables, conditions, inner)
+        text = self.from_(sources, tables, conditions, inner=inner)
         where = [block.where] if block.where is not None else []
         where = where + conditions
         having = block.having
@@ -559,7 +561,7 @@ class Writer:
         self.ctes.append(f"{name} AS ({text})")
         return f"{name} AS {alias}"
 
-    def expression(self, expression: Expression) -> str:  # noqa: PLR0911 - a branch per kind
+    def expression(self, expression: Expression) -> str:
         """Write an expression."""
         match expression:
             case ("col", source, name, _):
@@ -603,7 +605,7 @@ class Writer:
                 break
         return f"{self.aliases[source]}.{written}"
 
-    def condition(self, condition: Expression) -> str:  # noqa: C901, PLR0911, PLR0912 - a branch per kind
+    def condition(self, condition: Expression) -> str:
         """Write a condition, in brackets wherever they might matter."""
         match condition:
             case ("and" | "or" as op, parts):
