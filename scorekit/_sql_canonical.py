@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal, cast
 
 import attrs
 from sqlglot import exp
@@ -140,6 +140,6 @@ def _spelling(value: object, *, folding: bool) -> object:
         )
         return (type(value).__name__, parts)
     if isinstance(value, list):
-        items: list[Any] = value
+        items = cast("list[object]", value)
         return tuple(_spelling(part, folding=folding) for part in items)
     return value

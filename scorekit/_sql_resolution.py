@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import attrs
 from sqlglot import exp
@@ -889,10 +889,11 @@ class _Resolver:
             if isinstance(value, exp.Expr):
                 args.append(Term("part", key, (self.operand(value, scope, ctes),)))
             elif isinstance(value, list):
-                items: list[Any] = value
-                if not all(isinstance(item, exp.Expr) for item in items):
+                items = cast("list[object]", value)
+                nodes = [item for item in items if isinstance(item, exp.Expr)]
+                if len(nodes) < len(items):
                     raise UnsupportedError
-                parts = tuple(self.operand(item, scope, ctes) for item in items)
+                parts = tuple(self.operand(item, scope, ctes) for item in nodes)
                 args.append(Term("part", key, parts))
             elif value is not None and value is not False and (key, negated) != ("negate", True):
                 flags.append(f"{key}={value}")
