@@ -170,8 +170,6 @@ def _checked(name: str, rows: object) -> list[Row]:
 
 
 def _cells(path: str, row: object) -> tuple[Any, ...]:
-    if isinstance(row, tuple):
-        return cast("tuple[Any, ...]", row)
     if not is_ordered(row):
         refuse(path, "a sequence of cells", row, TypeError)
     return tuple(row)

