@@ -53,6 +53,7 @@ def hints(trees: Iterable[exp.Expr]) -> Hints:
         for node in tree.find_all(exp.Predicate, exp.Between, exp.In):
             parts = list(node.iter_expressions())
             literals = [lit for part in parts for lit in part.find_all(exp.Literal)]
+            literals += [text for part in parts for text in _quoted(part)]
             names = _columns(parts)
             if next((c for part in parts for c in part.find_all(exp.Count)), None):
                 counted = [int(lit.name) for lit in literals if lit.name.isdecimal()]
@@ -67,6 +68,15 @@ def hints(trees: Iterable[exp.Expr]) -> Hints:
             for part in join.args.get("using") or ():
                 _unite(group, part.name.casefold(), part.name.casefold())
     return Hints(values, group, n_rows, n_sources)
+
+
+def _quoted(part: exp.Expr) -> list[exp.Literal]:
+    """Return what is quoted as a name, and in SQLite may be a string."""
+    return [
+        exp.Literal.string(column.name)
+        for column in part.find_all(exp.Column)
+        if isinstance(column.this, exp.Identifier) and column.this.args.get("quoted")
+    ]
 
 
 def _columns(parts: Sequence[exp.Expr]) -> list[str]:

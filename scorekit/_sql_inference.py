@@ -37,12 +37,10 @@ def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hint
     full = {
         name: _full_name(name, schema.tables if schema and given else written) for name in written
     }
-    last = {name: name.rpartition(".")[2] for name in full.values()}
+    last = {name: _free(name.rpartition(".")[2]) for name in full.values()}
     if len(set(last.values())) < len(last):
         raise UnfaithfulError("tables that differ in their qualifiers only")
     names = {name: last[full[name]] for name in written}
-    if any(name.startswith("sqlite_") for name in last.values()):
-        raise UnfaithfulError("the tables that SQLite keeps for itself")
     known_keys: Mapping[str, tuple[tuple[str, ...], ...]] = schema.keys if schema else {}
     keys = {last[name]: known_keys[key] for name in last if (key := _key_name(name, known_keys))}
     if schema and given:
@@ -50,6 +48,11 @@ def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hint
     else:
         tables = _inferred(trees, names, keys, told)
     return Known(tables, keys, names, _assumptions(tables, keys, given=given))
+
+
+def _free(name: str) -> str:
+    """Return a name that SQLite does not keep for itself."""
+    return f"table_{name}" if name.startswith("sqlite_") else name
 
 
 def _key_name(name: str, keys: Mapping[str, object]) -> str | None:
