@@ -63,14 +63,14 @@ def result_accuracy(
 
     The field's rules are there to reproduce published figures, flaws included:
 
-    - ``"spider"`` [1]_: as a bag, or in order if *ordered*, with the columns in any one order.
+    - ``"spider"``: as a bag, or in order if *ordered*, with the columns in any one order.
       Exact, without a tolerance.
-    - ``"bird"`` [2]_: ``set(generated) == set(expected)``, so that repeated rows and order are
+    - ``"bird"``: ``set(generated) == set(expected)``, so that repeated rows and order are
       lost.  Exact.
-    - ``"spider2"`` [3]_: each expected column is found among the generated ones by itself, so
+    - ``"spider2"``: each expected column is found among the generated ones by itself, so
       that rows may come apart and further columns do not matter; NULL counts as 0, fractions
       are equal within 0.01.  Cells of a column are sorted unless *ordered*.
-    - ``"defog"`` [4]_: repeated rows dropped, sorted by all columns unless *ordered*; NULL and
+    - ``"defog"``: repeated rows dropped, sorted by all columns unless *ordered*; NULL and
       NaN count as -99999.
 
     Args:
@@ -107,11 +107,10 @@ def result_accuracy(
         TypeError: generated_rows[0][0] must be a value that hashes, got []
 
     References:
-        .. [1] Zhong et al., "Semantic Evaluation for Text-to-SQL with Distilled Test Suites",
-           arXiv:2010.02840; its `eval_exec_match`.
-        .. [2] Li et al., "Can LLM Already Serve as a Database Interface?", arXiv:2305.03111.
-        .. [3] Lei et al., "Spider 2.0", arXiv:2411.07763; its `compare_pandas_table`.
-        .. [4] defog-ai, sql-eval; its `compare_df`.
+        Spider: Zhong et al., arXiv:2010.02840, and the code of test-suite-sql-eval.  BIRD: Li et
+        al., arXiv:2305.03111.  Spider 2: Lei et al., arXiv:2411.07763, and its evaluation suite.
+        defog: the code of sql-eval, whose columns are sorted by name first, which rows do not
+        have.
 
     .. versionadded:: 0.1.0
     """

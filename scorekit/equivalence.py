@@ -37,7 +37,7 @@ class TableRows(Record):
     columns: tuple[str, ...]
     """The columns that the queries use."""
     rows: tuple[tuple[str, ...], ...]
-    """Cells as SQL literals: ``'text'``, ``1``, ``NULL``."""
+    """Cells as SQL literals such as ``'text'``, ``1`` and ``NULL``."""
 
     def __str__(self) -> str:
         """Return the table on one line."""
