@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from scorekit._records import MetricError as MetricError
     from scorekit._records import Record as Record
     from scorekit._samples import CodeSample as CodeSample
+    from scorekit._result_accuracy import ResultAccuracy as ResultAccuracy
+    from scorekit._result_accuracy import result_accuracy as result_accuracy
     from scorekit._sql_case import SqlCase as SqlCase
     from scorekit._sql_case import SqlCaseScore as SqlCaseScore
     from scorekit._sql_case import ascore_sql_case as ascore_sql_case
@@ -65,6 +67,10 @@ if TYPE_CHECKING:
     from scorekit.coding import code_scores as code_scores
     from scorekit.comparison import Comparison as Comparison
     from scorekit.comparison import compare_reports as compare_reports
+    from scorekit.equivalence import Counterexample as Counterexample
+    from scorekit.equivalence import SqlEquivalence as SqlEquivalence
+    from scorekit.equivalence import TableRows as TableRows
+    from scorekit.equivalence import sql_equivalence as sql_equivalence
     from scorekit.errors import InputError as InputError
     from scorekit.errors import ItemError as ItemError
     from scorekit.errors import JudgeError as JudgeError
@@ -137,6 +143,7 @@ _MODULES = {
     "_power": ("minimum_detectable_effect", "required_tasks"),
     "_records": ("MetricError", "Record"),
     "_samples": ("CodeSample",),
+    "_result_accuracy": ("ResultAccuracy", "result_accuracy"),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
     "_verdict": ("MarginVerdict", "SuiteVerdict"),
     "_voting": ("VotingJudge",),
@@ -151,6 +158,13 @@ _MODULES = {
     "claude_judge": ("ClaudeJudge",),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
     "comparison": ("Comparison", "compare_reports"),
+    "comparison": ("CaseChange", "Comparison", "compare_reports"),
+    "equivalence": (
+        "Counterexample",
+        "SqlEquivalence",
+        "TableRows",
+        "sql_equivalence",
+    ),
     "errors": (
         "InputError",
         "ItemError",

@@ -46,10 +46,12 @@ from scorekit import (
     pass_at_k,
     pass_hat_k,
     query_correctness,
+    result_accuracy,
     safety_summary,
     safety_validation,
     score_run,
     score_sql_cases,
+    sql_equivalence,
     table_accuracy,
     tier_statistics,
     validation_accuracy,
@@ -99,6 +101,13 @@ CASES = [
     for i, sql in enumerate(["SELECT a FROM t", "SELECT 1;", HOSTILE])
 ]
 SQL_REPORT = score_sql_cases(CASES, judge=JUDGE)
+REFUTED = sql_equivalence(
+    f"SELECT a FROM t WHERE a <> '{HOSTILE[:11]}'",
+    "SELECT a FROM t",
+    schema={"t": {"a": "text"}},
+    dialect="sqlite",
+)
+assert REFUTED.counterexample is not None
 UNREAD = table_accuracy(HOSTILE, ["t"])
 assert UNREAD.error is not None
 
@@ -117,6 +126,11 @@ MADE: list[Record] = [
     query_correctness("SELECT a", "SELECT b", judge=JUDGE),
     query_correctness("SELECT a", "SELECT b"),
     table_accuracy("SELECT 1 FROM t", ["u"]),
+    REFUTED,
+    REFUTED.counterexample,
+    *REFUTED.counterexample.tables,
+    sql_equivalence(HOSTILE, HOSTILE),
+    result_accuracy([(HOSTILE, math.nan)], [(b"\xff", None)]),
     UNREAD,
     UNREAD.error,
     safety_validation(safety_valid=np.True_, should_pass=False),  # type: ignore[arg-type]

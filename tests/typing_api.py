@@ -25,7 +25,9 @@ from scorekit import (
     LetterGrade,
     PassAtK,
     QueryCorrectness,
+    ResultAccuracy,
     SqlCase,
+    SqlEquivalence,
     SqlReport,
     Statistics,
     TierStatistics,
@@ -77,6 +79,10 @@ def api() -> None:
     cached = CachedJudge(ClaudeJudge(model="claude-haiku-5-5"), directory="verdicts")
     judges: list[Judge] = [cached, VotingJudge(cached), judge_from_function(abs_, identity="x")]
     assert_type(scorekit.query_correctness("a", ["b"], judge=judges[0]), QueryCorrectness)
+    keys = {"t": [("a", "b")]}
+    assert_type(scorekit.sql_equivalence("a", "b", schema="x", keys=keys), SqlEquivalence)
+    scorekit.sql_equivalence("a", "b", schema={"t": {"a": "int"}}, keys={"t": "a"}, rows="set")
+    assert_type(scorekit.result_accuracy([(1, None)], [["a", 2.5]]), ResultAccuracy)
     case = SqlCase(case_id="q", generated="a", expected=["b"], expected_tables=["t"])
     assert_type(scorekit.score_sql_cases([case], judge=cached), SqlReport)
     assert_type(scorekit.compare_reports(report_of(case), report_of(case)), Comparison)

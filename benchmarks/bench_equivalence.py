@@ -1,0 +1,102 @@
+"""
+Time to decide whether two queries are equivalent, beside plain execution of the pair.
+
+    python benchmarks/bench_equivalence.py PAIRS.jsonl SCHEMAS.json
+
+Each line of the first file is a JSON object with "generated", "expected" and "db"; the second
+holds a schema (table to column to type) for each "db".  The peers run both queries once on one
+empty database, which they create: SQLite, and DuckDB if it is installed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from scorekit import sql_equivalence
+
+Schema = dict[str, dict[str, str]]
+
+
+def in_sqlite(a: str, b: str, schema: Schema) -> None:
+    """Run a pair in SQLite."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        for statement in (*definitions(schema), a, b):
+            connection.execute(statement)
+
+
+def in_duckdb(a: str, b: str, schema: Schema) -> None:
+    """Run a pair in DuckDB."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        for statement in (*definitions(schema), a, b):
+            connection.execute(statement)
+
+
+def definitions(schema: Schema) -> list[str]:
+    """Return the statements that make the tables."""
+    kinds = {"number": "DOUBLE", "text": "TEXT"}
+    listed = {
+        table: ", ".join(f'"{name}" {kinds.get(kind, kind)}' for name, kind in columns.items())
+        for table, columns in schema.items()
+        if not table.startswith("sqlite_")
+    }
+    return [f"CREATE TABLE {table} ({columns})" for table, columns in listed.items()]
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Return how long a call takes, also where it fails."""
+    started = time.perf_counter()
+    with contextlib.suppress(Exception):  # a query may be wrong
+        call()
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    """Print one Markdown table and the verdicts."""
+    pairs = [json.loads(line) for line in Path(sys.argv[1]).read_text().splitlines()]
+    schemas: dict[str, Schema] = json.loads(Path(sys.argv[2]).read_text())
+    verdicts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    times: dict[str, list[float]] = {"scorekit": [], "sqlite3": [], "duckdb": []}
+
+    def decide(a: str, b: str, schema: Schema) -> None:
+        result = sql_equivalence(a, b, schema=schema, dialect="sqlite")
+        verdicts[result.verdict] += 1
+        if result.verdict == "unknown":
+            reasons[result.reason] += 1
+
+    peers: dict[str, Callable[[str, str, Schema], None]] = {
+        "scorekit": decide,
+        "sqlite3": in_sqlite,
+        "duckdb": in_duckdb,
+    }
+    for pair in pairs:
+        a, b, schema = pair["generated"], pair["expected"], schemas[pair["db"]]
+        for name, peer in peers.items():
+            times[name].append(seconds(partial(peer, a, b, schema)))
+    print(f"{len(pairs)} pairs: {', '.join(f'{n} {v}' for v, n in verdicts.most_common())}\n")
+    print("| | median | slowest | median / scorekit's |\n|---|---:|---:|---:|")
+    base = statistics.median(times["scorekit"])
+    for name, column in times.items():
+        middle = statistics.median(column)
+        print(
+            f"| {name} | {1e3 * middle:.2f} ms | {1e3 * max(column):.0f} ms | "
+            f"{middle / base:.2f} |"
+        )
+    print("\nUnknown because:")
+    for reason, n in reasons.most_common():
+        print(f"- {n}: {reason}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Whether two results are the same rows: as sequences, bags or sets, floats within a tolerance."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from decimal import Decimal
+from typing import Final, TypeAlias
+
+Row: TypeAlias = tuple[Hashable, ...]
+Rows: TypeAlias = Sequence[Row]
+Comparison: TypeAlias = Callable[[Rows, Rows, float], bool]
+
+NAN: Final = "not a number", math.nan
+"""What stands for NaN in a row: one object, equal to itself."""
+
+_NUMBER: Final = object()
+_Placing: TypeAlias = tuple[int, tuple[int, ...], Rows]
+_MATCHED_BY_SEARCH = 200
+_MAX_DIGITS = 40
+
+
+def plain(value: Hashable) -> Hashable:
+    """Return a cell in the form that cells are compared in: decimals as int or float."""
+    if type(value) is float:
+        return value if value == value else NAN  # noqa: PLR0124 - NaN alone differs from itself
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            value = math.nan if value.is_nan() else math.copysign(math.inf, value)
+        elif abs(value.adjusted()) < _MAX_DIGITS and value == value.to_integral_value():
+            return int(value)
+        else:
+            value = float(value)
+    return NAN if isinstance(value, float) and math.isnan(value) else value
+
+
+def close(first: object, second: object, tolerance: float) -> bool:
+    """Say whether two cells are equal, or two numbers differ by rounding only."""
+    if first == second:
+        return True
+    if not isinstance(first, int | float) or not isinstance(second, int | float):
+        return False
+    if isinstance(first, int) and isinstance(second, int):
+        return False
+    try:
+        a, b = float(first), float(second)
+    except OverflowError:
+        return False
+    return math.isfinite(a - b) and abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
+
+
+def same_sequence(first: Rows, second: Rows, tolerance: float) -> bool:
+    """Say whether the same rows come in the same order."""
+    return len(first) == len(second) and all(
+        _close_rows(*rows, tolerance) for rows in zip(first, second, strict=True)
+    )
+
+
+def same_bag(first: Rows, second: Rows, tolerance: float) -> bool:
+    """Say whether the same rows come equally often, in any order."""
+    if len(first) != len(second):
+        return False
+    count = Counter(first)
+    count.subtract(second)
+    more = _by_skeleton([row for row, n in count.items() for _ in range(n)])
+    less = _by_skeleton([row for row, n in count.items() for _ in range(-n)])
+    return more.keys() == less.keys() and all(
+        len(rows) == len(less[skeleton]) and _match(rows, less[skeleton], tolerance)
+        for skeleton, rows in more.items()
+    )
+
+
+def same_set(first: Rows, second: Rows, tolerance: float) -> bool:
+    """Say whether the same rows come at least once."""
+    a, b = set(first), set(second)
+    if a == b:
+        return True
+    in_first, in_second = _by_skeleton(list(a)), _by_skeleton(list(b))
+    return in_first.keys() == in_second.keys() and all(
+        _covers(rows, in_second[skeleton], tolerance)
+        and _covers(in_second[skeleton], rows, tolerance)
+        for skeleton, rows in in_first.items()
+    )
+
+
+def same_in_some_column_order(
+    first: Rows, second: Rows, tolerance: float, same: Comparison, budget: int = 2_000
+) -> bool | None:
+    """
+    Say whether *same* holds for some order of the second's columns.
+
+    Columns are placed one after the other, and given up as soon as the rows cut to the columns
+    placed so far differ.
+
+    Returns:
+        None if that has taken *budget* comparisons without an answer.
+    """
+    if not first or not second:
+        return len(first) == len(second)
+    width = len(first[0])
+    if width != len(second[0]):
+        return False
+    left = budget
+    columns = list(zip(*second, strict=True))
+    stack: list[_Placing] = [(0, (), [()] * len(second))]
+    while stack:
+        placed, used, rows = stack.pop()
+        if placed == width:
+            return True
+        cut = [row[: placed + 1] for row in first]
+        fitting: list[_Placing] = []
+        tried: set[Row] = set()
+        for column in range(width):
+            if column in used or columns[column] in tried:
+                continue
+            tried.add(columns[column])
+            left -= 1
+            if left < 0:
+                return None
+            longer = [(*row, whole[column]) for row, whole in zip(rows, second, strict=True)]
+            if same(cut, longer, tolerance):
+                fitting.append((placed + 1, (*used, column), longer))
+        stack.extend(reversed(fitting))
+    return False
+
+
+def _close_rows(first: Row, second: Row, tolerance: float) -> bool:
+    return len(first) == len(second) and all(
+        close(*cells, tolerance) for cells in zip(first, second, strict=True)
+    )
+
+
+def _by_skeleton(rows: list[Row]) -> dict[Row, list[Row]]:
+    """Group rows by everything but their numbers: only rows of one group can be close."""
+    groups: defaultdict[Row, list[Row]] = defaultdict(list)
+    for row in rows:
+        skeleton = tuple(_NUMBER if isinstance(cell, int | float) else cell for cell in row)
+        groups[skeleton].append(row)
+    return groups
+
+
+def _numbers(row: Row) -> list[int | float]:
+    return [cell for cell in row if isinstance(cell, int | float)]
+
+
+def _match(first: list[Row], second: list[Row], tolerance: float) -> bool:
+    """
+    Say whether rows of one skeleton can be paired off, each pair close.
+
+    Rows in order of their numbers pair off where there is one column of them; where there are
+    several and near-equal numbers hide the order, few enough rows are matched by search.
+    """
+    a, b = sorted(first, key=_numbers), sorted(second, key=_numbers)
+    if same_sequence(a, b, tolerance):
+        return True
+    return len(a) <= _MATCHED_BY_SEARCH and _match_by_search(a, b, tolerance)
+
+
+def _match_by_search(first: list[Row], second: list[Row], tolerance: float) -> bool:
+    near = [
+        [j for j, other in enumerate(second) if _close_rows(row, other, tolerance)]
+        for row in first
+    ]
+    partner: dict[int, int] = {}
+    return all(_augment(i, near, partner) for i in range(len(first)))
+
+
+def _augment(start: int, near: list[list[int]], partner: dict[int, int]) -> bool:
+    """Find a partner for one more row, moving earlier rows to other partners (breadth first)."""
+    came_from: dict[int, int] = {}
+    queue = [start]
+    for row in queue:
+        for j in near[row]:
+            if j in came_from:
+                continue
+            came_from[j] = row
+            if j in partner:
+                queue.append(partner[j])
+                continue
+            free: int | None = j
+            while free is not None:
+                row_of_free = came_from[free]
+                before = next((k for k, r in partner.items() if r == row_of_free), None)
+                partner[free] = row_of_free
+                if before is not None:
+                    del partner[before]
+                free = before
+            return True
+    return False
+
+
+def _covers(first: list[Row], second: list[Row], tolerance: float) -> bool:
+    """Say whether each of the second rows has a close one among the first."""
+    known = set(first)
+    return all(
+        row in known or any(_close_rows(row, other, tolerance) for other in first)
+        for row in second
+    )

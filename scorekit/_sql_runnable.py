@@ -1,0 +1,497 @@
+"""Queries made to run in the sandbox: faithfully, or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
+
+from scorekit._sql import quiet
+from scorekit._sql_sandbox import AT_LEAST, AT_MOST, DIVIDE, ONLY, RATIO, REMAINDER, quoted
+
+MAX_NODES: Final = 4_000
+"""Nodes of the largest tree that is looked at."""
+
+MAX_SOURCES: Final = 24
+"""Tables that a query may read, each as often as common table expressions repeat it."""
+
+
+class Reading(NamedTuple):
+    """One way to understand a query."""
+
+    dialect: str
+    folded: bool
+    """Whether strings are compared whatever their case; cells and literals are lower case then."""
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether SQLite runs the query as it is."""
+        return self.dialect == "sqlite"
+
+
+class Runnable(NamedTuple):
+    """A query as the sandbox runs it."""
+
+    sql: str
+    ordered: bool
+    limited: tuple[Limited, ...]
+    """Queries that cut their result, the whole one among them: is what they keep determined?"""
+    whole: Limited
+
+
+class Limited(NamedTuple):
+    """A query whose order can be made total, by all of its columns."""
+
+    head: str
+    """Up to the ORDER BY, whose terms may be missing."""
+    has_order: bool
+    tail: str
+
+    def sql(self, width: int, direction: str) -> str:
+        """Return the query with ties of its order broken by all columns, in one direction."""
+        ties = ", ".join(f"{i} {direction}" for i in range(1, width + 1))
+        return f"{self.head}{', ' if self.has_order else ' ORDER BY '}{ties}{self.tail}"
+
+
+class UnfaithfulError(Exception):
+    """SQLite would not do what the query asks for, or what it asks for is not determined."""
+
+
+# Dialects in which strings that differ in case are equal, or may be, by their collation.
+_UNCASED = frozenset({"mysql", "tsql", "fabric", "doris", "starrocks", "singlestore", "teradata"})
+
+
+def readings(dialect: str | None) -> tuple[Reading, ...]:
+    """Return the ways to understand a query of a dialect; SQLite first where none is named."""
+    if dialect is None:
+        named = (("sqlite", False), ("postgres", False), ("mysql", True), ("duckdb", False))
+        return tuple(Reading(*reading) for reading in named)
+    if dialect == "sqlite":
+        return (Reading(dialect, folded=False),)
+    return (Reading(dialect, folded=False), Reading(dialect, folded=True))
+
+
+def only_cased(trees: Iterable[exp.Expr], dialect: str) -> bool:
+    """Say whether strings can only be understood as they are: equal or not, and never sorted."""
+    sorting = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Order, exp.Min, exp.Max)
+    return dialect not in _UNCASED and not any(tree.find(*sorting) for tree in trees)
+
+
+def runnable(
+    tree: exp.Expr, names: Mapping[str, str], kinds: Mapping[str, str], reading: Reading
+) -> Runnable:
+    """
+    Return a query as the sandbox runs it.
+
+    Args:
+        tree: The query; it is left as it is.
+        names: The sandbox's table for each table as written in lower case.
+        kinds: What each column of these tables holds, empty where tables differ.
+        reading: How to understand it.
+
+    Raises:
+        UnfaithfulError: If SQLite would run another query, or the result is not determined.
+    """
+    tree = tree.copy()
+    nodes = list(tree.walk())
+    _check_determined(nodes)
+    if not reading.is_sqlite:
+        _check_known(nodes, reading.dialect)
+        _check_kinds(nodes, kinds, reading.dialect)
+    _rename(tree, nodes, names)
+    if reading.folded:
+        _fold(nodes)
+    _read_strings(nodes, kinds, reading)
+    for node in nodes:
+        if isinstance(node, exp.Select):
+            _guard_groups(node, kinds, sqlite=reading.is_sqlite)
+    if not reading.is_sqlite:
+        tree = tree.transform(_guard_arithmetic, copy=False)
+    limited = [
+        _limited(node)
+        for node in tree.find_all(exp.Query)
+        if (node.args.get("limit") or node.args.get("offset"))
+        and not isinstance(node.parent, exp.Exists)
+    ]
+    whole = _unwrapped(tree)
+    return Runnable(
+        sql=_sql(tree),
+        ordered=bool(whole.args.get("order")),
+        limited=tuple(limited),
+        whole=_limited(whole),
+    )
+
+
+def _sql(tree: exp.Expr) -> str:
+    try:
+        with quiet():
+            return tree.sql("sqlite", unsupported_level=ErrorLevel.RAISE, comments=False)
+    except (SqlglotError, ValueError, RecursionError) as error:
+        raise UnfaithfulError(f"SQLite cannot run it: {error}") from None
+
+
+def _unwrapped(tree: exp.Expr) -> exp.Expr:
+    """Return the query inside of brackets that add nothing."""
+    while isinstance(tree, exp.Subquery) and not any(
+        tree.args.get(name) for name in ("order", "limit", "offset", "with_", "joins")
+    ):
+        tree = tree.this
+    return tree
+
+
+# What no database determines.
+
+_UNDETERMINED = (
+    exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp,
+    exp.CurrentDatetime, exp.GroupConcat, exp.TableSample, exp.AnyValue, exp.First, exp.Last,
+)  # fmt: skip
+_ROW_NAMES = frozenset({"rowid", "oid", "_rowid_"})
+_CLOCKS = frozenset({"date", "time", "datetime", "julianday", "unixepoch", "strftime"})
+_NOW = frozenset({"now", "localtime", "utc"})
+
+
+def _check_determined(nodes: list[exp.Expr]) -> None:
+    for node in nodes:
+        if isinstance(node, _UNDETERMINED):
+            raise UnfaithfulError(f"{_called(node)} has no determined result")
+        if isinstance(node, exp.Literal) and node.is_string and node.name.lower() in _NOW:
+            raise UnfaithfulError("the time of day is not determined")
+        if (
+            isinstance(node, exp.Func)
+            and _function(node) in _CLOCKS
+            and not any(node.iter_expressions())
+        ):
+            raise UnfaithfulError("the time of day is not determined")
+        if isinstance(node, exp.WindowSpec):
+            raise UnfaithfulError("ties leave the rows of a window frame open")
+        if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
+            raise UnfaithfulError("a collation leaves open which of equal strings is shown")
+
+
+def _function(node: exp.Func) -> str:
+    return (node.name if isinstance(node, exp.Anonymous) else node.key).lower()
+
+
+def _called(node: exp.Expr) -> str:
+    return node.key.upper()
+
+
+def check_size(tree: exp.Expr) -> None:
+    """
+    Refuse trees that would take long to look at or to plan.
+
+    Raises:
+        UnfaithfulError: If there are more than `MAX_NODES` nodes or `MAX_SOURCES` sources.
+    """
+    if sum(1 for _ in tree.walk()) > MAX_NODES:
+        raise UnfaithfulError(f"more than {MAX_NODES} parts are too many to try out")
+    weights: dict[str, int] = {}
+    total = 0
+    for cte in tree.find_all(exp.CTE, bfs=False):
+        name = cte.alias.casefold()
+        weights[name] = max(weights.get(name, 0), _weight(cte.this, weights, name))
+        total = max(total, weights[name])
+    if max(total, _weight(tree, weights, "")) > MAX_SOURCES:
+        raise UnfaithfulError(f"more than {MAX_SOURCES} tables are too many to try out")
+
+
+def _weight(tree: exp.Expr, weights: Mapping[str, int], own: str) -> int:
+    names = (table.name.casefold() for table in tree.find_all(exp.Table))
+    return sum(1 if name == own else max(1, weights.get(name, 1)) for name in names)
+
+
+# What dialects share with SQLite.
+
+_SHARED = (
+    exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered,
+    exp.Limit, exp.Fetch, exp.Offset, exp.Distinct, exp.SetOperation, exp.Subquery, exp.CTE,
+    exp.With, exp.Column, exp.Identifier, exp.Table, exp.TableAlias, exp.Alias, exp.Literal,
+    exp.Null, exp.Boolean, exp.Star, exp.And, exp.Or, exp.Not, exp.Paren, exp.EQ, exp.NEQ,
+    exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike,
+    exp.Exists, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Add, exp.Sub, exp.Mul, exp.Div,
+    exp.Mod, exp.Neg, exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Lower, exp.Upper,
+    exp.Length, exp.Abs, exp.Tuple, exp.DPipe,
+)  # fmt: skip
+# Arguments of these that are no trees, or are trees of shared types, and change the meaning.
+_UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
+    (exp.Select, ("kind", "hint", "operation_modifiers", "qualify", "exclude", "into")),
+    (exp.Distinct, ("on",)),
+    (exp.Group, ("all", "rollup", "cube", "grouping_sets", "totals")),
+    (exp.SetOperation, ("by_name", "side", "kind", "on")),
+    (exp.Fetch, ("limit_options",)),
+    (exp.Limit, ("limit_options", "expressions")),
+    (exp.Between, ("symmetric",)),
+    (exp.Star, ("except_", "replace", "rename", "except")),
+    (exp.In, ("unnest", "field", "is_global")),
+    (exp.Table, ("pivots", "hints", "version", "when", "only", "partition", "changes")),
+)
+_JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS"})
+_EMPTY_IS_NULL = "oracle"
+_WHOLE_AVERAGES = frozenset({"tsql", "fabric"})
+
+
+def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
+    for node in nodes:
+        if not isinstance(node, _SHARED):
+            raise UnfaithfulError(f"SQLite may not understand {_called(node)} as {dialect} does")
+        for kind, args in _UNSHARED_ARGS:
+            if isinstance(node, kind) and any(node.args.get(name) for name in args):
+                raise UnfaithfulError(f"SQLite does not have this form of {kind.__name__}")
+        if isinstance(node, exp.Join) and (
+            (node.args.get("kind") or "").upper() not in _JOIN_KINDS
+            or (node.args.get("method") or "").upper() not in ("", "NATURAL")
+        ):
+            raise UnfaithfulError("SQLite does not have this form of join")
+        if isinstance(node, exp.Avg) and dialect in _WHOLE_AVERAGES:
+            raise UnfaithfulError("an average of whole numbers may be rounded")
+        if dialect == _EMPTY_IS_NULL and _is_text(node) and not node.name:
+            raise UnfaithfulError("the empty string is NULL in oracle")
+        if _is_text(node) and not node.name.isascii():
+            raise UnfaithfulError("SQLite knows the case of ASCII letters only")
+
+
+def _is_text(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and bool(node.is_string)
+
+
+_COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
+_COMPUTED = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg, exp.Abs)
+_TEXTUAL = (exp.Like, exp.ILike, exp.Lower, exp.Upper, exp.Length, exp.DPipe)
+_NUMERIC = frozenset({"integer", "number", "real"})
+_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
+
+
+def _check_kinds(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+    """Refuse what databases convert differently or not at all: text used as a number and back."""
+    for node in nodes:
+        operands = [n for n in node.iter_expressions() if not isinstance(n, exp.Query)]
+        held = {kind_of_expression(n, kinds) for n in operands}
+        if isinstance(node, _COMPARED):
+            mixed = held & {"text", "time"} and held & _NUMERIC
+            if "time" in held and any(_is_text(n) and not _DATE.match(n.name) for n in operands):
+                raise UnfaithfulError("SQLite has no dates to compare with")
+        elif isinstance(node, _COMPUTED):
+            mixed = held & {"text", "time", "boolean"}
+        elif isinstance(node, _TEXTUAL):
+            mixed = held & {*_NUMERIC, "time", "boolean"}
+        else:
+            continue
+        if mixed:
+            raise UnfaithfulError(f"{dialect} may convert between text and numbers otherwise")
+
+
+def kind_of_expression(node: exp.Expr, kinds: Mapping[str, str]) -> str:  # noqa: PLR0911
+    """Return what an expression holds as far as it shows, or an empty string."""
+    if isinstance(node, exp.Literal):
+        return "text" if node.is_string else "number"
+    if isinstance(node, exp.Column):
+        kind = kinds.get(node.name.casefold(), "")
+        return "" if kind == "unknown" else kind
+    if isinstance(node, exp.Count | exp.Length):
+        return "integer"
+    if isinstance(node, exp.Lower | exp.Upper | exp.DPipe):
+        return "text"
+    if isinstance(node, _COMPUTED):
+        return "number"
+    if isinstance(node, exp.Paren | exp.Min | exp.Max | exp.Ordered):
+        return kind_of_expression(node.this, kinds)
+    return ""
+
+
+# What is rewritten.
+
+
+def cte_names(tree: exp.Expr) -> set[str]:
+    """Return the names of the common table expressions, case-folded."""
+    return {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+
+
+def written_name(table: exp.Table) -> str:
+    """Return the name of a table as written, in parts, case-folded."""
+    return ".".join(part.name for part in table.parts).casefold()
+
+
+def _rename(tree: exp.Expr, nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
+    """Give tables the sandbox's names, without what they are qualified by."""
+    local = cte_names(tree)
+    for node in nodes:
+        if isinstance(node, exp.Column) and node.args.get("db"):
+            node.set("db", None)
+            node.set("catalog", None)
+        if not isinstance(node, exp.Table):
+            continue
+        written = written_name(node)
+        if not isinstance(node.this, exp.Identifier) or written in local:
+            continue
+        last, name = node.this, names[written]
+        if not node.alias and last.name.casefold() != name:
+            node.set("alias", exp.TableAlias(this=last.copy()))
+        node.set("this", exp.to_identifier(name, quoted=True))
+        node.set("db", None)
+        node.set("catalog", None)
+
+
+def _fold(nodes: list[exp.Expr]) -> None:
+    for node in nodes:
+        if _is_text(node):
+            node.set("this", node.name.lower())
+        elif isinstance(node, exp.Upper):
+            node.replace(exp.Lower(this=node.this))
+
+
+def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
+    """
+    Make strings of what is quoted as a name but is none, as SQLite does.
+
+    Real names get backticks, so that SQLite does not do it by rules of its own.
+    """
+    known = {*kinds, *_ROW_NAMES}
+    for node in nodes:
+        if isinstance(node, exp.Alias | exp.TableAlias):
+            known.add(node.alias_or_name.casefold())
+            known.update(part.name.casefold() for part in node.args.get("columns") or ())
+    for node in nodes:
+        if isinstance(node, exp.Column) and node.name.casefold() in _ROW_NAMES - kinds.keys():
+            raise UnfaithfulError("the number of a row is not determined")
+        if not isinstance(node, exp.Identifier) or not node.args.get("quoted"):
+            continue
+        column = node.parent
+        if (
+            reading.is_sqlite
+            and isinstance(column, exp.Column)
+            and not column.table
+            and node.name.casefold() not in known
+        ):
+            column.replace(exp.Literal.string(node.name))
+        else:
+            node.replace(exp.Var(this=quoted(node.name)))
+
+
+def _guard_arithmetic(node: exp.Expr) -> exp.Expr:
+    """Stop where numbers are divided by zero: an error in some databases, NULL in others."""
+    if isinstance(node, exp.Div):
+        name = DIVIDE if node.args.get("typed") else RATIO
+    elif isinstance(node, exp.Mod):
+        name = REMAINDER
+    else:
+        return node
+    return exp.Anonymous(this=name, expressions=[node.this, node.expression])
+
+
+# Columns of a group that are neither grouped nor aggregated.
+
+
+def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool) -> None:
+    """Stop where a column has several values in a group, of which a database may show any."""
+    parts: list[exp.Expr] = [*select.expressions]
+    parts += [clause for name in ("having", "order") if (clause := select.args.get(name))]
+    aggregates = [node for part in parts for node in _within(part) if _is_aggregate(node)]
+    group = select.args.get("group")
+    if not aggregates and not group:
+        return
+    if any(part.is_star for part in select.expressions):
+        raise UnfaithfulError("a star among groups leaves open which row is shown")
+    extreme = [node for node in aggregates if isinstance(node, exp.Min | exp.Max)]
+    guard, by = ONLY, exp.Null()
+    if sqlite and len({node.sql() for node in extreme}) == 1:
+        # SQLite shows the row that the least or greatest value comes from.
+        guard = AT_LEAST if isinstance(extreme[0], exp.Min) else AT_MOST
+        by = extreme[0].this
+    aliases = {p.alias.casefold() for p in select.expressions if p.alias}
+    if group:
+        _write_out(group, select.expressions, kinds)
+    grouped = [part.sql() for part in group.expressions] if group else []
+    for part in parts:
+        of_having = isinstance(part, exp.Having)
+        for node in list(_bare_columns(part, grouped)):
+            name = node.name.casefold()
+            if not node.table and name in aliases and part not in select.expressions:
+                if of_having and name in kinds:
+                    raise UnfaithfulError(f"{node.name} may be a column or its alias")
+                continue
+            node.replace(exp.Anonymous(this=guard, expressions=[node.copy(), by.copy()]))
+
+
+def _write_out(group: exp.Expr, shown: list[exp.Expr], kinds: Mapping[str, str]) -> None:
+    """Replace numbers and aliases of columns by what they stand for, which gets guarded."""
+    named = {item.alias.casefold(): item.this for item in shown if item.alias}
+    for part in list(group.expressions):
+        meant: exp.Expr | None = None
+        if isinstance(part, exp.Literal) and part.name.isdecimal():
+            if not 1 <= int(part.name) <= len(shown):
+                raise UnfaithfulError("a number in GROUP BY that is no column's")
+            meant = shown[int(part.name) - 1].unalias()
+        elif isinstance(part, exp.Column) and not part.table and part.name.casefold() not in kinds:
+            meant = named.get(part.name.casefold())
+        if meant is not None:
+            part.replace(meant.copy())
+
+
+def _is_aggregate(node: exp.Expr) -> bool:
+    named = isinstance(node, exp.Anonymous) and node.name.lower() == "total"
+    return (isinstance(node, exp.AggFunc) and not isinstance(node.parent, exp.Window)) or named
+
+
+def _within(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the nodes of an expression, without those of queries in it."""
+    return iter(list(tree.walk(prune=lambda node: isinstance(node, exp.Query))))
+
+
+def _bare_columns(tree: exp.Expr, grouped: list[str]) -> Iterator[exp.Column]:
+    stack: list[Any] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.Query):
+            if any(column.table for column in node.find_all(exp.Column)):
+                _check_uncorrelated(node)
+            continue
+        if isinstance(node, exp.Filter | exp.Window) or _is_aggregate(node):
+            continue
+        if isinstance(node, exp.Column):
+            if node.sql() not in grouped:
+                yield node
+            continue
+        if node.sql() in grouped:
+            continue
+        stack.extend(node.iter_expressions())
+
+
+def _check_uncorrelated(query: exp.Expr) -> None:
+    sources = {s.alias_or_name.casefold() for s in query.find_all(exp.Table, exp.Subquery)}
+    if any(c.table and c.table.casefold() not in sources for c in query.find_all(exp.Column)):
+        raise UnfaithfulError("a query among groups depends on which row is shown")
+
+
+# What a LIMIT keeps.
+
+
+def _limited(query: exp.Expr) -> Limited:
+    """Cut a query where ties of its order can be broken; outer definitions come before it."""
+    definitions = [
+        clause.sql("sqlite", comments=False)
+        for node in _ancestors(query)
+        if (clause := node.args.get("with_")) is not None
+    ]
+    if len(definitions) > 1 or (definitions and query.args.get("with_")):
+        raise UnfaithfulError("a LIMIT below definitions of several levels")
+    bare = query.copy()
+    order, limit, offset = (bare.args.get(name) for name in ("order", "limit", "offset"))
+    for name in ("order", "limit", "offset"):
+        bare.set(name, None)
+    head, tail = _sql(bare), "".join(f" {_sql(part).strip()}" for part in (limit, offset) if part)
+    if order:
+        head += f" {_sql(order).strip()}"
+    if definitions:
+        head = f"{definitions[0]} SELECT * FROM ({head}"  # noqa: S608 - for the sandbox
+        tail += ")"
+    return Limited(head, bool(order), tail)
+
+
+def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
+    parent = node.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent

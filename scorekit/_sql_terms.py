@@ -1,0 +1,224 @@
+"""Queries as terms: nested tuples without names that matter, which compare by value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import permutations, product
+from typing import Final, NamedTuple
+
+
+class Term(NamedTuple):
+    """
+    A piece of a query: an operator, the text that belongs to it, and its operands.
+
+    A SELECT is ``select`` with six operands, see `Select`.  Tables in a FROM are numbered through
+    a whole query (``src``), so that a column can be moved anywhere and still means the same.
+    """
+
+    op: str
+    name: str = ""
+    args: tuple[Term, ...] = ()
+
+
+class UnsupportedError(Exception):
+    """A query holds something whose meaning is not known well enough to reason about it."""
+
+
+MAX_STEPS: Final = 60_000
+"""Terms visited for one query before it is given up."""
+
+MAX_PERMUTATIONS: Final = 24
+"""Ways to name the tables of one SELECT that are tried where nothing tells them apart."""
+
+TRUE, FALSE, NULL, NONE = Term("true"), Term("false"), Term("null"), Term("none")
+
+# Operands of these may come in any order.
+COMMUTATIVE: Final = frozenset(
+    {"and", "or", "eq", "ne", "same", "add", "mul", "from", "group", "full"}
+    | {"union", "union all", "intersect"}
+)
+
+
+IN_ORDER: Final = "in order"
+"""Name of a set operation whose operands must stay where they are."""
+
+
+class Steps:
+    """Counts what one query costs."""
+
+    def __init__(self) -> None:
+        self.left = MAX_STEPS
+
+    def take(self, n: int = 1) -> None:
+        """Count *n* steps; raises `UnsupportedError` where there were too many."""
+        self.left -= n
+        if self.left < 0:
+            raise UnsupportedError
+
+
+class Select(NamedTuple):
+    """The parts of one SELECT."""
+
+    distinct: bool
+    tables: Term
+    """A tree of joins as written, or ``from`` with the tables that are joined by WHERE alone."""
+    where: Term
+    group: Term
+    """``group`` with the keys, or ``none``."""
+    having: Term
+    outputs: tuple[Term, ...]
+    order: tuple[Term, ...] = ()
+    """Of the outermost SELECT only."""
+
+    def term(self) -> Term:
+        """Return it as one term."""
+        outputs, order = Term("list", "", self.outputs), Term("list", "", self.order)
+        name = "distinct" if self.distinct else ""
+        parts = (self.tables, self.where, self.group, self.having, outputs, order)
+        return Term("select", name, parts)
+
+    @classmethod
+    def of(cls, term: Term) -> Select:
+        """Take a ``select`` apart."""
+        tables, where, group, having, outputs, order = term.args
+        distinct = term.name == "distinct"
+        return cls(distinct, tables, where, group, having, outputs.args, order.args)
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether an aggregate function is taken over its rows."""
+        return any(map(has_aggregate, (self.having, *self.outputs, *self.order)))
+
+    @property
+    def plain(self) -> bool:
+        """Whether each of its rows is one row of the joined tables."""
+        return not self.distinct and self.group == NONE and not self.aggregates
+
+
+def walk(term: Term) -> Iterator[Term]:
+    """Yield *term* and all that is in it."""
+    stack = [term]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(node.args)
+
+
+def has_aggregate(term: Term) -> bool:
+    """Say whether *term* takes an aggregate of the SELECT that it stands in."""
+    if term.op == "agg":
+        return True
+    return term.op != "select" and any(map(has_aggregate, term.args))
+
+
+def sources(term: Term) -> frozenset[Term]:
+    """Return the tables that *term* defines or refers to."""
+    return frozenset(node for node in walk(term) if node.op == "src")
+
+
+def local_sources(tables: Term) -> list[Term]:
+    """Return the tables that a FROM defines, in their order, not those inside of subqueries."""
+    if tables.op in ("table", "derived"):
+        return [tables.args[0]]
+    parts = tables.args[: _TABLES_IN.get(tables.op, len(tables.args))]
+    return [source for part in parts for source in local_sources(part)]
+
+
+# How many of the operands are tables; those of the others all are.
+_TABLES_IN = {"join": 2, "arm": 1, "side": 1, "outer": 1}
+
+
+def is_boolean(term: Term) -> bool:
+    """Say whether *term* can only be true, false or NULL."""
+    return term.op in _BOOLEAN
+
+
+_BOOLEAN = frozenset(
+    {"and", "or", "not", "eq", "ne", "lt", "le", "same", "isnull", "exists", "in", "like"}
+    | {"true", "false"}
+)
+
+
+def ordered(term: Term) -> Term:
+    """Put the operands of *term* in order if the order does not matter."""
+    if term.op in COMMUTATIVE and term.name != IN_ORDER:
+        return term._replace(args=tuple(sorted(term.args)))
+    if term.op == "left":
+        return term._replace(args=(term.args[0], *sorted(term.args[1:])))
+    return term
+
+
+def replaced(term: Term, new: Mapping[Term, Term], steps: Steps) -> Term:
+    """Return *term* with each part that is a key of *new* replaced."""
+    steps.take()
+    found = new.get(term) if term.op in ("src", "col") else None
+    if found is not None:
+        return found
+    if not term.args:
+        return term
+    return term._replace(args=tuple(replaced(arg, new, steps) for arg in term.args))
+
+
+# Canonical names.
+
+
+def with_canonical_names(term: Term, steps: Steps, depth: int = 0) -> Term:
+    """
+    Name the tables of each SELECT by their place in it, and order what has no order.
+
+    A name for a row has no meaning of its own (alpha equivalence), so any consistent choice is
+    sound.  Tables are told apart by how they are used; where that leaves several choices, at most
+    `MAX_PERMUTATIONS` are tried and the least result is taken.
+    """
+    steps.take()
+    if term.op != "select":
+        args = tuple(with_canonical_names(arg, steps, depth) for arg in term.args)
+        return _idempotent(ordered(term._replace(args=args)))
+    candidates: list[Term] = []
+    for names in _namings(term, steps):
+        new = {source: Term("src", f"{depth}.{i}") for i, source in enumerate(names)}
+        named = replaced(term, new, steps)
+        args = tuple(with_canonical_names(arg, steps, depth + 1) for arg in named.args)
+        candidates.append(named._replace(args=args))
+    return min(candidates)
+
+
+def _idempotent(term: Term) -> Term:
+    """Drop operands that canonical names have made equal: ``p AND p`` is p, also with NULL."""
+    if term.op in ("and", "or", "union", "intersect") and len(term.args) > 1:
+        return term._replace(args=tuple(dict.fromkeys(term.args)))
+    return term
+
+
+def _namings(select: Term, steps: Steps) -> list[tuple[Term, ...]]:
+    """Return the orders of the tables of a SELECT that may be the canonical one."""
+    locals_ = local_sources(select.args[0])
+    colours = dict.fromkeys(locals_, Term("src", "!"))
+    for _ in range(min(len(locals_) - 1, 3)):
+        seen = {source: _use(select, source, colours, steps) for source in locals_}
+        rank = {use: i for i, use in enumerate(sorted(set(seen.values())))}
+        colours = {source: Term("src", f"!{rank[use]}") for source, use in seen.items()}
+    groups: dict[Term, list[Term]] = {}
+    for source in sorted(locals_, key=lambda source: colours[source]):
+        groups.setdefault(colours[source], []).append(source)
+    if math.prod(math.factorial(min(len(group), 9)) for group in groups.values()) > (
+        MAX_PERMUTATIONS
+    ):
+        return [tuple(source for group in groups.values() for source in group)]
+    choices = product(*(permutations(group) for group in groups.values()))
+    return [tuple(source for group in choice for source in group) for choice in choices]
+
+
+def _use(select: Term, source: Term, colours: Mapping[Term, Term], steps: Steps) -> Term:
+    """Return how *source* is used in a SELECT, whatever the other tables are called."""
+    return _coloured(select, {**colours, source: Term("src", "!me")}, steps)
+
+
+def _coloured(term: Term, colours: Mapping[Term, Term], steps: Steps) -> Term:
+    steps.take()
+    if term.op == "src":
+        return colours.get(term) or (term if "." in term.name else Term("src", "!inner"))
+    if not term.args:
+        return term
+    return ordered(term._replace(args=tuple(_coloured(arg, colours, steps) for arg in term.args)))

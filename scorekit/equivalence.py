@@ -1,0 +1,265 @@
+"""Whether two queries mean the same, decided by evidence alone: `sql_equivalence`."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import attrs
+
+from scorekit._checks import check_choice, check_count, check_number, check_text
+from scorekit._records import Record
+from scorekit._row_comparison import (
+    Row,
+    Rows,
+    same_bag,
+    same_in_some_column_order,
+    same_set,
+)
+from scorekit._sql import check_dialect
+from scorekit._sql_canonical import prove
+from scorekit._sql_refutation import Difference, Same, read_pair, refute
+from scorekit._sql_runnable import UnfaithfulError
+from scorekit._sql_schema import Keys, Schema, read_schema
+from scorekit.errors import one_line
+
+MAX_DATABASES: Final = 10_000
+"""Most databases that `sql_equivalence` tries."""
+
+_ROWS_SHOWN = 12
+_CELL_SHOWN = 60
+
+
+@attrs.frozen(kw_only=True)
+class TableRows(Record):
+    """A small table, written out."""
+
+    table: str
+    columns: tuple[str, ...]
+    """The columns that the queries use."""
+    rows: tuple[tuple[str, ...], ...]
+    """Cells as SQL literals such as ``'text'``, ``1`` and ``NULL``."""
+
+    def __str__(self) -> str:
+        """Return the table on one line."""
+        return f"{self.table}({', '.join(self.columns)}): {_shown(self.rows)}"
+
+
+@attrs.frozen(kw_only=True)
+class Counterexample(Record):
+    """A small database on which two queries have different results."""
+
+    tables: tuple[TableRows, ...]
+    rows_of_a: tuple[tuple[str, ...], ...]
+    """What the first query returns, cells as SQL literals."""
+    rows_of_b: tuple[tuple[str, ...], ...]
+    """What the second query returns."""
+    order_only: bool = False
+    """Whether the same rows come, in an order that cannot be both queries'."""
+
+    def to_text(self) -> str:
+        """Return the tables and both results, one a line; long ones are cut."""
+        order = " in this order" if self.order_only else ""
+        return "\n".join(
+            [
+                *map(str, self.tables),
+                f"The first query returns{order}: {_shown(self.rows_of_a)}",
+                f"The second query returns{order}: {_shown(self.rows_of_b)}",
+            ]
+        )
+
+
+def _shown(rows: tuple[tuple[str, ...], ...]) -> str:
+    listed = [f"({', '.join(row)})" for row in rows[:_ROWS_SHOWN]]
+    if len(rows) > _ROWS_SHOWN:
+        listed.append(f"and {len(rows) - _ROWS_SHOWN} more")
+    return ", ".join(listed) or "no rows"
+
+
+@attrs.frozen(kw_only=True)
+class SqlEquivalence(Record):
+    """Result of `sql_equivalence`."""
+
+    verdict: Literal["proved", "refuted", "unknown"]
+    reason: str
+    """Why, in a few words."""
+    counterexample: Counterexample | None = None
+    """Where the results differ; there exactly if *verdict* is ``"refuted"``."""
+    assumptions: tuple[str, ...] = ()
+    """What the verdict rests on, in sentences."""
+
+    @property
+    def equivalent(self) -> bool | None:
+        """True if proved, False if refuted, None if unknown."""
+        return {"proved": True, "refuted": False}.get(self.verdict)
+
+    def __str__(self) -> str:
+        """Return the verdict and the reason."""
+        return f"{self.verdict}: {self.reason}"
+
+
+def sql_equivalence(
+    a: str,
+    b: str,
+    *,
+    schema: Schema | None = None,
+    keys: Keys | None = None,
+    dialect: str | None = None,
+    rows: Literal["bag", "set"] = "bag",
+    row_order: Literal["auto", "ignored"] = "auto",
+    column_order: Literal["significant", "ignored"] = "significant",
+    tolerance: float = 1e-9,
+    n_databases: int = 40,
+    seed: int = 0,
+) -> SqlEquivalence:
+    """
+    Decide whether two queries mean the same, by proof or by counterexample, without a model.
+
+    Queries are equal if they have equal results on every database that the schema and the keys
+    allow.  Results are equal if they hold the same rows equally often (*rows* ``"bag"``) or at
+    least once each (``"set"``); cells are compared in the order of the columns, whatever these
+    are called.  Where both queries end in an ORDER BY, a row that one query puts before another
+    must not come after it in the other; rows that an ORDER BY leaves tied have no order.  Whole
+    numbers are compared exactly; two numbers of which one is a fraction are equal if they differ
+    by at most *tolerance* times the larger of 1 and both.  NULL equals NULL.
+
+    ``"proved"`` means that both queries were rewritten into the same form, each step of which
+    keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
+    only, on small databases made of their own literals, NULLs and repeated rows, and that a
+    result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
+    among ties, random numbers, the time), nor on what SQLite does otherwise than the queries'
+    dialect; such a pair is ``"unknown"``.  Without a dialect a refutation holds in SQLite,
+    PostgreSQL, MySQL and DuckDB.  The same arguments always give the same result: work is
+    bounded in steps, never by the clock.
+
+    Args:
+        a: One query.
+        b: The other.
+        schema: The tables, as a mapping from table to column to type (which may end in ``NOT
+            NULL`` or ``PRIMARY KEY``) or as CREATE TABLE statements.  Text that defines no
+            table counts as None: what the queries show of the tables is used, if that is clear.
+        keys: The key of a table, a column or a tuple of columns, or a list of tuples where
+            there are several.  Rows differ in it, and it is never NULL.
+        dialect: SQL dialect of both, as sqlglot names it.
+        rows: ``"bag"``, or ``"set"`` where repeated rows do not matter.
+        row_order: ``"auto"``, or ``"ignored"`` where order never matters.
+        column_order: ``"significant"``, or ``"ignored"`` where the results may have their columns
+            in any order.
+        tolerance: By how much fractions may differ, as above (``>= 0``).
+        n_databases: Databases that are tried (count, ``>= 1``).
+        seed: What their contents depend on (``>= 0``).
+
+    Returns:
+        A frozen `SqlEquivalence`.  Text that does not parse or does more than read, a function
+        that SQLite lacks, and a table or column that the schema lacks make it ``"unknown"``,
+        with the reason.
+
+    Raises:
+        InputError: If a choice is not among those above, a count or *tolerance* is out of range,
+            *dialect* is unknown, a table of *schema* has no columns, or *keys* names a table or
+            column that *schema* lacks.
+        TypeError: If an argument has the wrong type.
+
+    Examples:
+        >>> schema = {"users": {"id": "int primary key", "age": "int"}}
+        >>> result = sql_equivalence(
+        ...     "SELECT id FROM users WHERE NOT age = 3",
+        ...     "SELECT id FROM users WHERE age <> 3 OR age IS NULL",
+        ...     schema=schema,
+        ... )
+        >>> result.verdict
+        'refuted'
+        >>> print(result.counterexample.to_text())
+        users(id, age): (7, NULL)
+        The first query returns: no rows
+        The second query returns: (7)
+        >>> sql_equivalence("SELECT 1", "SELECT 2", n_databases=0)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: n_databases must be an integer in [1, 10000], got 0
+
+    .. versionadded:: 0.1.0
+    """
+    texts = check_text("a", a, empty=True), check_text("b", b, empty=True)
+    named = check_dialect(dialect)
+    check_choice("rows", rows, ("bag", "set"))
+    check_choice("row_order", row_order, ("auto", "ignored"))
+    check_choice("column_order", column_order, ("significant", "ignored"))
+    same = _same(rows, column_order, check_number("tolerance", tolerance, 0.0))
+    count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
+    number = check_count("seed", seed)
+    known = read_schema(schema, keys, named)
+    try:
+        pair = read_pair(texts, named)
+    except UnfaithfulError as error:
+        return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
+    if pair.first == pair.second:
+        return SqlEquivalence(verdict="proved", reason="the queries are identical")
+    proof = prove(pair.first, pair.second, schema=known, dialect=named, rows=rows)
+    if proof is not None:
+        return SqlEquivalence(
+            verdict="proved",
+            reason="both queries have the same canonical form",
+            assumptions=proof.assumptions,
+        )
+    found = refute(
+        texts,
+        pair,
+        schema=known,
+        dialect=named,
+        same=same,
+        ordered=row_order == "auto",
+        n_databases=count,
+        seed=number,
+    )
+    if not isinstance(found, Difference):
+        return SqlEquivalence(verdict="unknown", reason=one_line(found.reason))
+    n_rows = sum(len(rows) for _, rows in found.tables.values())
+    what = "the order of results differs" if found.order_only else "results differ"
+    return SqlEquivalence(
+        verdict="refuted",
+        reason=f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}",
+        counterexample=_counterexample(found),
+        assumptions=found.assumptions,
+    )
+
+
+def _same(rows: str, column_order: str, tolerance: float) -> Same:
+    compare = same_set if rows == "set" else same_bag
+
+    def same(first: Rows, second: Rows) -> bool:
+        if first and second and len(first[0]) != len(second[0]):
+            return False
+        if column_order == "significant" or compare(first, second, tolerance):
+            return compare(first, second, tolerance)
+        # no difference is proved where the search for an order of columns was given up
+        return same_in_some_column_order(first, second, tolerance, compare) is not False
+
+    return same
+
+
+def _counterexample(found: Difference) -> Counterexample:
+    first, second = (_literals(rows) for rows in found.results)
+    return Counterexample(
+        tables=tuple(
+            TableRows(table=name, columns=columns, rows=_literals(rows))
+            for name, (columns, rows) in found.tables.items()
+        ),
+        rows_of_a=first,
+        rows_of_b=second,
+        order_only=found.order_only,
+    )
+
+
+def _literals(rows: tuple[Row, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(_literal, row)) for row in rows)
+
+
+def _literal(cell: object) -> str:
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, bytes):
+        return one_line(f"x'{cell.hex()}'", _CELL_SHOWN)
+    if isinstance(cell, str):
+        quoted = cell.replace("'", "''")
+        return one_line(f"'{quoted}'", _CELL_SHOWN)
+    return str(cell)

@@ -1,0 +1,285 @@
+"""Execution accuracy: our comparison of rows, and the field's with the flaws they have."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import re
+import sqlite3
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit import InputError, result_accuracy
+from scorekit._row_comparison import same_bag, same_in_some_column_order, same_set
+
+NAN = math.nan
+
+
+def same(generated: Any, expected: Any, **options: Any) -> bool:
+    """Return the score as a truth value."""
+    return result_accuracy(generated, expected, **options).score == 1.0
+
+
+# Ours.
+
+
+@pytest.mark.parametrize(
+    ("generated", "expected", "equal"),
+    [
+        ([], [], True),
+        ([(1,)], [], False),
+        ([(1, "a")], [[1.0, "a"]], True),
+        ([(1,)], [(Decimal("1.00"),)], True),
+        ([(0.1,)], [(Decimal("0.1"),)], True),
+        ([(True,)], [(1,)], True),
+        ([(1,)], [("1",)], False),
+        ([(None,)], [(None,)], True),
+        ([(None,)], [(0,)], False),
+        ([(None,)], [(NAN,)], False),
+        ([(NAN,)], [(Decimal("NaN"),)], True),
+        ([(math.inf,)], [(Decimal("Infinity"),)], True),
+        ([(math.inf,)], [(1e308,)], False),
+        ([(0.1 + 0.2,)], [(0.3,)], True),
+        ([(1e20,)], [(1e20 * (1 + 1e-12),)], True),
+        ([(10**400,)], [(1.5,)], False),
+        ([(2**53,)], [(2**53 + 1,)], False),
+        ([(Decimal(10) ** 100_000,)], [(1,)], False),
+        ([(1,), (1,)], [(1,)], False),
+        ([(1,), (2,)], [(2,), (1,)], True),
+        ([(1, 2)], [(1,)], False),
+        ([("a", 0.1), ("b", 0.2)], [("a", 0.2), ("b", 0.1)], False),
+        ([(b"x",)], [("x",)], False),
+    ],
+)
+def test_our_rule(generated: Any, expected: Any, *, equal: bool) -> None:
+    """Hand-made: values by value, NULL and NaN by themselves, rows as a bag."""
+    assert same(generated, expected) is equal
+    assert same(expected, generated) is equal
+
+
+def test_reasons_and_counts() -> None:
+    """A result says what the first difference is."""
+    reasons: dict[str, Any] = {
+        "the same rows": ([(1,), (2,)], [(2,), (1,)], {}),
+        "the same rows in another order": ([(1,), (2,)], [(2,), (1,)], {"ordered": True}),
+        "1 columns instead of 2": ([(1,)], [(1, 2)], {}),
+        "1 rows instead of 2": ([(1,)], [(1,), (2,)], {}),
+        "other rows": ([(1,)], [(2,)], {}),
+        "not the same by the rule of bird": ([(1,)], [(2,)], {"rule": "bird"}),
+    }
+    for reason, (generated, expected, options) in reasons.items():
+        result = result_accuracy(generated, expected, **options)
+        assert result.reason == reason
+        assert (result.n_generated, result.n_expected) == (len(generated), len(expected))
+
+
+def test_options() -> None:
+    """Each option leaves out what it says and nothing else."""
+    assert same([(1,), (1,)], [(1,)], rows="set")
+    assert same([(1.0,), (1.0,)], [(1.0 + 1e-12,)], rows="set")
+    assert not same([(1.0,), (2.0,)], [(1.0 + 1e-12,)], rows="set")
+    assert same([(1, "a"), (2, "b")], [("b", 2), ("a", 1)], column_order="ignored")
+    assert not same([(1, "a"), (2, "b")], [("b", 1), ("a", 2)], column_order="ignored")
+    assert same([("a", 1), ("b", 2)], [(1, "a"), (2, "b")], column_order="ignored", ordered=True)
+    assert same([(1.0,)], [(1.05,)], tolerance=0.1)
+    assert not same([(0.1 + 0.2,)], [(0.3,)], tolerance=0)
+
+
+def test_rows_of_a_driver() -> None:
+    """Rows come as sqlite3 returns them, also as an iterator and as `sqlite3.Row`."""
+    connection = sqlite3.connect(":memory:")
+    rows = connection.execute("SELECT 1, 'a' UNION ALL SELECT NULL, x'00'").fetchall()
+    connection.row_factory = sqlite3.Row
+    same_rows = connection.execute("SELECT NULL, x'00' UNION ALL SELECT 1.0, 'a'")
+    assert same(rows, iter(same_rows.fetchall()))
+    connection.close()
+
+
+def test_near_numbers_pair_off() -> None:
+    """Where several columns are near, sorting alone would pair the wrong rows."""
+    generated = [(1.0, 5.0), (1.0 + 1e-12, 3.0)]
+    expected = [(1.0 + 1e-12, 5.0), (1.0, 3.0)]
+    assert same(generated, expected)
+    assert not same(generated, [(1.0, 5.0), (1.0, 5.0)])
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 0.6, 1.2, 1.8]), st.sampled_from([0.0, 0.9])), max_size=5
+    ),
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 0.7, 1.3, 1.8]), st.sampled_from([0.0, 0.5])), max_size=5
+    ),
+)
+def test_bags_with_a_tolerance_equal_enumeration(a: Any, b: Any) -> None:
+    """Oracle: every way to pair the rows off, with a margin that makes nearness intransitive."""
+
+    def near(x: Any, y: Any) -> bool:
+        return all(abs(p - q) <= 0.5 * max(1, p, q) for p, q in zip(x, y, strict=True))
+
+    wanted = len(a) == len(b) and any(
+        all(map(near, a, order)) for order in itertools.permutations(b)
+    )
+    assert same_bag(a, b, 0.5) is wanted
+    covered = all(any(near(x, y) for y in b) for x in a) and all(
+        any(near(x, y) for x in a) for y in b
+    )
+    assert same_set(a, b, 0.5) is covered
+
+
+CELLS = st.sampled_from([None, 0, 1, "a", 0.5])
+ROWS = st.integers(1, 3).flatmap(lambda n: st.lists(st.tuples(*[CELLS] * n), max_size=4))
+
+
+@given(ROWS, ROWS)
+def test_exact_comparisons_equal_counting(a: Any, b: Any) -> None:
+    """Oracles: a Counter for bags, all orders of columns for Spider's rule, sets for BIRD's."""
+    width = len(a[0]) == len(b[0]) if a and b else True
+    assert same(a, b, tolerance=0) is (Counter(a) == Counter(b) and width)
+    assert same(a, b, rule="bird") is (set(a) == set(b))
+    orders = itertools.permutations(range(len(b[0]) if b else 0))
+    turned = ([tuple(row[i] for i in order) for row in b] for order in orders)
+    wanted = width and len(a) == len(b) and any(Counter(a) == Counter(rows) for rows in turned)
+    assert same(a, b, rule="spider") is wanted
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_the_order_of_rows_and_columns(rows: Any, draw: random.Random) -> None:
+    """Shuffled rows are the same bag; shuffled columns too where their order is ignored."""
+    shuffled = draw.sample(rows, len(rows))
+    assert same(rows, shuffled)
+    assert same(rows, rows, ordered=True)
+    order = draw.sample(range(len(rows[0])), len(rows[0])) if rows else []
+    turned = [tuple(row[i] for i in order) for row in shuffled]
+    assert same(rows, turned, column_order="ignored")
+    assert same(rows, turned, rule="spider")
+
+
+# The field's rules, each on the example that shows its flaw.
+
+
+@pytest.mark.parametrize(
+    ("rule", "generated", "expected", "theirs", "ours"),
+    [
+        ("spider", [("Ann", "Lee")], [("Lee", "Ann")], True, False),
+        ("spider", [(0.1 + 0.2,)], [(0.3,)], False, True),
+        ("bird", [(1,), (1,)], [(1,)], True, False),
+        ("bird", [(0.1 + 0.2,)], [(0.3,)], False, True),
+        ("spider2", [("a", 2), ("b", 1)], [("a", 1), ("b", 2)], True, False),
+        ("spider2", [(None,)], [(0,)], True, False),
+        ("spider2", [(1.005,)], [(1,)], True, False),
+        ("spider2", [(1, "more")], [(1,)], True, False),
+        ("spider2", [], [], True, True),
+        ("spider2", [(1,)], [], False, False),
+        ("spider2", [], [(1,)], False, False),
+        ("defog", [(1,), (1,)], [(1,)], True, False),
+        ("defog", [(None,)], [(-99999,)], True, False),
+        ("defog", [(NAN,)], [(None,)], True, False),
+        ("defog", [(1, 2)], [(2, 1)], False, False),
+    ],
+)
+def test_the_fields_rules(
+    rule: Any, generated: Any, expected: Any, *, theirs: bool, ours: bool
+) -> None:
+    """What each accepts or refuses against ours, as its published code does."""
+    assert same(generated, expected, rule=rule) is theirs
+    assert same(generated, expected) is ours
+
+
+@pytest.mark.parametrize("rule", ["spider", "spider2", "defog"])
+def test_the_fields_rules_in_order(rule: Any) -> None:
+    """All but BIRD's heed the order if told to."""
+    assert same([(1,), (2,)], [(2,), (1,)], rule=rule)
+    assert not same([(1,), (2,)], [(2,), (1,)], rule=rule, ordered=True)
+    assert same([(1,), (2,)], [(2,), (1,)], rule="bird", ordered=True)
+
+
+def test_many_alike_columns_do_not_hang() -> None:
+    """Trying out n! orders of 20 columns would take for ever."""
+    rows = [tuple(int(i == j) for j in range(20)) for i in range(20)]
+    assert same(rows, rows[::-1], rule="spider")
+    assert not same(rows, [*rows[:-1], (2,) * 20], rule="spider")
+    alike = [[(0, 1) * 10, (1, 0) * 10], [(0, 1) * 9 + (1, 1), (1, 0) * 9 + (0, 0)]]
+    assert not same(*alike, rule="spider")
+
+
+def test_a_search_without_end_is_given_up() -> None:
+    """Columns that look alike until the last one take a bounded number of comparisons."""
+    calls = 0
+
+    def look(a: Any, b: Any, tolerance: float) -> bool:
+        nonlocal calls
+        del b
+        calls += 1
+        return len(a[0]) < 12 or bool(tolerance)
+
+    rows = [tuple(range(12))]
+    assert same_in_some_column_order(rows, rows, 0.0, look, budget=500) is None
+    assert calls <= 500
+
+
+def test_many_rows() -> None:
+    """Comparing is a matter of counting, not of pairs; a changed last row is still found."""
+    rows = [(i, str(i % 7), i / 8) for i in range(100_000)]
+    assert same(rows, rows[::-1])
+    assert not same(rows, [*rows[:-1], (0, "0", 0.0)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("a", []), TypeError, "generated_rows must be a sequence of rows, got 'a'"),
+        (([], {1}), TypeError, "expected_rows must be a sequence of rows, got {1}"),
+        (([1], []), TypeError, "generated_rows[0] must be a sequence of cells, got 1"),
+        (([], ["ab"]), TypeError, "expected_rows[0] must be a sequence of cells, got 'ab'"),
+        (
+            ([(1, 2), (1, [2])], []),
+            TypeError,
+            "generated_rows[1][1] must be a value that hashes, got [2]",
+        ),
+        (
+            ([], [(1,), (1, 2)]),
+            InputError,
+            "expected_rows[1] must be as wide as expected_rows[0], 1, got 2",
+        ),
+    ],
+)
+def test_rows_that_are_none(arguments: Any, error: type[Exception], message: str) -> None:
+    """A cell that cannot be compared is named by its place."""
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        result_accuracy(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"rule": "x"},
+            InputError,
+            "rule must be one of 'scorekit', 'spider', 'bird', 'spider2', 'defog', got 'x'",
+        ),
+        ({"rows": "x"}, InputError, "rows must be one of 'bag', 'set', got 'x'"),
+        (
+            {"column_order": 1},
+            TypeError,
+            "column_order must be one of 'significant', 'ignored', got 1",
+        ),
+        ({"ordered": 1}, TypeError, "ordered must be True or False, got 1"),
+        ({"tolerance": NAN}, InputError, "tolerance must be a finite number >= 0, got nan"),
+        (
+            {"ordered": True, "rows": "set"},
+            InputError,
+            "ordered must be False where rows is 'set', got True",
+        ),
+    ],
+)
+def test_options_that_are_none(options: Any, error: type[Exception], message: str) -> None:
+    """Each names the argument, its domain and what it got."""
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        result_accuracy([], [], **options)
