@@ -143,7 +143,7 @@ class _Pass:
             return term._replace(args=(this, query))
         select = Select.of(query)
         value = select.outputs[0]
-        if not select.plain:
+        if not select.plain or has_aggregate(this):  # that must stay where its rows are
             return term._replace(args=(this, query))
         if mode != "filter":
             mine = never_null(this, self.known, self.extended)

@@ -159,6 +159,9 @@ DIFFERENT = [
     ("SELECT u.city, o.id FROM users u, orders o GROUP BY u.city", "SELECT u.city, o.id FROM orders o, users u GROUP BY u.city"),
     ("SELECT DISTINCT uid FROM orders", "SELECT uid FROM orders"),
     ("SELECT DISTINCT o.id FROM users u LEFT JOIN orders o ON o.uid = u.id", "SELECT o.id FROM users u LEFT JOIN orders o ON o.uid = u.id"),
+    ("SELECT city FROM users GROUP BY city, age HAVING COUNT(*) IN (SELECT total FROM orders)", "SELECT city FROM users GROUP BY city HAVING COUNT(*) IN (SELECT total FROM orders)"),
+    ("SELECT city FROM users GROUP BY city HAVING COUNT(*) IN (SELECT total FROM orders)", "SELECT DISTINCT city FROM users HAVING COUNT(*) IN (SELECT total FROM orders)"),
+    ("SELECT c FROM (SELECT 1 AS c FROM users HAVING COUNT(*) IN (SELECT total FROM orders)) q", "SELECT 1 FROM users HAVING COUNT(*) > 0"),
     # joins
     ("SELECT u.age FROM users u LEFT JOIN orders o ON u.id = o.uid", "SELECT u.age FROM users u JOIN orders o ON u.id = o.uid"),
     ("SELECT u.age FROM users u LEFT JOIN orders o ON u.id = o.uid", "SELECT u.age FROM orders o LEFT JOIN users u ON u.id = o.uid"),
