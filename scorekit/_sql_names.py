@@ -21,7 +21,8 @@ MAX_DEPTH: Final = 80
 CASE_MATTERS: Final = frozenset({"mysql", "bigquery"})
 """Dialects in which names of tables may differ in case alone."""
 
-_ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
+_HIDDEN = frozenset({"rowid", "oid", "_rowid_", "ctid", "xmin", "xmax", "tableoid", "rownum"})
+"""Columns that tables of some engines have without their being declared."""
 
 _UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
 """Dialects in which an outer join does not give NULLs, or that are hardly SQL."""
@@ -187,14 +188,11 @@ class Names:
                 break
             if found:
                 levels.append(tuple(found))
+            if level.tables and name.casefold() in _HIDDEN:
+                raise UnsupportedError  # a column of this table that no schema names
             level = level.outer
         if not levels:
-            if (
-                may_be_text
-                and name not in _ROW_NUMBERS
-                and self.known.schema is not None
-                and self.known.schema.given
-            ):
+            if may_be_text and self.known.schema is not None and self.known.schema.given:
                 text: str = node.this.this
                 self.known.assumptions.add(f'"{text}" is no column, so that SQLite reads a text')
                 return Term("str", text)
