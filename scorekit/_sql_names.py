@@ -169,7 +169,7 @@ class Names:
             level = level.outer
         raise UnsupportedError
 
-    def column(self, node: exp.Column, scope: Scope) -> Term:
+    def column(self, node: exp.Column, scope: Scope) -> Term:  # noqa: C901 - scope by scope
         check_parts(node, frozenset({"this", "table"}))
         name = self.name(node.this)
         if node.args.get("table") is not None:
