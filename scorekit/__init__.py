@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from scorekit._power import required_tasks as required_tasks
     from scorekit._records import MetricError as MetricError
     from scorekit._records import Record as Record
-    from scorekit._samples import CodeSample as CodeSample
     from scorekit._result_accuracy import ResultAccuracy as ResultAccuracy
     from scorekit._result_accuracy import result_accuracy as result_accuracy
+    from scorekit._samples import CodeSample as CodeSample
     from scorekit._sql_case import SqlCase as SqlCase
     from scorekit._sql_case import SqlCaseScore as SqlCaseScore
     from scorekit._sql_case import ascore_sql_case as ascore_sql_case
@@ -158,7 +158,6 @@ _MODULES = {
     "claude_judge": ("ClaudeJudge",),
     "coding": ("CodeScore", "CodeWeights", "code_score", "code_scores"),
     "comparison": ("Comparison", "compare_reports"),
-    "comparison": ("CaseChange", "Comparison", "compare_reports"),
     "equivalence": (
         "Counterexample",
         "SqlEquivalence",

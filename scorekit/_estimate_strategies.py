@@ -1,4 +1,4 @@
-"""Hypothesis strategies for estimates: several attempts, numeric confidence, judges."""
+"""Hypothesis strategies for estimates and evidence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from scorekit._extrapolation import ExtrapolatedPassAtK, extrapolate_pass_at_k
 from scorekit._g_pass import GPassAtK, g_pass_at_k
 from scorekit._input_strategies import CONFIDENCES, UNIT, sample_counts, suite_counts
 from scorekit._majority import MajorityAtK, majority_at_k
-from scorekit._sql_strategies import st
+from scorekit._result_accuracy import ResultAccuracy, result_accuracy
+from scorekit._sql_strategies import SHOP, sql_queries, st
 from scorekit._verdict import MarginVerdict
 from scorekit.agreement import (
     CorrectedMean,
@@ -20,6 +21,7 @@ from scorekit.agreement import (
     judge_agreement,
 )
 from scorekit.comparison import compare_reports
+from scorekit.equivalence import Counterexample, SqlEquivalence, TableRows, sql_equivalence
 from scorekit.sampling import PassHatK, pass_hat_k
 
 JUDGED = st.sampled_from([0.0, 0.5, 1.0])
@@ -149,3 +151,49 @@ def margin_verdicts(draw: st.DrawFn) -> MarginVerdict:
     compared = compare_reports(before, after, margin=draw(st.floats(0.01, 0.9)))
     assert compared.suite.within_margin is not None  # noqa: S101 - asked for
     return compared.suite.within_margin
+
+
+@st.composite
+def sql_equivalences(draw: st.DrawFn) -> SqlEquivalence:
+    """
+    Draw results of `scorekit.sql_equivalence` on queries over ``SHOP``.
+
+    .. versionadded:: 0.1.0
+    """
+    a, b = draw(sql_queries(max_depth=1)), draw(sql_queries(max_depth=1))
+    return sql_equivalence(a, b, schema=SHOP, dialect="sqlite", n_databases=5)
+
+
+def counterexamples() -> st.SearchStrategy[Counterexample]:
+    """
+    Draw small databases on which two queries differ.
+
+    .. versionadded:: 0.1.0
+    """
+    return st.integers(0, 9).map(_counterexample)
+
+
+def _counterexample(age: int) -> Counterexample:
+    older = f"SELECT id FROM users WHERE age > {age}"  # noqa: S608 - a number
+    found = sql_equivalence("SELECT id FROM users", older)
+    assert found.counterexample is not None  # noqa: S101 - whoever is not older
+    return found.counterexample
+
+
+def table_rows() -> st.SearchStrategy[TableRows]:
+    """
+    Draw the tables of such databases.
+
+    .. versionadded:: 0.1.0
+    """
+    return counterexamples().flatmap(lambda example: st.sampled_from(example.tables))
+
+
+def result_accuracies() -> st.SearchStrategy[ResultAccuracy]:
+    """
+    Draw results of `scorekit.result_accuracy`.
+
+    .. versionadded:: 0.1.0
+    """
+    rows = st.lists(st.tuples(st.integers(0, 2), st.none() | UNIT), max_size=3)
+    return st.builds(result_accuracy, rows, rows, ordered=st.booleans())

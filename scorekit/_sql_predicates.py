@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
-from scorekit._sql_resolution import Known
+from scorekit._sql_known import Known
 from scorekit._sql_terms import FALSE, NULL, TRUE, Term, is_boolean, ordered
 
 Mode: TypeAlias = Literal["value", "bool", "filter"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from scorekit._sql_known import Known
 from scorekit._sql_predicates import (
     LITERALS,
     Mode,
@@ -15,7 +16,6 @@ from scorekit._sql_predicates import (
     strict_parts,
     without_implied_null_tests,
 )
-from scorekit._sql_resolution import Known
 from scorekit._sql_terms import (
     IN_ORDER,
     NONE,
@@ -143,7 +143,7 @@ class _Pass:
             return term._replace(args=(this, query))
         select = Select.of(query)
         value = select.outputs[0]
-        if not select.plain:
+        if not select.plain or has_aggregate(this):  # that must stay where its rows are
             return term._replace(args=(this, query))
         if mode != "filter":
             mine = never_null(this, self.known, self.extended)

@@ -25,7 +25,7 @@ class UnsupportedError(Exception):
     """A query holds something whose meaning is not known well enough to reason about it."""
 
 
-MAX_STEPS: Final = 60_000
+MAX_STEPS: Final = 40_000
 """Terms visited for one query before it is given up."""
 
 MAX_PERMUTATIONS: Final = 24
@@ -35,7 +35,7 @@ TRUE, FALSE, NULL, NONE = Term("true"), Term("false"), Term("null"), Term("none"
 
 # Operands of these may come in any order.
 COMMUTATIVE: Final = frozenset(
-    {"and", "or", "eq", "ne", "same", "add", "mul", "from", "group", "full"}
+    {"and", "or", "eq", "ne", "add", "mul", "from", "group", "full"}
     | {"union", "union all", "intersect"}
 )
 
@@ -135,7 +135,7 @@ def is_boolean(term: Term) -> bool:
 
 
 _BOOLEAN = frozenset(
-    {"and", "or", "not", "eq", "ne", "lt", "le", "same", "isnull", "exists", "in", "like"}
+    {"and", "or", "not", "eq", "ne", "lt", "le", "isnull", "exists", "in", "like"}
     | {"true", "false"}
 )
 

@@ -146,6 +146,9 @@ class Maker:
                     self.aggregate(sources, "int") if self.chance(0.6) else self.rng.choice(keys)
                 )
                 block.having = ("cmp", self.operator(), left, self.literal(kind_of(left)))
+                if self.budget > 0 and self.chance(0.2):
+                    self.budget -= 3
+                    block.having = ("insub", left, self.block([], [kind_of(left)], plain=True))
         return block
 
     def source(self, outer: list[Source]) -> Source:

@@ -117,6 +117,7 @@ DIFFERENT = [
     ("SELECT a.age FROM users a, users b WHERE a.id = b.age", "SELECT b.age FROM users a, users b WHERE a.id = b.age"),
     ("SELECT * FROM users u, orders o", "SELECT * FROM orders o, users u"),
     ("SELECT 1 FROM users WHERE EXISTS (SELECT 1 FROM orders WHERE orders.id = users.id)", "SELECT 1 FROM users WHERE EXISTS (SELECT 1 FROM orders, users WHERE orders.id = users.id)"),
+    ("SELECT 1 FROM items WHERE EXISTS (SELECT 1 FROM orders WHERE oid = 1)", "SELECT 1 FROM items WHERE EXISTS (SELECT 1 FROM orders WHERE items.oid = 1)"),
     ("SELECT id FROM main.users", "SELECT id FROM users"),
     # conditions
     ("SELECT 1 FROM users WHERE age < 1 AND NOT age > 1", "SELECT 1 FROM users WHERE age <= 1"),
@@ -159,6 +160,9 @@ DIFFERENT = [
     ("SELECT u.city, o.id FROM users u, orders o GROUP BY u.city", "SELECT u.city, o.id FROM orders o, users u GROUP BY u.city"),
     ("SELECT DISTINCT uid FROM orders", "SELECT uid FROM orders"),
     ("SELECT DISTINCT o.id FROM users u LEFT JOIN orders o ON o.uid = u.id", "SELECT o.id FROM users u LEFT JOIN orders o ON o.uid = u.id"),
+    ("SELECT city FROM users GROUP BY city, age HAVING COUNT(*) IN (SELECT total FROM orders)", "SELECT city FROM users GROUP BY city HAVING COUNT(*) IN (SELECT total FROM orders)"),
+    ("SELECT city FROM users GROUP BY city HAVING COUNT(*) IN (SELECT total FROM orders)", "SELECT DISTINCT city FROM users HAVING COUNT(*) IN (SELECT total FROM orders)"),
+    ("SELECT c FROM (SELECT 1 AS c FROM users HAVING COUNT(*) IN (SELECT total FROM orders)) q", "SELECT 1 FROM users HAVING COUNT(*) > 0"),
     # joins
     ("SELECT u.age FROM users u LEFT JOIN orders o ON u.id = o.uid", "SELECT u.age FROM users u JOIN orders o ON u.id = o.uid"),
     ("SELECT u.age FROM users u LEFT JOIN orders o ON u.id = o.uid", "SELECT u.age FROM orders o LEFT JOIN users u ON u.id = o.uid"),

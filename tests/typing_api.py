@@ -36,8 +36,8 @@ from scorekit import (
 )
 
 
-def api() -> None:
-    """Hold the types of common calls."""
+def estimates() -> None:
+    """Hold the types of estimates."""
     assert_type(scorekit.code_score(compiled=True, passed=1), CodeScore)
     assert_type(scorekit.code_scores(compiled=[True, False]), NDArray[np.float64])
     scorekit.code_scores(compiled=np.array([True]), passed=np.array([1]))
@@ -58,6 +58,9 @@ def api() -> None:
     assert_type(scorekit.describe([1, 2.0]), Statistics)
     assert_type(scorekit.letter_grade(0.9), LetterGrade)
 
+
+def reports() -> None:
+    """Hold the types of reports and what is made of them."""
     sample = CodeSample(case_id="a", model="m", compiled=True)
     assert_type(scorekit.code_report([sample], ks=(1,)), CodeReport)
     assert_type(scorekit.code_report([sample]).models[0].pass_at_k[0].score, float)
@@ -76,6 +79,14 @@ def api() -> None:
     assert_type(scorekit.tier_statistics("T0", [run]), TierStatistics)
     assert_type(scorekit.tier_uplift(0.8, baseline=0.7), float | None)
 
+    assert_type(scorekit.plot_pass_at_k(scorekit.code_report([sample])), Axes)
+    scorekit.plot_pass_at_k({"m": scorekit.pass_at_ks(n_samples=2, n_correct=1, ks=(1, 2))})
+    drawn: CodeSample = scorekit.strategies.code_samples().example()
+    assert_type(scorekit.code_report([drawn]), CodeReport)
+
+
+def evidence() -> None:
+    """Hold the types of metrics of SQL and of judges."""
     cached = CachedJudge(ClaudeJudge(model="claude-haiku-5-5"), directory="verdicts")
     judges: list[Judge] = [cached, VotingJudge(cached), judge_from_function(abs_, identity="x")]
     assert_type(scorekit.query_correctness("a", ["b"], judge=judges[0]), QueryCorrectness)
@@ -94,10 +105,6 @@ def api() -> None:
         judge_labeled=[True], human=pd.Series([1.0]), judge_unlabeled=[0.5], power_tuned=True
     )
     assert_type(mean.interval, Interval)
-    assert_type(scorekit.plot_pass_at_k(scorekit.code_report([sample])), Axes)
-    scorekit.plot_pass_at_k({"m": scorekit.pass_at_ks(n_samples=2, n_correct=1, ks=(1, 2))})
-    drawn: CodeSample = scorekit.strategies.code_samples().example()
-    assert_type(scorekit.code_report([drawn]), CodeReport)
 
 
 def abs_(request: JudgeRequest) -> float:
