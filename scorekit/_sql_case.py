@@ -22,13 +22,13 @@ from scorekit._checks import (
 from scorekit._judges import Judge, check_timeout, in_thread
 from scorekit._records import FrozenMapping, MetricError, Record, is_mapping, metric_error
 from scorekit._sql import check_dialect
+from scorekit._sql_schema import schema_text
 from scorekit.calibration import DEFAULT_NOMINAL
 from scorekit.judging import (
     QueryCorrectness,
     accepted_queries,
     aquery_correctness,
     query_correctness,
-    schema_text,
 )
 from scorekit.tables import TableAccuracy, table_accuracy
 from scorekit.validation import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import logging
 import math
@@ -20,6 +19,7 @@ import attrs
 
 from scorekit._checks import check_count, check_number, check_text
 from scorekit._judges import Judge, JudgeRequest, Verdict
+from scorekit._keys import key_of
 from scorekit._records import Record
 from scorekit._single_flight import SingleFlight
 from scorekit._voting import VotingJudge, checked_judge, checked_verdict
@@ -40,7 +40,6 @@ PURGES_PER_LIFETIME: Final = 24
 """How often expired verdicts are deleted from disk, at the default hourly."""
 
 _log = logging.getLogger(__name__)
-_to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class CacheWarning(UserWarning):
@@ -229,7 +228,7 @@ class CachedJudge:
 
     def _key(self, request: JudgeRequest) -> str:
         """Return a digest of everything that can change the verdict."""
-        parts = (
+        return key_of(
             SCHEMA,
             self._judge.identity,
             request.generated,
@@ -240,7 +239,6 @@ class CachedJudge:
             request.counterexample,
             request.trial,
         )
-        return hashlib.sha256(_to_json(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _look(self, key: str) -> Verdict | None:
         if os.getpid() != self._pid:

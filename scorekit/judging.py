@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Literal, cast
 
 import attrs
@@ -15,6 +15,7 @@ from scorekit._checks import (
     check_items,
     check_text,
 )
+from scorekit._evidence import evidence_on, is_remembered
 from scorekit._judges import (
     Judge,
     JudgeRequest,
@@ -24,15 +25,22 @@ from scorekit._judges import (
     check_timeout,
     in_thread,
 )
+from scorekit._keys import key_of
 from scorekit._records import FrozenMapping, MetricError, MetricResult, metric_error
 from scorekit._sql import check_dialect, check_sql
-from scorekit.errors import JudgeError, SqlError, refuse
+from scorekit._sql_schema import Schema, schema_text
+from scorekit.equivalence import SqlEquivalence
+from scorekit.errors import JudgeError, SqlError
 
 METRIC = "query_correctness"
 
 TIMEOUT_MESSAGE = "LLM judge timeout"
 
-Schema = str | Mapping[str, Mapping[str, str]]
+NO_JUDGE = (
+    "the queries differ in text, are not proved equal, and there is no judge to ask; "
+    "pass judge=ClaudeJudge() or judge=judge_from_function(...)"
+)
+
 Evidence = Literal["auto", "judge"]
 
 _log = logging.getLogger(__name__)
@@ -51,6 +59,8 @@ class QueryCorrectness(MetricResult):
     """Whether the judge's verdict came from a cache."""
     contested: bool = False
     """Whether the judge says equivalent in the face of a counterexample."""
+    equivalence: SqlEquivalence | None = None
+    """What is known without a judge; None where nothing was looked for."""
     votes: tuple[float, ...] = ()
     """The single scores, where several asks were put to the vote; they may disagree."""
     instructions_found: bool = False
@@ -77,18 +87,21 @@ def query_correctness(
     """
     Score whether a generated query answers what the expected one does: 1.0, 0.5 or 0.0.
 
-    In this order: identical text (outer space and final ``;`` aside) is right without asking
-    anyone; SQL that does not parse is wrong; everything else is the judge's to decide.  Without a
-    judge an undecided pair is a failure of the instrument, not a guess.
+    In this order: identical text (outer space and final ``;`` aside) is right; SQL that does not
+    parse is wrong; what `sql_equivalence` proves equal is right; everything else is the judge's to
+    decide, who is shown a counterexample where there is one.  Without a judge an undecided pair is
+    a failure of the instrument, not a guess.
 
     Args:
         generated: The model's SQL.
         expected: The reference SQL, or several accepted queries of which the best counts.
         judge: Whom to ask; see `judge_from_function`.
         dialect: SQL dialect of both, as sqlglot names it; None tries several.
-        schema: The tables, as text or as a mapping from table to column to type.
+        schema: The tables, as text or as a mapping from table to column to type.  CREATE TABLE
+            statements and the mapping let more be proved and refuted.
         question: What the query should answer, in the user's words.
-        evidence: ``"auto"`` or ``"judge"``; what may decide before the judge is asked.
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
         timeout_seconds: Bound on the judge, retries included (``> 0``).
 
     Returns:
@@ -115,7 +128,11 @@ def query_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    decided = pair.without_judge() or pair.remembered()
+    decided = pair.at_sight()
+    if decided is not None:
+        return decided
+    pair = pair.with_evidence()
+    decided = pair.without_asking()
     if decided is not None:
         return decided
     answer = in_thread(pair.ask)
@@ -165,7 +182,12 @@ async def aquery_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    decided = pair.without_judge() or pair.remembered()
+    decided = pair.at_sight()
+    if decided is not None:
+        return decided
+    known = pair.with_known_evidence()
+    pair = await asyncio.to_thread(pair.with_evidence) if known is None else known
+    decided = pair.without_asking()
     if decided is not None:
         return decided
     task = asyncio.ensure_future(pair.aask())
@@ -188,9 +210,13 @@ class _Pair:
     accepted: tuple[str, ...]
     judge: Judge | None
     dialect: str | None
-    schema: str | None
+    schema: Schema | None
+    schema_text: str | None
     question: str | None
+    evidence: Evidence
     timeout_seconds: float
+    known: tuple[SqlEquivalence, ...] = ()
+    """What evidence says of the accepted queries in turn, up to the first that is proved."""
 
     @classmethod
     def checked(  # noqa: PLR0917 - one caller each way, in the order of the public signature
@@ -215,13 +241,15 @@ class _Pair:
             accepted=accepted_queries(expected),
             judge=cast("Judge | None", judge),
             dialect=dialect,
-            schema=None if schema is None else schema_text(schema),
+            schema=schema,
+            schema_text=None if schema is None else schema_text(schema),
             question=question,
+            evidence=cast("Evidence", evidence),
             timeout_seconds=check_timeout(timeout_seconds),
         )
 
-    def without_judge(self) -> QueryCorrectness | None:
-        """Return the result where no judge is needed, or none can be asked."""
+    def at_sight(self) -> QueryCorrectness | None:
+        """Return the result where the two texts say enough."""
         if _bare(self.generated) in map(_bare, self.accepted):
             return QueryCorrectness(
                 score=1.0, reasoning="Queries are identical", method="identical"
@@ -230,62 +258,84 @@ class _Pair:
             check_sql(self.generated, self.dialect)
         except SqlError as error:
             return self._failure("output", error.kind, error)
-        if self.judge is None:
-            message = (
-                "the queries differ in text and there is no judge to ask; "
-                "pass judge=ClaudeJudge() or judge=judge_from_function(...)"
-            )
-            return self._failure("instrument", "no_judge", message)
         return None
 
-    def remembered(self) -> QueryCorrectness | None:
-        """Return the result where the judge knows all it needs, without waiting for anything."""
+    def with_evidence(self) -> _Pair:
+        """Return the pair with what can be said without a judge; remembered from then on."""
+        known: list[SqlEquivalence] = []
+        for expected in self.accepted if self.evidence == "auto" else ():
+            key = key_of(self.generated, expected, self.dialect, self.schema_text)
+            known.append(evidence_on(key, self.generated, expected, self.dialect, self.schema))
+            if known[-1].verdict == "proved":
+                break
+        return attrs.evolve(self, known=tuple(known))
+
+    def with_known_evidence(self) -> _Pair | None:
+        """Do the same without any work, or return None."""
+        if self.evidence == "auto":
+            keys = (
+                key_of(self.generated, e, self.dialect, self.schema_text) for e in self.accepted
+            )
+            if not all(map(is_remembered, keys)):
+                return None
+        return self.with_evidence()
+
+    def without_asking(self) -> QueryCorrectness | None:
+        """Return the result where they are proved equal, or no judge need or can be asked."""
+        if self.known and self.known[-1].verdict == "proved":
+            last = self.known[-1]
+            return QueryCorrectness(
+                score=1.0, reasoning=last.reason, method="proved", equivalence=last
+            )
+        if self.judge is None:
+            return self._failure("instrument", "no_judge", NO_JUDGE)
         if not isinstance(self.judge, Remembering) or len(self.accepted) > 1:
             return None  # of several, those that are known would be looked up and counted twice
-        request = self._requests()[0]
-        verdict = self.judge.peek(request)
-        return None if verdict is None else self.judged((request, verdict))
+        verdict = self.judge.peek(self._request(0))
+        return None if verdict is None else self.judged((0, verdict))
 
-    def ask(self) -> tuple[JudgeRequest, Verdict]:
-        """Ask the judge about each accepted query until one is equivalent."""
+    def ask(self) -> tuple[int, Verdict]:
+        """Ask the judge about each accepted query until one is equivalent; say which is best."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
         best = None
-        for request in self._requests():
-            best = _better(best, request, self.judge.judge(request))
+        for i in range(len(self.accepted)):
+            best = _better(best, i, self.judge.judge(self._request(i)))
             if best[1].score == 1.0:
                 break
-        return cast("tuple[JudgeRequest, Verdict]", best)
+        return cast("tuple[int, Verdict]", best)
 
-    async def aask(self) -> tuple[JudgeRequest, Verdict]:
+    async def aask(self) -> tuple[int, Verdict]:
         """Do the same through ``ajudge``."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
         best = None
-        for request in self._requests():
-            best = _better(best, request, await self.judge.ajudge(request))
+        for i in range(len(self.accepted)):
+            best = _better(best, i, await self.judge.ajudge(self._request(i)))
             if best[1].score == 1.0:
                 break
-        return cast("tuple[JudgeRequest, Verdict]", best)
+        return cast("tuple[int, Verdict]", best)
 
-    def _requests(self) -> list[JudgeRequest]:
-        return [
-            JudgeRequest(
-                generated=self.generated,
-                expected=expected,
-                question=self.question,
-                schema=self.schema,
-                dialect=self.dialect,
-            )
-            for expected in self.accepted
-        ]
+    def _request(self, i: int) -> JudgeRequest:
+        counterexample = self.known[i].counterexample if self.known else None
+        return JudgeRequest(
+            generated=self.generated,
+            expected=self.accepted[i],
+            question=self.question,
+            schema=self.schema_text,
+            dialect=self.dialect,
+            counterexample=None if counterexample is None else counterexample.to_text(),
+        )
 
-    def judged(self, answer: tuple[JudgeRequest, Verdict]) -> QueryCorrectness:
-        """Return the result of a verdict."""
-        _, verdict = answer
+    def judged(self, answer: tuple[int, Verdict]) -> QueryCorrectness:
+        """Return the result of a verdict on one of the accepted queries."""
+        i, verdict = answer
+        known = self.known[i] if self.known else None
         return QueryCorrectness(
             score=verdict.score,
             reasoning=verdict.reasoning,
             method="judge",
             cached=verdict.cached,
+            contested=verdict.score == 1.0 and known is not None and known.verdict == "refuted",
+            equivalence=known,
             votes=verdict.votes,
             instructions_found=verdict.instructions_found,
             usage=verdict.usage,
@@ -312,14 +362,18 @@ class _Pair:
         record = metric_error(
             METRIC, origin=origin, kind=kind, error=error, inputs=inputs, logger=_log
         )
-        return QueryCorrectness(score=0.0, reasoning=record.message, method=None, error=record)
+        return QueryCorrectness(
+            score=0.0,
+            reasoning=record.message,
+            method=None,
+            equivalence=self.known[0] if self.known else None,
+            error=record,
+        )
 
 
-def _better(
-    best: tuple[JudgeRequest, Verdict] | None, request: JudgeRequest, answer: object
-) -> tuple[JudgeRequest, Verdict]:
+def _better(best: tuple[int, Verdict] | None, i: int, answer: object) -> tuple[int, Verdict]:
     verdict = as_verdict(answer)
-    return best if best is not None and best[1].score >= verdict.score else (request, verdict)
+    return best if best is not None and best[1].score >= verdict.score else (i, verdict)
 
 
 def accepted_queries(expected: object) -> tuple[str, ...]:
@@ -332,16 +386,3 @@ def accepted_queries(expected: object) -> tuple[str, ...]:
 
 def _bare(sql: str) -> str:
     return sql.strip().rstrip("; \t\r\n")
-
-
-def schema_text(schema: object) -> str:
-    """Return a schema as a judge is shown it: one table a line."""
-    if isinstance(schema, str):
-        return schema
-    if not isinstance(schema, Mapping):
-        refuse("schema", "text or a mapping from table to column to type", schema, TypeError)
-    tables = cast("Mapping[str, Mapping[str, str]]", schema)
-    return "\n".join(
-        f"{table}({', '.join(f'{column} {kind}' for column, kind in columns.items())})"
-        for table, columns in tables.items()
-    )

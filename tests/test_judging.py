@@ -15,8 +15,9 @@ import attrs
 import pytest
 
 from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit._sql_schema import schema_text
 from scorekit.errors import InputError, JudgeError
-from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness, schema_text
+from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
 
 Ask = Callable[..., QueryCorrectness]
 
