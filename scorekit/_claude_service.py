@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+import re
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from importlib import import_module
@@ -25,7 +28,7 @@ from scorekit._claude_prompt import (
 )
 from scorekit._costs import ModelPrice, token_cost
 from scorekit._judges import JudgeRequest, Verdict
-from scorekit.errors import JudgeError, one_line
+from scorekit.errors import InputError, JudgeError, one_line
 from scorekit.judging import METRIC, TIMEOUT_MESSAGE
 
 if TYPE_CHECKING:
@@ -38,6 +41,9 @@ CLOSE_SECONDS = 5.0
 
 TOKENS_AROUND = 2000
 """Upper bound on what the service adds to a prompt, for instance the schema of the answer."""
+
+SHORTEST_SECRET = 8
+"""Below so many characters a piece of a header is no secret: the word Bearer, say."""
 
 _HOPELESS = {401, 403}
 """Answers after which every later call would fail too."""
@@ -104,6 +110,7 @@ class Service:
         self._closed = False
         self._broken: JudgeError | None = None
         self._has_succeeded = False
+        self._secrets: set[str] = set()
 
     def client(self) -> anthropic.AsyncAnthropic:
         """Return the SDK's client, which looks for a key and an address if it is given none."""
@@ -113,12 +120,15 @@ class Service:
             if self._client is None:
                 import anthropic
 
-                self._client = anthropic.AsyncAnthropic(
+                client = anthropic.AsyncAnthropic(
                     api_key=self.settings.api_key,
                     base_url=self.settings.base_url,
                     timeout=None,  # one deadline stands over all, and the retries are ours
                     max_retries=0,
                 )
+                check_key("ANTHROPIC_API_KEY", client.api_key or None)
+                check_key("ANTHROPIC_AUTH_TOKEN", client.auth_token or None)
+                self._client = client
             return self._client
 
     def submit(self, request: JudgeRequest, variables: dict[str, str]) -> Future[Verdict]:
@@ -164,6 +174,10 @@ class Service:
             await question.reserve()
             try:
                 score, reasoning, answer = await question.put()
+            except Exception as error:
+                if self._is_told_by(error):
+                    raise error from None  # its own words are clean, those of its causes are not
+                raise
             finally:
                 question.settle()
         self._has_succeeded = True
@@ -176,6 +190,20 @@ class Service:
             response_id=answer.text("id"),
             instructions_found=instructions_found(request),
         )
+
+    def hide(self, text: str, headers: Mapping[str, str]) -> str:
+        """Return *text* without the secrets that were sent in *headers*: a gateway may echo them."""
+        for name in ("authorization", "x-api-key"):
+            pieces = re.split(r"[^!-~]+", headers.get(name, ""))
+            self._secrets.update(piece for piece in pieces if len(piece) >= SHORTEST_SECRET)
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    def _is_told_by(self, error: Exception) -> bool:
+        """Return whether the traceback of *error* shows a secret."""
+        text = "".join(traceback.format_exception(error))
+        return any(secret in text for secret in self._secrets)
 
     def check(self) -> None:
         """Refuse to ask where an earlier answer said that it is no use."""
@@ -319,15 +347,15 @@ class _Question:
         # The SDK's own reading takes any text for a message, so the body is read here.
         create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
         try:
-            response = await create(**request)
-            body = response.http_response.json()
+            response = (await create(**request)).http_response
+            body = json.loads(self._service.hide(response.text, response.request.headers))
         except anthropic.APIStatusError as error:
             self.settle(0.0)
             raise self._refused(error) from error
         except anthropic.APIConnectionError as error:
             self.settle()
-            message = f"connection failed: {one_line(repr(error.__cause__ or error))}"
-            failure = JudgeError("connection", message)
+            cause = self._service.hide(repr(error.__cause__ or error), error.request.headers)
+            failure = JudgeError("connection", one_line(f"connection failed: {cause}"))
             raise _Passing(failure, error) from error
         except anthropic.AnthropicError as error:  # credentials that cannot be read
             raise self._unusable(f"the client cannot be used: {error}") from error
@@ -340,7 +368,8 @@ class _Question:
 
     def _refused(self, error: anthropic.APIStatusError) -> Exception:
         status = error.status_code
-        message = one_line(f"HTTP {status}: {error.api_message or error.message}")
+        words = self._service.hide(error.api_message or error.message, error.request.headers)
+        message = one_line(f"HTTP {status}: {words}")
         failure = JudgeError(error_kind(status, error.type), message)
         if status >= SERVER_ERROR or status in _PASSING:
             busy = status == _TOO_MANY_REQUESTS
@@ -392,3 +421,14 @@ class _Question:
 def _has_key(client: anthropic.AsyncAnthropic) -> bool:
     headers = {name.lower() for name in client.default_headers}
     return client.credentials is not None or not headers.isdisjoint({"authorization", "x-api-key"})
+
+
+def check_key(name: str, key: object) -> str | None:
+    """Return a key that can be sent, or refuse it without showing it."""
+    if key is None:
+        return None
+    if not isinstance(key, str):
+        raise TypeError(f"{name} must be a string, got {type(key).__name__}")
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise InputError(f"{name} must be printable ASCII text without spaces, got something else")
+    return key

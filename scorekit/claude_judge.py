@@ -23,7 +23,7 @@ from scorekit._checks import (
     check_text,
 )
 from scorekit._claude_prompt import CHOICE_SCORES, PROMPT_HASH, price_of, template_variables
-from scorekit._claude_service import Service, Settings, closed
+from scorekit._claude_service import Service, Settings, check_key, closed
 from scorekit._costs import ModelPrice
 from scorekit._judges import JudgeRequest, Verdict, check_timeout
 from scorekit._records import FrozenMapping, is_mapping
@@ -101,7 +101,7 @@ class ClaudeJudge:
             check_choice("effort", effort, EFFORTS)
         settings = Settings(
             model=check_text("model", model),
-            api_key=_check_key(api_key),
+            api_key=check_key("api_key", api_key),
             base_url=_check_address(base_url),
             timeout_seconds=check_timeout(timeout_seconds),
             max_concurrency=check_count("max_concurrency", max_concurrency, 1),
@@ -249,17 +249,6 @@ def _start_anew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_start_anew)
-
-
-def _check_key(key: object) -> str | None:
-    # No message may show it.
-    if key is None:
-        return None
-    if not isinstance(key, str):
-        raise TypeError(f"api_key must be a string, got {type(key).__name__}")
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise InputError("api_key must be printable ASCII text without spaces, got something else")
-    return key
 
 
 def _check_address(address: object) -> str | None:

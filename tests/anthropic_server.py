@@ -121,8 +121,9 @@ class _Replies:
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in head.items()]
         self.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
-    def error(self, status: int, kind: str, **headers: str) -> None:
-        error = {"type": "error", "error": {"type": kind, "message": f"this is {kind}"}}
+    def error(self, status: int, kind: str, message: str = "", **headers: str) -> None:
+        message = message or f"this is {kind}"
+        error = {"type": "error", "error": {"type": kind, "message": message}}
         self.send(status, json.dumps(error).encode(), **headers)
 
     def message(self, content: object, stop: str = "end_turn", **more: Any) -> None:
@@ -257,6 +258,15 @@ class _Replies:
 
     def authentication(self) -> None:
         self.error(401, "authentication_error")
+
+    def invalid_key(self, key: str) -> None:
+        self.error(401, "authentication_error", f"invalid key {key}")
+
+    def busy_with(self, key: str) -> None:
+        self.error(500, "api_error", f"key {key} has to wait", retry_after="0.01")
+
+    def reasons(self, text: str) -> None:
+        self.verdict({"reasons": text, "choice": "partial"})
 
     def permission(self) -> None:
         self.error(403, "permission_error")

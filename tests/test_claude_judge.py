@@ -427,6 +427,54 @@ def test_a_key_in_the_headers_of_the_environment(
     assert key_sent(server) == "from-headers"
 
 
+@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])
+@pytest.mark.parametrize("key", [f"{KEY}\n", f"{KEY} b", f"{KEY}\u2026", f"{KEY}\x01"])
+def test_a_broken_key_of_the_environment_is_not_shown(
+    server: Any, monkeypatch: pytest.MonkeyPatch, name: str, key: str
+) -> None:
+    """A key pasted with its line end must not stand in a message, a traceback or a log."""
+    monkeypatch.setenv(name, key)
+    with judge_for(server, api_key=None) as judge:
+        result = ask(judge)
+    assert result.error is not None
+    assert result.error.kind == "authentication_error"
+    assert f"{name} must be printable ASCII text without spaces" in result.error.message
+    assert KEY not in repr(result)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "kind"),
+    [
+        (f"invalid_key={KEY}", "", "authentication_error"),
+        (f"busy_with={KEY}", f"busy_with={KEY}", "api_error"),
+        (f"busy_with={KEY}", "slow", "timeout"),
+        (f"reasons={KEY}", "", None),
+    ],
+)
+def test_a_key_that_comes_back_is_not_shown(
+    server: Any, caplog: pytest.LogCaptureFixture, first: str, then: str, kind: str | None
+) -> None:
+    """Gateways quote the key that they refuse; it stays out of everything, causes included."""
+    server.fault = lambda _, n: first if n == 1 else then
+    with judge_for(server, max_retries=1, timeout_seconds=1.0) as judge:
+        result = ask(judge)
+    assert (result.error.kind if result.error else None) == kind
+    assert KEY not in repr(result) + caplog.text
+    assert KEY[-10:] not in repr(result)
+
+
+def test_a_key_that_cannot_be_a_header_is_not_shown(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The HTTP client quotes the header that it refuses to send."""
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"Authorization: Bearer {KEY}\rx")
+    with judge_for(server, api_key=None, max_retries=0) as judge:
+        result = ask(judge)
+    assert result.error is not None
+    assert KEY not in repr(result)
+
+
 def test_max_calls_counts_every_call(server: Any) -> None:
     """Those under way and retries as well; beyond it there is an error, not a silent skip."""
     server.seconds = 0.05
