@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import math
 import re
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -109,6 +110,9 @@ class Service:
         self._slots = asyncio.Semaphore(settings.max_concurrency)
         self._closed = False
         self._broken: JudgeError | None = None
+        self._is_broken_for_good = False
+        self._n_under_way = 0
+        self._answered = asyncio.Event()
         self._has_succeeded = False
         self._secrets: set[str] = set()
 
@@ -169,7 +173,7 @@ class Service:
 
     async def _ask(self, request: JudgeRequest, variables: dict[str, str]) -> Verdict:
         async with self._slots:
-            self.check()
+            await self.check()
             question = _Question(self, variables)
             await question.reserve()
             try:
@@ -180,7 +184,6 @@ class Service:
                 raise
             finally:
                 question.settle()
-        self._has_succeeded = True
         return Verdict(
             score=score,
             reasoning=reasoning,
@@ -205,17 +208,37 @@ class Service:
         text = "".join(traceback.format_exception(error))
         return any(secret in text for secret in self._secrets)
 
-    def check(self) -> None:
+    async def check(self) -> None:
         """Refuse to ask where an earlier answer said that it is no use."""
-        if self._broken is not None:
-            message = f"no more calls are made after: {self._broken.message}"
-            raise JudgeError(self._broken.kind, message)
+        while self._broken is not None:
+            if self._is_broken_for_good or not self._n_under_way:
+                message = f"no more calls are made after: {self._broken.message}"
+                raise JudgeError(self._broken.kind, message)
+            await self._answered.wait()  # one that succeeds will show that it is of use
+
+    @contextlib.contextmanager
+    def call_under_way(self) -> Iterator[None]:
+        """Let others know that an answer is to come."""
+        self._n_under_way += 1
+        try:
+            yield
+        finally:
+            self._n_under_way -= 1
+            self._answered.set()
+            self._answered = asyncio.Event()
 
     def note(self, error: JudgeError, status: int | None) -> None:
         """Remember an error that later calls would meet as well."""
         configuration = status in _MISCONFIGURED and not self._has_succeeded
         if status is None or status in _HOPELESS or configuration:
             self._broken = error
+            self._is_broken_for_good = not configuration
+
+    def note_success(self) -> None:
+        """Remember an answer, whatever it says: the configuration is one that works."""
+        self._has_succeeded = True
+        if not self._is_broken_for_good:
+            self._broken = None
 
 
 def closed() -> JudgeError:
@@ -341,13 +364,14 @@ class _Question:
         import anthropic
 
         if not self._is_reserved:
-            self._service.check()
+            await self._service.check()
             await self.reserve()
         client = self._service.client()
         # The SDK's own reading takes any text for a message, so the body is read here.
         create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
         try:
-            response = (await create(**request)).http_response
+            with self._service.call_under_way():
+                response = (await create(**request)).http_response
             body = json.loads(self._service.hide(response.text, response.request.headers))
         except anthropic.APIStatusError as error:
             self.settle(0.0)
@@ -363,6 +387,7 @@ class _Question:
             message = f"the service did not answer with JSON: {one_line(str(error))}"
             raise JudgeError("invalid_response", message) from error
         answer = Answer.read(body, self._settings.model, self._settings.prices)
+        self._service.note_success()
         self.settle(answer.cost_usd)
         return answer
 

@@ -26,6 +26,8 @@ class AnthropicServer:
     def __init__(self, fault: Faults = "equivalent", *, seconds: float = 0.0) -> None:
         self.fault = fault
         self.seconds = seconds
+        self.hold: Callable[[int], bool] = lambda _: False
+        """Tells of a request, by its number, whether its answer has to wait still."""
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.n_open = 0
@@ -84,7 +86,7 @@ class AnthropicServer:
         self.n_under_way += 1
         self.most_under_way = max(self.most_under_way, self.n_under_way)
         # Someone who hangs up must be noticed while the answer takes its time.
-        answer = asyncio.ensure_future(self._answer(name, request, writer))
+        answer = asyncio.ensure_future(self._answer(name, len(self.requests), request, writer))
         gone = asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -97,9 +99,11 @@ class AnthropicServer:
             await asyncio.gather(answer, gone, return_exceptions=True)
 
     async def _answer(
-        self, name: str, request: dict[str, Any], writer: asyncio.StreamWriter
+        self, name: str, n: int, request: dict[str, Any], writer: asyncio.StreamWriter
     ) -> None:
         await asyncio.sleep(self.seconds)
+        while self.hold(n):
+            await asyncio.sleep(0.005)
         name, _, argument = name.partition("=")
         reply: Callable[..., Awaitable[None] | None] = getattr(_Replies(request, writer), name)
         result = reply(argument) if argument else reply()

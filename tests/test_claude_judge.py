@@ -364,6 +364,51 @@ def test_one_bad_request_among_good_ones_stops_nothing(server: Any) -> None:
     assert len(server.requests) == 3
 
 
+@pytest.mark.parametrize("fault", ["truncated", "refusal", "empty"])
+def test_an_answer_without_a_verdict_shows_that_the_configuration_works(
+    server: Any, fault: str
+) -> None:
+    """It was paid for; a 400 after it is about its own question."""
+    server.fault = lambda _, n: [fault, "invalid_request", "partial"][n - 1]
+    with judge_for(server) as judge:
+        error_of(judge, pair(1))
+        assert error_of(judge, pair(2)).message.startswith("HTTP 400")
+        assert judge.judge(pair(3)).score == 0.5
+
+
+def test_a_success_after_an_early_bad_request_lets_the_run_go_on(server: Any) -> None:
+    """One bad request that is answered before all good ones must not end the run."""
+    release = threading.Event()
+    server.fault = lambda _, n: "invalid_request" if n == 2 else "partial"
+    server.hold = lambda n: n == 1 and not release.is_set()
+    with judge_for(server) as judge, ThreadPoolExecutor(9) as pool:
+        first = pool.submit(judge.judge, pair(1))
+        assert until(lambda: len(server.requests) == 1)
+        assert error_of(judge, pair(2)).message.startswith("HTTP 400")
+        others = [pool.submit(judge.judge, pair(i)) for i in range(3, 11)]
+        assert until(lambda: len(asyncio.all_tasks(judge._service._loop)) >= 10)
+        release.set()
+        assert {asked.result().score for asked in (first, *others)} == {0.5}
+    assert len(server.requests) == 10
+
+
+@pytest.mark.parametrize("fault", ["authentication", "permission"])
+def test_a_key_that_is_withdrawn_ends_the_run(server: Any, fault: str) -> None:
+    """What worked before will not work again, also when an earlier call still succeeds."""
+    release = threading.Event()
+    server.fault = lambda _, n: fault if n == 3 else "partial"
+    server.hold = lambda n: n == 2 and not release.is_set()
+    with judge_for(server) as judge, ThreadPoolExecutor(1) as pool:
+        assert judge.judge(pair(1)).score == 0.5
+        late = pool.submit(judge.judge, pair(2))
+        assert until(lambda: len(server.requests) == 2)
+        assert error_of(judge, pair(3)).message.startswith("HTTP 40")
+        release.set()
+        assert late.result().score == 0.5
+        assert error_of(judge, pair(4)).message.startswith("no more calls are made after")
+    assert len(server.requests) == 3
+
+
 def test_without_a_key(server: Any) -> None:
     """A result that says what to do, at first use, and nothing is sent."""
     with judge_for(server, api_key=None) as judge:
