@@ -28,7 +28,7 @@ from scorekit._claude_prompt import (
     price_of,
 )
 from scorekit._costs import ModelPrice, token_cost
-from scorekit._judges import JudgeRequest, Verdict
+from scorekit._judges import Caller, JudgeRequest, Verdict
 from scorekit.errors import InputError, JudgeError, one_line
 from scorekit.judging import METRIC, TIMEOUT_MESSAGE
 
@@ -135,7 +135,9 @@ class Service:
                 self._client = client
             return self._client
 
-    def submit(self, request: JudgeRequest, variables: dict[str, str]) -> Future[Verdict]:
+    def submit(
+        self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
+    ) -> Future[Verdict]:
         """Start asking, from any thread."""
         with self._lock:
             if self._closed:
@@ -146,7 +148,8 @@ class Service:
                     target=_run, args=(self._loop, self), name="scorekit-claude", daemon=True
                 )
                 self._thread.start()
-            return asyncio.run_coroutine_threadsafe(self._ask(request, variables), self._loop)
+            asking = self._ask(request, variables, who)
+            return asyncio.run_coroutine_threadsafe(asking, self._loop)
 
     def stop(self) -> None:
         """Let the thread end; what is under way is cancelled."""
@@ -171,10 +174,15 @@ class Service:
         if self._client is not None:
             await self._client.close()
 
-    async def _ask(self, request: JudgeRequest, variables: dict[str, str]) -> Verdict:
+    async def _ask(
+        self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
+    ) -> Verdict:
+        limit = math.inf if who is None else who.timeout_seconds
         async with self._slots:
             await self.check()
-            question = _Question(self, variables)
+            if who is not None and who.has_left:
+                raise asyncio.CancelledError
+            question = _Question(self, variables, min(limit, self.settings.timeout_seconds))
             await question.reserve()
             try:
                 score, reasoning, answer = await question.put()
@@ -287,8 +295,9 @@ class _Budget:
 class _Question:
     """One judgement: several attempts within one deadline and, in the end, one answer."""
 
-    def __init__(self, service: Service, variables: dict[str, str]) -> None:
+    def __init__(self, service: Service, variables: dict[str, str], seconds: float) -> None:
         self._service = service
+        self._seconds = seconds
         self._settings = service.settings
         self._variables = variables
         self._most = self._highest_cost()
@@ -318,7 +327,7 @@ class _Question:
             raise self._unusable(f"the client cannot be used: {error}") from error
         if not _has_key(client):
             raise self._unusable("there is no API key: set ANTHROPIC_API_KEY or pass api_key")
-        self._deadline = loop.time() + self._settings.timeout_seconds
+        self._deadline = loop.time() + self._seconds
         classifier = llm.LLMClassifier(
             METRIC,
             TEMPLATE,
@@ -331,8 +340,8 @@ class _Question:
             async with asyncio.timeout_at(self._deadline):
                 score = await classifier.eval_async(**self._variables)
         except TimeoutError as error:
-            seconds = f"{self._settings.timeout_seconds:g} s"
-            raise TimeoutError(f"{TIMEOUT_MESSAGE}: no verdict within {seconds}") from error
+            message = f"{TIMEOUT_MESSAGE}: no verdict within {self._seconds:g} s"
+            raise TimeoutError(message) from error
         assert self._answer is not None  # noqa: S101 - for the type checkers
         return float(score.score), str(score.metadata["rationale"]), self._answer
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from scorekit._checks import check_count, check_flag, check_instance, check_text
-from scorekit._judges import Judge, JudgeRequest, Verdict
+from scorekit._judges import Judge, JudgeRequest, Verdict, keeps_limit
 from scorekit._records import FrozenMapping
 from scorekit.errors import JudgeError, refuse, shown
 
@@ -85,6 +85,11 @@ class VotingJudge:
         """The judge's own, the number of votes and their order."""
         order = "either order" if self._swap_order else "one order"
         return f"{self._n_votes} votes in {order}: {self._judge.identity}"
+
+    @property
+    def keeps_limit(self) -> bool:
+        """Whether the judge keeps its callers' limit by itself."""
+        return keeps_limit(self._judge)
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the majority verdict, asking one time after the other."""

@@ -25,7 +25,7 @@ from scorekit._checks import (
 from scorekit._claude_prompt import CHOICE_SCORES, PROMPT_HASH, price_of, template_variables
 from scorekit._claude_service import Service, Settings, check_key, closed
 from scorekit._costs import ModelPrice
-from scorekit._judges import JudgeRequest, Verdict, check_timeout
+from scorekit._judges import JudgeRequest, Verdict, caller, check_timeout
 from scorekit._records import FrozenMapping, is_mapping
 from scorekit.errors import InputError, MissingExtraError, refuse
 
@@ -154,6 +154,11 @@ class ClaudeJudge:
             )
         return self._identity
 
+    @property
+    def keeps_limit(self) -> bool:
+        """A question's time, the caller's as well, begins with its turn."""
+        return True
+
     def _address(self) -> str | None:
         if self._settings.base_url is not None:
             return self._settings.base_url
@@ -176,6 +181,9 @@ class ClaudeJudge:
         try:
             return future.result()
         except CancelledError:
+            who = caller.get()
+            if who is not None and who.has_left:
+                raise asyncio.CancelledError from None
             raise closed() from None
         except BaseException:  # also an interrupt from the keyboard: nobody waits any more
             future.cancel()
@@ -200,7 +208,7 @@ class ClaudeJudge:
 
     def _submit(self, request: object) -> Future[Verdict]:
         request = check_instance("request", request, JudgeRequest)
-        return self._service.submit(request, template_variables(request))
+        return self._service.submit(request, template_variables(request), caller.get())
 
     def close(self) -> None:
         """End the thread and its connections; what is under way fails as ``"closed"``."""

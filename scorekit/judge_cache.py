@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Self, cast
 import attrs
 
 from scorekit._checks import check_count, check_number, check_text
-from scorekit._judges import Judge, JudgeRequest, Verdict
+from scorekit._judges import Judge, JudgeRequest, Verdict, keeps_limit
 from scorekit._keys import key_of
 from scorekit._records import Record
 from scorekit._single_flight import SingleFlight
@@ -172,6 +172,11 @@ class CachedJudge:
             n_shared=counts["shared"],
             n_calls_saved=counts["hits"] + counts["shared"],
         )
+
+    @property
+    def keeps_limit(self) -> bool:
+        """Whether the judge keeps its callers' limit by itself."""
+        return keeps_limit(self._judge)
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair, asking the judge if it is not known."""

@@ -18,12 +18,16 @@ from scorekit._checks import (
 from scorekit._evidence import evidence_on, is_remembered
 from scorekit._judges import (
     Judge,
+    Caller,
     JudgeRequest,
     Remembering,
     Verdict,
     as_verdict,
+    blocking,
+    caller,
     check_timeout,
     in_thread,
+    keeps_limit,
 )
 from scorekit._keys import key_of
 from scorekit._records import FrozenMapping, MetricError, MetricResult, metric_error
@@ -135,11 +139,20 @@ def query_correctness(
     decided = pair.without_asking()
     if decided is not None:
         return decided
-    answer = in_thread(pair.ask)
+    who = Caller(pair.timeout_seconds)
+    token = caller.set(who)
     try:
+        if keeps_limit(pair.judge):
+            return pair.judged(pair.ask(who))
+        answer = in_thread(blocking(lambda: pair.ask(who)))
         return pair.judged(answer.result(pair.timeout_seconds))
+    except asyncio.CancelledError as error:  # of the judge's own making: no task is here
+        return pair.failed(JudgeError("cancelled", str(error) or "the judge cancelled itself"))
     except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
         return pair.failed(error)
+    finally:
+        who.has_left = True
+        caller.reset(token)
 
 
 async def aquery_correctness(
@@ -190,11 +203,16 @@ async def aquery_correctness(
     decided = pair.without_asking()
     if decided is not None:
         return decided
+    token = caller.set(Caller(pair.timeout_seconds))
     task = asyncio.ensure_future(pair.aask())
+    caller.reset(token)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if too late
+    limit = None if keeps_limit(pair.judge) else pair.timeout_seconds
     try:
         # Not wait_for: that waits on for a judge which ignores its cancellation.
-        await asyncio.wait({task}, timeout=pair.timeout_seconds)
+        await asyncio.wait({task}, timeout=limit)
+        if task.cancelled():
+            return pair.failed(JudgeError("cancelled", "the judge cancelled itself"))
         return pair.judged(task.result()) if task.done() else pair.failed(TimeoutError())
     except Exception as error:  # noqa: BLE001 - as above
         return pair.failed(error)
@@ -291,16 +309,19 @@ class _Pair:
             return self._failure("instrument", "no_judge", NO_JUDGE)
         if not isinstance(self.judge, Remembering) or len(self.accepted) > 1:
             return None  # of several, those that are known would be looked up and counted twice
-        verdict = self.judge.peek(self._request(0))
-        return None if verdict is None else self.judged((0, verdict))
+        try:
+            verdict: object = self.judge.peek(self._request(0))
+        except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
+            return None
+        return self.judged((0, verdict)) if isinstance(verdict, Verdict) else None
 
-    def ask(self) -> tuple[int, Verdict]:
+    def ask(self, who: Caller) -> tuple[int, Verdict]:
         """Ask the judge about each accepted query until one is equivalent; say which is best."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
         best = None
         for i in range(len(self.accepted)):
             best = _better(best, i, self.judge.judge(self._request(i)))
-            if best[1].score == 1.0:
+            if best[1].score == 1.0 or who.has_left:
                 break
         return cast("tuple[int, Verdict]", best)
 

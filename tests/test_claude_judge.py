@@ -31,10 +31,13 @@ from scorekit._claude_prompt import (
     template_variables,
 )
 from scorekit._costs import ModelPrice
-from scorekit._judges import Judge, JudgeRequest, Verdict
+from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit._records import FrozenMapping
+from scorekit._sql_case import SqlCase
+from scorekit.cases import score_sql_cases
 from scorekit.claude_judge import ClaudeJudge
 from scorekit.errors import InputError, JudgeError, MissingExtraError
+from scorekit.judge_cache import VotingJudge
 from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
 
 pytest.importorskip("anthropic")
@@ -746,6 +749,65 @@ def test_forty_tasks_in_several_event_loops(server: Any) -> None:
         assert len(judge_threads()) == 1
     assert {verdict.score for group in (first, second, *rest) for verdict in group} == {1.0}
     assert len(server.requests) == 200
+
+
+def test_waiting_for_a_turn_is_not_counted(server: Any) -> None:
+    """The last of many has waited far longer than its limit, in whatever form it was asked."""
+    server.seconds = 0.08
+    limit = 1.0
+
+    def plain(i: int) -> QueryCorrectness:
+        return query_correctness(f"SELECT {i}", "SELECT a", judge=judge, timeout_seconds=limit)
+
+    async def gathered() -> list[QueryCorrectness]:
+        asks = [
+            aquery_correctness(f"SELECT {i}", "SELECT a", judge=judge, timeout_seconds=limit)
+            for i in range(8, 16)
+        ]
+        return await asyncio.gather(*asks)
+
+    cases = [
+        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a")
+        for i in (16, 17, 18)
+    ]
+    with judge_for(server, max_concurrency=1) as judge, ThreadPoolExecutor(10) as pool:
+        votes = VotingJudge(judge)
+        report = pool.submit(lambda: score_sql_cases(cases, judge=votes, timeout_seconds=limit))
+        awaited = pool.submit(lambda: asyncio.run(gathered()))
+        results = [*pool.map(plain, range(8)), *awaited.result()]
+        assert report.result().n_failed == 0
+    assert {result.score for result in results} == {1.0}
+    assert (len(server.requests), server.most_under_way) == (25, 1)
+
+
+@pytest.mark.parametrize("form", [ask, aask])
+def test_the_callers_limit_holds_where_it_is_shorter(server: Any, form: Any) -> None:
+    """From the question's turn on, and the connection is cut."""
+    server.fault = "slow"
+    with judge_for(server, timeout_seconds=60.0) as judge:
+        result = form(judge, wait=0.1)
+        assert until(lambda: server.n_under_way == 0)
+        assert len(tasks_of(judge)) == 1
+    assert result.error is not None
+    assert (result.error.kind, result.error.message) == ("timeout", "LLM judge timeout")
+
+
+def test_what_nobody_waits_for_is_not_asked(server: Any) -> None:
+    """A caller who gave up while the question queued would pay for it all the same."""
+    release = threading.Event()
+    server.hold = lambda _: not release.is_set()
+    with judge_for(server, max_concurrency=1) as judge, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(judge.judge, pair(1))
+        assert until(lambda: len(server.requests) == 1)
+        # another's judge, whose limit others have to keep
+        wrapped = judge_from_function(judge.judge, identity="wrapped")
+        result = ask(wrapped, wait=0.05)
+        release.set()
+        assert first.result().score == 1.0
+        assert len(tasks_of(judge)) == 1
+    assert result.error is not None
+    assert result.error.kind == "timeout"
+    assert len(server.requests) == 1
 
 
 def test_a_cancelled_question_is_given_up(server: Any) -> None:

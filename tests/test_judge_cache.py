@@ -34,6 +34,7 @@ import scorekit
 from scorekit import _single_flight, _text_disk
 from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit._records import FrozenMapping
+from scorekit._sql_case import SqlCase, score_sql_case
 from scorekit.errors import InputError, JudgeError
 from scorekit.judge_cache import CachedJudge, CacheStatistics, CacheWarning, VotingJudge
 from scorekit.judging import aquery_correctness, query_correctness
@@ -1145,6 +1146,36 @@ def test_a_call_through_a_loop_does_not_block_the_same_loop() -> None:
         return [judge.judge(request()), await task]
 
     assert asyncio.run(run()) == [ANSWER, ANSWER]
+
+
+@pytest.mark.parametrize("form", ["pair", "case"])
+def test_a_notebook_cell_does_not_wait_for_the_loop_that_it_blocks(form: str) -> None:
+    """A task of the loop asks about a pair; a plain call in the loop asks about it as well."""
+
+    class FirstWaits(Counting):
+        async def ajudge(self, asked: JudgeRequest, /) -> Verdict:
+            self.asked.append(asked)
+            if len(self.asked) == 1:
+                await done.wait()
+            return ANSWER
+
+    async def run() -> list[Any]:
+        task = asyncio.ensure_future(aquery_correctness("SELECT 0", "SELECT 1", judge=judge))
+        await auntil(lambda: inner.asked)
+        if form == "pair":
+            plain: Any = query_correctness("SELECT 0", "SELECT 1", judge=judge)
+        else:
+            case = SqlCase(case_id="q", generated="SELECT 0", expected="SELECT 1")
+            plain = score_sql_case(case, judge=judge).query_correctness
+        done.set()
+        return [plain, await task]
+
+    done = asyncio.Event()
+    inner = FirstWaits()
+    judge = CachedJudge(inner)
+    results = asyncio.run(run())
+    assert [(result.score, result.error) for result in results] == [(0.5, None)] * 2
+    assert len(inner.asked) == 2
 
 
 def test_a_judge_that_asks_for_its_own_verdict(ask: Ask) -> None:

@@ -239,6 +239,87 @@ def test_an_answer_that_is_no_verdict_is_a_failure(ask: Ask, answer: Any) -> Non
     assert (result.error.origin, result.error.kind) == ("instrument", "invalid_response")
 
 
+def test_a_judge_that_cancels_itself_is_a_failure(ask: Ask) -> None:
+    """Nobody has cancelled the caller."""
+
+    async def judge(_: JudgeRequest) -> Verdict:
+        raise asyncio.CancelledError
+
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
+    assert result.error is not None
+    assert (result.error.origin, result.error.kind) == ("instrument", "cancelled")
+
+
+@pytest.mark.parametrize("seconds", [1e10, 1e300])
+def test_a_limit_beyond_any_clock_is_none(ask: Ask, seconds: float) -> None:
+    """No lock can wait for so long, and the answer comes before."""
+    judge = judge_of(lambda _: time.sleep(0.05) or 1.0)
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge, timeout_seconds=seconds)
+    assert (result.score, result.error) == (1.0, None)
+
+
+@pytest.mark.parametrize(
+    "peek",
+    [lambda: None, lambda _: 1 / 0, lambda _: 3],
+    ids=["other signature", "raises", "no verdict"],
+)
+def test_a_judge_with_a_peek_of_its_own_is_asked(ask: Ask, peek: Any) -> None:
+    """Whatever that attribute is to the judge, it is no verdict."""
+
+    class Peeking:
+        identity = "peeking"
+
+        def judge(self, request: JudgeRequest, /) -> Verdict:
+            del request
+            return Verdict(score=0.5)
+
+        async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+            return self.judge(request)
+
+    judge: Any = Peeking()
+    judge.peek = peek
+    assert ask("SELECT a FROM t", "SELECT b FROM t", judge=judge).score == 0.5
+
+
+def test_without_a_thread_to_be_had_there_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's limit of threads is no reason to lose a run."""
+
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        result = query_correctness("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(never))
+    assert result.error is not None
+    assert result.error.message == "can't start new thread"
+
+
+def test_after_the_limit_no_other_accepted_query_is_asked_about() -> None:
+    """Nobody would read the answer."""
+    release, done = threading.Event(), threading.Event()
+    asked: list[str] = []
+
+    class Slow:
+        identity = "slow"
+
+        def judge(self, request: JudgeRequest, /) -> Verdict:
+            asked.append(request.expected)
+            release.wait(20)
+            return Verdict(score=0.0)
+
+        async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+            raise NotImplementedError
+
+    n_before = threading.active_count()
+    accepted = ["SELECT b FROM t", "SELECT c FROM t"]
+    result = query_correctness("SELECT a FROM t", accepted, judge=Slow(), timeout_seconds=0.05)
+    assert result.error is not None
+    release.set()
+    while threading.active_count() > n_before:
+        done.wait(0.005)
+    assert asked == accepted[:1]
+
+
 def test_interrupts_pass(ask: Ask) -> None:
     """Only an `Exception` becomes a result."""
 
