@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import math
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -252,3 +253,23 @@ def in_thread(function: Callable[[], Any]) -> Future[Any]:
 
     threading.Thread(target=run, name="scorekit-judge", daemon=True).start()
     return future
+
+
+def total_usage(usages: Iterable[Mapping[str, int] | None]) -> FrozenMapping[str, int] | None:
+    """Add tokens up by kind; None where none is told."""
+    known = [usage for usage in usages if usage is not None]
+    total: dict[str, int] = {}
+    for usage in known:
+        for kind, n_tokens in usage.items():
+            total[kind] = total.get(kind, 0) + n_tokens
+    return FrozenMapping(total) if known else None
+
+
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """Add costs up; None if one is not known."""
+    known: list[float] = []
+    for cost in costs:
+        if cost is None:
+            return None
+        known.append(cost)
+    return math.fsum(known)

@@ -136,10 +136,10 @@ class CachedJudge:
 
     def _renew(self) -> None:
         """Make what a fork leaves unusable: a lock may be held by a thread that is not there."""
-        self._pid = os.getpid()
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
         self._flight = SingleFlight(self._recall)
+        self._pid = os.getpid()  # last: who sees it goes on to use the others
 
     def __reduce__(self) -> tuple[Callable[[Judge], CachedJudge], tuple[Judge]]:
         """Pickle the arguments."""
@@ -192,8 +192,9 @@ class CachedJudge:
         try:
             return self._shared(self._flight.do(key, ask))
         finally:
-            if self._store is not None and threading.get_ident() != self._thread:
-                self._store.close()  # most threads that wait for a judge do not live on
+            store = self._store
+            if store is not None and threading.get_ident() != self._thread:
+                store.close()  # most threads that wait for a judge do not live on
 
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair without blocking the loop while the judge thinks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, cast
 
 import attrs
@@ -28,6 +28,8 @@ from scorekit._judges import (
     check_timeout,
     in_thread,
     keeps_limit,
+    total_cost,
+    total_usage,
 )
 from scorekit._keys import key_of
 from scorekit._records import FrozenMapping, MetricError, MetricResult, metric_error
@@ -70,7 +72,7 @@ class QueryCorrectness(MetricResult):
     instructions_found: bool = False
     """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
     usage: FrozenMapping[str, int] | None = None
-    """Tokens that the verdict cost when it was first given."""
+    """Tokens that the verdict cost when it was first given, over all asks that were made for it."""
     cost_usd: float | None = None
     model: str | None = None
     response_id: str | None = None
@@ -141,15 +143,17 @@ def query_correctness(
         return decided
     who = Caller(pair.timeout_seconds)
     token = caller.set(who)
+    answers: list[Verdict] = []
     try:
         if keeps_limit(pair.judge):
-            return pair.judged(pair.ask(who))
-        answer = in_thread(blocking(lambda: pair.ask(who)))
-        return pair.judged(answer.result(pair.timeout_seconds))
-    except asyncio.CancelledError as error:  # of the judge's own making: no task is here
-        return pair.failed(JudgeError("cancelled", str(error) or "the judge cancelled itself"))
+            pair.ask(answers, who)
+        else:
+            in_thread(blocking(lambda: pair.ask(answers, who))).result(pair.timeout_seconds)
+        return pair.judged(answers)
+    except asyncio.CancelledError:  # of the judge's own making: no task is here
+        return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
     except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
-        return pair.failed(error)
+        return pair.failed(error, answers)
     finally:
         who.has_left = True
         caller.reset(token)
@@ -204,7 +208,8 @@ async def aquery_correctness(
     if decided is not None:
         return decided
     token = caller.set(Caller(pair.timeout_seconds))
-    task = asyncio.ensure_future(pair.aask())
+    answers: list[Verdict] = []
+    task = asyncio.ensure_future(pair.aask(answers))
     caller.reset(token)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if too late
     limit = None if keeps_limit(pair.judge) else pair.timeout_seconds
@@ -212,10 +217,13 @@ async def aquery_correctness(
         # Not wait_for: that waits on for a judge which ignores its cancellation.
         await asyncio.wait({task}, timeout=limit)
         if task.cancelled():
-            return pair.failed(JudgeError("cancelled", "the judge cancelled itself"))
-        return pair.judged(task.result()) if task.done() else pair.failed(TimeoutError())
+            raise JudgeError("cancelled", "the judge cancelled itself")
+        if not task.done():
+            raise TimeoutError
+        task.result()
+        return pair.judged(answers)
     except Exception as error:  # noqa: BLE001 - as above
-        return pair.failed(error)
+        return pair.failed(error, answers)
     finally:
         task.cancel()
 
@@ -313,27 +321,23 @@ class _Pair:
             verdict: object = self.judge.peek(self._request(0))
         except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
             return None
-        return self.judged((0, verdict)) if isinstance(verdict, Verdict) else None
+        return self.judged([verdict]) if isinstance(verdict, Verdict) else None
 
-    def ask(self, who: Caller) -> tuple[int, Verdict]:
-        """Ask the judge about each accepted query until one is equivalent; say which is best."""
+    def ask(self, answers: list[Verdict], who: Caller) -> None:
+        """Add the judge's answer on each accepted query in turn, until one is equivalent."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
-        best = None
         for i in range(len(self.accepted)):
-            best = _better(best, i, self.judge.judge(self._request(i)))
-            if best[1].score == 1.0 or who.has_left:
+            answers.append(as_verdict(self.judge.judge(self._request(i))))
+            if answers[-1].score == 1.0 or who.has_left:
                 break
-        return cast("tuple[int, Verdict]", best)
 
-    async def aask(self) -> tuple[int, Verdict]:
+    async def aask(self, answers: list[Verdict]) -> None:
         """Do the same through ``ajudge``."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
-        best = None
         for i in range(len(self.accepted)):
-            best = _better(best, i, await self.judge.ajudge(self._request(i)))
-            if best[1].score == 1.0:
+            answers.append(as_verdict(await self.judge.ajudge(self._request(i))))
+            if answers[-1].score == 1.0:
                 break
-        return cast("tuple[int, Verdict]", best)
 
     def _request(self, i: int) -> JudgeRequest:
         counterexample = self.known[i].counterexample if self.known else None
@@ -346,9 +350,10 @@ class _Pair:
             counterexample=None if counterexample is None else counterexample.to_text(),
         )
 
-    def judged(self, answer: tuple[int, Verdict]) -> QueryCorrectness:
-        """Return the result of a verdict on one of the accepted queries."""
-        i, verdict = answer
+    def judged(self, answers: Sequence[Verdict]) -> QueryCorrectness:
+        """Return the result of the verdicts on the accepted queries, of which the best counts."""
+        verdict = max(answers, key=lambda answer: answer.score)
+        i = answers.index(verdict)
         known = self.known[i] if self.known else None
         return QueryCorrectness(
             score=verdict.score,
@@ -358,23 +363,36 @@ class _Pair:
             contested=verdict.score == 1.0 and known is not None and known.verdict == "refuted",
             equivalence=known,
             votes=verdict.votes,
-            instructions_found=verdict.instructions_found,
-            usage=verdict.usage,
-            cost_usd=verdict.cost_usd,
+            instructions_found=any(answer.instructions_found for answer in answers),
+            usage=total_usage(answer.usage for answer in answers),
+            cost_usd=total_cost(answer.cost_usd for answer in answers),
             model=verdict.model,
             response_id=verdict.response_id,
         )
 
-    def failed(self, error: Exception) -> QueryCorrectness:
-        """Return the result of a judge that raised or ran out of time."""
+    def failed(self, error: Exception, answers: Sequence[Verdict]) -> QueryCorrectness:
+        """Return the result of a judge that raised or ran out of time after some answers."""
+        paid: list[Verdict | JudgeError] = [*answers]
         if isinstance(error, TimeoutError):
-            return self._failure("instrument", "timeout", TIMEOUT_MESSAGE)
-        if isinstance(error, JudgeError):
+            result = self._failure("instrument", "timeout", TIMEOUT_MESSAGE)
+        elif isinstance(error, JudgeError):
             cause = error.message if error.kind == "timeout" else error  # whose text begins so too
             result = self._failure("instrument", error.kind, cause)
-            usage = None if error.usage is None else FrozenMapping(error.usage)
-            return attrs.evolve(result, usage=usage, cost_usd=error.cost_usd)
-        return self._failure("instrument", "judge_failure", error)
+            if error.usage is not None or error.cost_usd is not None:
+                paid.append(error)
+        else:
+            result = self._failure("instrument", "judge_failure", error)
+        return attrs.evolve(
+            result,
+            instructions_found=any(
+                [
+                    getattr(error, "instructions_found", False) is True,
+                    *(answer.instructions_found for answer in answers),
+                ]
+            ),
+            usage=total_usage(one.usage for one in paid),
+            cost_usd=total_cost(one.cost_usd for one in paid) if paid else None,
+        )
 
     def _failure(
         self, origin: Literal["output", "instrument"], kind: str, error: Exception | str
@@ -390,11 +408,6 @@ class _Pair:
             equivalence=self.known[0] if self.known else None,
             error=record,
         )
-
-
-def _better(best: tuple[int, Verdict] | None, i: int, answer: object) -> tuple[int, Verdict]:
-    verdict = as_verdict(answer)
-    return best if best is not None and best[1].score >= verdict.score else (i, verdict)
 
 
 def accepted_queries(expected: object) -> tuple[str, ...]:

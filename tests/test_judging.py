@@ -15,6 +15,7 @@ import attrs
 import pytest
 
 from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit._records import FrozenMapping
 from scorekit._sql_schema import schema_text
 from scorekit.errors import InputError, JudgeError
 from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
@@ -129,6 +130,42 @@ def test_the_best_of_several_accepted_queries_counts(ask: Ask) -> None:
     asked.clear()
     result = ask("SELECT a FROM t", [*accepted, "SELECT e FROM t"], judge=judge_of(judge))
     assert (result.score, asked) == (1.0, accepted)
+
+
+PAID = Verdict(
+    score=0.5, usage=FrozenMapping({"input_tokens": 100}), cost_usd=0.25, instructions_found=True
+)
+
+
+@pytest.mark.parametrize(
+    ("last", "usage", "cost_usd"),
+    [
+        (attrs.evolve(PAID, score=0.0), 300, 0.75),
+        (attrs.evolve(PAID, score=0.0, cost_usd=None), 300, None),
+        (JudgeError("truncated", "", {"input_tokens": 7}, 0.5), 207, 1.0),
+        (JudgeError("overloaded", ""), 200, 0.5),
+        (TimeoutError(), 200, 0.5),
+        (ValueError(), 200, 0.5),
+    ],
+    ids=["verdict", "unknown cost", "paid failure", "failure", "limit", "bug"],
+)
+def test_every_ask_about_an_accepted_query_is_paid_for(
+    ask: Ask, last: Verdict | Exception, usage: int, cost_usd: float | None
+) -> None:
+    """Tokens and cost are sums, also where a later ask fails; one unknown cost hides the sum."""
+    answers = iter([PAID, PAID, last])
+
+    def judge(_: JudgeRequest) -> Verdict:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    accepted = ["SELECT b FROM t", "SELECT c FROM t", "SELECT d FROM t"]
+    result = ask("SELECT a FROM t", accepted, judge=judge_of(judge))
+    assert (result.error is None) == isinstance(last, Verdict)
+    assert (result.usage, result.cost_usd) == ({"input_tokens": usage}, cost_usd)
+    assert result.instructions_found
 
 
 def test_without_a_judge_an_undecided_pair_is_no_guess(ask: Ask) -> None:
