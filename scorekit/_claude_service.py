@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import math
+import os
 import re
 import threading
 import traceback
@@ -45,6 +46,11 @@ TOKENS_AROUND = 2000
 
 SHORTEST_SECRET = 8
 """Below so many characters a piece of a header is no secret: the word Bearer, say."""
+
+DEFAULT_ADDRESS = "https://api.anthropic.com"
+"""What the SDK asks unless it is told or finds another one."""
+
+_KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 _HOPELESS = {401, 403}
 """Answers after which every later call would fail too."""
@@ -122,18 +128,41 @@ class Service:
             return self._client
         with self._lock:
             if self._client is None:
-                import anthropic
-
-                client = anthropic.AsyncAnthropic(
-                    api_key=self.settings.api_key,
-                    base_url=self.settings.base_url,
-                    timeout=None,  # one deadline stands over all, and the retries are ours
-                    max_retries=0,
-                )
-                check_key("ANTHROPIC_API_KEY", client.api_key or None)
-                check_key("ANTHROPIC_AUTH_TOKEN", client.auth_token or None)
+                client = self._new_client()
+                for name, key in zip(_KEY_VARIABLES, (client.api_key, client.auth_token)):
+                    check_key(name, key or None)
                 self._client = client
             return self._client
+
+    def _new_client(self) -> anthropic.AsyncAnthropic:
+        import anthropic
+
+        return anthropic.AsyncAnthropic(
+            api_key=self.settings.api_key,
+            base_url=self.settings.base_url,
+            timeout=None,  # one deadline stands over all, and the retries are ours
+            max_retries=0,
+        )
+
+    def address(self) -> str | None:
+        """
+        Return the address that is asked, before the first question that which would be.
+
+        The SDK is loaded only where it would look for credentials on disk, which may name one. It
+        makes no client to stay: the key may be set later.
+        """
+        url = self.settings.base_url
+        if url is None and self._client is None:
+            url = os.environ.get("ANTHROPIC_BASE_URL")
+            keys = (self.settings.api_key, *map(os.environ.get, _KEY_VARIABLES))
+            if url is None and any(keys):
+                url = DEFAULT_ADDRESS
+        if url is None:
+            try:
+                url = str((self._client or self._new_client()).base_url)
+            except Exception:  # noqa: BLE001 - credentials that cannot be read; asking will say so
+                return None
+        return re.sub("//[^/]*@", "//", url).rstrip("/")  # without user and password
 
     def submit(
         self, request: JudgeRequest, variables: dict[str, str], who: Caller | None

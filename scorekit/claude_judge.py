@@ -125,7 +125,7 @@ class ClaudeJudge:
 
     def _begin(self) -> None:
         self._service = Service(self._settings)
-        self._identity: str | None = None
+        self._identity: tuple[str | None, str] | None = None
         # A judge that is dropped without being closed must not leave its thread behind.
         self._finalizer = weakref.finalize(self, self._service.stop)
         self._finalizer.atexit = False
@@ -136,14 +136,17 @@ class ClaudeJudge:
         """
         Everything about the judge that can change a verdict, as JSON; never the key.
 
-        Without *base_url* this asks the SDK for the address, and so loads it.
+        Without *base_url* the address is the one of ``ANTHROPIC_BASE_URL``, or what the SDK finds
+        beside credentials on disk; only to look for those is it loaded.  Once a question has been
+        asked it stays the same.
         """
-        if self._identity is None:
+        address = self._service.address()
+        if self._identity is None or self._identity[0] != address:
             settings = self._settings
-            self._identity = json.dumps(
+            text = json.dumps(
                 {
                     "judge": "claude",
-                    "base_url": self._address(),
+                    "base_url": address,
                     "model": settings.model,
                     "effort": settings.effort,
                     "mode": settings.mode,
@@ -152,20 +155,13 @@ class ClaudeJudge:
                     "choices": CHOICE_SCORES,
                 }
             )
-        return self._identity
+            self._identity = address, text
+        return self._identity[1]
 
     @property
     def keeps_limit(self) -> bool:
         """A question's time, the caller's as well, begins with its turn."""
         return True
-
-    def _address(self) -> str | None:
-        if self._settings.base_url is not None:
-            return self._settings.base_url
-        try:
-            return str(self._service.client().base_url.copy_with(userinfo=b""))
-        except Exception:  # noqa: BLE001 - credentials that cannot be read; asking will say so
-            return None
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """

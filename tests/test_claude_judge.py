@@ -37,7 +37,7 @@ from scorekit._sql_case import SqlCase
 from scorekit.cases import score_sql_cases
 from scorekit.claude_judge import ClaudeJudge
 from scorekit.errors import InputError, JudgeError, MissingExtraError
-from scorekit.judge_cache import VotingJudge
+from scorekit.judge_cache import CachedJudge, VotingJudge
 from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
 
 pytest.importorskip("anthropic")
@@ -436,6 +436,47 @@ def test_the_key_and_the_address_of_the_environment(
         assert judge.judge(PAIR).score == 1.0
         assert json.loads(judge.identity)["base_url"].rstrip("/") == server.url
     assert key_sent(server) == "sk-from-environment"
+
+
+def test_the_environment_may_be_set_before_the_first_question(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cache asks who the judge is when it is made; neither key nor address is fixed by that."""
+    with ClaudeJudge() as judge:
+        cached = CachedJudge(judge)
+        nobody = cached.identity
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-set-later")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url.replace("//", "//user:pass@") + "/")
+        assert json.loads(cached.identity)["base_url"] == server.url
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        before = cached.identity
+        assert ask(cached).error is None
+        assert key_sent(server) == "sk-set-later"
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://elsewhere")
+        assert cached.identity == before
+        assert ask(cached).cached
+    assert json.loads(nobody)["base_url"] == "https://api.anthropic.com"
+    assert len(server.requests) == 1
+
+
+def test_an_address_beside_credentials_on_disk(
+    server: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A profile may name one; it is part of the identity from the start."""
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+    profile = {"base_url": server.url, "authentication": {"type": "user_oauth"}}
+    credentials = {"version": "1.0", "type": "oauth_token", "access_token": KEY}
+    for folder, content in (("configs", profile), ("credentials", credentials)):
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "default.json"
+        file.write_text(json.dumps(content))
+        file.chmod(0o600)
+    with ClaudeJudge() as judge:
+        before = judge.identity
+        assert json.loads(before)["base_url"] == server.url
+        assert judge.judge(PAIR).score == 1.0
+        assert judge.identity == before
+    assert key_sent(server) == KEY
 
 
 @pytest.mark.parametrize(
@@ -1013,12 +1054,15 @@ def test_an_unreachable_service() -> None:
 
 
 LEAVING = """
-import sys
+import os, sys
 from scorekit.claude_judge import ClaudeJudge
+from scorekit.judge_cache import CachedJudge
 from scorekit._judges import JudgeRequest
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 judge = ClaudeJudge(api_key="k", base_url=sys.argv[1])
-judge.identity
+CachedJudge(judge)
+os.environ["ANTHROPIC_API_KEY"] = "k"
+CachedJudge(ClaudeJudge())
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 print(judge.judge(JudgeRequest(generated="a", expected="b")).score)
 """
