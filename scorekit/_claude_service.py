@@ -216,6 +216,8 @@ class Service:
             try:
                 score, reasoning, answer = await question.put()
             except Exception as error:
+                if isinstance(error, JudgeError):
+                    error.instructions_found = instructions_found(request)
                 if self._is_told_by(error):
                     raise error from None  # its own words are clean, those of its causes are not
                 raise

@@ -150,7 +150,9 @@ def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
     )
     for vote in votes:
         if isinstance(vote, JudgeError):
-            raise JudgeError(vote.kind, vote.message, usage, cost_usd) from vote
+            error = JudgeError(vote.kind, vote.message, usage, cost_usd)
+            error.instructions_found = vote.instructions_found
+            raise error from vote
         if isinstance(vote, TimeoutError) and counted:
             message = f"{TIMEOUT_MESSAGE}: a vote is missing"
             raise JudgeError("timeout", message, usage, cost_usd) from vote
