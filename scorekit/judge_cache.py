@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import json
 import logging
@@ -192,9 +193,7 @@ class CachedJudge:
         try:
             return self._shared(self._flight.do(key, ask))
         finally:
-            store = self._store
-            if store is not None and threading.get_ident() != self._thread:
-                store.close()  # most threads that wait for a judge do not live on
+            self._leave_disk()
 
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair without blocking the loop while the judge thinks."""
@@ -205,7 +204,10 @@ class CachedJudge:
 
         async def ask() -> Verdict:
             self._count("misses")
-            return self._keep(key, await self._judge.ajudge(request))
+            verdict = await self._judge.ajudge(request)
+            if self._store is None:
+                return self._keep(key, verdict)
+            return await asyncio.to_thread(self._keep_from_thread, key, verdict)
 
         return self._shared(await self._flight.ado(key, ask))
 
@@ -293,7 +295,19 @@ class CachedJudge:
         self._write(key, now, hit)
         return verdict
 
+    def _keep_from_thread(self, key: str, answer: object) -> Verdict:
+        """Do it where another program's lock on the disk keeps no event loop waiting."""
+        try:
+            return self._keep(key, answer)
+        finally:
+            self._leave_disk()
+
     # The disk.
+
+    def _leave_disk(self) -> None:
+        store = self._store
+        if store is not None and threading.get_ident() != self._thread:
+            store.close()  # most threads that wait for a judge do not live on
 
     def _open(self) -> TextStore | None:
         if self._directory is None:

@@ -47,6 +47,9 @@ NO_JUDGE = (
     "pass judge=ClaudeJudge() or judge=judge_from_function(...)"
 )
 
+SHORT = 300
+"""Characters of SQL that are parsed in passing; longer ones take a thread, not an event loop."""
+
 Evidence = Literal["auto", "judge"]
 
 _log = logging.getLogger(__name__)
@@ -108,7 +111,8 @@ def query_correctness(
         question: What the query should answer, in the user's words.
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
-        timeout_seconds: Bound on the judge, retries included (``> 0``).
+        timeout_seconds: Bound on the judge, retries included (``> 0``).  A `ClaudeJudge` does not
+            count the time that a question waits for its turn.
 
     Returns:
         A frozen `QueryCorrectness`.  A judge that fails or takes too long gives 0.0 with an
@@ -199,7 +203,8 @@ async def aquery_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    decided = pair.at_sight()
+    is_short = len(pair.generated) <= SHORT
+    decided = pair.at_sight() if is_short else await asyncio.to_thread(pair.at_sight)
     if decided is not None:
         return decided
     known = pair.with_known_evidence()

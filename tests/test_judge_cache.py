@@ -738,6 +738,24 @@ def test_a_lock_that_is_held_when_writing(tmp_path: Path) -> None:
     assert messages == ["verdicts are kept in memory, not on disk: Timeout"]
 
 
+def test_a_lock_that_is_held_when_writing_keeps_no_event_loop(tmp_path: Path) -> None:
+    """Here it is the loop that lets go of the lock, so that it has to go on for the write."""
+    inner = Counting()
+    judge = CachedJudge(inner, directory=tmp_path / "c")
+
+    async def run() -> Verdict:
+        with locked(tmp_path / "c"):
+            task = asyncio.ensure_future(judge.ajudge(request()))
+            await auntil(lambda: inner.asked)
+            await asyncio.sleep(0.05)
+        return await task
+
+    with cache_warnings() as messages:
+        assert asyncio.run(run()) == ANSWER
+    assert messages == []
+    assert CachedJudge(inner, directory=tmp_path / "c").peek(request()) is not None
+
+
 def _emptied(directory: Path) -> None:
     os.truncate(database(directory), 0)
 

@@ -14,8 +14,10 @@ from typing import Any
 import attrs
 import pytest
 
+from scorekit import judging
 from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit._records import FrozenMapping
+from scorekit._sql import check_sql
 from scorekit._sql_schema import schema_text
 from scorekit.errors import InputError, JudgeError
 from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
@@ -193,6 +195,24 @@ def test_unreadable_sql_is_wrong_without_asking(ask: Ask, generated: str, kind: 
     assert result.error is not None
     assert (result.score, result.error.origin, result.error.kind) == (0.0, "output", kind)
     json.dumps(result.to_dict(), allow_nan=False).encode()
+
+
+def test_long_sql_is_not_parsed_in_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can take seconds, in which no other task would go on."""
+    seen: list[int] = []
+
+    def check(*arguments: Any) -> None:
+        seen.append(threading.get_ident())
+        check_sql(*arguments)
+
+    monkeypatch.setattr(judging, "check_sql", check)
+    long = "SELECT " + ", ".join(f"a{i}" for i in range(500))
+    for sql, kind in ((long, "no_judge"), (long + " FROM FROM", "parse")):
+        result = _async(sql, "SELECT 1")
+        assert result.error is not None
+        assert result.error.kind == kind
+    assert len(seen) == 2
+    assert threading.get_ident() not in seen
 
 
 def test_a_judge_that_takes_too_long_is_left_behind(ask: Ask) -> None:
