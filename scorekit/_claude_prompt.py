@@ -150,19 +150,21 @@ _INSTRUCTIONS = re.compile(
          |treat|consider)\b [^\0]{0,40}
       \b(?:equivalent|partial|incorrect|correct|full\ marks|1\.0)\b
     | </?(?:question|schema|dialect|expected|generated|counterexample|system|instructions?)
-      (?:_\w{0,40})?>
-    | \bselect_choice\b | <\|im_start\|> | \[/?INST\]
+      (?:\ \w{0,40})?>
+    | \bselect\ choice\b | <\|im_start\|> | \[/?INST\]
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 
 # Comments, strings and quoted names; what never closes runs to the end.
+# Every part consumes what it looked at, or a few characters more: the search stays linear.
 _REMARK = re.compile(
     r"""
       (?P<comment> (?:--|\#)[^\n]* | /\*(?:[^*]|\*(?!/))*(?:\*/)? )
-    | '(?:[^'])*'? | "[^"]*"? | `[^`]*`? | \$\$(?:[^$]|\$(?!\$))*(?:\$\$)?
+    | '(?:[^'])*'? | "[^"]*"? | `[^`]*`? | \[[^\]]*\]?
+    | \$(?P<tag>\w{0,60})\$ .*? (?:\$(?P=tag)\$|\Z)
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.DOTALL,
 )
 
 
@@ -170,8 +172,13 @@ def instructions_found(request: JudgeRequest) -> bool:
     """Tell whether comments and strings of the SQL, or the question, talk to the judge."""
     texts = [request.question or ""]
     texts += map(_remarks, (request.generated, request.expected, request.schema or ""))
-    text = unicodedata.normalize("NFKC", "\0".join(texts))[: 2 * MAX_CHARACTERS]
-    return _INSTRUCTIONS.search(re.sub(r"[ \t\r\n]+", " ", text)) is not None
+    text = unicodedata.normalize("NFKC", "\0".join(texts))
+    text = text.translate(dict.fromkeys(filter(_is_invisible, set(map(ord, text)))))
+    return _INSTRUCTIONS.search(re.sub(r"[ \t\r\n_]+", " ", text)) is not None
+
+
+def _is_invisible(code: int) -> bool:
+    return unicodedata.category(chr(code)) == "Cf"
 
 
 def _remarks(sql: str) -> str:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import math
+import os
+import re
 import threading
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -24,8 +29,8 @@ from scorekit._claude_prompt import (
     price_of,
 )
 from scorekit._costs import ModelPrice, token_cost
-from scorekit._judges import JudgeRequest, Verdict
-from scorekit.errors import JudgeError, one_line
+from scorekit._judges import Caller, JudgeRequest, Verdict
+from scorekit.errors import InputError, JudgeError, one_line
 from scorekit.judging import METRIC, TIMEOUT_MESSAGE
 
 if TYPE_CHECKING:
@@ -38,6 +43,14 @@ CLOSE_SECONDS = 5.0
 
 TOKENS_AROUND = 2000
 """Upper bound on what the service adds to a prompt, for instance the schema of the answer."""
+
+SHORTEST_SECRET = 8
+"""Below so many characters a piece of a header is no secret: the word Bearer, say."""
+
+DEFAULT_ADDRESS = "https://api.anthropic.com"
+"""What the SDK asks unless it is told or finds another one."""
+
+_KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 _HOPELESS = {401, 403}
 """Answers after which every later call would fail too."""
@@ -103,7 +116,11 @@ class Service:
         self._slots = asyncio.Semaphore(settings.max_concurrency)
         self._closed = False
         self._broken: JudgeError | None = None
+        self._is_broken_for_good = False
+        self._n_under_way = 0
+        self._answered = asyncio.Event()
         self._has_succeeded = False
+        self._secrets: set[str] = set()
 
     def client(self) -> anthropic.AsyncAnthropic:
         """Return the SDK's client, which looks for a key and an address if it is given none."""
@@ -111,17 +128,45 @@ class Service:
             return self._client
         with self._lock:
             if self._client is None:
-                import anthropic
-
-                self._client = anthropic.AsyncAnthropic(
-                    api_key=self.settings.api_key,
-                    base_url=self.settings.base_url,
-                    timeout=None,  # one deadline stands over all, and the retries are ours
-                    max_retries=0,
-                )
+                client = self._new_client()
+                for name, key in zip(_KEY_VARIABLES, (client.api_key, client.auth_token)):
+                    check_key(name, key or None)
+                self._client = client
             return self._client
 
-    def submit(self, request: JudgeRequest, variables: dict[str, str]) -> Future[Verdict]:
+    def _new_client(self) -> anthropic.AsyncAnthropic:
+        import anthropic
+
+        return anthropic.AsyncAnthropic(
+            api_key=self.settings.api_key,
+            base_url=self.settings.base_url,
+            timeout=None,  # one deadline stands over all, and the retries are ours
+            max_retries=0,
+        )
+
+    def address(self) -> str | None:
+        """
+        Return the address that is asked, before the first question that which would be.
+
+        The SDK is loaded only where it would look for credentials on disk, which may name one. It
+        makes no client to stay: the key may be set later.
+        """
+        url = self.settings.base_url
+        if url is None and self._client is None:
+            url = os.environ.get("ANTHROPIC_BASE_URL")
+            keys = (self.settings.api_key, *map(os.environ.get, _KEY_VARIABLES))
+            if url is None and any(keys):
+                url = DEFAULT_ADDRESS
+        if url is None:
+            try:
+                url = str((self._client or self._new_client()).base_url)
+            except Exception:  # noqa: BLE001 - credentials that cannot be read; asking will say so
+                return None
+        return re.sub("//[^/]*@", "//", url).rstrip("/")  # without user and password
+
+    def submit(
+        self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
+    ) -> Future[Verdict]:
         """Start asking, from any thread."""
         with self._lock:
             if self._closed:
@@ -132,7 +177,8 @@ class Service:
                     target=_run, args=(self._loop, self), name="scorekit-claude", daemon=True
                 )
                 self._thread.start()
-            return asyncio.run_coroutine_threadsafe(self._ask(request, variables), self._loop)
+            asking = self._ask(request, variables, who)
+            return asyncio.run_coroutine_threadsafe(asking, self._loop)
 
     def stop(self) -> None:
         """Let the thread end; what is under way is cancelled."""
@@ -157,16 +203,26 @@ class Service:
         if self._client is not None:
             await self._client.close()
 
-    async def _ask(self, request: JudgeRequest, variables: dict[str, str]) -> Verdict:
+    async def _ask(
+        self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
+    ) -> Verdict:
+        limit = math.inf if who is None else who.timeout_seconds
         async with self._slots:
-            self.check()
-            question = _Question(self, variables)
+            await self.check()
+            if who is not None and who.has_left:
+                raise asyncio.CancelledError
+            question = _Question(self, variables, min(limit, self.settings.timeout_seconds))
             await question.reserve()
             try:
                 score, reasoning, answer = await question.put()
+            except Exception as error:
+                if isinstance(error, JudgeError):
+                    error.instructions_found = instructions_found(request)
+                if self._is_told_by(error):
+                    raise error from None  # its own words are clean, those of its causes are not
+                raise
             finally:
                 question.settle()
-        self._has_succeeded = True
         return Verdict(
             score=score,
             reasoning=reasoning,
@@ -177,17 +233,51 @@ class Service:
             instructions_found=instructions_found(request),
         )
 
-    def check(self) -> None:
+    def hide(self, text: str, headers: Mapping[str, str]) -> str:
+        """Return *text* without the secrets that were sent in *headers*: a gateway may echo them."""
+        for name in ("authorization", "x-api-key"):
+            pieces = re.split(r"[^!-~]+", headers.get(name, ""))
+            self._secrets.update(piece for piece in pieces if len(piece) >= SHORTEST_SECRET)
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    def _is_told_by(self, error: Exception) -> bool:
+        """Return whether the traceback of *error* shows a secret."""
+        text = "".join(traceback.format_exception(error))
+        return any(secret in text for secret in self._secrets)
+
+    async def check(self) -> None:
         """Refuse to ask where an earlier answer said that it is no use."""
-        if self._broken is not None:
-            message = f"no more calls are made after: {self._broken.message}"
-            raise JudgeError(self._broken.kind, message)
+        while self._broken is not None:
+            if self._is_broken_for_good or not self._n_under_way:
+                message = f"no more calls are made after: {self._broken.message}"
+                raise JudgeError(self._broken.kind, message)
+            await self._answered.wait()  # one that succeeds will show that it is of use
+
+    @contextlib.contextmanager
+    def call_under_way(self) -> Iterator[None]:
+        """Let others know that an answer is to come."""
+        self._n_under_way += 1
+        try:
+            yield
+        finally:
+            self._n_under_way -= 1
+            self._answered.set()
+            self._answered = asyncio.Event()
 
     def note(self, error: JudgeError, status: int | None) -> None:
         """Remember an error that later calls would meet as well."""
         configuration = status in _MISCONFIGURED and not self._has_succeeded
         if status is None or status in _HOPELESS or configuration:
             self._broken = error
+            self._is_broken_for_good = not configuration
+
+    def note_success(self) -> None:
+        """Remember an answer, whatever it says: the configuration is one that works."""
+        self._has_succeeded = True
+        if not self._is_broken_for_good:
+            self._broken = None
 
 
 def closed() -> JudgeError:
@@ -236,8 +326,9 @@ class _Budget:
 class _Question:
     """One judgement: several attempts within one deadline and, in the end, one answer."""
 
-    def __init__(self, service: Service, variables: dict[str, str]) -> None:
+    def __init__(self, service: Service, variables: dict[str, str], seconds: float) -> None:
         self._service = service
+        self._seconds = seconds
         self._settings = service.settings
         self._variables = variables
         self._most = self._highest_cost()
@@ -267,7 +358,7 @@ class _Question:
             raise self._unusable(f"the client cannot be used: {error}") from error
         if not _has_key(client):
             raise self._unusable("there is no API key: set ANTHROPIC_API_KEY or pass api_key")
-        self._deadline = loop.time() + self._settings.timeout_seconds
+        self._deadline = loop.time() + self._seconds
         classifier = llm.LLMClassifier(
             METRIC,
             TEMPLATE,
@@ -280,8 +371,8 @@ class _Question:
             async with asyncio.timeout_at(self._deadline):
                 score = await classifier.eval_async(**self._variables)
         except TimeoutError as error:
-            seconds = f"{self._settings.timeout_seconds:g} s"
-            raise TimeoutError(f"{TIMEOUT_MESSAGE}: no verdict within {seconds}") from error
+            message = f"{TIMEOUT_MESSAGE}: no verdict within {self._seconds:g} s"
+            raise TimeoutError(message) from error
         assert self._answer is not None  # noqa: S101 - for the type checkers
         return float(score.score), str(score.metadata["rationale"]), self._answer
 
@@ -313,21 +404,22 @@ class _Question:
         import anthropic
 
         if not self._is_reserved:
-            self._service.check()
+            await self._service.check()
             await self.reserve()
         client = self._service.client()
         # The SDK's own reading takes any text for a message, so the body is read here.
         create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
         try:
-            response = await create(**request)
-            body = response.http_response.json()
+            with self._service.call_under_way():
+                response = (await create(**request)).http_response
+            body = json.loads(self._service.hide(response.text, response.request.headers))
         except anthropic.APIStatusError as error:
             self.settle(0.0)
             raise self._refused(error) from error
         except anthropic.APIConnectionError as error:
             self.settle()
-            message = f"connection failed: {one_line(repr(error.__cause__ or error))}"
-            failure = JudgeError("connection", message)
+            cause = self._service.hide(repr(error.__cause__ or error), error.request.headers)
+            failure = JudgeError("connection", one_line(f"connection failed: {cause}"))
             raise _Passing(failure, error) from error
         except anthropic.AnthropicError as error:  # credentials that cannot be read
             raise self._unusable(f"the client cannot be used: {error}") from error
@@ -335,12 +427,14 @@ class _Question:
             message = f"the service did not answer with JSON: {one_line(str(error))}"
             raise JudgeError("invalid_response", message) from error
         answer = Answer.read(body, self._settings.model, self._settings.prices)
+        self._service.note_success()
         self.settle(answer.cost_usd)
         return answer
 
     def _refused(self, error: anthropic.APIStatusError) -> Exception:
         status = error.status_code
-        message = one_line(f"HTTP {status}: {error.api_message or error.message}")
+        words = self._service.hide(error.api_message or error.message, error.request.headers)
+        message = one_line(f"HTTP {status}: {words}")
         failure = JudgeError(error_kind(status, error.type), message)
         if status >= SERVER_ERROR or status in _PASSING:
             busy = status == _TOO_MANY_REQUESTS
@@ -392,3 +486,14 @@ class _Question:
 def _has_key(client: anthropic.AsyncAnthropic) -> bool:
     headers = {name.lower() for name in client.default_headers}
     return client.credentials is not None or not headers.isdisjoint({"authorization", "x-api-key"})
+
+
+def check_key(name: str, key: object) -> str | None:
+    """Return a key that can be sent, or refuse it without showing it."""
+    if key is None:
+        return None
+    if not isinstance(key, str):
+        raise TypeError(f"{name} must be a string, got {type(key).__name__}")
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise InputError(f"{name} must be printable ASCII text without spaces, got something else")
+    return key

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import math
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
-from typing import Any, Protocol, runtime_checkable
+from contextvars import ContextVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import attrs
 
 from scorekit._checks import check_number, check_text, store
 from scorekit._records import FrozenMapping, Record
 from scorekit.errors import JudgeError, refuse, shown
+
+T = TypeVar("T")
 
 SCORES = (1.0, 0.5, 0.0)
 """What a judge may say: equivalent, partial, incorrect."""
@@ -111,6 +115,51 @@ class Remembering(Protocol):
         ...
 
 
+class Caller:
+    """Who waits for a judge: for how long, and whether still."""
+
+    def __init__(self, timeout_seconds: float) -> None:
+        self.timeout_seconds = timeout_seconds
+        self.has_left = False
+        """Whether nobody would read the answer: what has not been asked need not be."""
+
+
+caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
+"""Whom the running code works for."""
+
+blocked_loops: ContextVar[tuple[asyncio.AbstractEventLoop, ...]] = ContextVar(
+    "blocked_loops", default=()
+)
+"""Event loops that stand still until the running code is done."""
+
+
+def keeps_limit(judge: object) -> bool:
+    """
+    Return whether *judge* keeps the limit of its `Caller` by itself.
+
+    One with a queue of its own does: only it knows when a question's turn has come, and waiting
+    for that is no fault.
+    """
+    return getattr(judge, "keeps_limit", False) is True
+
+
+def blocking(function: Callable[[], T]) -> Callable[[], T]:
+    """Return *function* knowing of the event loop, if any, whose thread will wait for it."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return function
+
+    def run() -> T:
+        token = blocked_loops.set((*blocked_loops.get(), loop))
+        try:
+            return function()
+        finally:
+            blocked_loops.reset(token)
+
+    return run
+
+
 JudgeFunction = Callable[[JudgeRequest], Any]
 
 
@@ -178,7 +227,8 @@ def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
 
 def check_timeout(timeout_seconds: object) -> float:
     """Return a time limit in seconds, or refuse it."""
-    return check_number("timeout_seconds", timeout_seconds, 0.0, open_ends=True)
+    seconds = check_number("timeout_seconds", timeout_seconds, 0.0, open_ends=True)
+    return min(seconds, threading.TIMEOUT_MAX)  # more than which no lock can wait
 
 
 def in_thread(function: Callable[[], Any]) -> Future[Any]:
@@ -203,3 +253,23 @@ def in_thread(function: Callable[[], Any]) -> Future[Any]:
 
     threading.Thread(target=run, name="scorekit-judge", daemon=True).start()
     return future
+
+
+def total_usage(usages: Iterable[Mapping[str, int] | None]) -> FrozenMapping[str, int] | None:
+    """Add tokens up by kind; None where none is told."""
+    known = [usage for usage in usages if usage is not None]
+    total: dict[str, int] = {}
+    for usage in known:
+        for kind, n_tokens in usage.items():
+            total[kind] = total.get(kind, 0) + n_tokens
+    return FrozenMapping(total) if known else None
+
+
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """Add costs up; None if one is not known."""
+    known: list[float] = []
+    for cost in costs:
+        if cost is None:
+            return None
+        known.append(cost)
+    return math.fsum(known)

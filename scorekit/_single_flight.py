@@ -10,6 +10,7 @@ from concurrent.futures import Future, wait
 from contextvars import ContextVar
 from typing import Any, Final, Generic, Literal, TypeVar
 
+from scorekit._judges import blocked_loops
 from scorekit.errors import JudgeError
 
 T = TypeVar("T")
@@ -178,8 +179,10 @@ class SingleFlight(Generic[T]):
 
 def _would_block(call: _Call[Any], loop: asyncio.AbstractEventLoop | None) -> bool:
     """Return whether to wait in this thread would keep the call from going on."""
-    if call.loop is None or loop is not None:
+    if call.loop is None or call.loop is loop:
         return False
+    if call.loop in blocked_loops.get():
+        return True
     try:
         return asyncio.get_running_loop() is call.loop
     except RuntimeError:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import attrs
@@ -19,16 +20,16 @@ from scorekit._checks import (
     is_ordered,
     store,
 )
-from scorekit._judges import Judge, check_timeout, in_thread
+from scorekit._judges import Judge, blocking, check_timeout, in_thread
 from scorekit._records import FrozenMapping, MetricError, Record, is_mapping, metric_error
 from scorekit._sql import check_dialect
+from scorekit._sql_schema import schema_text
 from scorekit.calibration import DEFAULT_NOMINAL
 from scorekit.judging import (
     QueryCorrectness,
     accepted_queries,
     aquery_correctness,
     query_correctness,
-    schema_text,
 )
 from scorekit.tables import TableAccuracy, table_accuracy
 from scorekit.validation import (
@@ -373,5 +374,20 @@ def run_to_end(start: Callable[[], Coroutine[Any, Any, R]]) -> R:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(start())
-    result: R = in_thread(lambda: asyncio.run(start())).result()
+    inner = asyncio.new_event_loop()
+
+    def run() -> R:
+        with asyncio.Runner(loop_factory=lambda: inner) as runner:
+            return runner.run(start())
+
+    def stop() -> None:
+        for task in asyncio.all_tasks(inner):
+            task.cancel()
+
+    try:
+        result: R = in_thread(blocking(run)).result()
+    except BaseException:  # an interrupt from the keyboard, say: nobody waits any more
+        with suppress(RuntimeError):  # it has ended by itself
+            inner.call_soon_threadsafe(stop)
+        raise
     return result

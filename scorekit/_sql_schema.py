@@ -280,3 +280,15 @@ def _several(path: str, key: object) -> list[tuple[str, ...]]:
 
 def _is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     return isinstance(value, list | tuple)
+
+
+def schema_text(schema: object) -> str:
+    """Return a schema as a judge is shown it: one table a line."""
+    if isinstance(schema, str):
+        return schema
+    if not is_mapping(schema):
+        refuse("schema", _TABLES, schema, TypeError)
+    return "\n".join(
+        f"{table}({', '.join(f'{column} {kind}' for column, kind in columns.items())})"
+        for table, columns in schema.items()
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sqlite3
 import stat
@@ -55,19 +56,6 @@ _FAILURES: Final = (
     AssertionError,  # these three come out of diskcache for a table that is not its own
 )
 
-_TABLES: Final = {
-    "Settings": {"key", "value"},
-    "Cache": {
-        *("rowid", "key", "raw", "store_time", "expire_time", "access_time"),
-        *("access_count", "tag", "size", "mode", "filename", "value"),
-    },
-}
-_OTHERS: Final = {
-    "Cache_key_raw",
-    "Cache_expire_time",
-    *(f"Settings_{name}" for name in ("count_insert", "count_delete")),
-    *(f"Settings_{name}" for name in ("size_insert", "size_update", "size_delete")),
-}
 _SETTING_NAMES: Final = {*diskcache.DEFAULT_SETTINGS, "count", "size", "hits", "misses"}
 
 
@@ -257,16 +245,31 @@ def _probe(database: str) -> None:
     connection = sqlite3.connect(database, timeout=TIMEOUT_SECONDS, isolation_level=None)
     with contextlib.closing(connection):
         connection.execute("BEGIN IMMEDIATE")
-        rows = connection.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%'")
-        names = {name for (name,) in rows}
-        if not names <= {*_TABLES, *_OTHERS}:
+        found = _layout(connection)
+        ours = _own_layout() if found else {}
+        if not found.keys() <= ours.keys():
             raise ValueError(f"{database} holds other tables than ours")
-        for table in names & {*_TABLES}:
-            columns = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
-            if {name for (name,) in columns} != _TABLES[table]:
-                raise ValueError(f"{database} has another layout of {table}")
-        if "Settings" in names:
+        for name, sql in found.items():
+            if sql != ours[name]:  # a trigger or a CHECK, say, can make a statement run for ever
+                raise ValueError(f"{database} has another layout of {name}")
+        if "Settings" in found:
             keys = {key for (key,) in connection.execute("SELECT key FROM Settings")}
             if not keys <= _SETTING_NAMES:
                 raise ValueError(f"{database} holds other settings than ours")
         connection.execute("ROLLBACK")
+
+
+def _layout(connection: sqlite3.Connection) -> dict[object, object]:
+    """Return the SQL of every table, index and trigger that was made by a statement, by name."""
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return dict(rows.fetchall())
+
+
+@functools.cache
+def _own_layout() -> dict[object, object]:
+    """Return what diskcache makes of an empty directory."""
+    with tempfile.TemporaryDirectory() as directory:
+        diskcache.Cache(directory, disk=TextDisk, **SETTINGS).close()
+        database = os.path.join(directory, "cache.db")  # noqa: PTH118 - as above
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            return _layout(connection)

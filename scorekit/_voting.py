@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
 from scorekit._checks import check_count, check_flag, check_instance, check_text
-from scorekit._judges import Judge, JudgeRequest, Verdict
-from scorekit._records import FrozenMapping
+from scorekit._judges import (
+    Judge,
+    JudgeRequest,
+    Verdict,
+    keeps_limit,
+    total_cost,
+    total_usage,
+)
 from scorekit.errors import JudgeError, refuse, shown
+from scorekit.judging import TIMEOUT_MESSAGE
 
 
 def checked_judge(judge: object) -> Judge:
@@ -86,13 +92,18 @@ class VotingJudge:
         order = "either order" if self._swap_order else "one order"
         return f"{self._n_votes} votes in {order}: {self._judge.identity}"
 
+    @property
+    def keeps_limit(self) -> bool:
+        """Whether the judge keeps its callers' limit by itself."""
+        return keeps_limit(self._judge)
+
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the majority verdict, asking one time after the other."""
         votes: list[Verdict | BaseException] = []
         for ballot in self._ballots(request):
             try:
                 votes.append(checked_verdict(self._judge.judge(ballot)))
-            except JudgeError as error:
+            except (JudgeError, TimeoutError) as error:
                 votes.append(error)
                 break
         return _elected(votes)
@@ -133,10 +144,18 @@ class VotingJudge:
 def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
     """Return the verdict of the majority, or raise the first failure among the votes."""
     counted = [vote for vote in votes if isinstance(vote, Verdict | JudgeError)]
-    usage, cost_usd = _total(vote.usage for vote in counted), _sum(v.cost_usd for v in counted)
+    usage, cost_usd = (
+        total_usage(vote.usage for vote in counted),
+        total_cost(v.cost_usd for v in counted),
+    )
     for vote in votes:
         if isinstance(vote, JudgeError):
-            raise JudgeError(vote.kind, vote.message, usage, cost_usd) from vote
+            error = JudgeError(vote.kind, vote.message, usage, cost_usd)
+            error.instructions_found = vote.instructions_found
+            raise error from vote
+        if isinstance(vote, TimeoutError) and counted:
+            message = f"{TIMEOUT_MESSAGE}: a vote is missing"
+            raise JudgeError("timeout", message, usage, cost_usd) from vote
         if isinstance(vote, BaseException):
             raise vote
     verdicts = [vote for vote in counted if isinstance(vote, Verdict)]
@@ -158,23 +177,3 @@ def _winner(scores: Sequence[float]) -> float:
     if others and others[0][1] == lead:
         return sorted(scores)[len(scores) // 2]
     return score
-
-
-def _total(usages: Iterable[Mapping[str, int] | None]) -> FrozenMapping[str, int] | None:
-    """Add tokens up by kind; None where no vote tells."""
-    known = [usage for usage in usages if usage is not None]
-    total: dict[str, int] = {}
-    for usage in known:
-        for kind, n_tokens in usage.items():
-            total[kind] = total.get(kind, 0) + n_tokens
-    return FrozenMapping(total) if known else None
-
-
-def _sum(costs: Iterable[float | None]) -> float | None:
-    """Add costs up; None if one is not known."""
-    known: list[float] = []
-    for cost in costs:
-        if cost is None:
-            return None
-        known.append(cost)
-    return math.fsum(known)

@@ -23,9 +23,9 @@ from scorekit._checks import (
     check_text,
 )
 from scorekit._claude_prompt import CHOICE_SCORES, PROMPT_HASH, price_of, template_variables
-from scorekit._claude_service import Service, Settings, closed
+from scorekit._claude_service import Service, Settings, check_key, closed
 from scorekit._costs import ModelPrice
-from scorekit._judges import JudgeRequest, Verdict, check_timeout
+from scorekit._judges import JudgeRequest, Verdict, caller, check_timeout
 from scorekit._records import FrozenMapping, is_mapping
 from scorekit.errors import InputError, MissingExtraError, refuse
 
@@ -101,7 +101,7 @@ class ClaudeJudge:
             check_choice("effort", effort, EFFORTS)
         settings = Settings(
             model=check_text("model", model),
-            api_key=_check_key(api_key),
+            api_key=check_key("api_key", api_key),
             base_url=_check_address(base_url),
             timeout_seconds=check_timeout(timeout_seconds),
             max_concurrency=check_count("max_concurrency", max_concurrency, 1),
@@ -125,7 +125,7 @@ class ClaudeJudge:
 
     def _begin(self) -> None:
         self._service = Service(self._settings)
-        self._identity: str | None = None
+        self._identity: tuple[str | None, str] | None = None
         # A judge that is dropped without being closed must not leave its thread behind.
         self._finalizer = weakref.finalize(self, self._service.stop)
         self._finalizer.atexit = False
@@ -136,14 +136,17 @@ class ClaudeJudge:
         """
         Everything about the judge that can change a verdict, as JSON; never the key.
 
-        Without *base_url* this asks the SDK for the address, and so loads it.
+        Without *base_url* the address is the one of ``ANTHROPIC_BASE_URL``, or what the SDK finds
+        beside credentials on disk; only to look for those is it loaded.  Once a question has been
+        asked it stays the same.
         """
-        if self._identity is None:
+        address = self._service.address()
+        if self._identity is None or self._identity[0] != address:
             settings = self._settings
-            self._identity = json.dumps(
+            text = json.dumps(
                 {
                     "judge": "claude",
-                    "base_url": self._address(),
+                    "base_url": address,
                     "model": settings.model,
                     "effort": settings.effort,
                     "mode": settings.mode,
@@ -152,15 +155,13 @@ class ClaudeJudge:
                     "choices": CHOICE_SCORES,
                 }
             )
-        return self._identity
+            self._identity = address, text
+        return self._identity[1]
 
-    def _address(self) -> str | None:
-        if self._settings.base_url is not None:
-            return self._settings.base_url
-        try:
-            return str(self._service.client().base_url.copy_with(userinfo=b""))
-        except Exception:  # noqa: BLE001 - credentials that cannot be read; asking will say so
-            return None
+    @property
+    def keeps_limit(self) -> bool:
+        """A question's time, the caller's as well, begins with its turn."""
+        return True
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """
@@ -176,6 +177,9 @@ class ClaudeJudge:
         try:
             return future.result()
         except CancelledError:
+            who = caller.get()
+            if who is not None and who.has_left:
+                raise asyncio.CancelledError from None
             raise closed() from None
         except BaseException:  # also an interrupt from the keyboard: nobody waits any more
             future.cancel()
@@ -200,7 +204,7 @@ class ClaudeJudge:
 
     def _submit(self, request: object) -> Future[Verdict]:
         request = check_instance("request", request, JudgeRequest)
-        return self._service.submit(request, template_variables(request))
+        return self._service.submit(request, template_variables(request), caller.get())
 
     def close(self) -> None:
         """End the thread and its connections; what is under way fails as ``"closed"``."""
@@ -249,17 +253,6 @@ def _start_anew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_start_anew)
-
-
-def _check_key(key: object) -> str | None:
-    # No message may show it.
-    if key is None:
-        return None
-    if not isinstance(key, str):
-        raise TypeError(f"api_key must be a string, got {type(key).__name__}")
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise InputError("api_key must be printable ASCII text without spaces, got something else")
-    return key
 
 
 def _check_address(address: object) -> str | None:

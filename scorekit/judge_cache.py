@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
-import hashlib
 import json
 import logging
 import math
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Final, Self, cast
 import attrs
 
 from scorekit._checks import check_count, check_number, check_text
-from scorekit._judges import Judge, JudgeRequest, Verdict
+from scorekit._judges import Judge, JudgeRequest, Verdict, keeps_limit
+from scorekit._keys import key_of
 from scorekit._records import Record
 from scorekit._single_flight import SingleFlight
 from scorekit._voting import VotingJudge, checked_judge, checked_verdict
@@ -40,7 +41,6 @@ PURGES_PER_LIFETIME: Final = 24
 """How often expired verdicts are deleted from disk, at the default hourly."""
 
 _log = logging.getLogger(__name__)
-_to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class CacheWarning(UserWarning):
@@ -137,10 +137,10 @@ class CachedJudge:
 
     def _renew(self) -> None:
         """Make what a fork leaves unusable: a lock may be held by a thread that is not there."""
-        self._pid = os.getpid()
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
         self._flight = SingleFlight(self._recall)
+        self._pid = os.getpid()  # last: who sees it goes on to use the others
 
     def __reduce__(self) -> tuple[Callable[[Judge], CachedJudge], tuple[Judge]]:
         """Pickle the arguments."""
@@ -174,6 +174,11 @@ class CachedJudge:
             n_calls_saved=counts["hits"] + counts["shared"],
         )
 
+    @property
+    def keeps_limit(self) -> bool:
+        """Whether the judge keeps its callers' limit by itself."""
+        return keeps_limit(self._judge)
+
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair, asking the judge if it is not known."""
         key = self._key(request)
@@ -188,8 +193,7 @@ class CachedJudge:
         try:
             return self._shared(self._flight.do(key, ask))
         finally:
-            if self._store is not None and threading.get_ident() != self._thread:
-                self._store.close()  # most threads that wait for a judge do not live on
+            self._leave_disk()
 
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair without blocking the loop while the judge thinks."""
@@ -200,7 +204,10 @@ class CachedJudge:
 
         async def ask() -> Verdict:
             self._count("misses")
-            return self._keep(key, await self._judge.ajudge(request))
+            verdict = await self._judge.ajudge(request)
+            if self._store is None:
+                return self._keep(key, verdict)
+            return await asyncio.to_thread(self._keep_from_thread, key, verdict)
 
         return self._shared(await self._flight.ado(key, ask))
 
@@ -229,7 +236,7 @@ class CachedJudge:
 
     def _key(self, request: JudgeRequest) -> str:
         """Return a digest of everything that can change the verdict."""
-        parts = (
+        return key_of(
             SCHEMA,
             self._judge.identity,
             request.generated,
@@ -240,7 +247,6 @@ class CachedJudge:
             request.counterexample,
             request.trial,
         )
-        return hashlib.sha256(_to_json(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _look(self, key: str) -> Verdict | None:
         if os.getpid() != self._pid:
@@ -289,7 +295,19 @@ class CachedJudge:
         self._write(key, now, hit)
         return verdict
 
+    def _keep_from_thread(self, key: str, answer: object) -> Verdict:
+        """Do it where another program's lock on the disk keeps no event loop waiting."""
+        try:
+            return self._keep(key, answer)
+        finally:
+            self._leave_disk()
+
     # The disk.
+
+    def _leave_disk(self) -> None:
+        store = self._store
+        if store is not None and threading.get_ident() != self._thread:
+            store.close()  # most threads that wait for a judge do not live on
 
     def _open(self) -> TextStore | None:
         if self._directory is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Literal, cast
 
 import attrs
@@ -15,24 +15,41 @@ from scorekit._checks import (
     check_items,
     check_text,
 )
+from scorekit._evidence import evidence_on, is_remembered
 from scorekit._judges import (
+    Caller,
     Judge,
     JudgeRequest,
     Remembering,
     Verdict,
     as_verdict,
+    blocking,
+    caller,
     check_timeout,
     in_thread,
+    keeps_limit,
+    total_cost,
+    total_usage,
 )
+from scorekit._keys import key_of
 from scorekit._records import FrozenMapping, MetricError, MetricResult, metric_error
 from scorekit._sql import check_dialect, check_sql
-from scorekit.errors import JudgeError, SqlError, refuse
+from scorekit._sql_schema import Schema, schema_text
+from scorekit.equivalence import SqlEquivalence
+from scorekit.errors import JudgeError, SqlError
 
 METRIC = "query_correctness"
 
 TIMEOUT_MESSAGE = "LLM judge timeout"
 
-Schema = str | Mapping[str, Mapping[str, str]]
+NO_JUDGE = (
+    "the queries differ in text, are not proved equal, and there is no judge to ask; "
+    "pass judge=ClaudeJudge() or judge=judge_from_function(...)"
+)
+
+SHORT = 300
+"""Characters of SQL that are parsed in passing; longer ones take a thread, not an event loop."""
+
 Evidence = Literal["auto", "judge"]
 
 _log = logging.getLogger(__name__)
@@ -51,12 +68,14 @@ class QueryCorrectness(MetricResult):
     """Whether the judge's verdict came from a cache."""
     contested: bool = False
     """Whether the judge says equivalent in the face of a counterexample."""
+    equivalence: SqlEquivalence | None = None
+    """What is known without a judge; None where nothing was looked for."""
     votes: tuple[float, ...] = ()
     """The single scores, where several asks were put to the vote; they may disagree."""
     instructions_found: bool = False
     """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
     usage: FrozenMapping[str, int] | None = None
-    """Tokens that the verdict cost when it was first given."""
+    """Tokens that the verdict cost when it was first given, over all asks that were made for it."""
     cost_usd: float | None = None
     model: str | None = None
     response_id: str | None = None
@@ -77,19 +96,23 @@ def query_correctness(
     """
     Score whether a generated query answers what the expected one does: 1.0, 0.5 or 0.0.
 
-    In this order: identical text (outer space and final ``;`` aside) is right without asking
-    anyone; SQL that does not parse is wrong; everything else is the judge's to decide.  Without a
-    judge an undecided pair is a failure of the instrument, not a guess.
+    In this order: identical text (outer space and final ``;`` aside) is right; SQL that does not
+    parse is wrong; what `sql_equivalence` proves equal is right; everything else is the judge's to
+    decide, who is shown a counterexample where there is one.  Without a judge an undecided pair is
+    a failure of the instrument, not a guess.
 
     Args:
         generated: The model's SQL.
         expected: The reference SQL, or several accepted queries of which the best counts.
         judge: Whom to ask; see `judge_from_function`.
         dialect: SQL dialect of both, as sqlglot names it; None tries several.
-        schema: The tables, as text or as a mapping from table to column to type.
+        schema: The tables, as text or as a mapping from table to column to type.  CREATE TABLE
+            statements and the mapping let more be proved and refuted.
         question: What the query should answer, in the user's words.
-        evidence: ``"auto"`` or ``"judge"``; what may decide before the judge is asked.
-        timeout_seconds: Bound on the judge, retries included (``> 0``).
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
+        timeout_seconds: Bound on the judge, retries included (``> 0``).  A `ClaudeJudge` does not
+            count the time that a question waits for its turn.
 
     Returns:
         A frozen `QueryCorrectness`.  A judge that fails or takes too long gives 0.0 with an
@@ -115,14 +138,29 @@ def query_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    decided = pair.without_judge() or pair.remembered()
+    decided = pair.at_sight()
     if decided is not None:
         return decided
-    answer = in_thread(pair.ask)
+    pair = pair.with_evidence()
+    decided = pair.without_asking()
+    if decided is not None:
+        return decided
+    who = Caller(pair.timeout_seconds)
+    token = caller.set(who)
+    answers: list[Verdict] = []
     try:
-        return pair.judged(answer.result(pair.timeout_seconds))
+        if keeps_limit(pair.judge):
+            pair.ask(answers, who)
+        else:
+            in_thread(blocking(lambda: pair.ask(answers, who))).result(pair.timeout_seconds)
+        return pair.judged(answers)
+    except asyncio.CancelledError:  # of the judge's own making: no task is here
+        return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
     except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
-        return pair.failed(error)
+        return pair.failed(error, answers)
+    finally:
+        who.has_left = True
+        caller.reset(token)
 
 
 async def aquery_correctness(
@@ -165,17 +203,32 @@ async def aquery_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    decided = pair.without_judge() or pair.remembered()
+    is_short = len(pair.generated) <= SHORT
+    decided = pair.at_sight() if is_short else await asyncio.to_thread(pair.at_sight)
     if decided is not None:
         return decided
-    task = asyncio.ensure_future(pair.aask())
+    known = pair.with_known_evidence()
+    pair = await asyncio.to_thread(pair.with_evidence) if known is None else known
+    decided = pair.without_asking()
+    if decided is not None:
+        return decided
+    token = caller.set(Caller(pair.timeout_seconds))
+    answers: list[Verdict] = []
+    task = asyncio.ensure_future(pair.aask(answers))
+    caller.reset(token)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if too late
+    limit = None if keeps_limit(pair.judge) else pair.timeout_seconds
     try:
         # Not wait_for: that waits on for a judge which ignores its cancellation.
-        await asyncio.wait({task}, timeout=pair.timeout_seconds)
-        return pair.judged(task.result()) if task.done() else pair.failed(TimeoutError())
+        await asyncio.wait({task}, timeout=limit)
+        if task.cancelled():
+            raise JudgeError("cancelled", "the judge cancelled itself")
+        if not task.done():
+            raise TimeoutError
+        task.result()
+        return pair.judged(answers)
     except Exception as error:  # noqa: BLE001 - as above
-        return pair.failed(error)
+        return pair.failed(error, answers)
     finally:
         task.cancel()
 
@@ -188,9 +241,13 @@ class _Pair:
     accepted: tuple[str, ...]
     judge: Judge | None
     dialect: str | None
-    schema: str | None
+    schema: Schema | None
+    schema_text: str | None
     question: str | None
+    evidence: Evidence
     timeout_seconds: float
+    known: tuple[SqlEquivalence, ...] = ()
+    """What evidence says of the accepted queries in turn, up to the first that is proved."""
 
     @classmethod
     def checked(  # noqa: PLR0917 - one caller each way, in the order of the public signature
@@ -215,13 +272,15 @@ class _Pair:
             accepted=accepted_queries(expected),
             judge=cast("Judge | None", judge),
             dialect=dialect,
-            schema=None if schema is None else schema_text(schema),
+            schema=schema,
+            schema_text=None if schema is None else schema_text(schema),
             question=question,
+            evidence=cast("Evidence", evidence),
             timeout_seconds=check_timeout(timeout_seconds),
         )
 
-    def without_judge(self) -> QueryCorrectness | None:
-        """Return the result where no judge is needed, or none can be asked."""
+    def at_sight(self) -> QueryCorrectness | None:
+        """Return the result where the two texts say enough."""
         if _bare(self.generated) in map(_bare, self.accepted):
             return QueryCorrectness(
                 score=1.0, reasoning="Queries are identical", method="identical"
@@ -230,80 +289,115 @@ class _Pair:
             check_sql(self.generated, self.dialect)
         except SqlError as error:
             return self._failure("output", error.kind, error)
-        if self.judge is None:
-            message = (
-                "the queries differ in text and there is no judge to ask; "
-                "pass judge=ClaudeJudge() or judge=judge_from_function(...)"
-            )
-            return self._failure("instrument", "no_judge", message)
         return None
 
-    def remembered(self) -> QueryCorrectness | None:
-        """Return the result where the judge knows all it needs, without waiting for anything."""
+    def with_evidence(self) -> _Pair:
+        """Return the pair with what can be said without a judge; remembered from then on."""
+        known: list[SqlEquivalence] = []
+        for expected in self.accepted if self.evidence == "auto" else ():
+            key = key_of(self.generated, expected, self.dialect, self.schema_text)
+            known.append(evidence_on(key, self.generated, expected, self.dialect, self.schema))
+            if known[-1].verdict == "proved":
+                break
+        return attrs.evolve(self, known=tuple(known))
+
+    def with_known_evidence(self) -> _Pair | None:
+        """Do the same without any work, or return None."""
+        if self.evidence == "auto":
+            keys = (
+                key_of(self.generated, e, self.dialect, self.schema_text) for e in self.accepted
+            )
+            if not all(map(is_remembered, keys)):
+                return None
+        return self.with_evidence()
+
+    def without_asking(self) -> QueryCorrectness | None:
+        """Return the result where they are proved equal, or no judge need or can be asked."""
+        if self.known and self.known[-1].verdict == "proved":
+            last = self.known[-1]
+            return QueryCorrectness(
+                score=1.0, reasoning=last.reason, method="proved", equivalence=last
+            )
+        if self.judge is None:
+            return self._failure("instrument", "no_judge", NO_JUDGE)
         if not isinstance(self.judge, Remembering) or len(self.accepted) > 1:
             return None  # of several, those that are known would be looked up and counted twice
-        request = self._requests()[0]
-        verdict = self.judge.peek(request)
-        return None if verdict is None else self.judged((request, verdict))
+        try:
+            verdict: object = self.judge.peek(self._request(0))
+        except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
+            return None
+        return self.judged([verdict]) if isinstance(verdict, Verdict) else None
 
-    def ask(self) -> tuple[JudgeRequest, Verdict]:
-        """Ask the judge about each accepted query until one is equivalent."""
+    def ask(self, answers: list[Verdict], who: Caller) -> None:
+        """Add the judge's answer on each accepted query in turn, until one is equivalent."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
-        best = None
-        for request in self._requests():
-            best = _better(best, request, self.judge.judge(request))
-            if best[1].score == 1.0:
+        for i in range(len(self.accepted)):
+            answers.append(as_verdict(self.judge.judge(self._request(i))))
+            if answers[-1].score == 1.0 or who.has_left:
                 break
-        return cast("tuple[JudgeRequest, Verdict]", best)
 
-    async def aask(self) -> tuple[JudgeRequest, Verdict]:
+    async def aask(self, answers: list[Verdict]) -> None:
         """Do the same through ``ajudge``."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
-        best = None
-        for request in self._requests():
-            best = _better(best, request, await self.judge.ajudge(request))
-            if best[1].score == 1.0:
+        for i in range(len(self.accepted)):
+            answers.append(as_verdict(await self.judge.ajudge(self._request(i))))
+            if answers[-1].score == 1.0:
                 break
-        return cast("tuple[JudgeRequest, Verdict]", best)
 
-    def _requests(self) -> list[JudgeRequest]:
-        return [
-            JudgeRequest(
-                generated=self.generated,
-                expected=expected,
-                question=self.question,
-                schema=self.schema,
-                dialect=self.dialect,
-            )
-            for expected in self.accepted
-        ]
+    def _request(self, i: int) -> JudgeRequest:
+        counterexample = self.known[i].counterexample if self.known else None
+        return JudgeRequest(
+            generated=self.generated,
+            expected=self.accepted[i],
+            question=self.question,
+            schema=self.schema_text,
+            dialect=self.dialect,
+            counterexample=None if counterexample is None else counterexample.to_text(),
+        )
 
-    def judged(self, answer: tuple[JudgeRequest, Verdict]) -> QueryCorrectness:
-        """Return the result of a verdict."""
-        _, verdict = answer
+    def judged(self, answers: Sequence[Verdict]) -> QueryCorrectness:
+        """Return the result of the verdicts on the accepted queries, of which the best counts."""
+        verdict = max(answers, key=lambda answer: answer.score)
+        i = answers.index(verdict)
+        known = self.known[i] if self.known else None
         return QueryCorrectness(
             score=verdict.score,
             reasoning=verdict.reasoning,
             method="judge",
             cached=verdict.cached,
+            contested=verdict.score == 1.0 and known is not None and known.verdict == "refuted",
+            equivalence=known,
             votes=verdict.votes,
-            instructions_found=verdict.instructions_found,
-            usage=verdict.usage,
-            cost_usd=verdict.cost_usd,
+            instructions_found=any(answer.instructions_found for answer in answers),
+            usage=total_usage(answer.usage for answer in answers),
+            cost_usd=total_cost(answer.cost_usd for answer in answers),
             model=verdict.model,
             response_id=verdict.response_id,
         )
 
-    def failed(self, error: Exception) -> QueryCorrectness:
-        """Return the result of a judge that raised or ran out of time."""
+    def failed(self, error: Exception, answers: Sequence[Verdict]) -> QueryCorrectness:
+        """Return the result of a judge that raised or ran out of time after some answers."""
+        paid: list[Verdict | JudgeError] = [*answers]
         if isinstance(error, TimeoutError):
-            return self._failure("instrument", "timeout", TIMEOUT_MESSAGE)
-        if isinstance(error, JudgeError):
+            result = self._failure("instrument", "timeout", TIMEOUT_MESSAGE)
+        elif isinstance(error, JudgeError):
             cause = error.message if error.kind == "timeout" else error  # whose text begins so too
             result = self._failure("instrument", error.kind, cause)
-            usage = None if error.usage is None else FrozenMapping(error.usage)
-            return attrs.evolve(result, usage=usage, cost_usd=error.cost_usd)
-        return self._failure("instrument", "judge_failure", error)
+            if error.usage is not None or error.cost_usd is not None:
+                paid.append(error)
+        else:
+            result = self._failure("instrument", "judge_failure", error)
+        return attrs.evolve(
+            result,
+            instructions_found=any(
+                [
+                    getattr(error, "instructions_found", False) is True,
+                    *(answer.instructions_found for answer in answers),
+                ]
+            ),
+            usage=total_usage(one.usage for one in paid),
+            cost_usd=total_cost(one.cost_usd for one in paid) if paid else None,
+        )
 
     def _failure(
         self, origin: Literal["output", "instrument"], kind: str, error: Exception | str
@@ -312,14 +406,13 @@ class _Pair:
         record = metric_error(
             METRIC, origin=origin, kind=kind, error=error, inputs=inputs, logger=_log
         )
-        return QueryCorrectness(score=0.0, reasoning=record.message, method=None, error=record)
-
-
-def _better(
-    best: tuple[JudgeRequest, Verdict] | None, request: JudgeRequest, answer: object
-) -> tuple[JudgeRequest, Verdict]:
-    verdict = as_verdict(answer)
-    return best if best is not None and best[1].score >= verdict.score else (request, verdict)
+        return QueryCorrectness(
+            score=0.0,
+            reasoning=record.message,
+            method=None,
+            equivalence=self.known[0] if self.known else None,
+            error=record,
+        )
 
 
 def accepted_queries(expected: object) -> tuple[str, ...]:
@@ -332,16 +425,3 @@ def accepted_queries(expected: object) -> tuple[str, ...]:
 
 def _bare(sql: str) -> str:
     return sql.strip().rstrip("; \t\r\n")
-
-
-def schema_text(schema: object) -> str:
-    """Return a schema as a judge is shown it: one table a line."""
-    if isinstance(schema, str):
-        return schema
-    if not isinstance(schema, Mapping):
-        refuse("schema", "text or a mapping from table to column to type", schema, TypeError)
-    tables = cast("Mapping[str, Mapping[str, str]]", schema)
-    return "\n".join(
-        f"{table}({', '.join(f'{column} {kind}' for column, kind in columns.items())})"
-        for table, columns in tables.items()
-    )

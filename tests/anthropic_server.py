@@ -26,6 +26,8 @@ class AnthropicServer:
     def __init__(self, fault: Faults = "equivalent", *, seconds: float = 0.0) -> None:
         self.fault = fault
         self.seconds = seconds
+        self.hold: Callable[[int], bool] = lambda _: False
+        """Tells of a request, by its number, whether its answer has to wait still."""
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.n_open = 0
@@ -84,7 +86,7 @@ class AnthropicServer:
         self.n_under_way += 1
         self.most_under_way = max(self.most_under_way, self.n_under_way)
         # Someone who hangs up must be noticed while the answer takes its time.
-        answer = asyncio.ensure_future(self._answer(name, request, writer))
+        answer = asyncio.ensure_future(self._answer(name, len(self.requests), request, writer))
         gone = asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -97,9 +99,11 @@ class AnthropicServer:
             await asyncio.gather(answer, gone, return_exceptions=True)
 
     async def _answer(
-        self, name: str, request: dict[str, Any], writer: asyncio.StreamWriter
+        self, name: str, n: int, request: dict[str, Any], writer: asyncio.StreamWriter
     ) -> None:
         await asyncio.sleep(self.seconds)
+        while self.hold(n):
+            await asyncio.sleep(0.005)
         name, _, argument = name.partition("=")
         reply: Callable[..., Awaitable[None] | None] = getattr(_Replies(request, writer), name)
         result = reply(argument) if argument else reply()
@@ -121,8 +125,9 @@ class _Replies:
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in head.items()]
         self.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
-    def error(self, status: int, kind: str, **headers: str) -> None:
-        error = {"type": "error", "error": {"type": kind, "message": f"this is {kind}"}}
+    def error(self, status: int, kind: str, message: str = "", **headers: str) -> None:
+        message = message or f"this is {kind}"
+        error = {"type": "error", "error": {"type": kind, "message": message}}
         self.send(status, json.dumps(error).encode(), **headers)
 
     def message(self, content: object, stop: str = "end_turn", **more: Any) -> None:
@@ -257,6 +262,15 @@ class _Replies:
 
     def authentication(self) -> None:
         self.error(401, "authentication_error")
+
+    def invalid_key(self, key: str) -> None:
+        self.error(401, "authentication_error", f"invalid key {key}")
+
+    def busy_with(self, key: str) -> None:
+        self.error(500, "api_error", f"key {key} has to wait", retry_after="0.01")
+
+    def reasons(self, text: str) -> None:
+        self.verdict({"reasons": text, "choice": "partial"})
 
     def permission(self) -> None:
         self.error(403, "permission_error")

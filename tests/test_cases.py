@@ -6,6 +6,8 @@ import asyncio
 import json
 import logging
 import pickle
+import signal
+import sys
 import threading
 import time
 from collections.abc import Iterable
@@ -293,6 +295,55 @@ def test_the_judge_stays_here_and_the_rest_goes_to_the_workers() -> None:
         report = score_sql_cases(cases[:30], judge=failing, executor=processes)
     assert report == score_sql_cases(cases[:30], judge=failing)
     assert report.n_failed == 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals go to threads on POSIX only")
+def test_an_interrupt_in_a_notebook_ends_the_judgements() -> None:
+    """The prompt is back, and nothing goes on behind it and pays."""
+    started, cancelled = threading.Event(), threading.Event()
+
+    async def function(_: JudgeRequest) -> float:
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        return 1.0
+
+    def interrupt() -> None:
+        started.wait(20)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    async def cell() -> None:
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            score_sql_cases([FULL], judge=judge_from_function(function, identity="slow"))
+        thread.join()
+
+    loop = asyncio.new_event_loop()  # unlike asyncio.run, a notebook leaves the signal alone
+    loop.run_until_complete(cell())
+    loop.close()
+    assert cancelled.wait(20)
+
+
+def test_a_judge_that_cancels_itself_fails_its_own_case_only() -> None:
+    """The run was not cancelled, so it goes on."""
+
+    def function(request: JudgeRequest) -> float:
+        if request.question is None:
+            raise asyncio.CancelledError
+        return 1.0
+
+    judge = judge_from_function(function, identity="cancels")
+    odd = case("odd", expected="SELECT 1")
+    report = score_sql_cases([FULL, odd], judge=judge)
+    assert (report.n_failed, report.n_by_method) == (1, {"judge": 1})
+    for score in (report.cases[1], score_sql_case(odd, judge=judge)):
+        assert score.query_correctness is not None
+        assert score.query_correctness.error is not None
+        assert score.query_correctness.error.kind == "cancelled"
 
 
 def test_an_executor_that_fails_ends_the_run_and_its_judgements() -> None:

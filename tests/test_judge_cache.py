@@ -31,9 +31,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import scorekit
-from scorekit import _single_flight, _text_disk
+from scorekit import _single_flight, _text_disk, judge_cache
 from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit._records import FrozenMapping
+from scorekit._sql_case import SqlCase, score_sql_case
 from scorekit.errors import InputError, JudgeError
 from scorekit.judge_cache import CachedJudge, CacheStatistics, CacheWarning, VotingJudge
 from scorekit.judging import aquery_correctness, query_correctness
@@ -504,6 +505,16 @@ def _linked(directory: Path, link: Callable[[Path], Path]) -> None:
     link(directory).symlink_to(link(real))
 
 
+def _with_trigger(directory: Path, name: str) -> None:
+    CachedJudge(Counting(), directory=directory).judge(request(9))
+    execute(directory, f"DROP TRIGGER IF EXISTS {name}")
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
+    execute(
+        directory,
+        f"CREATE TRIGGER {name} AFTER INSERT ON Cache BEGIN SELECT count(*) FROM ({endless}); END",
+    )
+
+
 def _mode(directory: Path, part: Callable[[Path], Path], mode: int) -> None:
     CachedJudge(Counting(), directory=directory).judge(request(9))
     part(directory).chmod(mode)
@@ -520,6 +531,20 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "other table": (partial(_with, sql="CREATE TABLE users (id)"), "other tables than ours"),
     "other columns": (partial(_with, sql="CREATE TABLE Cache (id)"), "another layout of Cache"),
     "view": (partial(_with, sql="CREATE VIEW Cache AS SELECT 1"), "another layout of Cache"),
+    "other types": (
+        partial(
+            _with, sql="CREATE TABLE Settings (key, value CHECK (zeroblob(999999999) > value))"
+        ),
+        "another layout of Settings",
+    ),
+    "trigger": (
+        partial(_with_trigger, name="Settings_count_insert"),
+        "another layout of Settings_count_insert",
+    ),
+    "trigger of a strange name": (
+        partial(_with_trigger, name="sqlitex"),
+        "other tables than ours",
+    ),
     "other settings": (
         lambda d: (
             CachedJudge(Counting(), directory=d),
@@ -711,6 +736,24 @@ def test_a_lock_that_is_held_when_writing(tmp_path: Path) -> None:
             assert judge.judge(request(n)) == ANSWER
             assert judge.judge(request(n)).cached
     assert messages == ["verdicts are kept in memory, not on disk: Timeout"]
+
+
+def test_a_lock_that_is_held_when_writing_keeps_no_event_loop(tmp_path: Path) -> None:
+    """Here it is the loop that lets go of the lock, so that it has to go on for the write."""
+    inner = Counting()
+    judge = CachedJudge(inner, directory=tmp_path / "c")
+
+    async def run() -> Verdict:
+        with locked(tmp_path / "c"):
+            task = asyncio.ensure_future(judge.ajudge(request()))
+            await auntil(lambda: inner.asked)
+            await asyncio.sleep(0.05)
+        return await task
+
+    with cache_warnings() as messages:
+        assert asyncio.run(run()) == ANSWER
+    assert messages == []
+    assert CachedJudge(inner, directory=tmp_path / "c").peek(request()) is not None
 
 
 def _emptied(directory: Path) -> None:
@@ -937,6 +980,45 @@ def test_a_disk_that_fails_after_closing_is_nobodys_business(tmp_path: Path) -> 
     judge._give_up(store, OSError("too late"))
 
 
+def test_threads_of_a_forked_process_find_no_lock_of_its_parent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that asks while another makes them anew must not meet the old ones."""
+    judge = CachedJudge(Counting())
+    judge._flight._lock.acquire()  # as a thread may that is not there after the fork
+    judge._pid = -1
+    others: list[threading.Thread] = []
+
+    def make(recall: Any) -> Any:
+        if not others:
+            others.append(threading.Thread(target=judge.judge, args=(request(1),), daemon=True))
+            others[0].start()
+            others[0].join(5)
+        return _single_flight.SingleFlight(recall)
+
+    monkeypatch.setattr(judge_cache, "SingleFlight", make)
+    assert judge.judge(request()).score == 0.5
+    assert not others[0].is_alive()
+
+
+def test_closing_in_the_middle_of_an_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may close the disk at any moment; the verdict is there all the same."""
+
+    class Racing:
+        """The module, where the other thread is at its fastest."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(threading, name)
+
+        def get_ident(self) -> int:
+            judge.close()
+            return -1
+
+    judge = CachedJudge(Counting(), directory=tmp_path / "c")
+    monkeypatch.setattr(judge_cache, "threading", Racing())
+    assert judge.judge(request()).score == 0.5
+
+
 # One call per key.
 
 
@@ -1145,6 +1227,36 @@ def test_a_call_through_a_loop_does_not_block_the_same_loop() -> None:
         return [judge.judge(request()), await task]
 
     assert asyncio.run(run()) == [ANSWER, ANSWER]
+
+
+@pytest.mark.parametrize("form", ["pair", "case"])
+def test_a_notebook_cell_does_not_wait_for_the_loop_that_it_blocks(form: str) -> None:
+    """A task of the loop asks about a pair; a plain call in the loop asks about it as well."""
+
+    class FirstWaits(Counting):
+        async def ajudge(self, asked: JudgeRequest, /) -> Verdict:
+            self.asked.append(asked)
+            if len(self.asked) == 1:
+                await done.wait()
+            return ANSWER
+
+    async def run() -> list[Any]:
+        task = asyncio.ensure_future(aquery_correctness("SELECT 0", "SELECT 1", judge=judge))
+        await auntil(lambda: inner.asked)
+        if form == "pair":
+            plain: Any = query_correctness("SELECT 0", "SELECT 1", judge=judge)
+        else:
+            case = SqlCase(case_id="q", generated="SELECT 0", expected="SELECT 1")
+            plain = score_sql_case(case, judge=judge).query_correctness
+        done.set()
+        return [plain, await task]
+
+    done = asyncio.Event()
+    inner = FirstWaits()
+    judge = CachedJudge(inner)
+    results = asyncio.run(run())
+    assert [(result.score, result.error) for result in results] == [(0.5, None)] * 2
+    assert len(inner.asked) == 2
 
 
 def test_a_judge_that_asks_for_its_own_verdict(ask: Ask) -> None:
@@ -1378,6 +1490,27 @@ def test_a_vote_that_fails_fails_the_whole_and_keeps_what_was_paid(ask: Ask) -> 
     result = query_correctness("SELECT 1 FROM t", "SELECT 2 FROM t", judge=VotingJudge(inner))
     assert result.error is not None
     assert (result.error.kind, result.cost_usd) == ("overloaded", 0.75)
+
+
+def test_a_vote_that_times_out_keeps_what_was_paid(ask: Ask) -> None:
+    """And is still seen as a time-out."""
+
+    def answer(asked: JudgeRequest) -> Verdict:
+        if asked.trial == 1:
+            raise TimeoutError("slow")
+        return attrs.evolve(ANSWER, usage=FrozenMapping({"input_tokens": 100}), cost_usd=0.25)
+
+    inner = Counting(answer)
+    with pytest.raises(
+        JudgeError, match=r"^timeout: LLM judge timeout: a vote is missing"
+    ) as caught:
+        ask(VotingJudge(inner), request())
+    n_answers = len(inner.asked) - 1
+    assert n_answers >= 1
+    assert (caught.value.usage, caught.value.cost_usd) == (
+        {"input_tokens": 100 * n_answers},
+        0.25 * n_answers,
+    )
 
 
 @pytest.mark.parametrize("failure", [TimeoutError("slow"), ValueError("x")])

@@ -14,9 +14,13 @@ from typing import Any
 import attrs
 import pytest
 
+from scorekit import judging
 from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit._records import FrozenMapping
+from scorekit._sql import check_sql
+from scorekit._sql_schema import schema_text
 from scorekit.errors import InputError, JudgeError
-from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness, schema_text
+from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
 
 Ask = Callable[..., QueryCorrectness]
 
@@ -130,6 +134,42 @@ def test_the_best_of_several_accepted_queries_counts(ask: Ask) -> None:
     assert (result.score, asked) == (1.0, accepted)
 
 
+PAID = Verdict(
+    score=0.5, usage=FrozenMapping({"input_tokens": 100}), cost_usd=0.25, instructions_found=True
+)
+
+
+@pytest.mark.parametrize(
+    ("last", "usage", "cost_usd"),
+    [
+        (attrs.evolve(PAID, score=0.0), 300, 0.75),
+        (attrs.evolve(PAID, score=0.0, cost_usd=None), 300, None),
+        (JudgeError("truncated", "", {"input_tokens": 7}, 0.5), 207, 1.0),
+        (JudgeError("overloaded", ""), 200, 0.5),
+        (TimeoutError(), 200, 0.5),
+        (ValueError(), 200, 0.5),
+    ],
+    ids=["verdict", "unknown cost", "paid failure", "failure", "limit", "bug"],
+)
+def test_every_ask_about_an_accepted_query_is_paid_for(
+    ask: Ask, last: Verdict | Exception, usage: int, cost_usd: float | None
+) -> None:
+    """Tokens and cost are sums, also where a later ask fails; one unknown cost hides the sum."""
+    answers = iter([PAID, PAID, last])
+
+    def judge(_: JudgeRequest) -> Verdict:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    accepted = ["SELECT b FROM t", "SELECT c FROM t", "SELECT d FROM t"]
+    result = ask("SELECT a FROM t", accepted, judge=judge_of(judge))
+    assert (result.error is None) == isinstance(last, Verdict)
+    assert (result.usage, result.cost_usd) == ({"input_tokens": usage}, cost_usd)
+    assert result.instructions_found
+
+
 def test_without_a_judge_an_undecided_pair_is_no_guess(ask: Ask) -> None:
     """The failure is the instrument's, and its message says what to pass."""
     result = ask("SELECT a FROM t", "SELECT b FROM t")
@@ -155,6 +195,24 @@ def test_unreadable_sql_is_wrong_without_asking(ask: Ask, generated: str, kind: 
     assert result.error is not None
     assert (result.score, result.error.origin, result.error.kind) == (0.0, "output", kind)
     json.dumps(result.to_dict(), allow_nan=False).encode()
+
+
+def test_long_sql_is_not_parsed_in_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can take seconds, in which no other task would go on."""
+    seen: list[int] = []
+
+    def check(*arguments: Any) -> None:
+        seen.append(threading.get_ident())
+        check_sql(*arguments)
+
+    monkeypatch.setattr(judging, "check_sql", check)
+    long = "SELECT " + ", ".join(f"a{i}" for i in range(500))
+    for sql, kind in ((long, "no_judge"), (long + " FROM FROM", "parse")):
+        result = _async(sql, "SELECT 1")
+        assert result.error is not None
+        assert result.error.kind == kind
+    assert len(seen) == 2
+    assert threading.get_ident() not in seen
 
 
 def test_a_judge_that_takes_too_long_is_left_behind(ask: Ask) -> None:
@@ -236,6 +294,87 @@ def test_an_answer_that_is_no_verdict_is_a_failure(ask: Ask, answer: Any) -> Non
     result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(lambda _: answer))
     assert result.error is not None
     assert (result.error.origin, result.error.kind) == ("instrument", "invalid_response")
+
+
+def test_a_judge_that_cancels_itself_is_a_failure(ask: Ask) -> None:
+    """Nobody has cancelled the caller."""
+
+    async def judge(_: JudgeRequest) -> Verdict:
+        raise asyncio.CancelledError
+
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
+    assert result.error is not None
+    assert (result.error.origin, result.error.kind) == ("instrument", "cancelled")
+
+
+@pytest.mark.parametrize("seconds", [1e10, 1e300])
+def test_a_limit_beyond_any_clock_is_none(ask: Ask, seconds: float) -> None:
+    """No lock can wait for so long, and the answer comes before."""
+    judge = judge_of(lambda _: time.sleep(0.05) or 1.0)
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge, timeout_seconds=seconds)
+    assert (result.score, result.error) == (1.0, None)
+
+
+@pytest.mark.parametrize(
+    "peek",
+    [lambda: None, lambda _: 1 / 0, lambda _: 3],
+    ids=["other signature", "raises", "no verdict"],
+)
+def test_a_judge_with_a_peek_of_its_own_is_asked(ask: Ask, peek: Any) -> None:
+    """Whatever that attribute is to the judge, it is no verdict."""
+
+    class Peeking:
+        identity = "peeking"
+
+        def judge(self, request: JudgeRequest, /) -> Verdict:
+            del request
+            return Verdict(score=0.5)
+
+        async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+            return self.judge(request)
+
+    judge: Any = Peeking()
+    judge.peek = peek
+    assert ask("SELECT a FROM t", "SELECT b FROM t", judge=judge).score == 0.5
+
+
+def test_without_a_thread_to_be_had_there_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's limit of threads is no reason to lose a run."""
+
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        result = query_correctness("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(never))
+    assert result.error is not None
+    assert result.error.message == "can't start new thread"
+
+
+def test_after_the_limit_no_other_accepted_query_is_asked_about() -> None:
+    """Nobody would read the answer."""
+    release, done = threading.Event(), threading.Event()
+    asked: list[str] = []
+
+    class Slow:
+        identity = "slow"
+
+        def judge(self, request: JudgeRequest, /) -> Verdict:
+            asked.append(request.expected)
+            release.wait(20)
+            return Verdict(score=0.0)
+
+        async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+            raise NotImplementedError
+
+    n_before = threading.active_count()
+    accepted = ["SELECT b FROM t", "SELECT c FROM t"]
+    result = query_correctness("SELECT a FROM t", accepted, judge=Slow(), timeout_seconds=0.05)
+    assert result.error is not None
+    release.set()
+    while threading.active_count() > n_before:
+        done.wait(0.005)
+    assert asked == accepted[:1]
 
 
 def test_interrupts_pass(ask: Ask) -> None:
