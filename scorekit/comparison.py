@@ -244,7 +244,8 @@ def compare_reports(
         refuse("current", "a run with a case of baseline", [key.case_id for key in after])
     if clusters is not None:
         _check_clusters(clusters, common)
-    shared_model = next(iter(old.models)) if old.models == new.models else None
+    same_models = old.models == new.models
+    shared_model = next(iter(old.models)) if same_models else None
 
     def change(key: Key, scores: tuple[float | None, float | None]) -> CaseChange:
         left, right = scores
@@ -302,8 +303,8 @@ def compare_reports(
         suites=FrozenMapping(dict(zip(members, verdicts, strict=True))),
         adjustment=adjustment,
         threshold=threshold,
-        baseline_name=old.name("the baseline"),
-        current_name=new.name("the current run"),
+        baseline_name="the baseline" if same_models else old.name("the baseline"),
+        current_name="the current run" if same_models else new.name("the current run"),
     )
 
 
