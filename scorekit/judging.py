@@ -295,7 +295,7 @@ class _Pair:
         """Return the pair with what can be said without a judge; remembered from then on."""
         known: list[SqlEquivalence] = []
         for expected in self.accepted if self.evidence == "auto" else ():
-            key = key_of(self.generated, expected, self.dialect, self.schema_text)
+            key = self._evidence_key(expected)
             known.append(evidence_on(key, self.generated, expected, self.dialect, self.schema))
             if known[-1].verdict == "proved":
                 break
@@ -303,13 +303,15 @@ class _Pair:
 
     def with_known_evidence(self) -> _Pair | None:
         """Do the same without any work, or return None."""
-        if self.evidence == "auto":
-            keys = (
-                key_of(self.generated, e, self.dialect, self.schema_text) for e in self.accepted
-            )
-            if not all(map(is_remembered, keys)):
-                return None
+        if self.evidence == "auto" and not all(
+            is_remembered(self._evidence_key(expected)) for expected in self.accepted
+        ):
+            return None
         return self.with_evidence()
+
+    def _evidence_key(self, expected: str) -> str:
+        is_text = isinstance(self.schema, str)  # a mapping says more than the same words do
+        return key_of(self.generated, expected, self.dialect, self.schema_text, is_text)
 
     def without_asking(self) -> QueryCorrectness | None:
         """Return the result where they are proved equal, or no judge need or can be asked."""
