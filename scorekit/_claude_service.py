@@ -10,7 +10,7 @@ import os
 import re
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -49,8 +49,6 @@ SHORTEST_SECRET = 8
 
 DEFAULT_ADDRESS = "https://api.anthropic.com"
 """What the SDK asks unless it is told or finds another one."""
-
-_KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 _HOPELESS = {401, 403}
 """Answers after which every later call would fail too."""
@@ -129,8 +127,8 @@ class Service:
         with self._lock:
             if self._client is None:
                 client = self._new_client()
-                for name, key in zip(_KEY_VARIABLES, (client.api_key, client.auth_token)):
-                    check_key(name, key or None)
+                check_key("ANTHROPIC_API_KEY", client.api_key or None)
+                check_key("ANTHROPIC_AUTH_TOKEN", client.auth_token or None)
                 self._client = client
             return self._client
 
@@ -154,7 +152,8 @@ class Service:
         url = self.settings.base_url
         if url is None and self._client is None:
             url = os.environ.get("ANTHROPIC_BASE_URL")
-            keys = (self.settings.api_key, *map(os.environ.get, _KEY_VARIABLES))
+            variables = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+            keys = (self.settings.api_key, *map(os.environ.get, variables))
             if url is None and any(keys):
                 url = DEFAULT_ADDRESS
         if url is None:
@@ -172,13 +171,26 @@ class Service:
             if self._closed:
                 raise closed()
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_run, args=(self._loop, self), name="scorekit-claude", daemon=True
-                )
-                self._thread.start()
+                self._loop, self._thread = self._started()
             asking = self._ask(request, variables, who)
             return asyncio.run_coroutine_threadsafe(asking, self._loop)
+
+    def _started(self) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(
+            target=_run, args=(loop, self), name="scorekit-claude", daemon=True
+        )
+        try:
+            thread.start()
+        except RuntimeError as error:  # there are too many; later there may be fewer
+            loop.close()
+            raise JudgeError("no_thread", str(error)) from error
+        return loop, thread
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody can ask any more."""
+        return self._closed
 
     def stop(self) -> None:
         """Let the thread end; what is under way is cancelled."""
@@ -234,7 +246,7 @@ class Service:
         )
 
     def hide(self, text: str, headers: Mapping[str, str]) -> str:
-        """Return *text* without the secrets that were sent in *headers*: a gateway may echo them."""
+        """Return *text* without the secrets sent in *headers*: a gateway may echo them."""
         for name in ("authorization", "x-api-key"):
             pieces = re.split(r"[^!-~]+", headers.get(name, ""))
             self._secrets.update(piece for piece in pieces if len(piece) >= SHORTEST_SECRET)
@@ -256,7 +268,7 @@ class Service:
             await self._answered.wait()  # one that succeeds will show that it is of use
 
     @contextlib.contextmanager
-    def call_under_way(self) -> Iterator[None]:
+    def call_under_way(self) -> Generator[None]:
         """Let others know that an answer is to come."""
         self._n_under_way += 1
         try:

@@ -102,7 +102,7 @@ class AnthropicServer:
         self, name: str, n: int, request: dict[str, Any], writer: asyncio.StreamWriter
     ) -> None:
         await asyncio.sleep(self.seconds)
-        while self.hold(n):
+        while self.hold(n):  # noqa: ASYNC110 - what is waited for sets no event
             await asyncio.sleep(0.005)
         name, _, argument = name.partition("=")
         reply: Callable[..., Awaitable[None] | None] = getattr(_Replies(request, writer), name)
@@ -176,6 +176,11 @@ class _Replies:
         text = json.dumps({"reasons": "", "choice": "partial"})
         usage = {"input_tokens": "many", "output_tokens": -1, "server_tool_use": {"a": 1}}
         self.message([{"type": "text", "text": text}], usage=usage, id=7, model=None)
+
+    def huge_usage(self) -> None:
+        text = json.dumps({"reasons": "", "choice": "partial"})
+        usage = {"input_tokens": 10**17, "output_tokens": 1}
+        self.message([{"type": "text", "text": text}], usage=usage)
 
     def cached_prompt(self) -> None:
         text = json.dumps({"reasons": "", "choice": "partial"})
