@@ -262,6 +262,17 @@ def tasks_of(judge: ClaudeJudge) -> set[Any]:
     return asyncio.all_tasks(loop)
 
 
+def test_a_key_withdrawn_after_a_success(server: Any) -> None:
+    """401 ends the run, unlike a 400, though there were verdicts before."""
+    server.fault = lambda _, n: ["partial", "authentication", "partial"][n - 1]
+    with judge_for(server) as judge:
+        assert judge.judge(pair(1)).score == 0.5
+        messages = [error_of(judge, pair(i)).message for i in (2, 3)]
+    assert messages[0].startswith("HTTP 401")
+    assert messages[1].startswith("no more calls are made after: HTTP 401")
+    assert len(server.requests) == 2
+
+
 @pytest.mark.parametrize("form", [ask, aask])
 @pytest.mark.parametrize("fault", ["slow", "trickle"])
 def test_the_deadline_holds(server: Any, form: Form, fault: str) -> None:
@@ -403,20 +414,22 @@ def test_a_success_after_an_early_bad_request_lets_the_run_go_on(server: Any) ->
 
 
 @pytest.mark.parametrize("fault", ["authentication", "permission"])
-def test_a_key_that_is_withdrawn_ends_the_run(server: Any, fault: str) -> None:
-    """What worked before will not work again, also when an earlier call still succeeds."""
+@pytest.mark.parametrize("late", ["partial", "invalid_request"])
+def test_a_key_that_is_withdrawn_ends_the_run(server: Any, fault: str, late: str) -> None:
+    """What worked before will not work again, whatever an earlier call still brings."""
     release = threading.Event()
-    server.fault = lambda _, n: fault if n == 3 else "partial"
-    server.hold = lambda n: n == 2 and not release.is_set()
+    server.fault = lambda _, n: [late, fault][n - 1]
+    server.hold = lambda n: n == 1 and not release.is_set()
     with judge_for(server) as judge, ThreadPoolExecutor(1) as pool:
-        assert judge.judge(pair(1)).score == 0.5
-        late = pool.submit(judge.judge, pair(2))
-        assert until(lambda: len(server.requests) == 2)
-        assert error_of(judge, pair(3)).message.startswith("HTTP 40")
+        first = pool.submit(outcome, judge, pair(1))
+        assert until(lambda: len(server.requests) == 1)
+        assert error_of(judge, pair(2)).message.startswith("HTTP 40")
         release.set()
-        assert late.result().score == 0.5
-        assert error_of(judge, pair(4)).message.startswith("no more calls are made after")
-    assert len(server.requests) == 3
+        assert first.result().startswith("verdict" if late == "partial" else "invalid_request")
+        told = error_of(judge, pair(3))
+    assert told.kind.startswith(fault)
+    assert told.message.startswith("no more calls are made after")
+    assert len(server.requests) == 2
 
 
 def test_without_a_key(server: Any) -> None:
