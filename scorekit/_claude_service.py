@@ -44,6 +44,9 @@ CLOSE_SECONDS = 5.0
 TOKENS_AROUND = 2000
 """Upper bound on what the service adds to a prompt, for instance the schema of the answer."""
 
+MAX_BODY = 4 << 20
+"""Longest answer, in bytes, that is read as JSON: a compressed one may be far longer."""
+
 SHORTEST_SECRET = 8
 """Below so many characters a piece of a header is no secret: the word Bearer, say."""
 
@@ -351,6 +354,9 @@ class _Question:
         try:
             with self._service.breaker.call_under_way():
                 response = (await create(**request)).http_response
+            if len(response.content) > MAX_BODY:
+                message = f"the service answered with {len(response.content)} bytes"
+                raise JudgeError("invalid_response", message)
             body = json.loads(self._service.hide(response.text, response.request.headers))
         except anthropic.APIStatusError as error:
             self.settle(0.0)

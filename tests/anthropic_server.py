@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import threading
 from collections.abc import Awaitable, Callable
@@ -231,6 +232,9 @@ class _Replies:
 
     def deep_json(self) -> None:
         self.send(200, b"[" * 200_000)
+
+    def bomb(self) -> None:
+        self.send(200, gzip.compress(b" " * 10_000_000), content_encoding="gzip")
 
     def html(self) -> None:
         self.send(200, b"<html>please log in</html>", content_type="text/html")

@@ -211,6 +211,7 @@ FAULTS: list[tuple[str, str, str, int, bool]] = [
     ("busy", "timeout", "LLM judge timeout: the service asked to wait 900 s", 1, False),
     ("bad_json", "invalid_response", "the service did not answer with JSON", 1, False),
     ("deep_json", "invalid_response", "the service did not answer with JSON", 1, False),
+    ("bomb", "invalid_response", "the service answered with 10000000 bytes", 1, False),
     ("html", "invalid_response", "the service did not answer with JSON", 1, False),
     ("no_message", "invalid_response", "the service answered with {'content': None}", 1, False),
     ("unknown_choice", "unknown_choice", "there is no such choice", 1, True),
