@@ -137,6 +137,8 @@ def evaluate(judge: scorekit.Judge | None = None) -> Evaluation:
             return [make_case(question, side, validate, schema) for question in questions]
 
         before, after = cases("before"), cases("after")
+    if judge is not None:
+        judge = scorekit.CachedJudge(judge)  # many an answer is the same before and after
     return Evaluation(
         questions,
         before,

@@ -229,8 +229,7 @@ async def ascore_sql_case(
     started = time.perf_counter()
     judging = asyncio.ensure_future(acorrectness(case, judge, timeout_seconds))
     try:
-        await asyncio.sleep(0)  # the judge is asked before the other metrics are computed
-        rest = other_metrics(case)
+        rest = await asyncio.to_thread(other_metrics, case)  # they parse, which can take seconds
         return case_score(case, await judging, rest, started)
     finally:
         judging.cancel()

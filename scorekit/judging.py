@@ -75,7 +75,7 @@ class QueryCorrectness(MetricResult):
     instructions_found: bool = False
     """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
     usage: FrozenMapping[str, int] | None = None
-    """Tokens that the verdict cost when it was first given, over all asks that were made for it."""
+    """Tokens that the verdict cost when it was first given, over all asks made for it."""
     cost_usd: float | None = None
     model: str | None = None
     response_id: str | None = None
@@ -222,9 +222,9 @@ async def aquery_correctness(
         # Not wait_for: that waits on for a judge which ignores its cancellation.
         await asyncio.wait({task}, timeout=limit)
         if task.cancelled():
-            raise JudgeError("cancelled", "the judge cancelled itself")
+            return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
         if not task.done():
-            raise TimeoutError
+            return pair.failed(TimeoutError(), answers)
         task.result()
         return pair.judged(answers)
     except Exception as error:  # noqa: BLE001 - as above

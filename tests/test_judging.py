@@ -263,7 +263,8 @@ def test_every_ask_about_an_accepted_query_is_paid_for(
     accepted = ["SELECT b FROM t", "SELECT c FROM t", "SELECT d FROM t"]
     result = ask("SELECT a FROM t", accepted, judge=judge_of(judge))
     assert (result.error is None) == isinstance(last, Verdict)
-    assert (result.usage, result.cost_usd) == ({"input_tokens": usage}, cost_usd)
+    assert result.usage == FrozenMapping({"input_tokens": usage})
+    assert result.cost_usd == cost_usd
     assert result.instructions_found
 
 
@@ -407,8 +408,14 @@ def test_a_judge_that_cancels_itself_is_a_failure(ask: Ask) -> None:
 @pytest.mark.parametrize("seconds", [1e10, 1e300])
 def test_a_limit_beyond_any_clock_is_none(ask: Ask, seconds: float) -> None:
     """No lock can wait for so long, and the answer comes before."""
-    judge = judge_of(lambda _: time.sleep(0.05) or 1.0)
-    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge, timeout_seconds=seconds)
+
+    def judge(_: JudgeRequest) -> float:
+        time.sleep(0.05)
+        return 1.0
+
+    result = ask(
+        "SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge), timeout_seconds=seconds
+    )
     assert (result.score, result.error) == (1.0, None)
 
 
