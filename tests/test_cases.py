@@ -292,8 +292,8 @@ def test_the_judge_stays_here_and_the_rest_goes_to_the_workers() -> None:
     here = threading.get_ident()
     cases = [case(f"q{i % 90}", generated=f"SELECT x FROM t{i % 7}") for i in range(1100)]
     for i in range(0, 60, 3):  # no pair twice: which of two is answered from memory is chance
-        pair = {"generated": f"SELECT x FROM t WHERE x = {i}", "expected": "SELECT x FROM t"}
-        cases[i : i + 2] = [attrs.evolve(cases[i], **pair), cases[i + 1]]
+        generated = f"SELECT x FROM t WHERE x = {i}"
+        cases[i] = attrs.evolve(cases[i], generated=generated, expected="SELECT x FROM t")
     judge = judge_from_function(lambda _: 0.5 if here else 1.0, identity="local")
     plain = score_sql_cases(cases, judge=judge)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:

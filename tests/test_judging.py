@@ -144,9 +144,7 @@ def test_a_schema_that_only_a_judge_reads_stops_nothing(
     """A table without columns cannot be built, but can be shown."""
     monkeypatch.setattr(_evidence, "_remembered", OrderedDict())
     odd: dict[str, dict[str, str]] = {"t": {}}
-    result = ask(
-        "SELECT a FROM t", "SELECT b FROM t", judge=judge_of(lambda _: 0.5), schema={"t": {}}
-    )
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(lambda _: 0.5), schema=odd)
     assert (result.score, result.method) == (0.5, "judge")
     assert result.equivalence is not None
     assert result.equivalence.reason.startswith("InputError: schema['t'] must be")
