@@ -266,6 +266,24 @@ def test_every_ask_about_an_accepted_query_is_paid_for(
     assert result.instructions_found
 
 
+@pytest.mark.parametrize("usage", [5, {"input_tokens": "many"}, {"input_tokens": None, 3: 4}])
+@pytest.mark.parametrize("kind", [None, "odd"])
+def test_odd_tokens_of_a_strange_judge_lose_no_verdict(
+    ask: Ask, usage: Any, kind: str | None
+) -> None:
+    """What is no count is left out of the sum."""
+
+    def judge(_: JudgeRequest) -> Verdict:
+        if kind is not None:
+            raise JudgeError(kind, "", usage, "dear")  # type: ignore[arg-type]  # on purpose
+        return Verdict(score=0.5, usage=usage)
+
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
+    assert (result.error.kind if result.error else None) == kind
+    assert result.cost_usd is None
+    assert "many" not in str(result.usage)
+
+
 def test_without_a_judge_an_undecided_pair_is_no_guess(ask: Ask) -> None:
     """The failure is the instrument's, and its message says what to pass."""
     result = ask("SELECT a FROM t", "SELECT b FROM t")
