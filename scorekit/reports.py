@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
@@ -101,8 +101,11 @@ class CodeReport(Report):
 
     def __attrs_post_init__(self) -> None:
         """Refuse a case that is there twice: a comparison would see one of the two."""
-        keys = [(case.case_id, case.model) for case in self.cases]
-        if len(set(keys)) < len(keys):
+        seen: defaultdict[str, set[str]] = defaultdict(set)
+        for case in self.cases:
+            seen[case.model].add(case.case_id)
+        if sum(map(len, seen.values())) < len(self.cases):
+            keys = [(case.case_id, case.model) for case in self.cases]
             key = Counter(keys).most_common(1)[0][0]
             again = keys.index(key, keys.index(key) + 1)
             refuse(f"case_id and model of cases[{again}]", "unlike those of all others", key)
@@ -378,21 +381,21 @@ def _report(
     _check_attempts(samples.keys, n_samples, ks, insufficient)
     n_correct = attempts.counts(samples.correct)
     mean_scores = attempts.means(scores)
-    estimate = _CaseEstimates(ks, insufficient, confidence)
     cases = tuple(
         CaseStatistics(
             case_id=case_id,
             model=model,
-            pass_at_k=estimate(n, c),
+            pass_at_k=estimates,
             mean_score=mean_score,
-            scores=tuple(own_scores),
+            scores=own_scores,
             n_samples=n,
             n_correct=c,
         )
-        for (case_id, model), own_scores, mean_score, n, c in zip(
+        for (case_id, model), estimates, mean_score, own_scores, n, c in zip(
             samples.keys,
-            attempts.split(scores),
+            _case_estimates(n_samples, n_correct, ks, insufficient, confidence),
             mean_scores,
+            attempts.split(scores),
             n_samples.tolist(),
             n_correct.tolist(),
             strict=True,
@@ -436,9 +439,11 @@ class _Groups:
         self._order = np.argsort(group_of, kind="stable")
         self._ends: list[int] = [0, *np.cumsum(self.sizes).tolist()]
 
-    def split(self, values: NDArray[Any] | list[float]) -> Iterator[list[Any]]:
+    def split(self, values: NDArray[Any] | list[float]) -> Iterator[tuple[Any, ...]]:
         """Yield the values of each group."""
-        ordered: list[Any] = np.asarray(values)[self._order].tolist()
+        ordered = tuple(np.asarray(values)[self._order].tolist())
+        if self.sizes.max() == 1:
+            return zip(ordered, strict=True)
         return (ordered[start:end] for start, end in pairwise(self._ends))
 
     def counts(self, flags: NDArray[np.bool_]) -> Counts:
@@ -499,27 +504,22 @@ def _check_attempts(
                 refuse("ks", f"at most {n} for {whose}", k)
 
 
-class _CaseEstimates:
-    """pass@k of single cases, made once for each distinct (n, c): there are few."""
-
-    def __init__(self, ks: tuple[int, ...], insufficient: Insufficient, confidence: float) -> None:
-        self._ks = ks
-        self._insufficient: Insufficient = insufficient
-        self._confidence = confidence
-        self._made: dict[tuple[int, int], tuple[PassAtK, ...]] = {}
-
-    def __call__(self, n_samples: int, n_correct: int) -> tuple[PassAtK, ...]:
-        made = self._made.get((n_samples, n_correct))
-        if made is None:
-            made = self._made[n_samples, n_correct] = tuple(
-                pass_at_k(
-                    n_samples=n_samples,
-                    n_correct=n_correct,
-                    k=k,
-                    confidence=self._confidence,
-                    insufficient=self._insufficient,
-                )
-                for k in self._ks
-                if k <= n_samples or self._insufficient == "nan"
+def _case_estimates(
+    n_samples: Counts,
+    n_correct: Counts,
+    ks: tuple[int, ...],
+    insufficient: Insufficient,
+    confidence: float,
+) -> Iterator[tuple[PassAtK, ...]]:
+    """Yield pass@k of each case, made once for each distinct (n, c): there are few."""
+    made = {
+        (n, c): tuple(
+            pass_at_k(
+                n_samples=n, n_correct=c, k=k, confidence=confidence, insufficient=insufficient
             )
-        return made
+            for k in ks
+            if k <= n or insufficient == "nan"
+        )
+        for n, c in set(zip(n_samples.tolist(), n_correct.tolist(), strict=True))
+    }
+    return map(made.__getitem__, zip(n_samples.tolist(), n_correct.tolist(), strict=True))
