@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import attrs
 import numpy as np
@@ -38,6 +38,8 @@ from scorekit.coding import DEFAULT_WEIGHTS, CodeWeights, code_scores
 from scorekit.errors import InputError, refuse, shown
 from scorekit.sampling import PassAtK, pass_at_k, pass_at_ks
 from scorekit.summary import describe
+
+T = TypeVar("T", bound=np.generic)
 
 
 @attrs.frozen(kw_only=True)
@@ -394,7 +396,7 @@ def _report(
         for (case_id, model), estimates, mean_score, own_scores, n, c in zip(
             samples.keys,
             _case_estimates(n_samples, n_correct, ks, insufficient, confidence),
-            mean_scores,
+            mean_scores.tolist(),
             attempts.split(scores),
             n_samples.tolist(),
             n_correct.tolist(),
@@ -406,20 +408,20 @@ def _report(
     runs = _Groups(model_of[samples.task], len(model_names))
     shares = samples.passed / np.maximum(samples.passed + samples.failed, 1)
     columns = {
-        "compilation_rate": map(fmean, tasks.split(attempts.counts(samples.compiled) / n_samples)),
-        "test_pass_rate": map(fmean, tasks.split(attempts.means(shares))),
-        "mean_score": map(fmean, tasks.split(mean_scores)),
-        "total_cost_usd": map(_total_cost, runs.split(samples.cost_usd)),
-        "mean_latency_seconds": map(_mean, runs.split(samples.latency_seconds)),
-        "total_input_tokens": map(_total, runs.split(samples.input_tokens)),
-        "total_output_tokens": map(_total, runs.split(samples.output_tokens)),
+        "compilation_rate": map(_mean, tasks.parts(attempts.counts(samples.compiled) / n_samples)),
+        "test_pass_rate": map(_mean, tasks.parts(attempts.means(shares))),
+        "mean_score": map(_mean, tasks.parts(mean_scores)),
+        "total_cost_usd": map(_total_cost, runs.parts(samples.cost_usd)),
+        "mean_latency_seconds": map(_mean_measured, runs.parts(samples.latency_seconds)),
+        "total_input_tokens": map(_total, runs.parts(samples.input_tokens)),
+        "total_output_tokens": map(_total, runs.parts(samples.output_tokens)),
         "n_samples": runs.sizes.tolist(),
         "n_cases": tasks.sizes.tolist(),
         "pass_at_k": (
             pass_at_ks(
                 n_samples=n, n_correct=c, ks=ks, confidence=confidence, insufficient=insufficient
             )
-            for n, c in zip(tasks.split(n_samples), tasks.split(n_correct), strict=True)
+            for n, c in zip(tasks.parts(n_samples), tasks.parts(n_correct), strict=True)
         ),
     }
     rows = zip(model_names, *columns.values(), strict=True)
@@ -439,41 +441,48 @@ class _Groups:
         self._order = np.argsort(group_of, kind="stable")
         self._ends: list[int] = [0, *np.cumsum(self.sizes).tolist()]
 
-    def split(self, values: NDArray[Any] | list[float]) -> Iterator[tuple[Any, ...]]:
+    def parts(self, values: NDArray[T]) -> list[NDArray[T]]:
+        """Return the values of each group as a column."""
+        return np.split(values[self._order], self._ends[1:-1])
+
+    def split(self, values: Floats) -> Iterator[tuple[float, ...]]:
         """Yield the values of each group."""
-        ordered = tuple(np.asarray(values)[self._order].tolist())
+        ordered: tuple[float, ...] = tuple(values[self._order].tolist())
         if self.sizes.max() == 1:
-            return zip(ordered, strict=True)
+            return ((value,) for value in ordered)
         return (ordered[start:end] for start, end in pairwise(self._ends))
 
     def counts(self, flags: NDArray[np.bool_]) -> Counts:
         """Return how many rows of each group are true."""
         return np.bincount(self._group_of[flags], minlength=self.sizes.size)
 
-    def means(self, values: Floats) -> list[float]:
+    def means(self, values: Floats) -> Floats:
         """Return the mean of each group, its sum rounded once."""
         if self.sizes.max() == 1:
-            means: list[float] = values[self._order].tolist()
-            return means
-        return [math.fsum(group) / len(group) for group in self.split(values)]
+            return values[self._order]
+        return np.array([math.fsum(group) / len(group) for group in self.split(values)])
 
 
-def _total_cost(costs: list[float]) -> float | None:
-    costs = [cost for cost in costs if not math.isnan(cost)]
+def _mean(values: Floats) -> float:
+    return fmean(values.tolist())
+
+
+def _total_cost(costs: Floats) -> float | None:
+    measured: list[float] = costs[~np.isnan(costs)].tolist()
     try:
-        return math.fsum(costs) if costs else None
+        return math.fsum(measured) if measured else None
     except OverflowError:
-        refuse("cost_usd of the samples", "numbers with a finite sum", costs)
+        refuse("cost_usd of the samples", "numbers with a finite sum", measured)
 
 
-def _mean(numbers: list[float]) -> float | None:
-    numbers = [number for number in numbers if not math.isnan(number)]
-    return describe(numbers).mean if numbers else None
+def _mean_measured(values: Floats) -> float | None:
+    measured = values[~np.isnan(values)]
+    return describe(measured).mean if measured.size else None
 
 
-def _total(counts: list[int]) -> int | None:
-    counts = [count for count in counts if count != NOT_MEASURED]
-    return sum(counts) if counts else None
+def _total(counts: Counts) -> int | None:
+    measured: list[int] = counts[counts != NOT_MEASURED].tolist()
+    return sum(measured) if measured else None
 
 
 def _check_attempts(
