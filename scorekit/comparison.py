@@ -248,7 +248,8 @@ def compare_reports(
     if not pairs:
         found = [case_id for cases in after.values() for case_id in cases]
         refuse("current", "a run with a case of baseline", found)
-    shared_model = next(iter(old.models)) if by_case and old.models == new.models else None
+    same_models = old.models == new.models
+    shared_model = next(iter(old.models)) if by_case and same_models else None
     verdicts = [
         suite_verdict(
             pair.before,
@@ -285,8 +286,8 @@ def compare_reports(
         suites=FrozenMapping(dict(zip(_names(pairs), verdicts, strict=True))),
         adjustment=adjustment,
         threshold=threshold,
-        baseline_name=old.name("the baseline"),
-        current_name=new.name("the current run"),
+        baseline_name="the baseline" if same_models else old.name("the baseline"),
+        current_name="the current run" if same_models else new.name("the current run"),
     )
 
 

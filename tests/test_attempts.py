@@ -439,7 +439,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a"]),
             InputError,
-            "clusters must be one for each of 2, got 1",
+            "clusters must be 2 labels, one for each entry, got 1",
         ),
         (
             lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a", ["b"]]),  # type: ignore[list-item]

@@ -490,7 +490,12 @@ def test_case_errors(fields: dict[str, Any], error: type[Exception], message: st
     [
         ([], {}, InputError, "cases must be a non-empty sequence of SqlCase, got ()"),
         ([FULL, 3], {}, TypeError, "cases[1] must be a SqlCase, got 3"),
-        ([FULL], {"judge": "me"}, TypeError, "judge must be a Judge, got 'me'"),
+        (
+            [FULL],
+            {"judge": "me"},
+            TypeError,
+            "judge must be a Judge (see judge_from_function), got 'me'",
+        ),
         ([FULL], {"executor": 2}, TypeError, "executor must be an Executor, got 2"),
         (
             [FULL],

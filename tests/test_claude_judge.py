@@ -1200,7 +1200,11 @@ def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.Monk
             TypeError,
             r"prices must be a mapping from model to ModelPrice, got \[1\]",
         ),
-        ({"prices": {"m": 1.0}}, TypeError, r"prices\['m'\] must be a ModelPrice, got 1.0"),
+        (
+            {"prices": {"m": 1.0}},
+            TypeError,
+            r"prices\['m'\] must be a ModelPrice \(see PRICES\), got 1.0",
+        ),
         ({"prices": {1: 1.0}}, TypeError, "model must be a non-empty string, got 1"),
     ],
 )

@@ -218,7 +218,7 @@ def test_one_value_or_one_cluster_bounds_nothing() -> None:
             TypeError,
             "values must be a non-empty sequence of numbers, got 0.5",
         ),
-        ({"clusters": ["a"]}, InputError, "clusters must be one for each of 2, got 1"),
+        ({"clusters": ["a"]}, InputError, "clusters must be 2 labels, one for each entry, got 1"),
         (
             {"clusters": [{}, {}]},
             TypeError,

@@ -572,7 +572,12 @@ def test_the_callers_context_reaches_the_judge(ask: Ask) -> None:
             InputError,
             "timeout_seconds must be a finite number > 0, got 0",
         ),
-        (("x", "y"), {"judge": "me"}, TypeError, "judge must be a Judge, got 'me'"),
+        (
+            ("x", "y"),
+            {"judge": "me"},
+            TypeError,
+            "judge must be a Judge (see judge_from_function), got 'me'",
+        ),
         (("x", "y"), {"question": 1}, TypeError, "question must be a string, got 1"),
         (
             ("x", "y"),

@@ -516,7 +516,11 @@ def test_cost_of_pass_errors(
             TypeError,
             "output_tokens must be an integer >= 0, got 1.5",
         ),
-        ({"price": "gpt-4o"}, TypeError, "price must be a ModelPrice, got 'gpt-4o'"),
+        (
+            {"price": "gpt-4o"},
+            TypeError,
+            "price must be a ModelPrice (see PRICES), got 'gpt-4o'",
+        ),
     ],
 )
 def test_token_cost_errors(

@@ -162,11 +162,11 @@ def test_report_fits_a_terminal(printed: str) -> None:
     "line",
     [
         "leap        Is it a leap year?              ✓ ✓ ✓ ✗ ✓   † ✓ ✓ ✓ †",
-        "edits       Edit distance of two words      ⧗ ✗ ⧗ ⧗ ✗   ✓ ✓ ✓ ⧗ ✓",
-        "anagrams    Group words that are anagrams   ✓ ✓ ✗ ✓ ✗   ✓ ⧗ ! ⧗ ✓",
+        "edits       Edit distance of two words      … ✗ … … ✗   ✓ ✓ ✓ … ✓",
+        "anagrams    Group words that are anagrams   ✓ ✓ ✗ ✓ ✗   ✓ … ! … ✓",
         "✓ right      every test passed                           24          44",
         "✗ wrong      some test failed                            27           9",
-        "⧗ slow       killed after 1 s                             6           4",
+        "… slow       killed after 1 s                             6           4",
         "† crash      compiled, but ended before its tests         1           2",
         "! no build   did not compile                              2           1",
         "code score                     0.657",  # .4 + .5 * 2/6 + .1 * .9
