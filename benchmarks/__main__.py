@@ -19,6 +19,7 @@ SECTIONS = {
     "Beside others": "peers",
     "As the data grow": "growth",
     "On more processes": "bench_parallel",
+    "Import": "bench_import",
     "pass@k": "bench_pass_at_k",
     "Statistics": "bench_describe",
     "Tables of SQL": "bench_tables",
@@ -26,8 +27,8 @@ SECTIONS = {
     "Remembered verdicts": "bench_cache",
     "Claude": "bench_judge",
 }
-QUICK = 3
-"""Sections that have a small form."""
+QUICK = 4
+"""Sections that have a small form, the first ones."""
 
 HEAD = """\
 # Benchmarks

@@ -173,8 +173,8 @@ def check_records(
 ) -> tuple[T, ...]:
     """Return an ordered iterable of *kind* as a tuple, naming the first stranger."""
     items = check_items(name, values, what=kind.__name__, empty=empty)
-    for i, item in enumerate(items):
-        if not isinstance(item, kind):
+    if set(map(type, items)) - {kind}:  # strangers, or of a subclass
+        for i, item in enumerate(items):
             check_instance(f"{name}[{i}]", item, kind)
     return items
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Sequence
 from statistics import fmean
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scorekit.intervals import Interval, t_quantile, wilson
 
@@ -14,8 +16,17 @@ DECIMAL_NOISE = 1e-9
 
 METHOD = "wilson on gains and losses"
 
+Floats: TypeAlias = NDArray[np.float64]
+Groups: TypeAlias = NDArray[np.int64]
+"""The group of each value, numbered from 0."""
 
-def grouped_error(values: Sequence[float], groups: Sequence[Hashable]) -> float:
+
+def mean_of(values: Floats) -> float:
+    """Return the mean, its sum rounded once."""
+    return fmean(values.tolist())
+
+
+def grouped_error(values: Floats, groups: Groups) -> float:
     """
     Return the standard error of the mean, values of one group being dependent.
 
@@ -24,24 +35,20 @@ def grouped_error(values: Sequence[float], groups: Sequence[Hashable]) -> float:
     small, where a few groups hold most values.  A single group tells nothing and gives 0, as
     groups do whose deviations are all decimal noise.
     """
-    n, mean, sizes = len(values), fmean(values), Counter(groups)
-    sums = dict.fromkeys(sizes, 0.0)
-    for value, group in zip(values, groups, strict=True):
-        sums[group] += value - mean
-    if len(sizes) == 1 or max(map(abs, sums.values())) < DECIMAL_NOISE:
+    sizes = np.bincount(groups)
+    sums = np.bincount(groups, weights=values - mean_of(values))
+    if sizes.size == 1 or np.abs(sums).max() < DECIMAL_NOISE:
         return 0.0
-    square = math.fsum((total / (n - sizes[group])) ** 2 for group, total in sums.items())
-    return math.sqrt(square * (1.0 - 1.0 / len(sizes)))
+    squares: list[float] = ((sums / (values.size - sizes)) ** 2).tolist()
+    return math.sqrt(math.fsum(squares) * (1.0 - 1.0 / sizes.size))
 
 
-def effective_groups(groups: Sequence[Hashable]) -> float:
+def effective_groups(groups: Groups) -> float:
     """Return the number of equally large groups that would tell as much as these."""
-    return len(groups) ** 2 / sum(size * size for size in Counter(groups).values())
+    return groups.size**2 / int(np.sum(np.bincount(groups) ** 2))
 
 
-def share_interval(
-    values: Sequence[float], groups: Sequence[Hashable], confidence: float
-) -> tuple[float, float]:
+def share_interval(values: Floats, groups: Groups, confidence: float) -> tuple[float, float]:
     """
     Bound the mean of *values* in [0, 1] by Wilson on the number of cases they are worth.
 
@@ -49,24 +56,22 @@ def share_interval(
     must be two groups at least.
     """
     n_groups = effective_groups(groups)
-    mean, error = fmean(values), grouped_error(values, groups)
+    mean, error = mean_of(values), grouped_error(values, groups)
     n = mean * (1.0 - mean) / (error * error) if error and 0.0 < mean < 1.0 else n_groups
     return wilson(mean, n, t_quantile(confidence, n_groups - 1))
 
 
-def difference_interval(
-    values: Sequence[float], groups: Sequence[Hashable], confidence: float
-) -> Interval:
+def difference_interval(values: Floats, groups: Groups, confidence: float) -> Interval:
     """
     Bound the mean of *values* in [-1, 1] without supposing that their sum is normal.
 
     Rises and falls are bounded apart and put together again (MOVER): a run in which nothing fell
     does not show that nothing can fall.
     """
-    rises, falls = [max(v, 0.0) for v in values], [max(-v, 0.0) for v in values]
-    if len(set(groups)) == 1:
+    rises, falls = np.maximum(values, 0.0), np.maximum(-values, 0.0)
+    if not groups.any():
         return Interval(low=-1.0, high=1.0, confidence=confidence, method=METHOD)
-    rise, fall = fmean(rises), fmean(falls)
+    rise, fall = mean_of(rises), mean_of(falls)
     rise_low, rise_high = share_interval(rises, groups, confidence)
     fall_low, fall_high = share_interval(falls, groups, confidence)
     together, up, down = (grouped_error(side, groups) for side in (values, rises, falls))

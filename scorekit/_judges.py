@@ -191,7 +191,8 @@ def as_verdict(answer: object) -> Verdict:
         return answer
     if isinstance(answer, bool | int | float) and answer in SCORES:
         return Verdict(score=float(answer))
-    raise JudgeError("invalid_response", f"a judge must return a Verdict, got {shown(answer)}")
+    wanted = "a judge must return a Verdict or a score of 1.0, 0.5 or 0.0"
+    raise JudgeError("invalid_response", f"{wanted}, got {shown(answer)}")
 
 
 def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:

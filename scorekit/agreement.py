@@ -228,8 +228,8 @@ def corrected_mean(
     rest = y - weight * f
     judge_mean = float(np.mean(u))
     score = weight * judge_mean + float(np.mean(rest))
-    low, high = share_interval(u.tolist(), range(u.size), confidence)
-    correction = difference_interval(rest.tolist(), range(y.size), confidence)
+    low, high = share_interval(u, np.arange(u.size), confidence)
+    correction = difference_interval(rest, np.arange(y.size), confidence)
     middle = float(np.mean(rest))
     return CorrectedMean(
         score=score,

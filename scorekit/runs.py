@@ -386,7 +386,7 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
     checked = check_records("tiers", tiers, TierStatistics)
     ids = [tier.tier_id for tier in checked]
     _check_distinct("tier_id", "tiers", ids)
-    check_choice("baseline", baseline, ids)
+    check_choice("baseline, 'T0' unless given," if baseline == "T0" else "baseline", baseline, ids)
     origin = checked[ids.index(baseline)].composite_score.median
     costs = [tier.cost_usd.median for tier in checked]
     frontier = min(checked, key=lambda tier: tier.cost_of_pass)

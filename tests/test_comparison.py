@@ -353,7 +353,7 @@ def test_option_errors(options: dict[str, Any], message: str) -> None:
 
 def test_what_stops_a_job_is_one_of_two_words() -> None:
     """A misspelt word must not let everything pass."""
-    with pytest.raises(InputError, match=r"^on must be one of 'cases', 'suite', got 'all'$"):
+    with pytest.raises(InputError, match=r"^on must be one of 'cases', 'suite', 'margin', got 'all'$"):
         compare_reports({"a": 1}, {"a": 1}).raise_for_regressions(on="all")  # type: ignore[arg-type]
 
 

@@ -617,7 +617,7 @@ def test_uplift_errors(arguments: dict[str, Any], error: type[Exception], messag
         (
             {"tiers": [_tier("T1", 0.5), _tier("T2", 0.5)]},
             InputError,
-            "baseline must be one of 'T1', 'T2', got 'T0'",
+            "baseline, 'T0' unless given, must be one of 'T1', 'T2', got 'T0'",
         ),
         ({"baseline": None}, TypeError, "baseline must be one of 'T0', got None"),
         (
