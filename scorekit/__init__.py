@@ -7,6 +7,7 @@ first used, so that ``import scorekit`` costs no more than attrs.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 

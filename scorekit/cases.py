@@ -81,6 +81,12 @@ class SqlReport(Report):
         """Refuse counts that contradict the cases."""
         check_count("n_cases", self.n_cases, len(self.cases), len(self.cases))
 
+    def __str__(self) -> str:
+        """Return a line for each metric, numbers rounded for display."""
+        found = [(name, getattr(self, name)) for name in METRICS]
+        lines = [f"{name}: {s.mean:.4g} (mean of {s.count})" for name, s in found if s is not None]
+        return "\n".join([*lines, f"cases: {self.n_cases}, failed results: {self.n_failed}"])
+
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat dict per case, ready for a data frame; None is no score."""
         return [_row(case) for case in self.cases]

@@ -35,7 +35,7 @@ from scorekit._samples import (
 )
 from scorekit._suite_estimate import Insufficient
 from scorekit.coding import DEFAULT_WEIGHTS, CodeWeights, code_scores
-from scorekit.errors import InputError, refuse, shown
+from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.sampling import PassAtK, pass_at_k, pass_at_ks
 from scorekit.summary import describe
 
@@ -111,6 +111,14 @@ class CodeReport(Report):
             key = Counter(keys).most_common(1)[0][0]
             again = keys.index(key, keys.index(key) + 1)
             refuse(f"case_id and model of cases[{again}]", "unlike those of all others", key)
+
+    def __str__(self) -> str:
+        """Return a line for each model, numbers rounded for display."""
+        return "\n".join(
+            f"{one_line(one.model)}: {', '.join(map(str, one.pass_at_k))}, mean code score "
+            f"{one.mean_score:.4g} ({one.n_samples} samples of {one.n_cases} cases)"
+            for one in self.models
+        )
 
     def for_model(self, name: str) -> CodeReport:
         """

@@ -514,6 +514,17 @@ def test_report_errors(
     assert str(caught.value) == message
 
 
+def test_printed_it_has_a_line_for_each_metric() -> None:
+    """Those that no case has are left out."""
+    cases = [
+        case("a", expected_tables=["t"]),
+        case("b", generated="SELECT (", expected_tables=["t"]),
+    ]
+    lines = str(score_sql_cases(cases)).splitlines()
+    assert lines[-1] == "cases: 2, failed results: 0"
+    assert "table_accuracy: 0 (mean of 2)" in lines
+
+
 def test_a_report_that_contradicts_itself_is_refused() -> None:
     """A file edited by hand."""
     report = score_sql_cases([case()])

@@ -139,6 +139,13 @@ def test_rows_are_flat() -> None:
     }
 
 
+def test_printed_it_has_a_line_for_each_model() -> None:
+    """The repr of a report of a thousand cases tells nobody anything."""
+    text = str(code_report([sample("a", "x\ny", passed=1), sample("b", "x\ny", failed=1)]))
+    assert text.startswith(r"x\ny: pass@1 = 0.5 [")
+    assert text.endswith("], mean code score 0.75 (2 samples of 2 cases)")
+
+
 def test_for_model_narrows_to_one() -> None:
     """The other model's cases are gone, this one's are untouched."""
     report = code_report([*SUITE, sample("sort", "other")])

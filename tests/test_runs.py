@@ -669,3 +669,15 @@ def test_tier_built_by_hand_errors(changed: dict[str, Any], message: str) -> Non
     with pytest.raises(InputError) as caught:
         attrs.evolve(_tier("T0", 0.5), **changed)
     assert str(caught.value) == message
+
+
+def test_a_printed_tier_takes_one_line() -> None:
+    """What a pass costs is there with its interval, if there was a pass."""
+    runs = [
+        Run(run_id=str(i), passed=i < 8, impl_rate=1, cost_usd=0.1, duration_seconds=1)
+        for i in range(10)
+    ]
+    assert str(tier_statistics("T\n1", runs)).startswith(
+        r"T\n1: A (median score 1), 80 % of 10 runs passed, a pass costs 0.125 USD ["
+    )
+    assert str(tier_statistics("T0", runs[8:])).endswith("a pass costs inf USD")

@@ -392,7 +392,9 @@ def test_errors(options: dict[str, Any], error: type[Exception], message: str) -
 
 def test_without_a_margin_there_is_nothing_to_ask_for() -> None:
     """It must not pass for held."""
-    with pytest.raises(InputError, match=r"^on must be 'cases' or 'suite' where .* no margin, got "):
+    with pytest.raises(
+        InputError, match=r"^on must be 'cases' or 'suite' where .* no margin, got "
+    ):
         compare_reports({"a": 1}, {"a": 1}).raise_for_regressions(on="margin")
 
 
