@@ -70,7 +70,7 @@ def run_the_tour(_app: Sphinx) -> None:
 def link_public_names(_app: Sphinx, doctree: nodes.document) -> None:
     """Let every public name in the text lead to its description."""
     for name in list(doctree.findall(nodes.literal)):
-        text = name.astext()
+        text = name.astext().removesuffix("()")
         if text in scorekit.__all__ and not isinstance(
             name.parent, nodes.reference | pending_xref
         ):
@@ -79,6 +79,14 @@ def link_public_names(_app: Sphinx, doctree: nodes.document) -> None:
             )
             name.replace_self(link)
             link += name
+
+
+def end_blocks_with_their_text(_app: Sphinx, doctree: nodes.document) -> None:
+    """Drop the blank line that ends an example for doctest's sake."""
+    for block in doctree.findall(nodes.literal_block):
+        if block.rawsource == block.astext():  # otherwise it holds markup
+            block.rawsource = block.rawsource.rstrip("\n")
+            block.children = [nodes.Text(block.rawsource)]
 
 
 def miss_no_public_name(_app: Sphinx, env: Any) -> None:
@@ -92,4 +100,5 @@ def setup(app: Sphinx) -> None:
     """Connect the above."""
     app.connect("builder-inited", run_the_tour)
     app.connect("doctree-read", link_public_names)
+    app.connect("doctree-read", end_blocks_with_their_text)
     app.connect("env-check-consistency", miss_no_public_name)
