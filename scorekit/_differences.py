@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
-from scorekit.intervals import Interval, t_quantile, wilson
+from scorekit.intervals import (
+    Interval,
+    clustered_stderr,
+    effective_groups,
+    t_quantile,
+    wilson,
+)
 
 DECIMAL_NOISE = 1e-9
 """Two score changes closer than this are the same: 1.0 -> 0.95 is a drop of exactly 0.05."""
@@ -15,32 +20,13 @@ DECIMAL_NOISE = 1e-9
 METHOD = "wilson on gains and losses"
 
 
-def grouped_error(values: Sequence[float], groups: Sequence[Hashable]) -> float:
-    """
-    Return the standard error of the mean, values of one group being dependent.
-
-    It is the jackknife's over groups (CR3): the usual CR1 where they are equally large,
-    ``s / sqrt(n)`` where each value is its own group, and larger than CR1, which is then too
-    small, where a few groups hold most values.  A single group tells nothing and gives 0, as
-    groups do whose deviations are all decimal noise.
-    """
-    n, mean, sizes = len(values), fmean(values), Counter(groups)
-    sums = dict.fromkeys(sizes, 0.0)
-    for value, group in zip(values, groups, strict=True):
-        sums[group] += value - mean
-    if len(sizes) == 1 or max(map(abs, sums.values())) < DECIMAL_NOISE:
-        return 0.0
-    square = math.fsum((total / (n - sizes[group])) ** 2 for group, total in sums.items())
-    return math.sqrt(square * (1.0 - 1.0 / len(sizes)))
-
-
-def effective_groups(groups: Sequence[Hashable]) -> float:
-    """Return the number of equally large groups that would tell as much as these."""
-    return len(groups) ** 2 / sum(size * size for size in Counter(groups).values())
+def grouped_error(values: Sequence[float], groups: Sequence[int]) -> float:
+    """Return `clustered_stderr`; 0 for a single group, which tells nothing, and for noise."""
+    return clustered_stderr(values, groups, noise=DECIMAL_NOISE) or 0.0
 
 
 def share_interval(
-    values: Sequence[float], groups: Sequence[Hashable], confidence: float
+    values: Sequence[float], groups: Sequence[int], confidence: float
 ) -> tuple[float, float]:
     """
     Bound the mean of *values* in [0, 1] by Wilson on the number of cases they are worth.
@@ -55,7 +41,7 @@ def share_interval(
 
 
 def difference_interval(
-    values: Sequence[float], groups: Sequence[Hashable], confidence: float
+    values: Sequence[float], groups: Sequence[int], confidence: float
 ) -> Interval:
     """
     Bound the mean of *values* in [-1, 1] without supposing that their sum is normal.

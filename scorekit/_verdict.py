@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
-from scorekit._differences import difference_interval, effective_groups, grouped_error
+from scorekit._differences import difference_interval, grouped_error
 from scorekit._records import Record
-from scorekit.intervals import Interval, normal_quantile, t_quantile
+from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +87,9 @@ def suite_verdict(
         score in (0.0, 1.0) for _, *sides in pairs for side in sides for score in side
     )
     deltas = [fmean(new) - fmean(old) for _, old, new in pairs]
-    groups = [case_id if clusters is None else clusters[case_id] for case_id, _, _ in pairs]
+    labels = [case_id if clusters is None else clusters[case_id] for case_id, _, _ in pairs]
+    place_of = {label: i for i, label in enumerate(labels)}
+    groups = [place_of[label] for label in labels]
     n_effective = effective_groups(groups)
     delta, stderr = (
         _risk_difference(pairs) if binary else (fmean(deltas), grouped_error(deltas, groups))
@@ -121,7 +123,7 @@ def suite_verdict(
         if margin is None
         else _margin_verdict(difference_interval(deltas, groups, confidence), margin),
         n_cases=len(pairs),
-        n_groups=None if clusters is None else len(set(groups)),
+        n_groups=None if clusters is None else len(place_of),
     )
 
 
