@@ -23,6 +23,7 @@ _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
     "text": ("a", "b", "c"),
     "time": ("2020-01-01", "2020-01-02", "2021-06-15"),
     "boolean": (0, 1),
+    "collated": ("a", "b", "c"),
     "unknown": ("a", "b", "c"),
 }
 _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75

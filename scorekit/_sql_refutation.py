@@ -44,6 +44,7 @@ _AFFINITY: Final = {
     "text": "TEXT",
     "boolean": "NUMERIC",
     "time": "NUMERIC",
+    "collated": "TEXT",
     "unknown": "",
 }
 
@@ -160,10 +161,20 @@ def _runnables(pair: Pair, known: Known, reading: Reading) -> tuple[Runnable, Ru
         for column in columns:
             same = kinds.get(column.name, column.kind) == column.kind
             kinds[column.name] = column.kind if same else ""
+            if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
+                raise UnfaithfulError(f"{column.name} has a collation of its own")
     first, second = (
         runnable(tree, known.names, kinds, reading) for tree in (pair.first, pair.second)
     )
     return first, second
+
+
+def _names(column: str) -> Callable[[exp.Expr], bool]:
+    """Return whether a query names a column, or stands for it by a star."""
+    return lambda tree: any(
+        isinstance(node, exp.Star) or node.name.casefold() == column
+        for node in tree.find_all(exp.Star, exp.Identifier)
+    )
 
 
 class _Trial:

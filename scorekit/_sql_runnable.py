@@ -11,6 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from scorekit._sql import quiet
 from scorekit._sql_sandbox import AT_LEAST, AT_MOST, DIVIDE, ONLY, RATIO, REMAINDER, quoted
+from scorekit._sql_schema import UNCASED
 
 MAX_NODES: Final = 4_000
 """Nodes of the largest tree that is looked at."""
@@ -60,10 +61,6 @@ class UnfaithfulError(Exception):
     """SQLite would not do what the query asks for, or what it asks for is not determined."""
 
 
-# Dialects in which strings that differ in case are equal, or may be, by their collation.
-_UNCASED = frozenset({"mysql", "tsql", "fabric", "doris", "starrocks", "singlestore", "teradata"})
-
-
 def readings(dialect: str | None) -> tuple[Reading, ...]:
     """Return the ways to understand a query of a dialect; SQLite first where none is named."""
     if dialect is None:
@@ -77,7 +74,7 @@ def readings(dialect: str | None) -> tuple[Reading, ...]:
 def only_cased(trees: Iterable[exp.Expr], dialect: str) -> bool:
     """Say whether strings can only be understood as they are: equal or not, and never sorted."""
     sorting = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Order, exp.Min, exp.Max)
-    return dialect not in _UNCASED and not any(tree.find(*sorting) for tree in trees)
+    return dialect not in UNCASED and not any(tree.find(*sorting) for tree in trees)
 
 
 def runnable(

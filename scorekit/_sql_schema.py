@@ -19,13 +19,18 @@ Schema: TypeAlias = str | Mapping[str, Mapping[str, str]]
 Key: TypeAlias = str | tuple[str, ...]
 Keys: TypeAlias = Mapping[str, Key | Iterable[tuple[str, ...]]]
 
+UNCASED: Final = frozenset(
+    {"mysql", "tsql", "fabric", "doris", "starrocks", "singlestore", "teradata"}
+)
+"""Dialects in which strings that differ in case are equal, or may be, by their collation."""
+
 _KINDS: Final = {
     "integer": r"(?:tiny|small|medium|big|huge)?u?int(?:eger)?\d*|(?:small|big)?serial\d*|byteint"
     r"|long|short|(?:un)?signed",
     "number": r"num(?:ber|eric)|dec(?:imal)?|bignumeric|(?:small)?money",
     "real": r"float\d*|real|double",
     "text": r"n?(?:var)?char(?:acter|2)?|bpchar|(?:tiny|medium|long|n)?text|string|n?clob|uuid"
-    r"|enum|citext|name",
+    r"|enum|name",
     "boolean": r"bool(?:ean)?",
     "time": r"date(?:time)?\d*|time(?:stamp)?(?:_?n?l?tz)?\d*|smalldatetime|datetimeoffset",
 }
@@ -38,8 +43,8 @@ class Column:
 
     name: str
     kind: str
-    """``integer``, ``number`` (decimal), ``real``, ``text``, ``boolean``, ``time``, or else
-    ``unknown``."""
+    """``integer``, ``number`` (decimal), ``real``, ``text``, ``boolean``, ``time``, ``collated``
+    (text that is compared by a rule of its own), or else ``unknown``."""
     nullable: bool
 
 
@@ -52,6 +57,9 @@ class SqlSchema:
     """Columns that are unique together and never NULL; tables without a known key are left out."""
     given: bool
     """Whether the tables are the caller's; otherwise there are none, or they were inferred."""
+
+
+_COLLATED = re.compile(r"\bcitext\b|\bcollate\b(?!\s+binary\b)")
 
 
 def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema | None:
@@ -96,6 +104,8 @@ def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema 
 def kind_of(type_text: str) -> str:
     """Return what kind of values a column of this type holds."""
     words = type_text.casefold()
+    if _COLLATED.search(words):
+        return "collated"
     return next((kind for kind, pattern in _KIND.items() if pattern.match(words)), "unknown")
 
 
@@ -189,7 +199,7 @@ def _read_statements(
         columns = tuple(
             Column(
                 column.name.casefold(),
-                kind_of(column.kind.sql() if column.kind else ""),
+                _kind_of_column(column),
                 column.name.casefold() not in not_null,
             )
             for column in defined
@@ -201,6 +211,11 @@ def _read_statements(
         if sure:
             keys[name] = sure
     return tables or None
+
+
+def _kind_of_column(column: exp.ColumnDef) -> str:
+    parts = [column.kind, *column.find_all(exp.CollateColumnConstraint)]
+    return kind_of(" ".join(part.sql() for part in parts if part))
 
 
 _CONSTRAINTS = (

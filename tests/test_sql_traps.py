@@ -1,0 +1,65 @@
+"""Traps found by attacking the proofs and the refutations: one line for each way to be wrong."""
+
+# ruff: noqa: E501 - a pair of queries stands on one line
+
+from __future__ import annotations
+
+import pytest
+
+from scorekit import sql_equivalence
+
+SCHEMA = {
+    "t": {
+        "id": "int primary key", "x": "int", "y": "int", "name": "text", "f": "real", "n": "numeric",
+        "any": "",
+    },
+    "u": {"id": "int", "x": "int", "y": "int", "name": "text"},
+}  # fmt: skip
+COLLATED = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE); CREATE TABLE u (id INTEGER, name TEXT)"
+
+# Dialect, and two queries that differ on some database.
+DIFFERENT = [
+    # an aggregate that is folded away leaves a row for each row
+    ("sqlite", "SELECT COUNT(*) IS NULL FROM t", "SELECT 1 = 2 FROM t"),
+    ("sqlite", "SELECT CASE WHEN 1 = 1 THEN 0 ELSE COUNT(*) END FROM t", "SELECT 0 FROM t"),
+    ("sqlite", "SELECT 1 FROM t HAVING COUNT(*) > 0 OR 1 = 1", "SELECT 1 FROM t"),
+    ("sqlite", "SELECT x FROM t WHERE EXISTS (SELECT 1 FROM u HAVING COUNT(*) IS NOT NULL)", "SELECT x FROM t WHERE EXISTS (SELECT 1 FROM u)"),
+    # a branch that is never taken has a part in the type of the whole
+    ("sqlite", "SELECT id FROM t WHERE (CASE WHEN 1 = 1 THEN x END) = '1'", "SELECT id FROM t WHERE x = '1'"),
+    ("postgres", "SELECT (CASE WHEN 1 = 1 THEN 1 ELSE 2.5 END) / 2", "SELECT 1 / 2"),
+    # a common table expression has one set of rows, however often it is named
+    ("postgres", "WITH c AS (SELECT random() AS r) SELECT a.r = b.r FROM c a, c b", "SELECT a.r = b.r FROM (SELECT random() AS r) a, (SELECT random() AS r) b"),
+    # functions tell equal values apart
+    ("mysql", "SELECT name, REPLACE(name, 'a', 'b') FROM t GROUP BY name", "SELECT DISTINCT name, REPLACE(name, 'a', 'b') FROM t"),
+    ("mysql", "SELECT name FROM t GROUP BY name HAVING REPLACE(name, 'a', 'b') = 'b'", "SELECT name FROM t WHERE REPLACE(name, 'a', 'b') = 'b' GROUP BY name"),
+    ("tsql", "SELECT * FROM (SELECT DISTINCT name FROM t) d WHERE REPLACE(name, 'a', 'b') = 'b'", "SELECT DISTINCT name FROM t WHERE REPLACE(name, 'a', 'b') = 'b'"),
+    ("sqlite", 'SELECT "any", CAST("any" AS TEXT) FROM t GROUP BY "any"', 'SELECT DISTINCT "any", CAST("any" AS TEXT) FROM t'),
+]  # fmt: skip
+
+# Dialect, and two queries that are equal.
+EQUAL: list[tuple[str | None, str, str]] = [
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "first", "second"), DIFFERENT)
+def test_different_queries_are_not_proved(dialect: str | None, first: str, second: str) -> None:
+    """A proof that one database contradicts is the one answer that must never come."""
+    for pair in ((first, second), (second, first)):
+        assert sql_equivalence(*pair, schema=SCHEMA, dialect=dialect).verdict != "proved"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("SELECT t.id FROM t, u WHERE t.name = u.name", "SELECT t.id FROM t, u WHERE u.name = t.name"),
+        ("SELECT id FROM t WHERE name = 'a'", "SELECT id FROM t WHERE name = 'A'"),
+        ("SELECT DISTINCT * FROM t", "SELECT * FROM t GROUP BY 1, 2, 'a'"),
+    ],
+)  # fmt: skip
+def test_a_collation_of_its_own_decides_nothing(first: str, second: str) -> None:
+    """Which strings are equal then depends on which column stands first."""
+    for dialect in ("sqlite", None):
+        result = sql_equivalence(first, second, schema=COLLATED, dialect=dialect)
+        assert str(result) == "unknown: name has a collation of its own"
+    other = sql_equivalence("SELECT id FROM u", "SELECT u.id FROM u", schema=COLLATED)
+    assert other.verdict == "proved"
