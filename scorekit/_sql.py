@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.expressions.dml import DML
+from sqlglot.tokens import Token
 
 from scorekit._checks import check_text
 from scorekit._sql_nesting import MAX_NESTING, nesting
@@ -100,6 +101,11 @@ def parse(sql: object, dialect: object = None) -> Script:
                 with suppress(SqlError):
                     return _parse_as(prepared, other)
         raise SqlError(kind, error.message, text) from None
+
+
+def tokens(sql: str, dialect: str) -> list[Token]:
+    """Return the words of a text that `parse` has read as *dialect*."""
+    return _dialect(dialect).tokenize(_prepared(sql))
 
 
 def check_sql(sql: str, dialect: str | None = None) -> None:

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._row_comparison import Row, same_bag
-from scorekit._sql import parse
 from scorekit._sql_databases import Maker, hints
 from scorekit._sql_inference import Known, known_tables
+from scorekit._sql_reading import ORDINALS, Pair, read_pair
 from scorekit._sql_runnable import (
     Limited,
     Reading,
@@ -24,7 +24,6 @@ from scorekit._sql_runnable import (
 )
 from scorekit._sql_sandbox import Cell, Database, NoResultError, QueryError, Sandbox
 from scorekit._sql_schema import SqlSchema
-from scorekit.errors import SqlError
 
 MAX_STEPS: Final = 1_000_000
 """Instructions of SQLite that one reading of a pair may take in all."""
@@ -33,9 +32,7 @@ MAX_DELETIONS: Final = 300
 """Rows, and tables, that are left out on trial from a counterexample."""
 
 Same: TypeAlias = Callable[[list[Row], list[Row]], bool]
-_ORDINALS: Final = ("first", "second")
 _ROWS_ORDERED = 100
-_WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.DDL, exp.Into, exp.Lock)
 
 _AFFINITY: Final = {
     "integer": "INTEGER",
@@ -57,15 +54,6 @@ class Difference(NamedTuple):
     results: tuple[tuple[Row, ...], tuple[Row, ...]]
     order_only: bool
     assumptions: tuple[str, ...]
-
-
-class Pair(NamedTuple):
-    """Two queries, parsed."""
-
-    first: exp.Expr
-    second: exp.Expr
-    dialect: str
-    """The dialect that the first was read as."""
 
 
 class NoDifference(NamedTuple):
@@ -117,30 +105,6 @@ def refute(
         if isinstance(found, NoDifference):
             return found
         return _difference(trials[0], found, known, trees)
-
-
-def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
-    """
-    Parse two queries.
-
-    Raises:
-        UnfaithfulError: If a text is not one query that only reads.
-    """
-    trees: list[exp.Expr] = []
-    used = ""
-    for text, which in zip(texts, _ORDINALS, strict=True):
-        try:
-            script = parse(text, dialect)
-        except SqlError as error:
-            raise UnfaithfulError(f"the {which} query cannot be read: {error}") from None
-        if len(script.statements) != 1:
-            raise UnfaithfulError(f"the {which} text is not one query")
-        tree = script.statements[0]
-        if not isinstance(tree, exp.Query) or tree.find(*_WRITES) is not None:
-            raise UnfaithfulError(f"the {which} text is not a query that only reads")
-        trees.append(tree)
-        used = used or script.dialect
-    return Pair(trees[0], trees[1], used)
 
 
 def _pairs(texts: tuple[str, str], pair: Pair, dialect: str | None) -> list[tuple[Reading, Pair]]:
@@ -228,7 +192,7 @@ class _Trial:
                     raise NoResultError("which rows a LIMIT keeps")
             return self.sandbox.run(query.sql)
         except QueryError as error:
-            raise QueryError(f"SQLite cannot run the {_ORDINALS[i]} query: {error}") from None
+            raise QueryError(f"SQLite cannot run the {ORDINALS[i]} query: {error}") from None
 
     def _run(self, limited: Limited, direction: str) -> list[Row]:
         if limited.head not in self._widths:

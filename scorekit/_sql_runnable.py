@@ -101,6 +101,8 @@ def runnable(
     _rename(tree, nodes, names)
     if reading.folded:
         _fold(nodes)
+    if reading.is_sqlite:
+        _write_types(nodes)
     _read_strings(nodes, kinds, reading)
     for node in nodes:
         if isinstance(node, exp.Select):
@@ -337,6 +339,36 @@ def _fold(nodes: list[exp.Expr]) -> None:
             node.set("this", node.name.lower())
         elif isinstance(node, exp.Upper):
             node.replace(exp.Lower(this=node.this))
+
+
+def affinity(name: str) -> str:
+    """Return what SQLite makes of the name of a type."""
+    for kind, parts in _AFFINITIES:
+        if any(part in name.upper() for part in parts):
+            return kind
+    return "NUMERIC" if name else "BLOB"
+
+
+_AFFINITIES = (
+    ("INTEGER", ("INT",)),
+    ("TEXT", ("CHAR", "CLOB", "TEXT")),
+    ("BLOB", ("BLOB",)),
+    ("REAL", ("REAL", "FLOA", "DOUB")),
+)
+
+
+def affinity_of(cast: exp.Expr) -> str:
+    """Return what SQLite makes of the type of a CAST."""
+    kind = cast.args["to"]
+    return affinity(str(kind.args.get("kind") or getattr(kind.this, "value", kind.this)))
+
+
+def _write_types(nodes: list[exp.Expr]) -> None:
+    """Cast to what SQLite makes of a type: the generator takes DATE for a function."""
+    for node in nodes:
+        if isinstance(node, exp.Cast):
+            kind = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=affinity_of(node))
+            node.set("to", kind)
 
 
 def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
