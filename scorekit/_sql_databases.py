@@ -30,6 +30,7 @@ _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
 _MOST_COUNTED = 30
 _DRAWS = 8
+_LARGEST = 2**31 - 1  # of an INT in most dialects
 
 
 class Hints(NamedTuple):
@@ -103,7 +104,8 @@ def _near(literal: exp.Literal, *, pattern: bool) -> list[Cell]:
         return _near_number(text)
     if pattern:
         inner = text.replace("%", "").replace("_", "q")
-        return [inner, text.replace("%", "z").replace("_", "q"), "z" + inner, inner + "z"]
+        found = [inner, text.replace("%", "z").replace("_", "q"), "z" + inner, inner + "z"]
+        return [value.rstrip(" ") for value in found]
     if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
         return [text, *_near_dates(text)]
     return [text, text.swapcase(), text + "z"]
@@ -117,7 +119,7 @@ def _near_number(text: str) -> list[Cell]:
         return []
     if number != whole:
         return [number, whole, whole + 1]
-    return [whole, whole + 1, whole - 1] if abs(whole) < 2**53 else []
+    return [n for n in (whole, whole + 1, whole - 1) if abs(n) <= _LARGEST]
 
 
 def _near_dates(text: str) -> list[Cell]:

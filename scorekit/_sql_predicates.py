@@ -134,7 +134,7 @@ def _negated(term: Term, mode: Mode) -> Term:
     if op in ("and", "or"):
         return Term("or" if op == "and" else "and", "", tuple(_negated(a, "bool") for a in args))
     if op in ("eq", "ne"):
-        return Term("ne" if op == "eq" else "eq", "", args)
+        return term._replace(op="ne" if op == "eq" else "eq")
     if op in ("lt", "le"):
         return Term("le" if op == "lt" else "lt", "", args[::-1])
     if op == "not" and (mode != "value" or is_boolean(args[0])):
@@ -154,9 +154,9 @@ def folded_comparison(term: Term, mode: Mode) -> Term:
 
 
 def reflexive(term: Term, mode: Mode) -> Term:
-    """``x = x`` is true unless x is NULL, where only truth matters; x is a column."""
+    """``x = x`` is true unless x is NULL or NaN, where only truth matters; x is a column."""
     left, right = term.args
-    if mode == "filter" and left == right and left.op == "col":
+    if mode == "filter" and left == right and left.op == "col" and not term.name:
         if term.op in ("eq", "le"):
             return Term("not", "", (Term("isnull", "", (left,)),))
         return FALSE

@@ -126,7 +126,7 @@ def _runnables(pair: Pair, known: Known, reading: Reading) -> tuple[Runnable, Ru
             same = kinds.get(column.name, column.kind) == column.kind
             kinds[column.name] = column.kind if same else ""
             if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
-                raise UnfaithfulError(f"{column.name} has a collation of its own")
+                raise UnfaithfulError(f"{column.name} is compared by a rule of its own")
     first, second = (
         runnable(tree, known.names, kinds, reading) for tree in (pair.first, pair.second)
     )

@@ -30,7 +30,7 @@ _KINDS: Final = {
     "number": r"num(?:ber|eric)|dec(?:imal)?|bignumeric|(?:small)?money",
     "real": r"float\d*|real|double",
     "text": r"n?(?:var)?char(?:acter|2)?|bpchar|(?:tiny|medium|long|n)?text|string|n?clob|uuid"
-    r"|enum|name",
+    r"|name",
     "boolean": r"bool(?:ean)?",
     "time": r"date(?:time)?\d*|time(?:stamp)?(?:_?n?l?tz)?\d*|smalldatetime|datetimeoffset",
 }
@@ -59,7 +59,7 @@ class SqlSchema:
     """Whether the tables are the caller's; otherwise there are none, or they were inferred."""
 
 
-_COLLATED = re.compile(r"\bcitext\b|\bcollate\b(?!\s+binary\b)")
+_COLLATED = re.compile(r"\b(?:citext|enum)\b|\bcollate\b(?!\s+binary\b)")
 
 
 def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema | None:
