@@ -11,11 +11,10 @@ from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from sqlglot import exp
+from sqlglot import Token, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.expressions.dml import DML
-from sqlglot.tokens import Token
 
 from scorekit._checks import check_text
 from scorekit._sql_nesting import MAX_NESTING, nesting

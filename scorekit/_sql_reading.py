@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from sqlglot import exp
+from sqlglot import Token, exp
 
 from scorekit._sql import Script, parse, tokens
 from scorekit._sql_runnable import UnfaithfulError, affinity, affinity_of
@@ -100,7 +100,7 @@ def _as_sqlite(tree: exp.Expr, text: str, script: Script) -> exp.Expr:
     return tree
 
 
-def _types(written: list[Any]) -> Iterator[str]:
+def _types(written: list[Token]) -> Iterator[str]:
     """Yield the types that are cast to, as written."""
     depth, last = 0, ""
     casts: list[tuple[int, list[str] | None]] = []

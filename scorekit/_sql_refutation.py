@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._row_comparison import Row, same_bag
-from scorekit._sql_databases import Maker, hints
+from scorekit._sql_databases import Link, Maker, hints, linked
 from scorekit._sql_inference import Known, known_tables
 from scorekit._sql_reading import ORDINALS, Pair, read_pair
 from scorekit._sql_runnable import (
@@ -100,8 +100,8 @@ def refute(
         trials = [
             _Trial(reading, plan, known, same, stack, ordered=ordered) for reading, plan in plans
         ]
-        maker = Maker(known.tables, known.keys, told, seed)
-        found = _search(trials, maker, n_databases)
+        maker = Maker(known.tables, known.keys, told, seed, known.links)
+        found = _search(trials, maker, n_databases, known.links)
         if isinstance(found, NoDifference):
             return found
         return _difference(trials[0], found, known, trees)
@@ -243,7 +243,9 @@ def _folded(database: Database) -> Database:
     }
 
 
-def _search(trials: Sequence[_Trial], maker: Maker, n_databases: int) -> Database | NoDifference:
+def _search(
+    trials: Sequence[_Trial], maker: Maker, n_databases: int, links: Sequence[Link]
+) -> Database | NoDifference:
     reason, n_compared = "", 0
     for i in range(n_databases):
         database = maker.database(i)
@@ -256,7 +258,7 @@ def _search(trials: Sequence[_Trial], maker: Maker, n_databases: int) -> Databas
         except QueryError as error:
             return NoDifference(str(error))
         else:
-            return _shrunk(trials, database)
+            return _shrunk(trials, database, links)
         if any(trial.sandbox.n_steps > MAX_STEPS for trial in trials[:1]):
             return NoDifference(f"more than {MAX_STEPS} steps are too many to try out")
     if n_compared:
@@ -264,8 +266,8 @@ def _search(trials: Sequence[_Trial], maker: Maker, n_databases: int) -> Databas
     return NoDifference(f"not determined: {reason}")
 
 
-def _shrunk(trials: Sequence[_Trial], database: Database) -> Database:
-    """Leave out tables and rows as long as the results still differ."""
+def _shrunk(trials: Sequence[_Trial], database: Database, links: Sequence[Link]) -> Database:
+    """Leave out tables and rows, and what points to them, as long as the results still differ."""
     left = MAX_DELETIONS
     rows = {name: list(table) for name, table in database.items()}
     for whole_tables in (True, False, False):
@@ -275,6 +277,7 @@ def _shrunk(trials: Sequence[_Trial], database: Database) -> Database:
             while i < len(rows[name]) and left:
                 left -= 1
                 cut = {**rows, name: rows[name][:i] + rows[name][i + size :]}
+                cut = {key: list(part) for key, part in linked(cut, links).items()}
                 if _still(trials, cut):
                     rows = cut
                 else:

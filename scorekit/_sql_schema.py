@@ -49,6 +49,16 @@ class Column:
 
 
 @attrs.frozen
+class Reference:
+    """A foreign key: its columns are NULL or found together in the other table."""
+
+    table: str
+    columns: tuple[str, ...]
+    other: str
+    others: tuple[str, ...]
+
+
+@attrs.frozen
 class SqlSchema:
     """What is known of some tables; names are case-folded."""
 
@@ -57,6 +67,9 @@ class SqlSchema:
     """Columns that are unique together and never NULL; tables without a known key are left out."""
     given: bool
     """Whether the tables are the caller's; otherwise there are none, or they were inferred."""
+    references: tuple[Reference, ...] = ()
+    checked: frozenset[str] = frozenset()
+    """Tables whose rows must pass a CHECK or are partly computed, which is not looked into."""
 
 
 _COLLATED = re.compile(r"\b(?:citext|enum)\b|\bcollate\b(?!\s+binary\b)")
@@ -80,9 +93,10 @@ def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema 
         TypeError: If an argument has the wrong type.
     """
     tables: dict[str, tuple[Column, ...]] | None = None
+    rules = _Rules()
     found: dict[str, list[tuple[str, ...]]] = {}
     if isinstance(schema, str):
-        tables = _read_definitions(schema, dialect, found)
+        tables = _read_definitions(schema, dialect, found, rules)
     elif schema is not None:
         tables = _read_mapping(schema, found)
     if keys is not None:
@@ -98,7 +112,13 @@ def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema 
         for table, columns in (tables or {}).items()
         for in_key in [{name for key in unique.get(table, ()) for name in key}]
     }
-    return SqlSchema(FrozenMapping(known), FrozenMapping(unique), given=tables is not None)
+    return SqlSchema(
+        FrozenMapping(known),
+        FrozenMapping(unique),
+        tables is not None,
+        tuple(rules.references),
+        frozenset(rules.checked),
+    )
 
 
 def kind_of(type_text: str) -> str:
@@ -167,19 +187,27 @@ def _add_table(
 # A text.
 
 
+@attrs.frozen
+class _Rules:
+    """What rows must keep to besides keys."""
+
+    references: list[Reference] = attrs.Factory(list[Reference])
+    checked: set[str] = attrs.Factory(set[str])
+
+
 def _read_definitions(
-    text: str, dialect: str | None, keys: dict[str, list[tuple[str, ...]]]
+    text: str, dialect: str | None, keys: dict[str, list[tuple[str, ...]]], rules: _Rules
 ) -> dict[str, tuple[Column, ...]] | None:
     if "create" not in text.casefold():
         return None
     for name in dict.fromkeys((dialect, None)):
         with suppress(SqlError):
-            return _read_statements(parse(text, name).statements, keys)
+            return _read_statements(parse(text, name).statements, keys, rules)
     return None
 
 
 def _read_statements(
-    statements: tuple[exp.Expr, ...], keys: dict[str, list[tuple[str, ...]]]
+    statements: tuple[exp.Expr, ...], keys: dict[str, list[tuple[str, ...]]], rules: _Rules
 ) -> dict[str, tuple[Column, ...]] | None:
     tables: dict[str, tuple[Column, ...]] = {}
     for statement in statements:
@@ -207,10 +235,35 @@ def _read_statements(
         if len({column.name for column in columns}) < len(columns):
             return None
         tables[name] = columns
+        if target.find(*_CHECKS) is not None:
+            rules.checked.add(name)
+        rules.references.extend(_reference(name, item) for item in target.find_all(exp.Reference))
         sure = [key for key in unique if key and not_null.issuperset(key)]
         if sure:
             keys[name] = sure
     return tables or None
+
+
+_CHECKS = (
+    exp.Check,
+    exp.CheckColumnConstraint,
+    exp.ComputedColumnConstraint,
+    exp.GeneratedAsRowColumnConstraint,
+)
+
+
+def _reference(table: str, item: exp.Reference) -> Reference:
+    """Read a foreign key; without columns of the other table its primary key is meant."""
+    owner = item.find_ancestor(exp.ForeignKey, exp.ColumnDef)
+    mine = owner.expressions if isinstance(owner, exp.ForeignKey) else [owner]
+    other = item.this
+    theirs = other.expressions if isinstance(other, exp.Schema) else []
+    return Reference(
+        table,
+        tuple(part.name.casefold() for part in mine if part),
+        table_name(other.this if isinstance(other, exp.Schema) else other),
+        tuple(part.name.casefold() for part in theirs),
+    )
 
 
 def _kind_of_column(column: exp.ColumnDef) -> str:

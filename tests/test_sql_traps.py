@@ -106,3 +106,36 @@ def test_a_collation_of_its_own_decides_nothing(first: str, second: str) -> None
         assert str(result) == "unknown: name is compared by a rule of its own"
     other = sql_equivalence("SELECT id FROM u", "SELECT u.id FROM u", schema=COLLATED)
     assert other.verdict == "proved"
+
+
+LINKED = """CREATE TABLE u (id INT PRIMARY KEY, x INT);
+CREATE TABLE t (id INT PRIMARY KEY, uid INT NOT NULL REFERENCES u (id), y INT, up INT,
+                FOREIGN KEY (y) REFERENCES u, FOREIGN KEY (up) REFERENCES t (id))"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        ("SELECT t.id FROM t JOIN u ON t.uid = u.id", "SELECT id FROM t", "unknown"),
+        ("SELECT t.id FROM t JOIN u ON t.y = u.id", "SELECT id FROM t WHERE y > 0 OR y <= 0", "unknown"),
+        ("SELECT t.id FROM t JOIN t p ON t.up = p.id", "SELECT id FROM t WHERE up > 0 OR up <= 0", "unknown"),
+        ("SELECT t.id FROM t JOIN u ON t.y = u.id", "SELECT id FROM t", "refuted"),
+        ("SELECT t.id FROM t JOIN u ON t.uid = u.id WHERE x = 7", "SELECT id FROM t", "refuted"),
+        ("SELECT u.id FROM t JOIN u ON t.uid = u.id", "SELECT id FROM u", "refuted"),
+    ],
+)  # fmt: skip
+def test_a_counterexample_keeps_foreign_keys(first: str, second: str, verdict: str) -> None:
+    """A row that points nowhere is no counterexample where the schema says that it cannot."""
+    result = sql_equivalence(first, second, schema=LINKED, dialect="postgres")
+    assert result.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["x INT CHECK (x > 0)", "x INT, CHECK (x > 0)", "x INT GENERATED ALWAYS AS (id) STORED"],
+)
+def test_rows_that_must_pass_a_check_are_not_made_up(rule: str) -> None:
+    """What the check says is not looked into, so that no row is known to pass."""
+    schema = f"CREATE TABLE t (id INT PRIMARY KEY, {rule})"
+    result = sql_equivalence("SELECT x FROM t", "SELECT id FROM t", schema=schema)
+    assert str(result) == "unknown: rows of t must pass a check that is not looked into"
