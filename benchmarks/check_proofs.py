@@ -57,7 +57,7 @@ def main() -> int:
         try:
             trees = [parse(sql, "sqlite").statements[0] for sql in (first, second)]
         except SqlError as error:
-            counts[knowledge, sound, f"not parsed: {error.kind}"] += 1
+            counts[knowledge, sound, f"not read: {error.kind}"] += 1
             continue
         started = time.perf_counter()
         proof = prove(*trees, schema=known[knowledge], dialect="sqlite", rows="bag")

@@ -159,7 +159,8 @@ def calibration_error(
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     edges = np.arange(n_bins + 1) / n_bins
     by_width = _Binned.of(f, y, np.maximum(np.searchsorted(edges, f) - 1, 0))
-    by_mass = _Binned.of(f, y, np.floor((_midranks(f) - 0.5) / f.size * n_bins).astype(np.intp))
+    places = (2.0 * _midranks(f) - 1.0).astype(np.intp)  # twice the rank less a half, an integer
+    by_mass = _Binned.of(f, y, places * n_bins // (2 * f.size))
     brier_terms = by_width.decomposition(f, y)
     square = by_width.debiased_square()
     auroc, auroc_stderr = _auroc(f, y == 1.0)

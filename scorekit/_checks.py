@@ -204,9 +204,17 @@ def check_labels(name: str, values: object, length: int) -> list[int]:
             codes.append(code_of.setdefault(label, len(code_of)))
         except TypeError:
             refuse(f"{name}[{i}]", "a hashable label", label, TypeError)
-        if label != label:  # noqa: PLR0124 - NaN, which is in no group, not even its own
-            refuse(f"{name}[{i}]", "a label that equals itself", label)
+        if _is_missing(label) or differs_from_itself(label):
+            refuse(f"{name}[{i}]", "a label that is not missing", label)
     return codes
+
+
+def differs_from_itself(value: Any) -> bool:
+    """Tell NaN and its kin, which agree with nothing, and ``pd.NA``, of which nobody knows."""
+    try:
+        return bool(value != value)  # noqa: PLR0124 - as said
+    except (TypeError, ValueError):
+        return True
 
 
 def column(name: str, values: object, what: str) -> NDArray[Any]:

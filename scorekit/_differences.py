@@ -9,7 +9,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit.intervals import Interval, t_quantile, wilson
+from scorekit.intervals import (
+    Interval,
+    clustered_stderr,
+    effective_groups,
+    t_quantile,
+    wilson,
+)
 
 DECIMAL_NOISE = 1e-9
 """Two score changes closer than this are the same: 1.0 -> 0.95 is a drop of exactly 0.05."""
@@ -27,25 +33,8 @@ def mean_of(values: Floats) -> float:
 
 
 def grouped_error(values: Floats, groups: Groups) -> float:
-    """
-    Return the standard error of the mean, values of one group being dependent.
-
-    It is the jackknife's over groups (CR3): the usual CR1 where they are equally large,
-    ``s / sqrt(n)`` where each value is its own group, and larger than CR1, which is then too
-    small, where a few groups hold most values.  A single group tells nothing and gives 0, as
-    groups do whose deviations are all decimal noise.
-    """
-    sizes = np.bincount(groups)
-    sums = np.bincount(groups, weights=values - mean_of(values))
-    if sizes.size == 1 or np.abs(sums).max() < DECIMAL_NOISE:
-        return 0.0
-    squares: list[float] = ((sums / (values.size - sizes)) ** 2).tolist()
-    return math.sqrt(math.fsum(squares) * (1.0 - 1.0 / sizes.size))
-
-
-def effective_groups(groups: Groups) -> float:
-    """Return the number of equally large groups that would tell as much as these."""
-    return groups.size**2 / int(np.sum(np.bincount(groups) ** 2))
+    """Return `clustered_stderr`; 0 for a single group, which tells nothing, and for noise."""
+    return clustered_stderr(values, groups, noise=DECIMAL_NOISE) or 0.0
 
 
 def share_interval(values: Floats, groups: Groups, confidence: float) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from sqlglot import exp
+from sqlglot import Token, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.expressions.dml import DML
@@ -106,6 +106,11 @@ def parse(sql: object, dialect: object = None) -> Script:
                 with suppress(SqlError):
                     return _parse_as(prepared, other)
         raise SqlError(kind, error.message, text) from None
+
+
+def tokens(sql: str, dialect: str) -> list[Token]:
+    """Return the words of a text that `parse` has read as *dialect*."""
+    return _dialect(dialect).tokenize(_prepared(sql))
 
 
 def check_sql(sql: str, dialect: str | None = None) -> None:

@@ -6,7 +6,7 @@ import datetime as dt
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from sqlglot import exp
 
@@ -23,12 +23,17 @@ _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
     "text": ("a", "b", "c"),
     "time": ("2020-01-01", "2020-01-02", "2021-06-15"),
     "boolean": (0, 1),
+    "collated": ("a", "b", "c"),
     "unknown": ("a", "b", "c"),
 }
 _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
 _MOST_COUNTED = 30
 _DRAWS = 8
+_LARGEST = 2**31 - 1  # of an INT in most dialects
+
+
+_T = TypeVar("_T")
 
 
 class Hints(NamedTuple):
@@ -41,6 +46,30 @@ class Hints(NamedTuple):
     n_rows: int
     """Rows that a group must have to pass a comparison with a count, or 0."""
     n_sources: int
+
+
+class Link(NamedTuple):
+    """A foreign key between two tables, by the places of its columns."""
+
+    table: str
+    columns: tuple[int, ...]
+    other: str
+    others: tuple[int, ...]
+
+
+def linked(database: Database, links: Sequence[Link]) -> Database:
+    """Leave out rows whose foreign key is not there, until all are."""
+    rows = {name: list(table) for name, table in database.items()}
+    changed = bool(links)
+    while changed:
+        changed = False
+        for table, columns, other, others in links:
+            there = {tuple(row[i] for i in others) for row in rows[other]}
+            held = [(tuple(row[i] for i in columns), row) for row in rows[table]]
+            kept = [row for key, row in held if None in key or key in there]
+            changed = changed or len(kept) < len(held)
+            rows[table] = kept
+    return rows
 
 
 def hints(trees: Iterable[exp.Expr]) -> Hints:
@@ -102,7 +131,8 @@ def _near(literal: exp.Literal, *, pattern: bool) -> list[Cell]:
         return _near_number(text)
     if pattern:
         inner = text.replace("%", "").replace("_", "q")
-        return [inner, text.replace("%", "z").replace("_", "q"), "z" + inner, inner + "z"]
+        found = [inner, text.replace("%", "z").replace("_", "q"), "z" + inner, inner + "z"]
+        return [value.rstrip(" ") for value in found]
     if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
         return [text, *_near_dates(text)]
     return [text, text.swapcase(), text + "z"]
@@ -116,7 +146,7 @@ def _near_number(text: str) -> list[Cell]:
         return []
     if number != whole:
         return [number, whole, whole + 1]
-    return [whole, whole + 1, whole - 1] if abs(whole) < 2**53 else []
+    return [n for n in (whole, whole + 1, whole - 1) if abs(n) <= _LARGEST]
 
 
 def _near_dates(text: str) -> list[Cell]:
@@ -136,7 +166,9 @@ class Maker:
         keys: Mapping[str, Sequence[tuple[str, ...]]],
         told: Hints,
         seed: int,
+        links: Sequence[Link] = (),
     ) -> None:
+        self._links = links
         self._tables, self._keys, self._told, self._seed = tables, keys, told, seed
         columns = [column for listed in tables.values() for column in listed]
         self._named = {column: self._values(column, columns) for column in columns}
@@ -159,9 +191,27 @@ class Maker:
         """
         draw = random.Random(self._seed * 1_000_003 + i)  # noqa: S311 - nothing secret
         tidy = i % 2 == 0
-        return {
+        rows = {
             name: self._rows(name, self._n_rows(i, draw), draw, tidy=tidy) for name in self._tables
         }
+        for link in self._links:
+            self._point(rows, link, draw)
+        return linked(rows, self._links)
+
+    def _point(
+        self, rows: dict[str, list[tuple[Cell, ...]]], link: Link, draw: random.Random
+    ) -> None:
+        """Let most foreign keys point to a row that is there."""
+        names = {self._tables[link.table][i].name for i in link.columns}
+        if not rows[link.other] or any(names & {*key} for key in self._keys.get(link.table, ())):
+            return
+        for i, row in enumerate(rows[link.table]):
+            cells = list(row)
+            found = _pick(rows[link.other], draw)
+            if None not in (cells[j] for j in link.columns):
+                for j, k in zip(link.columns, link.others, strict=True):
+                    cells[j] = found[k]
+            rows[link.table][i] = tuple(cells)
 
     def _n_rows(self, i: int, draw: random.Random) -> int:
         most = _MOST_ROWS if self._told.n_sources <= _MANY_TABLES else _MOST_ROWS_OF_MANY
@@ -223,7 +273,7 @@ def _comparable(value: Cell) -> Cell:
     return value.lower() if isinstance(value, str) else value
 
 
-def _pick(values: Sequence[Cell], draw: random.Random) -> Cell:
+def _pick(values: Sequence[_T], draw: random.Random) -> _T:
     # random() alone gives the same on every version of Python
     return values[int(draw.random() * len(values))]
 

@@ -32,7 +32,7 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 
 
-_NOT_A_NUMBER = frozenset({"bigquery", "clickhouse", "presto", "trino", "athena"})
+_NOT_A_NUMBER = frozenset({"bigquery", "clickhouse", "presto", "trino", "athena", "dune"})
 """Dialects in which NaN is neither less, equal nor greater."""
 
 _PLUS_IS_SUM = frozenset({"sqlite", "mysql", "postgres", "duckdb", "bigquery"})
@@ -128,7 +128,7 @@ class Expressions(Names):
     def is_number(self, term: Term) -> bool:
         if term.op in ("int", "num", "add", "mul"):
             return True
-        return self.known.kind(term) in ("integer", "number")
+        return self.known.kind(term) in ("integer", "number", "real")
 
     def comparison(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Term:
         op = _COMPARISONS[type(node)]
@@ -140,7 +140,8 @@ class Expressions(Names):
         right = self.expr(node.expression, scope, ctes)
         if self.dialect in _NOT_A_NUMBER and (left == right or op not in ("eq", "ne")):
             return self.generic(node, scope, ctes)
-        return Term(op, "", (left, right))
+        kind = "may be NaN" if self.dialect in _NOT_A_NUMBER else ""
+        return Term(op, kind, (left, right))
 
     def in_(self, node: exp.In, scope: Scope, ctes: Ctes) -> Term:
         check_parts(node, frozenset({"this", "expressions", "query"}))

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from scorekit._sql_databases import Hints
+from scorekit._sql_databases import Hints, Link
 from scorekit._sql_runnable import UnfaithfulError, cte_names, kind_of_expression, written_name
 from scorekit._sql_schema import Column, SqlSchema
 
@@ -22,6 +22,7 @@ class Known(NamedTuple):
     names: dict[str, str]
     """The sandbox's name for each table as written."""
     assumptions: tuple[str, ...]
+    links: tuple[Link, ...] = ()
 
 
 def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hints) -> Known:
@@ -45,9 +46,43 @@ def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hint
     keys = {last[name]: known_keys[key] for name in last if (key := _key_name(name, known_keys))}
     if schema and given:
         tables = {last[name]: schema.tables[name] for name in last}
+        for name in sorted(schema.checked & last.keys()):
+            raise UnfaithfulError(f"rows of {name} must pass a check that is not looked into")
     else:
         tables = _inferred(trees, names, keys, told)
-    return Known(tables, keys, names, _assumptions(tables, keys, given=given))
+    links = _links(schema, last, tables, keys) if schema else ()
+    return Known(tables, keys, names, _assumptions(tables, keys, given=given), links)
+
+
+def _links(
+    schema: SqlSchema,
+    last: Mapping[str, str],
+    tables: Mapping[str, Sequence[Column]],
+    keys: Mapping[str, Sequence[tuple[str, ...]]],
+) -> tuple[Link, ...]:
+    """Return the foreign keys between tables that are read."""
+    found: list[Link] = []
+    for link in schema.references:
+        if link.table not in last or link.other not in last:
+            continue
+        table, other = last[link.table], last[link.other]
+        primary = next(iter(keys.get(other, ())), ())
+        names = [column.name for column in tables[table]]
+        other_names = [column.name for column in tables[other]]
+        others = link.others or primary
+        if len(others) != len(link.columns) or not (
+            {*link.columns} <= {*names} and {*others} <= {*other_names}
+        ):
+            raise UnfaithfulError(f"a foreign key of {table} is unclear")
+        found.append(
+            Link(
+                table,
+                tuple(map(names.index, link.columns)),
+                other,
+                tuple(map(other_names.index, others)),
+            )
+        )
+    return tuple(found)
 
 
 def _free(name: str) -> str:

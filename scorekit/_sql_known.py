@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import attrs
 
-from scorekit._sql_schema import SqlSchema
+from scorekit._sql_schema import UNCASED, SqlSchema
 from scorekit._sql_terms import Steps, Term
 
 
@@ -35,6 +35,13 @@ class Known:
             return "unknown"
         columns = self.schema.tables.get(table.casefold(), ())
         return next((c.kind for c in columns if c.name == column.name.casefold()), "unknown")
+
+    def exact(self, value: Term) -> bool:
+        """Say whether equal values of an expression are the same to every function."""
+        kind = self.kind(value)
+        if kind == "text":
+            return self.dialect is not None and self.dialect not in UNCASED
+        return kind in ("integer", "boolean") or value.op in ("int", "str", "null")
 
     def not_null(self, column: Term) -> str | None:
         """Return the assumption by which a column of a base table is never NULL, if any is."""

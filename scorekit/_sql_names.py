@@ -126,6 +126,9 @@ class Names:
         self.determined = dialect not in _UNFAMILIAR
         self.n_sources = 0
         self.orders: list[tuple[Term, ...]] = []
+        self.first_use: dict[int, Term] = {}
+        """The table that each common table expression became first."""
+        self.shared: list[tuple[Term, Term]] = []
 
     def name(self, identifier: exp.Expr) -> str:
         """Return an identifier as its dialect compares it; letters beyond ASCII are kept."""

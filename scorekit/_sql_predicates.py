@@ -134,7 +134,7 @@ def _negated(term: Term, mode: Mode) -> Term:
     if op in ("and", "or"):
         return Term("or" if op == "and" else "and", "", tuple(_negated(a, "bool") for a in args))
     if op in ("eq", "ne"):
-        return Term("ne" if op == "eq" else "eq", "", args)
+        return term._replace(op="ne" if op == "eq" else "eq")
     if op in ("lt", "le"):
         return Term("le" if op == "lt" else "lt", "", args[::-1])
     if op == "not" and (mode != "value" or is_boolean(args[0])):
@@ -154,9 +154,9 @@ def folded_comparison(term: Term, mode: Mode) -> Term:
 
 
 def reflexive(term: Term, mode: Mode) -> Term:
-    """``x = x`` is true unless x is NULL, where only truth matters; x is a column."""
+    """``x = x`` is true unless x is NULL or NaN, where only truth matters; x is a column."""
     left, right = term.args
-    if mode == "filter" and left == right and left.op == "col":
+    if mode == "filter" and left == right and left.op == "col" and not term.name:
         if term.op in ("eq", "le"):
             return Term("not", "", (Term("isnull", "", (left,)),))
         return FALSE
@@ -188,7 +188,13 @@ def folded_null_test(term: Term, mode: Mode) -> Term:
 
 
 def shortened_case(term: Term, mode: Mode) -> Term:
-    """A branch of CASE that is never taken goes, and so do those after one that always is."""
+    """
+    A branch of CASE that is never taken goes, and so do those after one that always is.
+
+    A branch that is not taken has a part in the type of the whole, on which a division or a
+    comparison may depend, so that it stays unless another one is of the same type.  A column
+    stays in CASE: alone it would lend SQLite its affinity.
+    """
     del mode
     branches = list(zip(term.args[:-1:2], term.args[1:-1:2], strict=True))
     default, kept = term.args[-1], list[Term]()
@@ -198,6 +204,15 @@ def shortened_case(term: Term, mode: Mode) -> Term:
             break
         if condition not in (FALSE, NULL):
             kept += [condition, value]
+    values = (*kept[1::2], default)
+    of_one_type = all(
+        value in values
+        or value == NULL
+        or (value.op in ("int", "str") and any(other.op == value.op for other in values))
+        for value in (*term.args[1::2], term.args[-1])
+    )
+    if not of_one_type or not (kept or default.op in LITERALS or is_boolean(default)):
+        return term
     return Term("case", "", (*kept, default)) if kept else default
 
 

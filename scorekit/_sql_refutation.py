@@ -9,9 +9,9 @@ from typing import Final, NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._row_comparison import Row, same_bag
-from scorekit._sql import parse
-from scorekit._sql_databases import Maker, hints
+from scorekit._sql_databases import Link, Maker, hints, linked
 from scorekit._sql_inference import Known, known_tables
+from scorekit._sql_reading import ORDINALS, Pair, read_pair
 from scorekit._sql_runnable import (
     Limited,
     Reading,
@@ -24,7 +24,6 @@ from scorekit._sql_runnable import (
 )
 from scorekit._sql_sandbox import Cell, Database, NoResultError, QueryError, Sandbox
 from scorekit._sql_schema import SqlSchema
-from scorekit.errors import SqlError
 
 MAX_STEPS: Final = 1_000_000
 """Instructions of SQLite that one reading of a pair may take in all."""
@@ -33,9 +32,7 @@ MAX_DELETIONS: Final = 300
 """Rows, and tables, that are left out on trial from a counterexample."""
 
 Same: TypeAlias = Callable[[list[Row], list[Row]], bool]
-_ORDINALS: Final = ("first", "second")
 _ROWS_ORDERED = 100
-_WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.DDL, exp.Into, exp.Lock)
 
 _AFFINITY: Final = {
     "integer": "INTEGER",
@@ -44,6 +41,7 @@ _AFFINITY: Final = {
     "text": "TEXT",
     "boolean": "NUMERIC",
     "time": "NUMERIC",
+    "collated": "TEXT",
     "unknown": "",
 }
 
@@ -56,15 +54,6 @@ class Difference(NamedTuple):
     results: tuple[tuple[Row, ...], tuple[Row, ...]]
     order_only: bool
     assumptions: tuple[str, ...]
-
-
-class Pair(NamedTuple):
-    """Two queries, parsed."""
-
-    first: exp.Expr
-    second: exp.Expr
-    dialect: str
-    """The dialect that the first was read as."""
 
 
 class NoDifference(NamedTuple):
@@ -111,35 +100,11 @@ def refute(
         trials = [
             _Trial(reading, plan, known, same, stack, ordered=ordered) for reading, plan in plans
         ]
-        maker = Maker(known.tables, known.keys, told, seed)
-        found = _search(trials, maker, n_databases)
+        maker = Maker(known.tables, known.keys, told, seed, known.links)
+        found = _search(trials, maker, n_databases, known.links)
         if isinstance(found, NoDifference):
             return found
         return _difference(trials[0], found, known, trees)
-
-
-def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
-    """
-    Parse two queries.
-
-    Raises:
-        UnfaithfulError: If a text is not one query that only reads.
-    """
-    trees: list[exp.Expr] = []
-    used = ""
-    for text, which in zip(texts, _ORDINALS, strict=True):
-        try:
-            script = parse(text, dialect)
-        except SqlError as error:
-            raise UnfaithfulError(f"the {which} query cannot be read: {error}") from None
-        if len(script.statements) != 1:
-            raise UnfaithfulError(f"the {which} text is not one query")
-        tree = script.statements[0]
-        if not isinstance(tree, exp.Query) or tree.find(*_WRITES) is not None:
-            raise UnfaithfulError(f"the {which} text is not a query that only reads")
-        trees.append(tree)
-        used = used or script.dialect
-    return Pair(trees[0], trees[1], used)
 
 
 def _pairs(texts: tuple[str, str], pair: Pair, dialect: str | None) -> list[tuple[Reading, Pair]]:
@@ -160,10 +125,20 @@ def _runnables(pair: Pair, known: Known, reading: Reading) -> tuple[Runnable, Ru
         for column in columns:
             same = kinds.get(column.name, column.kind) == column.kind
             kinds[column.name] = column.kind if same else ""
+            if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
+                raise UnfaithfulError(f"{column.name} is compared by a rule of its own")
     first, second = (
         runnable(tree, known.names, kinds, reading) for tree in (pair.first, pair.second)
     )
     return first, second
+
+
+def _names(column: str) -> Callable[[exp.Expr], bool]:
+    """Return whether a query names a column, or stands for it by a star."""
+    return lambda tree: any(
+        isinstance(node, exp.Star) or node.name.casefold() == column
+        for node in tree.find_all(exp.Star, exp.Identifier)
+    )
 
 
 class _Trial:
@@ -217,7 +192,7 @@ class _Trial:
                     raise NoResultError("which rows a LIMIT keeps")
             return self.sandbox.run(query.sql)
         except QueryError as error:
-            raise QueryError(f"SQLite cannot run the {_ORDINALS[i]} query: {error}") from None
+            raise QueryError(f"SQLite cannot run the {ORDINALS[i]} query: {error}") from None
 
     def _run(self, limited: Limited, direction: str) -> list[Row]:
         if limited.head not in self._widths:
@@ -268,7 +243,9 @@ def _folded(database: Database) -> Database:
     }
 
 
-def _search(trials: Sequence[_Trial], maker: Maker, n_databases: int) -> Database | NoDifference:
+def _search(
+    trials: Sequence[_Trial], maker: Maker, n_databases: int, links: Sequence[Link]
+) -> Database | NoDifference:
     reason, n_compared = "", 0
     for i in range(n_databases):
         database = maker.database(i)
@@ -281,7 +258,7 @@ def _search(trials: Sequence[_Trial], maker: Maker, n_databases: int) -> Databas
         except QueryError as error:
             return NoDifference(str(error))
         else:
-            return _shrunk(trials, database)
+            return _shrunk(trials, database, links)
         if any(trial.sandbox.n_steps > MAX_STEPS for trial in trials[:1]):
             return NoDifference(f"more than {MAX_STEPS} steps are too many to try out")
     if n_compared:
@@ -289,8 +266,8 @@ def _search(trials: Sequence[_Trial], maker: Maker, n_databases: int) -> Databas
     return NoDifference(f"not determined: {reason}")
 
 
-def _shrunk(trials: Sequence[_Trial], database: Database) -> Database:
-    """Leave out tables and rows as long as the results still differ."""
+def _shrunk(trials: Sequence[_Trial], database: Database, links: Sequence[Link]) -> Database:
+    """Leave out tables and rows, and what points to them, as long as the results still differ."""
     left = MAX_DELETIONS
     rows = {name: list(table) for name, table in database.items()}
     for whole_tables in (True, False, False):
@@ -300,6 +277,7 @@ def _shrunk(trials: Sequence[_Trial], database: Database) -> Database:
             while i < len(rows[name]) and left:
                 left -= 1
                 cut = {**rows, name: rows[name][:i] + rows[name][i + size :]}
+                cut = {key: list(part) for key, part in linked(cut, links).items()}
                 if _still(trials, cut):
                     rows = cut
                 else:

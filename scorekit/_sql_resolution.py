@@ -28,6 +28,7 @@ from scorekit._sql_terms import (
     UnsupportedError,
     has_aggregate,
     local_sources,
+    looks_at,
     ordered,
     walk,
 )
@@ -43,6 +44,9 @@ class Resolved(NamedTuple):
     """Every ORDER BY, also those that do not matter where the rows are determined."""
     determined: bool
     """Whether the tables alone decide the rows: no LIMIT, no clock, no unknown function."""
+    shared: tuple[tuple[Term, Term], ...]
+    """Tables that are the same common table expression as one before them: where the rows are
+    not determined, both have the same."""
 
 
 def resolve(tree: exp.Expr, known: Known) -> Resolved:
@@ -54,7 +58,16 @@ def resolve(tree: exp.Expr, known: Known) -> Resolved:
     check_size(tree)
     resolver = _Resolver(known, known.dialect or "")
     query = resolver.query(tree, None, {})
-    return Resolved(query.term, query.order, tuple(resolver.orders), resolver.determined)
+    used = [node for term in (query.term, *query.order) for node in walk(term)]
+    if any(known.kind(node) == "collated" for node in used):
+        raise UnsupportedError  # which of two columns stands first decides how they compare
+    return Resolved(
+        query.term,
+        query.order,
+        tuple(resolver.orders),
+        resolver.determined,
+        tuple(resolver.shared),
+    )
 
 
 _SELECT_PARTS = frozenset(
@@ -277,8 +290,7 @@ class _Resolver(Expressions):
         if cte is None and not qualified:
             raise UnsupportedError  # it names itself, or a later one
         if isinstance(cte, Cte):
-            query = self.query(cte.tree, cte.scope, cte.ctes)
-            return self.derived(query, alias, columns or cte.columns, scope)
+            return self.common_table(cte, alias, columns, scope)
         if columns:
             raise UnsupportedError
         parts = [node.args.get(key) for key in ("catalog", "db")]
@@ -290,6 +302,14 @@ class _Resolver(Expressions):
             known = tuple(self.column_name(column) for column in known)
         self.add(Table(alias, source, known, derived=False), scope)
         return Term("table", full, (source,))
+
+    def common_table(self, cte: Cte, alias: str, columns: tuple[str, ...], scope: Scope) -> Term:
+        query = self.query(cte.tree, cte.scope, cte.ctes)
+        term = self.derived(query, alias, columns or cte.columns, scope)
+        first = self.first_use.setdefault(id(cte.tree), term.args[0])
+        if first != term.args[0]:
+            self.shared.append((term.args[0], first))
+        return term
 
     def derived(self, query: Query, alias: str, columns: tuple[str, ...], scope: Scope) -> Term:
         names = query.names
@@ -460,8 +480,10 @@ class _Resolver(Expressions):
                 self.known.assumptions.add(assumption)
                 own -= {source}
         parts = (select.having, *select.outputs, *(order.args[0] for order in select.order))
-        if not all(_is_of_group(_in_order(part), keys, own, inner=False) for part in parts):
-            self.determined = False
+        exact = frozenset(filter(self.known.exact, keys))
+        for part in map(_in_order, parts):
+            if not (_is_of_group(part, keys, own, inner=False) and looks_at(part, keys, exact)):
+                self.determined = False
 
 
 def _in_order(term: Term) -> Term:

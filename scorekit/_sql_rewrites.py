@@ -26,6 +26,7 @@ from scorekit._sql_terms import (
     UnsupportedError,
     has_aggregate,
     local_sources,
+    looks_at,
     ordered,
     replaced,
     sources,
@@ -214,6 +215,9 @@ class _Pass:
         where = self.term(select.where, "filter")
         having = self.term(select.having, "filter")
         outputs = tuple(map(self.term, select.outputs))
+        one_group = select.group == NONE and select.aggregates
+        if one_group and not any(map(has_aggregate, (having, *outputs))):
+            raise UnsupportedError  # it would give a row for each row instead of one
         order = tuple(
             dict.fromkeys(item._replace(args=(self.term(item.args[0]),)) for item in select.order)
         )
@@ -225,7 +229,7 @@ class _Pass:
         )
         select = inner_for_outer_joins(select)
         select = self.group_without_dependent_keys(select)
-        select = conditions_on_keys_first(select)
+        select = conditions_on_keys_first(select, self.known)
         select = distinct_for_group(select)
         select = without_needless_distinct(select)
         select = self.distinct_over_keys(select)
@@ -470,16 +474,19 @@ def without_constant_keys(group: Term) -> Term:
     return ordered(group._replace(args=keys or (NULL,)))
 
 
-def conditions_on_keys_first(select: Select) -> Select:
+def conditions_on_keys_first(select: Select, known: Known) -> Select:
     """A condition on the keys of a group holds for all of its rows or none: HAVING is WHERE."""
     if select.group == NONE:
         return select
     keys = frozenset(select.group.args)
     own = frozenset(local_sources(select.tables))
+    exact = frozenset(filter(known.exact, keys))
     moved = [
         part
         for part in conjuncts(select.having)
-        if not has_aggregate(part) and _only_of_keys(part, keys, own)
+        if not has_aggregate(part)
+        and _only_of_keys(part, keys, own)
+        and looks_at(part, keys, exact)
     ]
     if not moved:
         return select
@@ -544,6 +551,9 @@ def collapsed(select: Select, known: Known) -> Term:  # noqa: PLR0911 - one per 
     order = tuple(replaced(item, new, known.steps) for item in select.order)
     result = inner._replace(outputs=outputs, order=order, distinct=select.distinct)
     if inner.distinct:
+        exact = {column for column, output in new.items() if known.exact(output)}
+        if not all(looks_at(part, new, exact) for part in parts):
+            return select.term()
         whole = set(inner.outputs) <= set(outputs) or select.distinct
         if inner.group != NONE or inner.aggregates or not whole:
             return select.term()

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
 from scorekit._sql import quiet
-from scorekit._sql_sandbox import AT_LEAST, AT_MOST, DIVIDE, ONLY, RATIO, REMAINDER, quoted
+from scorekit._sql_sandbox import (
+    AT_LEAST,
+    AT_MOST,
+    DIVIDE,
+    ONLY,
+    RATIO,
+    REMAINDER,
+    SAME,
+    SINGLE,
+    quoted,
+)
+from scorekit._sql_schema import UNCASED
 
 MAX_NODES: Final = 4_000
 """Nodes of the largest tree that is looked at."""
@@ -60,10 +72,6 @@ class UnfaithfulError(Exception):
     """SQLite would not do what the query asks for, or what it asks for is not determined."""
 
 
-# Dialects in which strings that differ in case are equal, or may be, by their collation.
-_UNCASED = frozenset({"mysql", "tsql", "fabric", "doris", "starrocks", "singlestore", "teradata"})
-
-
 def readings(dialect: str | None) -> tuple[Reading, ...]:
     """Return the ways to understand a query of a dialect; SQLite first where none is named."""
     if dialect is None:
@@ -77,7 +85,7 @@ def readings(dialect: str | None) -> tuple[Reading, ...]:
 def only_cased(trees: Iterable[exp.Expr], dialect: str) -> bool:
     """Say whether strings can only be understood as they are: equal or not, and never sorted."""
     sorting = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Order, exp.Min, exp.Max)
-    return dialect not in _UNCASED and not any(tree.find(*sorting) for tree in trees)
+    return dialect not in UNCASED and not any(tree.find(*sorting) for tree in trees)
 
 
 def runnable(
@@ -101,13 +109,19 @@ def runnable(
     if not reading.is_sqlite:
         _check_known(nodes, reading.dialect)
         _check_kinds(nodes, kinds, reading.dialect)
+        _check_fractions(nodes)
     _rename(tree, nodes, names)
     if reading.folded:
         _fold(nodes)
+    if reading.is_sqlite:
+        _write_types(nodes)
     _read_strings(nodes, kinds, reading)
     for node in nodes:
         if isinstance(node, exp.Select):
             _guard_groups(node, kinds, sqlite=reading.is_sqlite)
+    for node in nodes:
+        if isinstance(node, exp.Subquery) and _is_value(node):
+            _guard_value(node, SAME if reading.is_sqlite else SINGLE)
     if not reading.is_sqlite:
         tree = tree.transform(_guard_arithmetic, copy=False)
     limited = [
@@ -165,10 +179,30 @@ def _check_determined(nodes: list[exp.Expr]) -> None:
             and not any(node.iter_expressions())
         ):
             raise UnfaithfulError("the time of day is not determined")
+        if isinstance(node, exp.Select):
+            _check_order(node)
         if isinstance(node, exp.WindowSpec):
             raise UnfaithfulError("ties leave the rows of a window frame open")
         if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
             raise UnfaithfulError("a collation leaves open which of equal strings is shown")
+
+
+def _check_order(select: exp.Select) -> None:
+    """Refuse an order of distinct rows by what they do not show: it may have several values."""
+    order = select.args.get("order")
+    if order is None or select.args.get("distinct") is None or select.is_star:
+        return
+    shown = {part.unalias().sql() for part in select.expressions}
+    named = {part.alias_or_name.casefold() for part in select.expressions}
+    for item in order.expressions:
+        part = item.this
+        by_name = isinstance(part, exp.Column) and not part.table
+        if not (
+            part.sql() in shown
+            or isinstance(part, exp.Literal)
+            or (by_name and part.name.casefold() in named)
+        ):
+            raise UnfaithfulError("DISTINCT leaves open what its rows are ordered by")
 
 
 def _function(node: exp.Func) -> str:
@@ -247,10 +281,18 @@ def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
             raise UnfaithfulError("SQLite does not have this form of join")
         if isinstance(node, exp.Avg) and dialect in _WHOLE_AVERAGES:
             raise UnfaithfulError("an average of whole numbers may be rounded")
-        if dialect == _EMPTY_IS_NULL and _is_text(node) and not node.name:
-            raise UnfaithfulError("the empty string is NULL in oracle")
-        if _is_text(node) and not node.name.isascii():
-            raise UnfaithfulError("SQLite knows the case of ASCII letters only")
+        _check_text(node, dialect)
+
+
+def _check_text(node: exp.Expr, dialect: str) -> None:
+    if dialect == _EMPTY_IS_NULL and _is_text(node) and not node.name:
+        raise UnfaithfulError("the empty string is NULL in oracle")
+    if dialect == _EMPTY_IS_NULL and isinstance(node, exp.DPipe):
+        raise UnfaithfulError("NULL is the empty string in oracle")
+    if _is_text(node) and node.name.rstrip("%_").endswith(" "):
+        raise UnfaithfulError("spaces at the end of strings may not count")
+    if _is_text(node) and not node.name.isascii():
+        raise UnfaithfulError("SQLite knows the case of ASCII letters only")
 
 
 def _is_text(node: exp.Expr) -> bool:
@@ -260,6 +302,7 @@ def _is_text(node: exp.Expr) -> bool:
 _COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 _COMPUTED = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg, exp.Abs)
 _TEXTUAL = (exp.Like, exp.ILike, exp.Lower, exp.Upper, exp.Length, exp.DPipe)
+_ADDED = (exp.Add, exp.Sub, exp.Mul, exp.Sum)
 _NUMERIC = frozenset({"integer", "number", "real"})
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
@@ -281,6 +324,24 @@ def _check_kinds(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) 
             continue
         if mixed:
             raise UnfaithfulError(f"{dialect} may convert between text and numbers otherwise")
+
+
+def _check_fractions(nodes: list[exp.Expr]) -> None:
+    """Refuse to compare sums and products of decimals, which are exact but in SQLite."""
+    inexact = [n for n in nodes if isinstance(n, exp.Literal) and not _is_text(n) and _rounds(n)]
+    if inexact and any(
+        node.find_ancestor(*_COMPARED, exp.Group, exp.Order, exp.CTE, exp.Subquery)
+        for node in nodes
+        if isinstance(node, _ADDED)
+    ):
+        raise UnfaithfulError("SQLite has no decimals to compute with")
+
+
+def _rounds(literal: exp.Literal) -> bool:
+    try:
+        return Decimal(literal.name) != Decimal(float(literal.name))
+    except (ArithmeticError, ValueError):
+        return True
 
 
 def kind_of_expression(node: exp.Expr, kinds: Mapping[str, str]) -> str:  # noqa: PLR0911
@@ -340,6 +401,36 @@ def _fold(nodes: list[exp.Expr]) -> None:
             node.set("this", node.name.lower())
         elif isinstance(node, exp.Upper):
             node.replace(exp.Lower(this=node.this))
+
+
+def affinity(name: str) -> str:
+    """Return what SQLite makes of the name of a type."""
+    for kind, parts in _AFFINITIES:
+        if any(part in name.upper() for part in parts):
+            return kind
+    return "NUMERIC" if name else "BLOB"
+
+
+_AFFINITIES = (
+    ("INTEGER", ("INT",)),
+    ("TEXT", ("CHAR", "CLOB", "TEXT")),
+    ("BLOB", ("BLOB",)),
+    ("REAL", ("REAL", "FLOA", "DOUB")),
+)
+
+
+def affinity_of(cast: exp.Expr) -> str:
+    """Return what SQLite makes of the type of a CAST."""
+    kind = cast.args["to"]
+    return affinity(str(kind.args.get("kind") or getattr(kind.this, "value", kind.this)))
+
+
+def _write_types(nodes: list[exp.Expr]) -> None:
+    """Cast to what SQLite makes of a type: the generator takes DATE for a function."""
+    for node in nodes:
+        if isinstance(node, exp.Cast):
+            kind = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=affinity_of(node))
+            node.set("to", kind)
 
 
 def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
@@ -463,6 +554,67 @@ def _check_uncorrelated(query: exp.Expr) -> None:
     sources = {s.alias_or_name.casefold() for s in query.find_all(exp.Table, exp.Subquery)}
     if any(c.table and c.table.casefold() not in sources for c in query.find_all(exp.Column)):
         raise UnfaithfulError("a query among groups depends on which row is shown")
+
+
+# Subqueries that stand for a value.
+
+_VALUE = "scorekit_value"
+
+
+def _is_value(query: exp.Subquery) -> bool:
+    """Say whether a query in brackets is an expression."""
+    parent = query.parent
+    if isinstance(parent, exp.In):
+        return query.arg_key != "query"
+    if isinstance(
+        parent, exp.Alias | exp.Ordered | exp.Order | exp.Group | exp.Having | exp.Where
+    ):
+        return True
+    if isinstance(parent, exp.Select):
+        return query.arg_key == "expressions"
+    return isinstance(parent, exp.Condition) and not isinstance(
+        parent, exp.Exists | exp.Query | exp.Any | exp.All
+    )
+
+
+def _guard_value(query: exp.Subquery, guard: str) -> None:
+    """
+    Stop where it has several rows: an error in most databases, any of them in SQLite.
+
+    The bare column keeps the affinity and the collation that the value has.
+    """
+    inner = _unwrapped(query.this)
+    if _has_one_row(inner):
+        return
+    first: exp.Expr = inner
+    while isinstance(first, exp.SetOperation | exp.Subquery):
+        first = first.this
+    if not isinstance(first, exp.Select) or len(first.expressions) != 1 or first.is_star:
+        raise UnfaithfulError("a subquery of several columns stands for a value")
+    shown = first.expressions[0]
+    if not shown.alias:
+        first.set("expressions", [exp.alias_(shown, _VALUE)])
+    name = exp.Var(this=quoted(shown.alias or _VALUE))
+    kept = exp.Select(
+        expressions=[exp.Column(this=name)],
+        from_=exp.From(this=exp.Subquery(this=query.this)),
+        group=exp.Group(expressions=[exp.Null()]),
+        having=exp.Having(
+            this=exp.Anonymous(this=guard, expressions=[exp.Column(this=name.copy())])
+        ),
+    )
+    query.set("this", kept)
+
+
+def _has_one_row(query: exp.Expr) -> bool:
+    if not isinstance(query, exp.Select) or query.args.get("group"):
+        return False
+    limit = query.args.get("limit")
+    if limit is not None and limit.find(exp.Literal) is not None:
+        return bool(limit.find(exp.Literal).name == "1")
+    return query.args.get("from_") is None or any(
+        _is_aggregate(node) for part in query.expressions for node in _within(part)
+    )
 
 
 # What a LIMIT keeps.

@@ -23,8 +23,12 @@ MAX_ROWS: Final = 2_000
 _MAX_LENGTH = 1_000
 _STEPS_A_CALL = 1_000
 
-DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST = (
-    f"scorekit_{name}" for name in ("divide", "ratio", "remainder", "only", "at_min", "at_max")
+DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME = (
+    f"scorekit_{name}"
+    for name in (
+        *("divide", "ratio", "remainder", "only", "at_min", "at_max"),
+        *("single", "same"),
+    )
 )
 
 # Harmless and a function of their arguments alone.  Not here: what makes long values out of short
@@ -34,7 +38,9 @@ _FUNCTIONS: Final = frozenset(
     "julianday length like likelihood likely lower ltrim max min mod nullif percent_rank rank "
     "replace round rtrim sign sqrt strftime substr substring sum time total trim trunc typeof "
     "unicode unixepoch unlikely upper".split()
-) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST}
+) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME}
+_CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
+_NOW: Final = frozenset({"now", "localtime", "utc"})
 _ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
 _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_LENGTH: _MAX_LENGTH,
@@ -64,6 +70,7 @@ class Sandbox:
         """Instructions of all queries so far, in thousands rounded down."""
         self._open, self._steps = False, 0
         self._failure: str | None = None
+        self._dates: sqlite3.Connection | None = None
         self._tables = {name: len(columns) for name, columns in tables.items()}
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
         self._connection.text_factory = _text
@@ -85,6 +92,8 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         """Close the database."""
         self._connection.close()
+        if self._dates is not None:
+            self._dates.close()
 
     def load(self, database: Database) -> None:
         """Replace all rows."""
@@ -168,6 +177,21 @@ class Sandbox:
             self._connection.create_function(name, 2, self._guarded(compute), deterministic=True)
         for name, sign in ((ONLY, 0), (AT_LEAST, 1), (AT_MOST, -1)):
             self._connection.create_aggregate(name, 2, partial(_Only, sign, self._fail))
+        for name, copies in ((SINGLE, False), (SAME, True)):
+            self._connection.create_aggregate(name, 1, partial(_Single, copies, self._fail))
+        for name in _CLOCKS:
+            self._connection.create_function(name, -1, partial(self._clock, name))
+
+    def _clock(self, name: str, *args: Cell) -> Cell:
+        """Compute a function of dates by SQLite's own, unless it would ask what time it is."""
+        words = [arg.lower() if isinstance(arg, str) else arg for arg in args]
+        if not args[name == "strftime" :] or any(word in _NOW for word in words):
+            self._fail("the time of day is not determined")
+        if self._dates is None:
+            self._dates = sqlite3.connect(":memory:")
+        marks = ", ".join("?" * len(args))
+        cell: Cell = self._dates.execute(f"SELECT {name}({marks})", args).fetchone()[0]
+        return cell
 
     def _guarded(self, compute: Callable[[Any, Any], Cell]) -> Callable[[Cell, Cell], Cell]:
         def call(first: Cell, second: Cell) -> Cell:
@@ -184,6 +208,23 @@ class Sandbox:
     def _fail(self, reason: str) -> NoReturn:
         self._failure = reason
         raise NoResultError(reason)
+
+
+class _Single:
+    """Stops where a subquery that stands for a value has several rows."""
+
+    def __init__(self, copies: bool, fail: Callable[[str], NoReturn]) -> None:  # noqa: FBT001
+        self._copies, self._fail = copies, fail
+        self._values: list[Cell] = []
+
+    def step(self, value: Cell) -> None:
+        if not (self._values and self._copies and self._values[0] == value):
+            self._values = [*self._values[:1], value]
+
+    def finalize(self) -> int:
+        if len(self._values) > 1:
+            self._fail("a subquery that stands for a value has several rows")
+        return 1
 
 
 class _Only:

@@ -19,13 +19,18 @@ Schema: TypeAlias = str | Mapping[str, Mapping[str, str]]
 Key: TypeAlias = str | tuple[str, ...]
 Keys: TypeAlias = Mapping[str, Key | Iterable[tuple[str, ...]]]
 
+UNCASED: Final = frozenset(
+    {"mysql", "tsql", "fabric", "doris", "starrocks", "singlestore", "teradata"}
+)
+"""Dialects in which strings that differ in case are equal, or may be, by their collation."""
+
 _KINDS: Final = {
     "integer": r"(?:tiny|small|medium|big|huge)?u?int(?:eger)?\d*|(?:small|big)?serial\d*|byteint"
     r"|long|short|(?:un)?signed",
     "number": r"num(?:ber|eric)|dec(?:imal)?|bignumeric|(?:small)?money",
     "real": r"float\d*|real|double",
     "text": r"n?(?:var)?char(?:acter|2)?|bpchar|(?:tiny|medium|long|n)?text|string|n?clob|uuid"
-    r"|enum|citext|name",
+    r"|name",
     "boolean": r"bool(?:ean)?",
     "time": r"date(?:time)?\d*|time(?:stamp)?(?:_?n?l?tz)?\d*|smalldatetime|datetimeoffset",
 }
@@ -38,9 +43,19 @@ class Column:
 
     name: str
     kind: str
-    """``integer``, ``number`` (decimal), ``real``, ``text``, ``boolean``, ``time``, or else
-    ``unknown``."""
+    """``integer``, ``number`` (decimal), ``real``, ``text``, ``boolean``, ``time``, ``collated``
+    (text that is compared by a rule of its own), or else ``unknown``."""
     nullable: bool
+
+
+@attrs.frozen
+class Reference:
+    """A foreign key: its columns are NULL or found together in the other table."""
+
+    table: str
+    columns: tuple[str, ...]
+    other: str
+    others: tuple[str, ...]
 
 
 @attrs.frozen
@@ -52,6 +67,12 @@ class SqlSchema:
     """Columns that are unique together and never NULL; tables without a known key are left out."""
     given: bool
     """Whether the tables are the caller's; otherwise there are none, or they were inferred."""
+    references: tuple[Reference, ...] = ()
+    checked: frozenset[str] = frozenset()
+    """Tables whose rows must pass a CHECK or are partly computed, which is not looked into."""
+
+
+_COLLATED = re.compile(r"\b(?:citext|enum)\b|\bcollate\b(?!\s+binary\b)")
 
 
 def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema | None:
@@ -72,9 +93,10 @@ def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema 
         TypeError: If an argument has the wrong type.
     """
     tables: dict[str, tuple[Column, ...]] | None = None
+    rules = _Rules()
     found: dict[str, list[tuple[str, ...]]] = {}
     if isinstance(schema, str):
-        tables = _read_definitions(schema, dialect, found)
+        tables = _read_definitions(schema, dialect, found, rules)
     elif schema is not None:
         tables = _read_mapping(schema, found)
     if keys is not None:
@@ -90,12 +112,20 @@ def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema 
         for table, columns in (tables or {}).items()
         for in_key in [{name for key in unique.get(table, ()) for name in key}]
     }
-    return SqlSchema(FrozenMapping(known), FrozenMapping(unique), given=tables is not None)
+    return SqlSchema(
+        FrozenMapping(known),
+        FrozenMapping(unique),
+        tables is not None,
+        tuple(rules.references),
+        frozenset(rules.checked),
+    )
 
 
 def kind_of(type_text: str) -> str:
     """Return what kind of values a column of this type holds."""
     words = type_text.casefold()
+    if _COLLATED.search(words):
+        return "collated"
     return next((kind for kind, pattern in _KIND.items() if pattern.match(words)), "unknown")
 
 
@@ -157,19 +187,27 @@ def _add_table(
 # A text.
 
 
+@attrs.frozen
+class _Rules:
+    """What rows must keep to besides keys."""
+
+    references: list[Reference] = attrs.Factory(list[Reference])
+    checked: set[str] = attrs.Factory(set[str])
+
+
 def _read_definitions(
-    text: str, dialect: str | None, keys: dict[str, list[tuple[str, ...]]]
+    text: str, dialect: str | None, keys: dict[str, list[tuple[str, ...]]], rules: _Rules
 ) -> dict[str, tuple[Column, ...]] | None:
     if "create" not in text.casefold():
         return None
     for name in dict.fromkeys((dialect, None)):
         with suppress(SqlError):
-            return _read_statements(parse(text, name).statements, keys)
+            return _read_statements(parse(text, name).statements, keys, rules)
     return None
 
 
 def _read_statements(
-    statements: tuple[exp.Expr, ...], keys: dict[str, list[tuple[str, ...]]]
+    statements: tuple[exp.Expr, ...], keys: dict[str, list[tuple[str, ...]]], rules: _Rules
 ) -> dict[str, tuple[Column, ...]] | None:
     tables: dict[str, tuple[Column, ...]] = {}
     for statement in statements:
@@ -189,7 +227,7 @@ def _read_statements(
         columns = tuple(
             Column(
                 column.name.casefold(),
-                kind_of(column.kind.sql() if column.kind else ""),
+                _kind_of_column(column),
                 column.name.casefold() not in not_null,
             )
             for column in defined
@@ -197,10 +235,40 @@ def _read_statements(
         if len({column.name for column in columns}) < len(columns):
             return None
         tables[name] = columns
+        if target.find(*_CHECKS) is not None:
+            rules.checked.add(name)
+        rules.references.extend(_reference(name, item) for item in target.find_all(exp.Reference))
         sure = [key for key in unique if key and not_null.issuperset(key)]
         if sure:
             keys[name] = sure
     return tables or None
+
+
+_CHECKS = (
+    exp.Check,
+    exp.CheckColumnConstraint,
+    exp.ComputedColumnConstraint,
+    exp.GeneratedAsRowColumnConstraint,
+)
+
+
+def _reference(table: str, item: exp.Reference) -> Reference:
+    """Read a foreign key; without columns of the other table its primary key is meant."""
+    owner = item.find_ancestor(exp.ForeignKey, exp.ColumnDef)
+    mine = owner.expressions if isinstance(owner, exp.ForeignKey) else [owner]
+    other = item.this
+    theirs = other.expressions if isinstance(other, exp.Schema) else []
+    return Reference(
+        table,
+        tuple(part.name.casefold() for part in mine if part),
+        table_name(other.this if isinstance(other, exp.Schema) else other),
+        tuple(part.name.casefold() for part in theirs),
+    )
+
+
+def _kind_of_column(column: exp.ColumnDef) -> str:
+    parts = [column.kind, *column.find_all(exp.CollateColumnConstraint)]
+    return kind_of(" ".join(part.sql() for part in parts if part))
 
 
 _CONSTRAINTS = (

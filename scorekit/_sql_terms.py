@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import permutations, product
 from typing import Final, NamedTuple
 
@@ -110,6 +110,20 @@ def has_aggregate(term: Term) -> bool:
     if term.op == "agg":
         return True
     return term.op != "select" and any(map(has_aggregate, term.args))
+
+
+def looks_at(term: Term, keys: Collection[Term], exact: Collection[Term]) -> bool:
+    """
+    Say whether equal values of *keys* give equal values of *term*.
+
+    Which of several equal values stands for them (1 and 1.0, ``a`` and ``A`` where case does not
+    matter), a comparison does not tell, but a function may.  Of *exact* keys equal is the same.
+    """
+    if term in keys:
+        return True
+    if term.op in ("fn", "like", "plus"):
+        return not any(node in keys and node not in exact for node in walk(term))
+    return all(looks_at(arg, keys, exact) for arg in term.args)
 
 
 def sources(term: Term) -> frozenset[Term]:

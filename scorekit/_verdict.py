@@ -13,12 +13,11 @@ from scorekit._differences import (
     Floats,
     Groups,
     difference_interval,
-    effective_groups,
     grouped_error,
     mean_of,
 )
 from scorekit._records import Record
-from scorekit.intervals import Interval, normal_quantile, t_quantile
+from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile
 
 POWER = 0.8
 """Chance of being seen that defines the minimum detectable effect."""

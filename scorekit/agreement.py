@@ -40,7 +40,7 @@ class JudgeAgreement(Record):
     score: float | None
     """Cohen's kappa, at most 1; 0 is what chance gives.  None where *reason* says why."""
     stderr: float | None
-    """Of the score, for a large number of items; None without a score."""
+    """Of the score, for a large number of items; None without a score or with a single item."""
     interval: Interval | None
     """None without a score."""
     reason: str | None
@@ -254,8 +254,7 @@ def _disagreement(labels: Floats, weights: Weights | None) -> Floats:
     span = labels[-1] - labels[0]
     if weights is None or not span:
         return 1.0 - np.eye(labels.size)
-    scaled = labels / span
-    distance: Floats = np.abs(scaled[:, None] - scaled[None, :])
+    distance: Floats = np.abs(labels[:, None] - labels[None, :]) / span
     return distance if weights == "linear" else distance * distance
 
 
@@ -270,7 +269,7 @@ def _kappa(shares: Floats, cost: Floats, n: int) -> tuple[float | None, float | 
     influence = cost - ratio * ((cost @ columns)[:, None] + (rows @ cost)[None, :])
     mean = float(np.sum(shares * influence))
     variance = float(np.sum(shares * np.square(influence - mean)))
-    return 1.0 - ratio, math.sqrt(variance / n) / expected
+    return 1.0 - ratio, math.sqrt(variance / n) / expected if n > 1 else None
 
 
 def _kappa_interval(
@@ -286,6 +285,7 @@ def _kappa_interval(
         n_effective = 4.0 * share * (1.0 - share) / (error * error) if varies else n
         ends = wilson(share, n_effective, t_quantile(confidence, n - 1))
         low, high = (2.0 * end - 1.0 for end in ends)
+        low, high = min(low, kappa), max(high, kappa)  # whatever rounding does
     return Interval(low=low, high=high, confidence=confidence, method="wilson on kappa")
 
 

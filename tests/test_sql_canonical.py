@@ -66,7 +66,7 @@ EQUAL = [
     # values
     ("none", "SELECT a + 2 * 3 FROM t", "SELECT 6 + a FROM t"),
     ("none", "SELECT IIF(a = 1, 'x', NULL) FROM t", "SELECT CASE a WHEN 1 THEN 'x' END FROM t"),
-    ("none", "SELECT CASE WHEN 1 = 2 THEN 3 WHEN a THEN b END FROM t", "SELECT CASE WHEN a THEN b END FROM t"),
+    ("none", "SELECT CASE WHEN 1 = 2 THEN 3 WHEN a THEN 4 END FROM t", "SELECT CASE WHEN a THEN 4 END FROM t"),
     ("none", "SELECT IFNULL(a, 0) FROM t", "SELECT COALESCE(a, 0) FROM t"),
     # aggregates and groups
     ("none", "SELECT COUNT(*) FROM t", "SELECT COUNT(1) FROM t"),
