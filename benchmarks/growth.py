@@ -59,8 +59,8 @@ def code_scores(n: int) -> Callable[[], object]:
 
 def table_accuracy(n: int) -> Callable[[], object]:
     """Prepare queries that are all different, so that nothing is remembered."""
-    sql = "SELECT u.name FROM users u JOIN orders_{0} o ON o.uid = u.id WHERE o.total > {0}"
-    queries = [sql.format(i) for i in range(n)]
+    sql = "SELECT u.name FROM users u JOIN orders_{0} o ON o.uid = u.id WHERE o.total > {1}"
+    queries = [sql.format(i, n) for i in range(n)]
     return lambda: [scorekit.table_accuracy(query, ["users", "orders"]) for query in queries]
 
 
@@ -114,7 +114,7 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
 def measure(name: str, n: int) -> tuple[float, float]:
     """Return seconds and peak MB of one call, in this process."""
     call = CALLS[name](n)
-    CALLS[name](10)()  # imports and first-time work
+    CALLS[name](100)()  # imports and first-time work
     before = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
     started = time.perf_counter()
