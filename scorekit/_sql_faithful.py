@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from scorekit._sql_schema import UNCASED
 
-MAX_NODES: Final = 4_000
+MAX_NODES: Final = 2_000
 """Nodes of the largest tree that is looked at."""
 
 MAX_SOURCES: Final = 24
@@ -80,6 +80,8 @@ def check_determined(nodes: list[exp.Expr]) -> None:
             and not any(node.iter_expressions())
         ):
             raise UnfaithfulError("the time of day is not determined")
+        if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
+            raise UnfaithfulError(f"no database has the function {node.name}")
         if isinstance(node, exp.Select):
             _check_order(node)
         if isinstance(node, exp.WindowSpec):
@@ -111,7 +113,7 @@ def _function(node: exp.Func) -> str:
 
 
 def _called(node: exp.Expr) -> str:
-    return node.key.upper()
+    return (node.name if isinstance(node, exp.Anonymous) else node.key).upper()
 
 
 def check_size(tree: exp.Expr) -> None:
