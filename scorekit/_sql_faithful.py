@@ -113,7 +113,9 @@ def _function(node: exp.Func) -> str:
 
 
 def _called(node: exp.Expr) -> str:
-    return (node.name if isinstance(node, exp.Anonymous) else node.key).upper()
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper()
+    return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
 def check_size(tree: exp.Expr) -> None:

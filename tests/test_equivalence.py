@@ -352,7 +352,7 @@ HOSTILE = {
     f"SELECT {', '.join('1' * 2500)}": "too many to try out",
     "SELECT scorekit_only(id, 1) FROM users": "no database has the function scorekit_only",
     "SELECT date('no' || 'w')": "the time of day is not determined",
-    "SELECT strftime('%' || 's')": "the time of day is not determined",
+    "SELECT strftime('%' || 's')": "CURRENT_TIMESTAMP has no determined result",
     "SELECT abs(-9223372036854775808)": "integer overflow",
     "SELECT '\ud800'": "cannot run",
     "SELECT '\x00'": "cannot run",
