@@ -10,7 +10,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from scorekit._sql_databases import Hints, Link
-from scorekit._sql_runnable import UnfaithfulError, cte_names, kind_of_expression, written_name
+from scorekit._sql_faithful import UnfaithfulError, kind_of_expression
+from scorekit._sql_runnable import cte_names, written_name
 from scorekit._sql_schema import Column, SqlSchema
 
 

@@ -349,7 +349,10 @@ HOSTILE = {
     + ", ".join(f"c{i} AS (SELECT a.x FROM c{i - 1} a, c{i - 1} b)" for i in range(1, 26))
     + " SELECT * FROM c25": "too many to try out",
     f"SELECT 1 WHERE 1 IN ({', '.join(map(str, range(9000)))})": "too many to try out",
-    f"SELECT {', '.join('1' * 2500)}": "too many columns",
+    f"SELECT {', '.join('1' * 2500)}": "too many to try out",
+    "SELECT scorekit_only(id, 1) FROM users": "no database has the function scorekit_only",
+    "SELECT date('no' || 'w')": "the time of day is not determined",
+    "SELECT strftime('%' || 's')": "CURRENT_TIMESTAMP has no determined result",
     "SELECT abs(-9223372036854775808)": "integer overflow",
     "SELECT '\ud800'": "cannot run",
     "SELECT '\x00'": "cannot run",
