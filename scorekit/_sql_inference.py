@@ -184,6 +184,15 @@ def _inferred(
     }
 
 
+def _is_condition(node: exp.Expr) -> bool:
+    parent = node.parent
+    while isinstance(parent, exp.Paren):
+        node, parent = parent, parent.parent
+    return isinstance(parent, exp.Where | exp.Having | exp.And | exp.Or | exp.Not) or (
+        isinstance(parent, exp.Join) and parent.args.get("on") is node
+    )
+
+
 def _is_star(node: exp.Expr) -> bool:
     return not isinstance(node.parent, exp.Count)
 
@@ -251,8 +260,11 @@ def _kinds(trees: Sequence[exp.Expr], told: Hints) -> dict[str, str]:
                 if isinstance(inner, exp.Column):
                     for kind in shown:
                         note(inner.name.casefold(), "text" if kind == "text" else "integer")
+        for column in tree.find_all(exp.Column):
+            if _is_condition(column):
+                note(column.name.casefold(), "boolean")
     if any(len(kinds) > 1 for kinds in held.values()):
-        raise UnfaithfulError("a column is used both as text and as a number")
+        raise UnfaithfulError("a column is used as values of two kinds")
     names = {c.name.casefold() for tree in trees for c in tree.find_all(exp.Column)}
     return {
         name: next(iter(held[root]))
