@@ -9,6 +9,7 @@ that its input held already (Linux only).
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -64,14 +65,14 @@ def table_accuracy(n: int) -> Callable[[], object]:
     return lambda: [scorekit.table_accuracy(query, ["users", "orders"]) for query in queries]
 
 
-def samples_of(n: int, n_attempts: int, shift: int = 0) -> list[scorekit.CodeSample]:
+def samples_of(n: int, n_attempts: int) -> list[scorekit.CodeSample]:
     """Return outcomes, so many to a case."""
     return [
         scorekit.CodeSample(
             case_id=f"case-{i // n_attempts}",
             model="m",
             compiled=i % 7 > 0,
-            passed=(i + (shift if i % 10 == 0 else 0)) % 5,
+            passed=i % 5,
             failed=i % 3,
             warnings=i % 4,
             cost_usd=0.01 * (i % 11),
@@ -95,8 +96,19 @@ def code_report_single(n: int) -> Callable[[], object]:
 
 def compare_reports(n: int) -> Callable[[], object]:
     """Prepare two reports of so many cases; a tenth of them changed."""
-    before = scorekit.code_report(samples_of(n, 1))
-    after = scorekit.code_report(samples_of(n, 1, shift=1))
+    rows = np.arange(n)
+
+    def report(shift: int) -> scorekit.CodeReport:
+        return scorekit.code_report_from_columns(
+            case_id=[f"case-{i}" for i in range(n)],
+            model="m",
+            compiled=rows % 7 > 0,
+            passed=(rows + np.where(rows % 10 == 0, shift, 0)) % 5,
+            failed=rows % 3,
+            warnings=rows % 4,
+        )
+
+    before, after = report(0), report(1)
     return lambda: scorekit.compare_reports(before, after)
 
 
@@ -115,6 +127,7 @@ def measure(name: str, n: int) -> tuple[float, float]:
     """Return seconds and peak MB of one call, in this process."""
     call = CALLS[name](n)
     CALLS[name](100)()  # imports and first-time work
+    ctypes.CDLL(None).malloc_trim(0)  # what preparing freed would hide a peak
     before = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
     started = time.perf_counter()

@@ -134,19 +134,19 @@ def caches(sizes: tuple[int, ...]) -> Iterator[Race]:
         with tempfile.TemporaryDirectory() as name:
             ours = Path(name) / "ours"
             list(map(scorekit.CachedJudge(judge, directory=ours).judge, requests))
-            raw = diskcache.Cache(str(Path(name) / "raw"))
-            for request in requests:
-                raw[request.generated] = {"score": 0.5, "reasoning": ""}
+            with diskcache.Cache(str(Path(name) / "raw")) as raw:
+                for request in requests:
+                    raw[request.generated] = {"score": 0.5, "reasoning": ""}
 
             def read_ours(path: Path = ours, asked: Any = requests) -> object:
-                kept = scorekit.CachedJudge(judge, directory=path)
-                return [kept.judge(request) for request in asked]
+                with scorekit.CachedJudge(judge, directory=path) as kept:
+                    return [kept.judge(request) for request in asked]
 
-            def read_raw(kept: Any = raw, asked: Any = requests) -> object:
-                return [kept[request.generated] for request in asked]
+            def read_raw(path: str = str(Path(name) / "raw"), asked: Any = requests) -> object:
+                with diskcache.Cache(path) as kept:
+                    return [kept[request.generated] for request in asked]
 
             yield Race("verdicts on disk", n, read_ours, "diskcache", read_raw)
-            raw.close()
 
 
 def seconds(call: Call) -> float:
