@@ -220,7 +220,7 @@ _COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp
 _COMPUTED = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg, exp.Abs)
 _TEXTUAL = (exp.Like, exp.ILike, exp.Lower, exp.Upper, exp.Length, exp.DPipe)
 _ADDED = (exp.Add, exp.Sub, exp.Mul, exp.Sum)
-_NUMERIC = frozenset({"integer", "number", "real"})
+_NUMERIC = frozenset({"integer", "natural", "number", "real"})
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 

@@ -28,6 +28,7 @@ _ROWS_ORDERED = 100
 
 _AFFINITY: Final = {
     "integer": "INTEGER",
+    "natural": "INTEGER",
     "number": "NUMERIC",
     "real": "REAL",
     "text": "TEXT",
