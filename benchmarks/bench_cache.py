@@ -80,11 +80,12 @@ def main() -> None:
 
         rows.append(("peek, from disk", microseconds(fresh().peek, requests)))
         rows.append(("peek, from memory", microseconds(first.peek, requests)))
-        query_correctness("SELECT 1", queries[0], judge=first)
+        query_correctness("SELECT 1", queries[0], judge=first, evidence="judge")
         for kind, cached in (("disk", fresh()), ("memory", first)):
 
             def ask(query: str, cached: CachedJudge = cached) -> bool | None:
-                return query_correctness("SELECT 1", query, judge=cached).cached or None
+                result = query_correctness("SELECT 1", query, judge=cached, evidence="judge")
+                return result.cached or None
 
             rows.append((f"query_correctness, from {kind}", microseconds(ask, queries)))
         first.close()
