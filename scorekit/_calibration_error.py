@@ -90,8 +90,8 @@ class CalibrationError(Record):
     auroc_stderr: float | None
     """DeLong's; None without two outcomes of either kind."""
     auroc_interval: Interval | None
-    """Wilson's on the number of attempts that the error makes *auroc* worth; None without an
-    error."""
+    """Wilson's on the number of attempts that the error makes *auroc* worth, at most
+    ``3 n1 n0 / (n1 + n0 + 1)`` with *n1* right and *n0* wrong; None without an error."""
     n_attempts: int
     n_correct: int
     bins: tuple[CalibrationBin, ...]
@@ -298,8 +298,12 @@ def _auroc_interval(
     if area is None or stderr is None:
         return None
     n_right = int(y.sum())
-    n = float(min(n_right, y.size - n_right))  # where nothing varies, the rarer outcome counts
+    n_wrong = y.size - n_right
+    n = float(min(n_right, n_wrong))  # where nothing varies, the rarer outcome counts
     if stderr and 0.0 < area < 1.0:
-        n = area * (1.0 - area) / (stderr * stderr)
+        # between few of either kind DeLong's error often comes out too small: allow no more than
+        # what confidences that say nothing, whose error is known exactly, would be worth
+        most = 3.0 * n_right * n_wrong / (y.size + 1)
+        n = min(area * (1.0 - area) / (stderr * stderr), most)
     low, high = wilson(area, n, normal_quantile(confidence))
     return Interval(low=low, high=high, confidence=confidence, method="wilson on DeLong's error")

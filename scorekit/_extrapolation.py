@@ -145,7 +145,7 @@ def beta_pass_at_k(mean_rate: float, correlation: float, k: int) -> float:
     rest = 1.0 - correlation
     attempts = np.arange(1.0, k)
     later = np.log1p(-mean_rate * rest / (rest + attempts * correlation))
-    return -math.expm1(math.log1p(-mean_rate) + math.fsum(later))
+    return -math.expm1(math.log1p(-mean_rate) + float(later.sum()))
 
 
 class _Fit:

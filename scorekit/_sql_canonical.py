@@ -10,8 +10,9 @@ from sqlglot import exp
 from scorekit._sql_known import Known
 from scorekit._sql_names import CASE_MATTERS, check_size
 from scorekit._sql_resolution import Resolved, resolve
-from scorekit._sql_rewrites import flat_set_operation, normalized
+from scorekit._sql_rewrites import normalized
 from scorekit._sql_schema import SqlSchema
+from scorekit._sql_selects import flat_set_operation
 from scorekit._sql_terms import Select, Term, UnsupportedError, with_canonical_names
 
 

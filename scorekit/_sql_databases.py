@@ -18,6 +18,7 @@ MAX_VALUES: Final = 12
 
 _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
     "integer": (1, 2, 3, 0),
+    "natural": (1, 2, 3, 0),
     "number": (1, 2, 3, 0, 1.5),
     "real": (1.0, 2.0, 3.0, 0.0, 1.5),
     "text": ("a", "b", "c"),
@@ -303,5 +304,7 @@ def _fitted(value: Cell, kind: str) -> Cell:
         return None
     if kind == "real" or (kind == "number" and not number.is_integer()):
         return number
+    if kind == "natural" and number < 0:
+        return None
     fits = number in (0, 1) if kind == "boolean" else number.is_integer()
     return int(number) if fits else None

@@ -128,7 +128,7 @@ class Expressions(Names):
     def is_number(self, term: Term) -> bool:
         if term.op in ("int", "num", "add", "mul"):
             return True
-        return self.known.kind(term) in ("integer", "number", "real")
+        return self.known.kind(term) in ("integer", "natural", "number", "real")
 
     def comparison(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Term:
         op = _COMPARISONS[type(node)]

@@ -41,7 +41,7 @@ class Known:
         kind = self.kind(value)
         if kind == "text":
             return self.dialect is not None and self.dialect not in UNCASED
-        return kind in ("integer", "boolean") or value.op in ("int", "str", "null")
+        return kind in ("integer", "natural", "boolean") or value.op in ("int", "str", "null")
 
     def not_null(self, column: Term) -> str | None:
         """Return the assumption by which a column of a base table is never NULL, if any is."""

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from sqlglot import Token, exp
 
 from scorekit._sql import Script, parse, tokens
-from scorekit._sql_runnable import UnfaithfulError, affinity, affinity_of
+from scorekit._sql_faithful import UnfaithfulError
+from scorekit._sql_runnable import affinity, affinity_of
 from scorekit.errors import SqlError
 
 ORDINALS: Final = ("first", "second")

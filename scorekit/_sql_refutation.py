@@ -10,18 +10,10 @@ from sqlglot import exp
 
 from scorekit._row_comparison import Row, same_bag
 from scorekit._sql_databases import Link, Maker, hints, linked
+from scorekit._sql_faithful import Reading, UnfaithfulError, check_size, only_cased, readings
 from scorekit._sql_inference import Known, known_tables
 from scorekit._sql_reading import ORDINALS, Pair, read_pair
-from scorekit._sql_runnable import (
-    Limited,
-    Reading,
-    Runnable,
-    UnfaithfulError,
-    check_size,
-    only_cased,
-    readings,
-    runnable,
-)
+from scorekit._sql_runnable import Limited, Runnable, runnable
 from scorekit._sql_sandbox import Cell, Database, NoResultError, QueryError, Sandbox
 from scorekit._sql_schema import SqlSchema
 
@@ -36,6 +28,7 @@ _ROWS_ORDERED = 100
 
 _AFFINITY: Final = {
     "integer": "INTEGER",
+    "natural": "INTEGER",
     "number": "NUMERIC",
     "real": "REAL",
     "text": "TEXT",

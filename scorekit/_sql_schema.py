@@ -25,8 +25,10 @@ UNCASED: Final = frozenset(
 """Dialects in which strings that differ in case are equal, or may be, by their collation."""
 
 _KINDS: Final = {
-    "integer": r"(?:tiny|small|medium|big|huge)?u?int(?:eger)?\d*|(?:small|big)?serial\d*|byteint"
-    r"|long|short|(?:un)?signed",
+    "natural": r"u(?:tiny|small|medium|big|huge)?int(?:eger)?\d*"
+    r"|(?:tiny|small|medium|big)?int(?:eger)?\s*(?:\(\d+\)\s*)?unsigned|unsigned",
+    "integer": r"(?:tiny|small|medium|big|huge)?int(?:eger)?\d*|(?:small|big)?serial\d*|byteint"
+    r"|long|short|signed",
     "number": r"num(?:ber|eric)|dec(?:imal)?|bignumeric|(?:small)?money",
     "real": r"float\d*|real|double",
     "text": r"n?(?:var)?char(?:acter|2)?|bpchar|(?:tiny|medium|long|n)?text|string|n?clob|uuid"
@@ -43,8 +45,9 @@ class Column:
 
     name: str
     kind: str
-    """``integer``, ``number`` (decimal), ``real``, ``text``, ``boolean``, ``time``, ``collated``
-    (text that is compared by a rule of its own), or else ``unknown``."""
+    """``integer``, ``natural`` (never negative), ``number`` (decimal), ``real``, ``text``,
+    ``boolean``, ``time``, ``collated`` (text that is compared by a rule of its own), or else
+    ``unknown``."""
     nullable: bool
 
 

@@ -63,7 +63,8 @@ class SuiteVerdict(Record):
     test: Test
     verdict: Verdict
     minimum_detectable_effect: float | None
-    """Change that would be seen four times in five; None with a single case or group."""
+    """Change that would be seen four times in five; None where a single group, or a single case
+    not scored 0 or 1 throughout, cannot tell."""
     within_margin: MarginVerdict | None
     """The verdict on *margin*; None where none was given."""
     n_cases: int

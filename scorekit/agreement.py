@@ -23,6 +23,9 @@ from scorekit._records import Record
 from scorekit.errors import refuse
 from scorekit.intervals import Interval, normal_quantile, t_quantile, wilson
 
+FURTHER_ITEMS = 4.0
+"""Items spread evenly over all pairs of scores that the interval of kappa allows for."""
+
 Weights = Literal["linear", "quadratic"]
 Floats = NDArray[np.float64]
 
@@ -93,8 +96,9 @@ def judge_agreement(
     who give the same scores in any order.  Without *weights* every disagreement counts 1, with
     ``"linear"`` it counts as the distance of the two scores, with ``"quadratic"`` as its square.
     The interval is Wilson's on the number of items that the standard error makes
-    ``(1 + kappa) / 2`` worth; the error there is at least that of two more items spread evenly, so
-    that few items without a disagreement do not prove that there is none.
+    ``(1 + kappa) / 2`` worth, widened to hold the one that four more items spread evenly would
+    give, so that few items without a disagreement, or without one label, do not prove that there
+    is none.
 
     Args:
         judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
@@ -275,17 +279,18 @@ def _kappa(shares: Floats, cost: Floats, n: int) -> tuple[float | None, float | 
 def _kappa_interval(
     kappa: float, counts: NDArray[np.intp], cost: Floats, confidence: float
 ) -> Interval:
-    """Bound kappa by the larger error of *counts* and of these with two more items spread out."""
-    n, share = int(counts.sum()), (1.0 + kappa) / 2.0
-    low, high = -1.0, 1.0
+    """Bound kappa from *counts* and from these with further items: the outer ends of the two."""
+    n, low, high = int(counts.sum()), -1.0, 1.0
     if n > 1:
-        both = (counts, counts + 2.0 / counts.size)
-        error = max(_kappa(some / some.sum(), cost, n)[1] or 0.0 for some in both)
-        varies = 0.0 < share < 1.0
-        n_effective = 4.0 * share * (1.0 - share) / (error * error) if varies else n
-        ends = wilson(share, n_effective, t_quantile(confidence, n - 1))
-        low, high = (2.0 * end - 1.0 for end in ends)
-        low, high = min(low, kappa), max(high, kappa)  # whatever rounding does
+        low = high = kappa
+        both = (counts, counts + FURTHER_ITEMS / counts.size)
+        found = [_kappa(some / some.sum(), cost, n) for some in both]
+        error = max(stderr or 0.0 for _, stderr in found)
+        for middle, _ in found:
+            share = min(max((1.0 + (middle or 0.0)) / 2.0, 0.0), 1.0)
+            n_effective = 4.0 * share * (1.0 - share) / (error * error) or n
+            ends = wilson(share, n_effective, t_quantile(confidence, n - 1))
+            low, high = min(low, 2.0 * ends[0] - 1.0), max(high, 2.0 * ends[1] - 1.0)
     return Interval(low=low, high=high, confidence=confidence, method="wilson on kappa")
 
 

@@ -365,11 +365,12 @@ def _groups(clusters: object, case_ids: list[str]) -> Groups:
     if not is_mapping(clusters):
         refuse("clusters", "a mapping from case to its group", clusters, TypeError)
     number_of: dict[object, int] = {}
+    numbers: list[int] = []
     for case_id in case_ids:
         if case_id not in clusters:
             refuse("clusters", f"a mapping with a group for {shown(case_id)}", clusters)
         group = clusters[case_id]
         if not isinstance(group, str | Integral):
             refuse(f"clusters[{shown(case_id)}]", "a string or an integer", group, TypeError)
-        number_of.setdefault(group, len(number_of))
-    return np.array([number_of[clusters[case_id]] for case_id in case_ids])
+        numbers.append(number_of.setdefault(group, len(number_of)))
+    return np.array(numbers)

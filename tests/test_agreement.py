@@ -95,6 +95,22 @@ def test_a_label_that_nobody_gave_does_not_move_the_others() -> None:
     assert far < 0.6
 
 
+@pytest.mark.parametrize("n", [20, 40])
+def test_kappa_where_one_label_is_common(n: int) -> None:
+    """Both give it nine times in ten: its error alone, which few items of the other label make
+    too small, left the true kappa outside 54 and 23 times in 100.
+    """
+    shares = [0.9, 0.03, 0.02, 0.05]  # both 1, only the judge, only the human, both 0
+    expected = 0.93 * 0.08 + 0.92 * 0.07
+    true = 1 - 0.05 / expected
+    misses = 0
+    for counts in np.random.default_rng(5).multinomial(n, shares, size=300):
+        judge, human = (np.repeat(column, counts) for column in ([1, 1, 0, 0], [1, 0, 1, 0]))
+        interval = judge_agreement(judge, human).interval
+        misses += interval is not None and not interval.low <= true <= interval.high
+    assert misses <= 25
+
+
 @pytest.mark.parametrize("confidence", [1e-9, 0.5, 1 - 1e-12])
 def test_any_confidence_leaves_the_score_inside(confidence: float) -> None:
     """At next to no confidence rounding alone would put it outside."""

@@ -139,3 +139,12 @@ def test_rows_that_must_pass_a_check_are_not_made_up(rule: str) -> None:
     schema = f"CREATE TABLE t (id INT PRIMARY KEY, {rule})"
     result = sql_equivalence("SELECT x FROM t", "SELECT id FROM t", schema=schema)
     assert str(result) == "unknown: rows of t must pass a check that is not looked into"
+
+
+@pytest.mark.parametrize("kind", ["INT UNSIGNED", "BIGINT(20) UNSIGNED NOT NULL", "int  unsigned"])
+def test_what_is_unsigned_is_never_negative(kind: str) -> None:
+    """Neither as DDL nor in a mapping; other numbers still are."""
+    pair = "SELECT x FROM t WHERE x >= 0", "SELECT x FROM t WHERE x IS NOT NULL"
+    for schema in (f"CREATE TABLE t (x {kind})", {"t": {"x": kind}}):
+        assert sql_equivalence(*pair, schema=schema, dialect="mysql").verdict == "unknown"
+    assert sql_equivalence(*pair, schema={"t": {"x": "int"}}, dialect="mysql").verdict == "refuted"
