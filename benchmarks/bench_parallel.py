@@ -1,7 +1,8 @@
 """
 How much faster two workers are than none, and what the driver holds while results stream.
 
-Sequential and parallel runs alternate; the ratio is the median over the pairs of runs.
+Sequential and parallel runs alternate; the ratio is the median over the pairs of runs.  What a
+bare loop gains on the same processes says how much of two processors there was to be had.
 
     python -m benchmarks.bench_parallel [--quick]
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
@@ -51,10 +52,31 @@ def seconds(n: int, executor: Executor | None) -> float:
     return time.perf_counter() - started
 
 
-def speed(name: str, executor: Executor, n: int, n_pairs: int) -> None:
+def loop(n: int) -> int:
+    """Keep a processor busy for about as long as so many cases would."""
+    return sum(i & 1 for i in range(4000 * n))
+
+
+def loop_seconds(n: int, executor: Executor | None) -> float:
+    """Return the time of a loop, or of its halves on two workers."""
+    started = time.perf_counter()
+    if executor is None:
+        loop(n)
+    else:
+        deque(executor.map(loop, [n // N_WORKERS] * N_WORKERS), maxlen=0)
+    return time.perf_counter() - started
+
+
+def speed(
+    name: str,
+    executor: Executor,
+    n: int,
+    n_pairs: int,
+    timed: Callable[[int, Executor | None], float] = seconds,
+) -> None:
     """Print one row: the median ratio of interleaved runs."""
-    seconds(2000, executor)  # workers start and import
-    pairs = [(seconds(n, None), seconds(n, executor)) for _ in range(n_pairs)]
+    timed(2000, executor)  # workers start and import
+    pairs = [(timed(n, None), timed(n, executor)) for _ in range(n_pairs)]
     ratio = median(alone / shared for alone, shared in pairs)
     alone, shared = (median(column) for column in zip(*pairs, strict=True))
     print(f"| {name} | {n:,} | {alone:.2f} s | {shared:.2f} s | {ratio:.2f} |", flush=True)
@@ -99,8 +121,10 @@ def main() -> None:
     with executors() as found:
         print(f"`score_sql_cases` on {N_WORKERS} workers:\n")
         print("| executor | cases | alone | on workers | ratio |\n|---|---:|---:|---:|---:|")
+        n, n_pairs = (10_000, 3) if quick else (100_000, 5)
+        speed("bare loop, processes", found["processes"], n // 4, n_pairs, loop_seconds)
         for name, executor in found.items():
-            speed(name, executor, 4000 if quick else 100_000, 1 if quick else 5)
+            speed(name, executor, n, n_pairs)
         print("\n`map_scores`, results let go one by one:\n")
         print("| executor | cases | driver above its start |\n|---|---:|---:|")
         for name, executor in found.items():

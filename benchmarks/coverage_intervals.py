@@ -75,6 +75,15 @@ def pass_at_k_clustered(rng: Rng, rates: Floats, n: int, k: int) -> Estimate:
     return scorekit.pass_at_k(n_samples=n_samples, n_correct=n_correct, k=k, clusters=labels)
 
 
+def pass_at_k_uneven(rng: Rng, rates: Floats, n: int, k: int) -> Estimate:
+    """Let the first cluster hold two tasks in five, each other one three tasks."""
+    head = rates.size * 2 // 5
+    labels = np.maximum(np.arange(rates.size) - head, -1) // 3
+    n_correct = rng.binomial(n, rates[labels])
+    n_samples = np.full(rates.size, n)
+    return scorekit.pass_at_k(n_samples=n_samples, n_correct=n_correct, k=k, clusters=labels)
+
+
 def pass_hat_k(rng: Rng, rates: Floats, n: int, k: int) -> Estimate:
     """Draw and estimate."""
     n_correct = rng.binomial(n, rates)
@@ -155,6 +164,10 @@ ROWS = [
     *(
         Row("pass_at_k, clusters of 5", pass_at_k_clustered, one_of, *design, "Beta(1/2, 1/2)")
         for design in ((50, 5, 1), (150, 5, 1), (150, 10, 3))
+    ),
+    *(
+        Row("pass_at_k, uneven clusters", pass_at_k_uneven, one_of, *design, "Beta(1/2, 1/2)")
+        for design in ((50, 5, 1), (150, 5, 1))
     ),
     *(
         Row(name, estimate, truth, *design, "Beta(1/2, 1/2)")

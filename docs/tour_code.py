@@ -48,7 +48,7 @@ Kind = Literal["right", "wrong", "slow", "crash", "no build"]
 KINDS: dict[Kind, tuple[str, str]] = {
     "right": ("✓", "every test passed"),
     "wrong": ("✗", "some test failed"),
-    "slow": ("⧗", f"killed after {TIME_LIMIT_SECONDS:g} s"),
+    "slow": ("…", f"killed after {TIME_LIMIT_SECONDS:g} s"),
     "crash": ("†", "compiled, but ended before its tests"),
     "no build": ("!", "did not compile"),
 }

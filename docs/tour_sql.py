@@ -137,6 +137,8 @@ def evaluate(judge: scorekit.Judge | None = None) -> Evaluation:
             return [make_case(question, side, validate, schema) for question in questions]
 
         before, after = cases("before"), cases("after")
+    if judge is not None:
+        judge = scorekit.CachedJudge(judge)  # many an answer is the same before and after
     return Evaluation(
         questions,
         before,
@@ -246,12 +248,21 @@ def is_it_right(evaluation: Evaluation) -> str:
         for name, group in sorted(groups.items(), key=lambda item: len(item[1]))
     ]
     undecided = [name for name, result in results.items() if mark(result) == "?"]
+    shown = next(case for case in evaluation.cases if case.case_id == "mean-price")
+    evidence = results[shown.case_id].equivalence
+    if evidence is None or evidence.counterexample is None:
+        raise RuntimeError("the data have no query that differs")
     parts = [
         say("""
-            Does the answer mean what was expected?  The same text does, and what is not SQL does
-            not.  Of several accepted queries the best counts.  Everything else is for a judge:
+            Does the answer mean what was expected?  The same text does, so does what can be proved
+            equal, and what is not SQL does not.  Of several accepted queries the best counts:
         """),
         table(["decided by", "queries", "mean score"], rows, "<>>"),
+        say(f"""
+            Where the two differ on a small database, a judge is shown it, who says whether the
+            answer is partly right or wrong.  "{shown.question}" (the model's query comes first):
+        """),
+        indented(evidence.counterexample.to_text()),
     ]
     if undecided:
         why = "The judge failed on" if evaluation.judged else "A judge would be asked about"
@@ -417,7 +428,8 @@ def said(result: scorekit.ValidationAccuracy) -> str:
 def how(result: scorekit.QueryCorrectness) -> str:
     """Return what decided a pair, if anything did."""
     if mark(result) == "?":
-        return "nobody yet"
+        differs = result.equivalence is not None and result.equivalence.verdict == "refuted"
+        return "differs" if differs else "nobody yet"
     names = {"identical": "same text", None: "not SQL"}
     return names.get(result.method, str(result.method))
 

@@ -7,6 +7,7 @@ first used, so that ``import scorekit`` costs no more than attrs.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -233,7 +234,8 @@ def __getattr__(name: str) -> object:
     if name == "strategies":  # not in __all__: importing * must not need Hypothesis
         return import_module(f"{__name__}.strategies")
     if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=sys.modules[__name__])  # "Did you mean"
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     if _on_load is not None:

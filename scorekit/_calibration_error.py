@@ -90,8 +90,8 @@ class CalibrationError(Record):
     auroc_stderr: float | None
     """DeLong's; None without two outcomes of either kind."""
     auroc_interval: Interval | None
-    """Wilson's on the number of attempts that the error makes *auroc* worth; None without an
-    error."""
+    """Wilson's on the number of attempts that the error makes *auroc* worth, at most
+    ``3 n1 n0 / (n1 + n0 + 1)`` with *n1* right and *n0* wrong; None without an error."""
     n_attempts: int
     n_correct: int
     bins: tuple[CalibrationBin, ...]
@@ -159,7 +159,8 @@ def calibration_error(
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     edges = np.arange(n_bins + 1) / n_bins
     by_width = _Binned.of(f, y, np.maximum(np.searchsorted(edges, f) - 1, 0))
-    by_mass = _Binned.of(f, y, np.floor((_midranks(f) - 0.5) / f.size * n_bins).astype(np.intp))
+    places = (2.0 * _midranks(f) - 1.0).astype(np.intp)  # twice the rank less a half, an integer
+    by_mass = _Binned.of(f, y, places * n_bins // (2 * f.size))
     brier_terms = by_width.decomposition(f, y)
     square = by_width.debiased_square()
     auroc, auroc_stderr = _auroc(f, y == 1.0)
@@ -297,8 +298,12 @@ def _auroc_interval(
     if area is None or stderr is None:
         return None
     n_right = int(y.sum())
-    n = float(min(n_right, y.size - n_right))  # where nothing varies, the rarer outcome counts
+    n_wrong = y.size - n_right
+    n = float(min(n_right, n_wrong))  # where nothing varies, the rarer outcome counts
     if stderr and 0.0 < area < 1.0:
-        n = area * (1.0 - area) / (stderr * stderr)
+        # between few of either kind DeLong's error often comes out too small: allow no more than
+        # what confidences that say nothing, whose error is known exactly, would be worth
+        most = 3.0 * n_right * n_wrong / (y.size + 1)
+        n = min(area * (1.0 - area) / (stderr * stderr), most)
     low, high = wilson(area, n, normal_quantile(confidence))
     return Interval(low=low, high=high, confidence=confidence, method="wilson on DeLong's error")

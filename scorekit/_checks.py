@@ -135,11 +135,16 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
         refuse(name, domain, value)
 
 
+_SEE = {"Judge": " (see judge_from_function)", "ModelPrice": " (see PRICES)"}
+"""Where to get one of a class whose name does not say it, for messages."""
+
+
 def check_instance(name: str, value: object, kind: type[T]) -> T:
-    """Return *value* if it is an instance of *kind*."""
-    if not isinstance(value, kind):
+    """Return *value* if it is an instance of *kind*, and not a class that looks like one."""
+    if isinstance(value, type) or not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
-        refuse(name, f"{article} {kind.__name__}", value, TypeError)
+        domain = f"{article} {kind.__name__}{_SEE.get(kind.__name__, '')}"
+        refuse(name, domain, value, TypeError)
     return value
 
 
@@ -168,8 +173,8 @@ def check_records(
 ) -> tuple[T, ...]:
     """Return an ordered iterable of *kind* as a tuple, naming the first stranger."""
     items = check_items(name, values, what=kind.__name__, empty=empty)
-    for i, item in enumerate(items):
-        if not isinstance(item, kind):
+    if set(map(type, items)) - {kind}:  # strangers, or of a subclass
+        for i, item in enumerate(items):
             check_instance(f"{name}[{i}]", item, kind)
     return items
 
@@ -191,7 +196,7 @@ def check_labels(name: str, values: object, length: int) -> list[int]:
     """Return a column of *length* hashable labels as numbers from 0, equal ones alike."""
     items = check_items(name, as_builtins(values), what="labels")
     if len(items) != length:
-        raise InputError(f"{name} must be one for each of {length}, got {len(items)}")
+        raise InputError(f"{name} must be {length} labels, one for each entry, got {len(items)}")
     code_of: dict[object, int] = {}
     codes: list[int] = []
     for i, label in enumerate(items):
@@ -199,9 +204,17 @@ def check_labels(name: str, values: object, length: int) -> list[int]:
             codes.append(code_of.setdefault(label, len(code_of)))
         except TypeError:
             refuse(f"{name}[{i}]", "a hashable label", label, TypeError)
-        if label != label:  # noqa: PLR0124 - NaN, which is in no group, not even its own
-            refuse(f"{name}[{i}]", "a label that equals itself", label)
+        if _is_missing(label) or differs_from_itself(label):
+            refuse(f"{name}[{i}]", "a label that is not missing", label)
     return codes
+
+
+def differs_from_itself(value: Any) -> bool:
+    """Tell NaN and its kin, which agree with nothing, and ``pd.NA``, of which nobody knows."""
+    try:
+        return bool(value != value)  # noqa: PLR0124 - as said
+    except (TypeError, ValueError):
+        return True
 
 
 def column(name: str, values: object, what: str) -> NDArray[Any]:

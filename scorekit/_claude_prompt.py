@@ -13,6 +13,7 @@ from typing import Any, TypeGuard, cast
 
 import attrs
 
+from scorekit._checks import MAX_COUNT
 from scorekit._costs import ModelPrice, token_cost
 from scorekit._judges import JudgeRequest
 from scorekit._records import FrozenMapping, now
@@ -304,7 +305,9 @@ def _reasons(value: object) -> str:
 
 def _usage(value: object) -> FrozenMapping[str, int]:
     entries = value.items() if _is_object(value) else ()
-    return FrozenMapping({name: n for name, n in entries if type(n) is int and n >= 0})
+    return FrozenMapping(
+        {name: n for name, n in entries if type(n) is int and 0 <= n <= MAX_COUNT}
+    )
 
 
 def cost(usage: Mapping[str, int], model: str, prices: Mapping[str, ModelPrice]) -> float | None:
@@ -346,6 +349,6 @@ def asked_to_wait(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         try:
             seconds = (parsedate_to_datetime(text) - now()).total_seconds()
-        except (ValueError, TypeError):  # no date, or one without a zone
+        except (ValueError, TypeError, OverflowError):  # no date, or one without a zone
             return None
     return None if math.isnan(seconds) else max(0.0, seconds)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import math
 import os
 import re
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
+from scorekit._claude_limits import Breaker, Budget
 from scorekit._claude_prompt import (
     CHOICE_SCORES,
     SERVER_ERROR,
@@ -44,18 +44,15 @@ CLOSE_SECONDS = 5.0
 TOKENS_AROUND = 2000
 """Upper bound on what the service adds to a prompt, for instance the schema of the answer."""
 
+MAX_BODY = 4 << 20
+"""Longest answer, in bytes, that is read as JSON: a compressed one may be far longer."""
+
 SHORTEST_SECRET = 8
 """Below so many characters a piece of a header is no secret: the word Bearer, say."""
 
 DEFAULT_ADDRESS = "https://api.anthropic.com"
 """What the SDK asks unless it is told or finds another one."""
 
-_KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-
-_HOPELESS = {401, 403}
-"""Answers after which every later call would fail too."""
-_MISCONFIGURED = {400, 404}
-"""The same, as long as nothing has succeeded."""
 _PASSING = {408, 409, 429}
 _TOO_MANY_REQUESTS = 429
 
@@ -107,7 +104,8 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.budget = _Budget(settings.max_calls, settings.max_cost_usd)
+        self.breaker = Breaker()
+        self.budget = Budget(settings.max_calls, settings.max_cost_usd)
         self._lock = threading.Lock()
         self._client: anthropic.AsyncAnthropic | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -115,11 +113,6 @@ class Service:
         self._stop = asyncio.Event()
         self._slots = asyncio.Semaphore(settings.max_concurrency)
         self._closed = False
-        self._broken: JudgeError | None = None
-        self._is_broken_for_good = False
-        self._n_under_way = 0
-        self._answered = asyncio.Event()
-        self._has_succeeded = False
         self._secrets: set[str] = set()
 
     def client(self) -> anthropic.AsyncAnthropic:
@@ -129,8 +122,8 @@ class Service:
         with self._lock:
             if self._client is None:
                 client = self._new_client()
-                for name, key in zip(_KEY_VARIABLES, (client.api_key, client.auth_token)):
-                    check_key(name, key or None)
+                check_key("ANTHROPIC_API_KEY", client.api_key or None)
+                check_key("ANTHROPIC_AUTH_TOKEN", client.auth_token or None)
                 self._client = client
             return self._client
 
@@ -154,7 +147,8 @@ class Service:
         url = self.settings.base_url
         if url is None and self._client is None:
             url = os.environ.get("ANTHROPIC_BASE_URL")
-            keys = (self.settings.api_key, *map(os.environ.get, _KEY_VARIABLES))
+            variables = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+            keys = (self.settings.api_key, *map(os.environ.get, variables))
             if url is None and any(keys):
                 url = DEFAULT_ADDRESS
         if url is None:
@@ -172,13 +166,26 @@ class Service:
             if self._closed:
                 raise closed()
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_run, args=(self._loop, self), name="scorekit-claude", daemon=True
-                )
-                self._thread.start()
+                self._loop, self._thread = self._started()
             asking = self._ask(request, variables, who)
             return asyncio.run_coroutine_threadsafe(asking, self._loop)
+
+    def _started(self) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(
+            target=_run, args=(loop, self), name="scorekit-claude", daemon=True
+        )
+        try:
+            thread.start()
+        except RuntimeError as error:  # there are too many; later there may be fewer
+            loop.close()
+            raise JudgeError("no_thread", str(error)) from error
+        return loop, thread
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody can ask any more."""
+        return self._closed
 
     def stop(self) -> None:
         """Let the thread end; what is under way is cancelled."""
@@ -208,7 +215,7 @@ class Service:
     ) -> Verdict:
         limit = math.inf if who is None else who.timeout_seconds
         async with self._slots:
-            await self.check()
+            await self.breaker.check()
             if who is not None and who.has_left:
                 raise asyncio.CancelledError
             question = _Question(self, variables, min(limit, self.settings.timeout_seconds))
@@ -234,7 +241,7 @@ class Service:
         )
 
     def hide(self, text: str, headers: Mapping[str, str]) -> str:
-        """Return *text* without the secrets that were sent in *headers*: a gateway may echo them."""
+        """Return *text* without the secrets sent in *headers*: a gateway may echo them."""
         for name in ("authorization", "x-api-key"):
             pieces = re.split(r"[^!-~]+", headers.get(name, ""))
             self._secrets.update(piece for piece in pieces if len(piece) >= SHORTEST_SECRET)
@@ -247,38 +254,6 @@ class Service:
         text = "".join(traceback.format_exception(error))
         return any(secret in text for secret in self._secrets)
 
-    async def check(self) -> None:
-        """Refuse to ask where an earlier answer said that it is no use."""
-        while self._broken is not None:
-            if self._is_broken_for_good or not self._n_under_way:
-                message = f"no more calls are made after: {self._broken.message}"
-                raise JudgeError(self._broken.kind, message)
-            await self._answered.wait()  # one that succeeds will show that it is of use
-
-    @contextlib.contextmanager
-    def call_under_way(self) -> Iterator[None]:
-        """Let others know that an answer is to come."""
-        self._n_under_way += 1
-        try:
-            yield
-        finally:
-            self._n_under_way -= 1
-            self._answered.set()
-            self._answered = asyncio.Event()
-
-    def note(self, error: JudgeError, status: int | None) -> None:
-        """Remember an error that later calls would meet as well."""
-        configuration = status in _MISCONFIGURED and not self._has_succeeded
-        if status is None or status in _HOPELESS or configuration:
-            self._broken = error
-            self._is_broken_for_good = not configuration
-
-    def note_success(self) -> None:
-        """Remember an answer, whatever it says: the configuration is one that works."""
-        self._has_succeeded = True
-        if not self._is_broken_for_good:
-            self._broken = None
-
 
 def closed() -> JudgeError:
     """Return what asking a closed judge gives."""
@@ -288,39 +263,6 @@ def closed() -> JudgeError:
 def _run(loop: asyncio.AbstractEventLoop, service: Service) -> None:
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(service.serve())
-
-
-class _Budget:
-    """Calls and money: what is spent, and what calls under way may still cost."""
-
-    def __init__(self, max_calls: int | None, max_cost_usd: float | None) -> None:
-        self._max_calls = max_calls
-        self._max_cost = math.inf if max_cost_usd is None else max_cost_usd
-        self._n_calls = 0
-        self._spent = 0.0
-        self._reserved: list[float] = []
-        self._settled = asyncio.Event()
-
-    async def take(self, most: float) -> None:
-        """Reserve a call that costs at most so much, once it is known whether it fits."""
-        while True:
-            if self._n_calls == self._max_calls:
-                raise JudgeError("budget", f"max_calls={self._max_calls} calls have been made")
-            if math.fsum([self._spent, *self._reserved, most]) <= self._max_cost:
-                break
-            if not self._reserved:
-                message = f"{self._spent:.6f} of max_cost_usd={self._max_cost:g} are spent"
-                raise JudgeError("budget", f"{message}, the next call may cost {most:.6f}")
-            await self._settled.wait()
-        self._n_calls += 1
-        self._reserved.append(most)
-
-    def settle(self, most: float, cost: float) -> None:
-        """Replace a reservation by what the call did cost."""
-        self._reserved.remove(most)
-        self._spent += cost
-        self._settled.set()
-        self._settled = asyncio.Event()
 
 
 class _Question:
@@ -404,14 +346,17 @@ class _Question:
         import anthropic
 
         if not self._is_reserved:
-            await self._service.check()
+            await self._service.breaker.check()
             await self.reserve()
         client = self._service.client()
         # The SDK's own reading takes any text for a message, so the body is read here.
         create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
         try:
-            with self._service.call_under_way():
+            with self._service.breaker.call_under_way():
                 response = (await create(**request)).http_response
+            if len(response.content) > MAX_BODY:
+                message = f"the service answered with {len(response.content)} bytes"
+                raise JudgeError("invalid_response", message)
             body = json.loads(self._service.hide(response.text, response.request.headers))
         except anthropic.APIStatusError as error:
             self.settle(0.0)
@@ -427,7 +372,7 @@ class _Question:
             message = f"the service did not answer with JSON: {one_line(str(error))}"
             raise JudgeError("invalid_response", message) from error
         answer = Answer.read(body, self._settings.model, self._settings.prices)
-        self._service.note_success()
+        self._service.breaker.note_success()
         self.settle(answer.cost_usd)
         return answer
 
@@ -439,13 +384,13 @@ class _Question:
         if status >= SERVER_ERROR or status in _PASSING:
             busy = status == _TOO_MANY_REQUESTS
             return _Passing(failure, error, asked_to_wait(error.response.headers), busy=busy)
-        self._service.note(failure, status)
+        self._service.breaker.note(failure, status)
         return failure
 
     def _unusable(self, message: str) -> JudgeError:
         self.settle(0.0)
         failure = JudgeError("authentication_error", one_line(message))
-        self._service.note(failure, None)
+        self._service.breaker.note(failure, None)
         return failure
 
     async def _pause(self, passing: _Passing, attempt: int) -> None:

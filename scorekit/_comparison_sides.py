@@ -15,28 +15,29 @@ from scorekit.reports import CodeReport
 Comparable = CodeReport | SqlReport | Mapping[str, float | Iterable[float]]
 
 
-class Key(NamedTuple):
-    """What a score belongs to."""
+Suite = tuple[str, str | None]
+"""A metric, and the model whose scores it holds; None where none is known."""
 
-    metric: str
-    case_id: str
-    model: str | None
+Cases = dict[str, tuple[float, ...]]
+"""The scores of the attempts at each case."""
 
 
 class Side(NamedTuple):
-    """One run: its scores, the models in it, and what only an instrument's failure is known of."""
+    """One run: the scores of each suite, and what only an instrument's failure is known of."""
 
-    attempts: dict[Key, tuple[float, ...]]
-    models: frozenset[str | None]
-    failing: frozenset[Key]
+    suites: dict[Suite, Cases]
+    failing: frozenset[tuple[Suite, str]]
 
-    def keyed(self, *, by_case: bool) -> dict[Key, tuple[float, ...]]:
+    @property
+    def models(self) -> set[str | None]:
+        """Return the models in it."""
+        return {model for _, model in self.suites}
+
+    def keyed(self, *, by_case: bool) -> dict[Suite, Cases]:
         """Return the scores, without their model where cases alone are to be paired."""
-        if not by_case or None in self.models:
-            return self.attempts
-        return {
-            Key(metric, case, None): tries for (metric, case, _), tries in self.attempts.items()
-        }
+        if not by_case:
+            return self.suites
+        return {(metric, None): cases for (metric, _), cases in self.suites.items()}
 
     def name(self, default: str) -> str:
         """Return the model, or *default* where there is not exactly one."""
@@ -51,35 +52,38 @@ def kind(run: object) -> str:
 
 def read(name: str, run: object) -> Side:
     """Read a report or a mapping; refuse anything else, and a run without cases."""
-    failing: frozenset[Key] = frozenset()
+    failing: frozenset[tuple[Suite, str]] = frozenset()
+    suites: dict[Suite, Cases] = {}
     if isinstance(run, CodeReport):
-        attempts = {Key("code_score", c.case_id, c.model): c.scores for c in run.cases}
+        for c in run.cases:
+            suites.setdefault(("code_score", c.model), {})[c.case_id] = c.scores
     elif isinstance(run, SqlReport):
-        attempts, failing = _sql_attempts(run)
+        suites, failing = _sql_suites(run)
     elif is_mapping(run):
-        attempts = {
-            Key("score", _case_id(name, case), None): _scores(name, case, value)
-            for case, value in run.items()
-        }
+        cases = {_case_id(name, c): _scores(name, c, value) for c, value in run.items()}
+        suites = {("score", None): cases} if cases else {}
     else:
         refuse(name, "a CodeReport, a SqlReport or a mapping from case to score", run, TypeError)
-    if not attempts and not failing:
+    if not suites and not failing:
         refuse(name, "a run with at least one case", {})
-    return Side(attempts, frozenset(key.model for key in attempts), failing)
+    return Side(suites, failing)
 
 
-def _sql_attempts(report: SqlReport) -> tuple[dict[Key, tuple[float, ...]], frozenset[Key]]:
+def _sql_suites(report: SqlReport) -> tuple[dict[Suite, Cases], frozenset[tuple[Suite, str]]]:
     """Return the scores by metric and case, and what has only placeholders for scores."""
-    attempts: dict[Key, tuple[float, ...]] = {}
-    failing: set[Key] = set()
+    suites: dict[Suite, Cases] = {}
+    failing: set[tuple[Suite, str]] = set()
     for case in report.cases:
         for metric, result in case.metrics().items():
-            key = Key(metric, case.case_id, None)
+            suite, case_id = (metric, None), case.case_id
             if failed(result):
-                failing.add(key)
+                failing.add((suite, case_id))
             else:
-                attempts[key] = (*attempts.get(key, ()), result.score)
-    return attempts, frozenset(failing - attempts.keys())
+                cases = suites.setdefault(suite, {})
+                cases[case_id] = (*cases.get(case_id, ()), result.score)
+    return suites, frozenset(
+        (suite, case_id) for suite, case_id in failing if case_id not in suites.get(suite, ())
+    )
 
 
 def _case_id(name: str, case: object) -> str:

@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Sequence
 from statistics import fmean
+from typing import TypeAlias
 
-from scorekit.intervals import Interval, t_quantile, wilson
+import numpy as np
+from numpy.typing import NDArray
+
+from scorekit.intervals import (
+    Interval,
+    clustered_stderr,
+    effective_groups,
+    t_quantile,
+    wilson,
+)
 
 DECIMAL_NOISE = 1e-9
 """Two score changes closer than this are the same: 1.0 -> 0.95 is a drop of exactly 0.05."""
 
 METHOD = "wilson on gains and losses"
 
-
-def grouped_error(values: Sequence[float], groups: Sequence[Hashable]) -> float:
-    """
-    Return the standard error of the mean, values of one group being dependent.
-
-    It is the jackknife's over groups (CR3): the usual CR1 where they are equally large,
-    ``s / sqrt(n)`` where each value is its own group, and larger than CR1, which is then too
-    small, where a few groups hold most values.  A single group tells nothing and gives 0, as
-    groups do whose deviations are all decimal noise.
-    """
-    n, mean, sizes = len(values), fmean(values), Counter(groups)
-    sums = dict.fromkeys(sizes, 0.0)
-    for value, group in zip(values, groups, strict=True):
-        sums[group] += value - mean
-    if len(sizes) == 1 or max(map(abs, sums.values())) < DECIMAL_NOISE:
-        return 0.0
-    square = math.fsum((total / (n - sizes[group])) ** 2 for group, total in sums.items())
-    return math.sqrt(square * (1.0 - 1.0 / len(sizes)))
+Floats: TypeAlias = NDArray[np.float64]
+Groups: TypeAlias = NDArray[np.int64]
+"""The group of each value, numbered from 0."""
 
 
-def effective_groups(groups: Sequence[Hashable]) -> float:
-    """Return the number of equally large groups that would tell as much as these."""
-    return len(groups) ** 2 / sum(size * size for size in Counter(groups).values())
+def mean_of(values: Floats) -> float:
+    """Return the mean, its sum rounded once."""
+    return fmean(values.tolist())
 
 
-def share_interval(
-    values: Sequence[float], groups: Sequence[Hashable], confidence: float
-) -> tuple[float, float]:
+def grouped_error(values: Floats, groups: Groups) -> float:
+    """Return `clustered_stderr`; 0 for a single group, which tells nothing, and for noise."""
+    return clustered_stderr(values, groups, noise=DECIMAL_NOISE) or 0.0
+
+
+def share_interval(values: Floats, groups: Groups, confidence: float) -> tuple[float, float]:
     """
     Bound the mean of *values* in [0, 1] by Wilson on the number of cases they are worth.
 
@@ -49,24 +45,22 @@ def share_interval(
     must be two groups at least.
     """
     n_groups = effective_groups(groups)
-    mean, error = fmean(values), grouped_error(values, groups)
+    mean, error = mean_of(values), grouped_error(values, groups)
     n = mean * (1.0 - mean) / (error * error) if error and 0.0 < mean < 1.0 else n_groups
     return wilson(mean, n, t_quantile(confidence, n_groups - 1))
 
 
-def difference_interval(
-    values: Sequence[float], groups: Sequence[Hashable], confidence: float
-) -> Interval:
+def difference_interval(values: Floats, groups: Groups, confidence: float) -> Interval:
     """
     Bound the mean of *values* in [-1, 1] without supposing that their sum is normal.
 
     Rises and falls are bounded apart and put together again (MOVER): a run in which nothing fell
     does not show that nothing can fall.
     """
-    rises, falls = [max(v, 0.0) for v in values], [max(-v, 0.0) for v in values]
-    if len(set(groups)) == 1:
+    rises, falls = np.maximum(values, 0.0), np.maximum(-values, 0.0)
+    if not groups.any():
         return Interval(low=-1.0, high=1.0, confidence=confidence, method=METHOD)
-    rise, fall = fmean(rises), fmean(falls)
+    rise, fall = mean_of(rises), mean_of(falls)
     rise_low, rise_high = share_interval(rises, groups, confidence)
     fall_low, fall_high = share_interval(falls, groups, confidence)
     together, up, down = (grouped_error(side, groups) for side in (values, rises, falls))

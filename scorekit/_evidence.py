@@ -36,8 +36,13 @@ def evidence_on(
         reason = one_line(f"{type(error).__name__}: {error}")
         _log.warning("no evidence: %s", reason)
         known = SqlEquivalence(verdict="unknown", reason=reason)
-    _remembered[key] = known
+    remember(key, known)
+    return known
+
+
+def remember(key: str, found: SqlEquivalence) -> None:
+    """Keep evidence under its key."""
+    _remembered[key] = found
     with suppress(KeyError):  # another thread was faster
         while len(_remembered) > MAX_REMEMBERED:
             _remembered.popitem(last=False)
-    return known

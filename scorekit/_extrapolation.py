@@ -145,7 +145,7 @@ def beta_pass_at_k(mean_rate: float, correlation: float, k: int) -> float:
     rest = 1.0 - correlation
     attempts = np.arange(1.0, k)
     later = np.log1p(-mean_rate * rest / (rest + attempts * correlation))
-    return -math.expm1(math.log1p(-mean_rate) + math.fsum(later))
+    return -math.expm1(math.log1p(-mean_rate) + float(later.sum()))
 
 
 class _Fit:
@@ -185,25 +185,15 @@ class _Fit:
 
     def _end(self, rho: float, mean: float, floor: float, side: float) -> float:
         """Return the mean beyond the best one at which the likelihood falls to *floor*."""
-        inside, outside = _logit(mean), side * _FURTHEST
-        for _ in range(52):
-            middle = (inside + outside) / 2.0
-            if self._log_likelihood(_expit(middle), rho) >= floor:
-                inside = middle
-            else:
-                outside = middle
-        return _expit(inside)
+        return _crossing(
+            lambda logit: self._log_likelihood(_expit(logit), rho) - floor,
+            _logit(mean),
+            side * _FURTHEST,
+        )
 
     def _find_best_mean(self, rho: float) -> tuple[float, float]:
         """Return the likeliest mean for a correlation; the likelihood is concave in it."""
-        low, high = -_FURTHEST, _FURTHEST
-        for _ in range(52):
-            middle = (low + high) / 2.0
-            if self._slope(_expit(middle), rho) > 0.0:
-                low = middle
-            else:
-                high = middle
-        mean = _expit((low + high) / 2.0)
+        mean = _crossing(lambda logit: self._slope(_expit(logit), rho), -_FURTHEST, _FURTHEST)
         return mean, self._log_likelihood(mean, rho)
 
     def _slope(self, mean: float, rho: float) -> float:
@@ -243,6 +233,17 @@ def _expit(logit: float) -> float:
 
 def _logit(share: float) -> float:
     return math.log(share) - math.log1p(-share)
+
+
+def _crossing(function: Callable[[float], float], above: float, below: float) -> float:
+    """Return the share between two logits where *function*, falling, crosses 0."""
+    from scipy.optimize import brentq
+
+    if function(above) <= 0.0:
+        return _expit(above)
+    if function(below) >= 0.0:
+        return _expit(below)
+    return _expit(float(brentq(function, above, below, xtol=1e-12)))
 
 
 def _refine(function: Callable[[float], float], start: float) -> float:

@@ -7,7 +7,7 @@ import contextvars
 import inspect
 import math
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import attrs
 
 from scorekit._checks import check_number, check_text, store
-from scorekit._records import FrozenMapping, Record
+from scorekit._records import FrozenMapping, Record, is_mapping
 from scorekit.errors import JudgeError, refuse, shown
 
 T = TypeVar("T")
@@ -191,7 +191,8 @@ def as_verdict(answer: object) -> Verdict:
         return answer
     if isinstance(answer, bool | int | float) and answer in SCORES:
         return Verdict(score=float(answer))
-    raise JudgeError("invalid_response", f"a judge must return a Verdict, got {shown(answer)}")
+    wanted = "a judge must return a Verdict or a score of 1.0, 0.5 or 0.0"
+    raise JudgeError("invalid_response", f"{wanted}, got {shown(answer)}")
 
 
 def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
@@ -255,21 +256,22 @@ def in_thread(function: Callable[[], Any]) -> Future[Any]:
     return future
 
 
-def total_usage(usages: Iterable[Mapping[str, int] | None]) -> FrozenMapping[str, int] | None:
-    """Add tokens up by kind; None where none is told."""
-    known = [usage for usage in usages if usage is not None]
+def total_usage(usages: Iterable[object]) -> FrozenMapping[str, int] | None:
+    """Add tokens up by kind; None where none is told, and nothing where it is no count."""
+    known = [usage for usage in usages if is_mapping(usage)]
     total: dict[str, int] = {}
     for usage in known:
         for kind, n_tokens in usage.items():
-            total[kind] = total.get(kind, 0) + n_tokens
+            if isinstance(n_tokens, int):
+                total[str(kind)] = total.get(str(kind), 0) + n_tokens
     return FrozenMapping(total) if known else None
 
 
-def total_cost(costs: Iterable[float | None]) -> float | None:
+def total_cost(costs: Iterable[object]) -> float | None:
     """Add costs up; None if one is not known."""
     known: list[float] = []
     for cost in costs:
-        if cost is None:
+        if not isinstance(cost, int | float):
             return None
         known.append(cost)
     return math.fsum(known)

@@ -17,6 +17,7 @@ from scorekit._checks import (
     check_count,
     check_items,
     check_same_length,
+    differs_from_itself,
     is_ordered,
 )
 from scorekit._pass_kernel import Floats
@@ -163,7 +164,7 @@ def _check_answer(name: str, answer: Any) -> None:
         hash(answer)
     except TypeError:
         refuse(name, "a hashable answer", answer, TypeError)
-    if answer != answer:  # noqa: PLR0124 - NaN, which no answer would agree with
+    if differs_from_itself(answer):
         refuse(name, "an answer that equals itself", answer)
 
 

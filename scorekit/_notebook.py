@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 import attrs
+
+from scorekit.errors import one_line
 
 FOLD_AFTER = 10
 """Rows of a table that a notebook shows before it folds the rest away."""
@@ -19,6 +22,9 @@ WIDE = 8
 
 WHOLE = 10_000
 """Numbers from here to its cube are shown without decimals or exponent."""
+
+UNBROKEN = 40
+"""Characters after which a longer word may break, lest it push all else out of sight."""
 
 
 def page(record: object) -> str:
@@ -58,8 +64,25 @@ def _cell(value: object) -> str:
     if _is_mapping(value):
         rows = [f"<tr><th>{_cell(k)}</th><td>{_cell(v)}</td></tr>" for k, v in value.items()]
         return _fold(rows, len(rows), "") if rows else "none"
-    text = html.escape(str(value))
+    text = _text(str(value))
     return text.replace(" ", "&nbsp;") if _is_record(value) else text  # an interval stays whole
+
+
+def _text(text: str) -> str:
+    lines = list(map(_line, text.splitlines()))
+    if len(lines) < 2:  # noqa: PLR2004 - a single line, or nothing
+        return "".join(lines)
+    shown, rest = lines[:FOLD_AFTER], lines[FOLD_AFTER:ROWS_AT_MOST]
+    block = "<pre>" + "\n".join(shown) + "</pre>"
+    if rest:
+        title = f"<summary>{len(lines) - FOLD_AFTER} more</summary>"
+        block += f"<details>{title}<pre>" + "\n".join(rest) + "</pre></details>"
+    return f'<div align="left">{block}</div>'  # notebooks set cells flush right
+
+
+def _line(line: str) -> str:
+    breakable = re.sub(rf"\S{{{UNBROKEN}}}(?=\S)", "\\g<0>\0", one_line(line, WHOLE))
+    return html.escape(breakable).replace("\0", "<wbr>")
 
 
 def _has_text(record: object) -> bool:
@@ -70,10 +93,11 @@ def _list(items: Sequence[Any]) -> str:
     records = [item for item in items if _is_record(item)]
     if len(records) == len(items) and not _has_text(records[0]):
         return _table(records)
-    cells = list(map(_cell, items[:FOLD_AFTER]))
+    rows = any(map(_is_sequence, items))
+    cells = [f"({_cell(i)})" if _is_sequence(i) else _cell(i) for i in items[:FOLD_AFTER]]
     if len(items) > FOLD_AFTER:
         cells.append(f"and {len(items) - FOLD_AFTER} more")
-    return ("<br>" if records else ", ").join(cells)
+    return ("<br>" if records or rows else ", ").join(cells)
 
 
 def _table(records: Sequence[object]) -> str:

@@ -29,7 +29,13 @@ from scorekit._suite_estimate import (
     unknown,
 )
 from scorekit.errors import refuse
-from scorekit.intervals import Interval, clustered_stderr, normal_quantile, wilson
+from scorekit.intervals import (
+    Interval,
+    clustered_stderr,
+    effective_groups,
+    normal_quantile,
+    wilson,
+)
 
 E = TypeVar("E", bound=SuiteEstimate)
 Some = float | Floats
@@ -219,7 +225,7 @@ class _Suite:
         k = sums.k
         n_samples, somes, nones, offset, squares, *variance = sums.total()
         score, failure = (nones, somes) if self._all_pass else (somes, nones)
-        score, failure, n_groups = score / n_used, failure / n_used, n_used
+        score, failure, n_groups = score / n_used, failure / n_used, float(n_used)
         spread = max(squares - offset * offset / n_used, 0.0)
         stderr: float | None = math.sqrt(spread / (n_used - 1) / n_used)
         if self._codes is not None:
@@ -228,7 +234,7 @@ class _Suite:
             scores, _ = per_task(self._n[used], self._c[used], k)
             if self._all_pass:
                 _, scores = per_task(self._n[used], (self._n - self._c)[used], k)
-            stderr, n_groups = clustered_stderr(scores, codes), np.unique(codes).size
+            stderr, n_groups = clustered_stderr(scores, codes), effective_groups(codes)
         return kind(
             score=score,
             failure=failure,

@@ -75,10 +75,14 @@ def required_tasks(
     if not 0.0 < size <= 1.0:
         refuse("effect", "a number in (0, 1]", effect)
     variance = _variance(task_variance, sampling_variance, attempts)
-    needed = _quantiles(confidence, power) * math.sqrt(variance) / size
+    quantiles = _quantiles(confidence, power)
+    needed = quantiles * math.sqrt(variance) / size
     if needed > math.sqrt(MAX_COUNT):
         refuse("effect", "large enough to be seen with 2**53 tasks", effect)
-    return max(2, math.ceil(needed * needed))
+    n = max(2, math.ceil(needed * needed) - 1)
+    while quantiles * math.sqrt(variance / n) > size:  # as rounded, so that the two are inverse
+        n += 1
+    return n
 
 
 def minimum_detectable_effect(

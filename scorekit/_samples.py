@@ -183,7 +183,10 @@ def _as_long(name: str, values: Any, n_samples: int) -> Any:
 
 def numbered(keys: list[K]) -> tuple[tuple[K, ...], Counts]:
     """Number keys in order of appearance; return each once, and the number of each."""
-    place = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    distinct = dict.fromkeys(keys)
+    if len(distinct) == len(keys):
+        return tuple(keys), np.arange(len(keys))
+    place = {key: i for i, key in enumerate(distinct)}
     return tuple(place), np.array(list(map(place.__getitem__, keys)), dtype=np.int64)
 
 

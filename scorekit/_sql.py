@@ -46,6 +46,12 @@ CACHED_CHARS: Final = 4_000
 _NODES, _NODES_PER_TOKEN = 5_000, 2
 _NODES_MESSAGE = "Maximum number of AST nodes"
 
+# What sqlglot says of itself rather than of the SQL.
+_INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
+_TOKEN = re.compile(
+    r" but got <Token token_type: \S+, text: (?:SENTINEL|(.*?)), line: .*>", re.DOTALL
+)
+
 
 def check_dialect(dialect: object) -> str | None:
     """Return the name of a dialect in lower case; refuses one that sqlglot does not know."""
@@ -87,7 +93,7 @@ def parse(sql: object, dialect: object = None) -> Script:
     if not text.strip():
         raise SqlError("empty", "there is no SQL to parse", text)
     if len(text) > MAX_CHARS:
-        raise SqlError("too_long", f"{len(text)} characters exceed {MAX_CHARS}", text)
+        raise SqlError("too_long", f"{len(text)} characters are more than {MAX_CHARS}", text)
     prepared = _prepared(text)
     try:
         return _parse_as(prepared, named or "")
@@ -208,12 +214,14 @@ def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
     except SqlglotError as error:
         raise _refusal(error, text) from None
     except Exception as error:  # noqa: BLE001 - sqlglot raises all sorts of it on malformed input
-        raise SqlError("parse", f"{type(error).__name__}: {error}", text) from None
+        raise SqlError(
+            "parse", f"the parser failed with {type(error).__name__}: {error}", text
+        ) from None
 
 
 def _check_nesting(depth: int, text: str) -> None:
     if depth > MAX_NESTING:
-        levels = f"{depth / 2:g} levels of nesting exceed {MAX_NESTING // 2}"
+        levels = f"{-(-depth // 2)} levels of nesting are more than {MAX_NESTING // 2}"
         raise SqlError("too_deep", levels, text)
 
 
@@ -222,6 +230,8 @@ def _refusal(error: SqlglotError, text: str) -> SqlError:
     message = str(first.get("description") or error)
     if message.startswith(_NODES_MESSAGE):
         return SqlError("too_deep", "nested in too many ambiguous ways", text)
+    message = _INCOMPLETE.sub(r"Incomplete \1", message)
+    message = _TOKEN.sub(lambda token: f" but got {token[1] or 'the end'}", message)
     if first.get("line"):
         message += f". Line {first['line']}, column {first['col']}."
     return SqlError("parse", message, text)

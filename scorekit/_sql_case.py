@@ -26,6 +26,7 @@ from scorekit._sql import check_dialect
 from scorekit._sql_schema import schema_text
 from scorekit.calibration import DEFAULT_NOMINAL
 from scorekit.judging import (
+    Evidence,
     QueryCorrectness,
     accepted_queries,
     aquery_correctness,
@@ -155,7 +156,11 @@ def failed(result: Any) -> bool:
 
 
 def score_sql_case(
-    case: SqlCase, *, judge: Judge | None = None, timeout_seconds: float = 30.0
+    case: SqlCase,
+    *,
+    judge: Judge | None = None,
+    evidence: Evidence = "auto",
+    timeout_seconds: float = 30.0,
 ) -> SqlCaseScore:
     """
     Score one case on every metric it has the inputs for, side by side.
@@ -165,13 +170,15 @@ def score_sql_case(
     Args:
         case: The generated query and what is known about it.
         judge: Whom `query_correctness` asks.
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
         timeout_seconds: Bound on the judge (``> 0``).
 
     Returns:
         A frozen `SqlCaseScore`.
 
     Raises:
-        InputError: If *timeout_seconds* is not positive.
+        InputError: If *evidence* is neither word, or *timeout_seconds* not positive.
         TypeError: If *case* is not a `SqlCase` or *judge* not a `Judge`.
 
     Examples:
@@ -189,17 +196,25 @@ def score_sql_case(
     """
     check_instance("case", case, SqlCase)
     check_judge(judge)
+    check_choice("evidence", evidence, ("auto", "judge"))
     check_timeout(timeout_seconds)
     if judge is None:
         started = time.perf_counter()
-        return case_score(
-            case, _correctness(case, None, timeout_seconds), other_metrics(case), started
+        correctness = _correctness(case, None, evidence, timeout_seconds)
+        return case_score(case, correctness, other_metrics(case), started)
+    return run_to_end(
+        lambda: ascore_sql_case(
+            case, judge=judge, evidence=evidence, timeout_seconds=timeout_seconds
         )
-    return run_to_end(lambda: ascore_sql_case(case, judge=judge, timeout_seconds=timeout_seconds))
+    )
 
 
 async def ascore_sql_case(
-    case: SqlCase, *, judge: Judge | None = None, timeout_seconds: float = 30.0
+    case: SqlCase,
+    *,
+    judge: Judge | None = None,
+    evidence: Evidence = "auto",
+    timeout_seconds: float = 30.0,
 ) -> SqlCaseScore:
     """
     Do what `score_sql_case` does without blocking the event loop while the judge thinks.
@@ -207,13 +222,15 @@ async def ascore_sql_case(
     Args:
         case: The generated query and what is known about it.
         judge: Whom `query_correctness` asks, through ``ajudge``.
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
         timeout_seconds: Bound on the judge (``> 0``).
 
     Returns:
         A frozen `SqlCaseScore`.
 
     Raises:
-        InputError: If *timeout_seconds* is not positive.
+        InputError: If *evidence* is neither word, or *timeout_seconds* not positive.
         TypeError: If *case* is not a `SqlCase` or *judge* not a `Judge`.
 
     Examples:
@@ -225,12 +242,12 @@ async def ascore_sql_case(
     """
     check_instance("case", case, SqlCase)
     check_judge(judge)
+    check_choice("evidence", evidence, ("auto", "judge"))
     check_timeout(timeout_seconds)
     started = time.perf_counter()
-    judging = asyncio.ensure_future(acorrectness(case, judge, timeout_seconds))
+    judging = asyncio.ensure_future(acorrectness(case, judge, evidence, timeout_seconds))
     try:
-        await asyncio.sleep(0)  # the judge is asked before the other metrics are computed
-        rest = other_metrics(case)
+        rest = await asyncio.to_thread(other_metrics, case)  # they parse, which can take seconds
         return case_score(case, await judging, rest, started)
     finally:
         judging.cancel()
@@ -242,7 +259,7 @@ def check_judge(judge: object) -> None:
 
 
 def _correctness(
-    case: SqlCase, judge: Judge | None, timeout_seconds: float
+    case: SqlCase, judge: Judge | None, evidence: Evidence, timeout_seconds: float
 ) -> QueryCorrectness | None:
     if case.expected is None:
         return None
@@ -253,12 +270,13 @@ def _correctness(
         dialect=case.dialect,
         schema=case.schema,
         question=case.question,
+        evidence=evidence,
         timeout_seconds=timeout_seconds,
     )
 
 
 async def acorrectness(
-    case: SqlCase, judge: Judge | None, timeout_seconds: float
+    case: SqlCase, judge: Judge | None, evidence: Evidence, timeout_seconds: float
 ) -> QueryCorrectness | None:
     if case.expected is None:
         return None
@@ -269,6 +287,7 @@ async def acorrectness(
         dialect=case.dialect,
         schema=case.schema,
         question=case.question,
+        evidence=evidence,
         timeout_seconds=timeout_seconds,
     )
 

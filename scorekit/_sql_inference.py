@@ -184,6 +184,15 @@ def _inferred(
     }
 
 
+def _is_condition(node: exp.Expr) -> bool:
+    parent = node.parent
+    while isinstance(parent, exp.Paren):
+        node, parent = parent, parent.parent
+    return isinstance(parent, exp.Where | exp.Having | exp.And | exp.Or | exp.Not) or (
+        isinstance(parent, exp.Join) and parent.args.get("on") is node
+    )
+
+
 def _is_star(node: exp.Expr) -> bool:
     return not isinstance(node.parent, exp.Count)
 
@@ -227,6 +236,15 @@ def _attribute(
             pending.append((column, candidates))
 
 
+def _shown(node: exp.Expr, parts: Sequence[exp.Expr]) -> set[str]:
+    """Return the kinds of values that an operation shows its operands to have."""
+    if isinstance(node, exp.Like | exp.ILike):
+        return {"text"}
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Sum | exp.Avg):
+        return {"number"}
+    return {kind_of_expression(part, {}) for part in parts} - {"", "boolean"}
+
+
 def _kinds(trees: Sequence[exp.Expr], told: Hints) -> dict[str, str]:
     """Return what columns hold, from what they are compared with and what is done to them."""
     held: dict[str, set[str]] = {}
@@ -239,20 +257,16 @@ def _kinds(trees: Sequence[exp.Expr], told: Hints) -> dict[str, str]:
             exp.Predicate, exp.Between, exp.In, exp.Binary, exp.Sum, exp.Avg
         ):
             parts = list(node.iter_expressions())
-            shown = {kind_of_expression(part, {}) for part in parts} - {"", "boolean"}
-            if isinstance(node, exp.Like | exp.ILike):
-                shown = {"text"}
-            elif isinstance(
-                node, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Sum | exp.Avg
-            ):
-                shown = {"number"}
             for part in parts:
                 inner = part.this if isinstance(part, exp.Min | exp.Max) else part
                 if isinstance(inner, exp.Column):
-                    for kind in shown:
+                    for kind in _shown(node, parts):
                         note(inner.name.casefold(), "text" if kind == "text" else "integer")
+        for column in tree.find_all(exp.Column):
+            if _is_condition(column):
+                note(column.name.casefold(), "boolean")
     if any(len(kinds) > 1 for kinds in held.values()):
-        raise UnfaithfulError("a column is used both as text and as a number")
+        raise UnfaithfulError("a column is used as values of two kinds")
     names = {c.name.casefold() for tree in trees for c in tree.find_all(exp.Column)}
     return {
         name: next(iter(held[root]))

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from scorekit._checks import check_choice, check_labels, check_number
 from scorekit._records import Record
 from scorekit.errors import InputError, refuse
-from scorekit.intervals import Interval, clustered_stderr, normal_quantile, t_quantile, wilson
+from scorekit.intervals import (
+    Interval,
+    clustered_stderr,
+    effective_groups,
+    normal_quantile,
+    t_quantile,
+    wilson,
+)
 
 Insufficient = Literal["raise", "nan", "drop"]
 """What a task with fewer than *k* samples does: stop, make the result unknown, or stay out."""
@@ -148,7 +155,7 @@ def estimate_tasks(
             score,
             failure,
             stderr,
-            n_groups=np.unique(codes[used]).size,
+            n_groups=effective_groups(codes[used]),
             most=float(n[used].sum()) / k,
             confidence=confidence,
         )
@@ -170,7 +177,7 @@ def suite_interval(
     failure: float,
     stderr: float | None,
     *,
-    n_groups: int,
+    n_groups: float,
     most: float,
     confidence: float,
 ) -> Interval:
@@ -180,14 +187,14 @@ def suite_interval(
     That number never exceeds *most*, the sets of *k* among all samples: the variance of what *n*
     samples say about *k* of them is at most ``k / n`` that of one set (Hoeffding 1948), and a
     spread between few tasks that comes out smaller by chance must not claim more than that bound
-    grants.  Where all tasks agree on 0 or 1 each group counts once.
+    grants.  Where all tasks agree on 0 or 1 each of the effective *n_groups* counts once.
     """
     if stderr is None:
         return Interval(low=0.0, high=1.0, confidence=confidence, method="none: one cluster")
     n_effective = most
     if not score or not failure:
-        n_effective = float(n_groups)
+        n_effective = n_groups
     elif stderr:
         n_effective = min(score * failure / stderr / stderr, most)
-    low, high = wilson(score, n_effective, t_quantile(confidence, n_groups - 1))
+    low, high = wilson(score, n_effective, t_quantile(confidence, n_groups - 1.0))
     return Interval(low=low, high=high, confidence=confidence, method="wilson-n_eff")

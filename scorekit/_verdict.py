@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
-from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from itertools import chain
+from typing import Literal
 
 import attrs
+import numpy as np
 
-from scorekit._differences import difference_interval, effective_groups, grouped_error
+from scorekit._differences import (
+    Floats,
+    Groups,
+    difference_interval,
+    grouped_error,
+    mean_of,
+)
 from scorekit._records import Record
-from scorekit.intervals import Interval, normal_quantile, t_quantile
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile
 
 POWER = 0.8
 """Chance of being seen that defines the minimum detectable effect."""
@@ -24,8 +26,8 @@ ADJUSTMENTS = ("holm", "benjamini-hochberg", "none")
 
 Test = Literal["paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation"]
 Verdict = Literal["regressed", "improved", "no evidence", "inconclusive"]
-Pair = tuple[str, tuple[float, ...], tuple[float, ...]]
-"""A case and the scores of its attempts before and after."""
+Attempts = list[tuple[float, ...]]
+"""The scores of the attempts at each case; there is one at least."""
 
 
 @attrs.frozen(kw_only=True)
@@ -61,7 +63,8 @@ class SuiteVerdict(Record):
     test: Test
     verdict: Verdict
     minimum_detectable_effect: float | None
-    """Change that would be seen four times in five; None with a single case or group."""
+    """Change that would be seen four times in five; None where a single group, or a single case
+    not scored 0 or 1 throughout, cannot tell."""
     within_margin: MarginVerdict | None
     """The verdict on *margin*; None where none was given."""
     n_cases: int
@@ -69,35 +72,44 @@ class SuiteVerdict(Record):
     """Groups that the cases come in; None where they are independent."""
 
 
+def case_means(attempts: Attempts) -> Floats:
+    """Return the mean score of each case, its sum rounded once."""
+    scores = _flat(attempts)
+    if scores.size == len(attempts):
+        return scores
+    return np.array([math.fsum(own) / len(own) for own in attempts])
+
+
 def suite_verdict(
-    pairs: list[Pair],
+    before: Attempts,
+    after: Attempts,
     *,
     threshold: float,
     confidence: float,
-    clusters: Mapping[str, Hashable] | None = None,
+    groups: Groups | None = None,
     margin: float | None = None,
     n_verdicts: int = 1,
 ) -> SuiteVerdict:
     """
-    Judge *pairs* by a test over attempts where all are 0 or 1, else by one over cases or groups.
+    Judge cases by a test over attempts where all are 0 or 1, else by one over cases or groups.
 
     The detectable effect is that of a test which allows for *n_verdicts* at once.
     """
-    binary = clusters is None and all(
-        score in (0.0, 1.0) for _, *sides in pairs for side in sides for score in side
-    )
-    deltas = [fmean(new) - fmean(old) for _, old, new in pairs]
-    groups = [case_id if clusters is None else clusters[case_id] for case_id, _, _ in pairs]
-    n_effective = effective_groups(groups)
+    binary = groups is None and all(map(_is_binary, (before, after)))
+    deltas = case_means(after) - case_means(before)
+    group_of: Groups = np.arange(deltas.size) if groups is None else groups
+    n_effective = effective_groups(group_of)
     delta, stderr = (
-        _risk_difference(pairs) if binary else (fmean(deltas), grouped_error(deltas, groups))
+        _risk_difference(before, after)
+        if binary
+        else (mean_of(deltas), grouped_error(deltas, group_of))
     )
     df = math.inf if binary else n_effective - 1.0
     strict = 1.0 - (1.0 - confidence) / n_verdicts
     test: Test
     effect: float | None
     if stderr:
-        test = "paired t" if clusters is None else "clustered t"
+        test = "paired t" if groups is None else "clustered t"
         test = "Cochran-Mantel-Haenszel" if binary else test
         reach = _quantile(confidence, df) * stderr
         effect = (_quantile(strict, df) + _quantile(2 * POWER - 1, df)) * stderr
@@ -119,9 +131,9 @@ def suite_verdict(
         minimum_detectable_effect=effect,
         within_margin=None
         if margin is None
-        else _margin_verdict(difference_interval(deltas, groups, confidence), margin),
-        n_cases=len(pairs),
-        n_groups=None if clusters is None else len(set(groups)),
+        else _margin_verdict(difference_interval(deltas, group_of, confidence), margin),
+        n_cases=deltas.size,
+        n_groups=None if groups is None else int(groups.max()) + 1,
     )
 
 
@@ -169,7 +181,22 @@ def _margin_verdict(interval: Interval, margin: float) -> MarginVerdict:
     return MarginVerdict(verdict=verdict, margin=margin, interval=interval)
 
 
-def _risk_difference(pairs: list[Pair]) -> tuple[float, float]:
+def _flat(attempts: Attempts) -> Floats:
+    return np.fromiter(chain.from_iterable(attempts), np.float64)
+
+
+def _is_binary(attempts: Attempts) -> bool:
+    scores = _flat(attempts)
+    return bool(((scores == 0.0) | (scores == 1.0)).all())
+
+
+def _counts(attempts: Attempts) -> tuple[Floats, Floats]:
+    """Return the attempts at each case, and how many of them scored 1."""
+    sizes = np.fromiter(map(len, attempts), np.float64)
+    return sizes, np.fromiter(map(sum, attempts), np.float64)
+
+
+def _risk_difference(before: Attempts, after: Attempts) -> tuple[float, float]:
     """
     Return the Mantel-Haenszel risk difference and its standard error if nothing changed.
 
@@ -177,12 +204,7 @@ def _risk_difference(pairs: list[Pair]) -> tuple[float, float]:
     without continuity correction: each case is a stratum, its attempts exchangeable under the
     null hypothesis.
     """
-    import numpy as np
-
-    counts: NDArray[np.float64] = np.array(
-        [(len(old), sum(old), len(new), sum(new)) for _, old, new in pairs]
-    )
-    n_old, c_old, n_new, c_new = counts.T
+    (n_old, c_old), (n_new, c_new) = _counts(before), _counts(after)
     total, passes = n_old + n_new, c_old + c_new
     weights = n_old * n_new / total
     difference = float(np.sum(weights * (c_new / n_new - c_old / n_old)))

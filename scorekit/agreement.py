@@ -23,6 +23,9 @@ from scorekit._records import Record
 from scorekit.errors import refuse
 from scorekit.intervals import Interval, normal_quantile, t_quantile, wilson
 
+FURTHER_ITEMS = 4.0
+"""Items spread evenly over all pairs of scores that the interval of kappa allows for."""
+
 Weights = Literal["linear", "quadratic"]
 Floats = NDArray[np.float64]
 
@@ -40,7 +43,7 @@ class JudgeAgreement(Record):
     score: float | None
     """Cohen's kappa, at most 1; 0 is what chance gives.  None where *reason* says why."""
     stderr: float | None
-    """Of the score, for a large number of items; None without a score."""
+    """Of the score, for a large number of items; None without a score or with a single item."""
     interval: Interval | None
     """None without a score."""
     reason: str | None
@@ -93,8 +96,9 @@ def judge_agreement(
     who give the same scores in any order.  Without *weights* every disagreement counts 1, with
     ``"linear"`` it counts as the distance of the two scores, with ``"quadratic"`` as its square.
     The interval is Wilson's on the number of items that the standard error makes
-    ``(1 + kappa) / 2`` worth; the error there is at least that of two more items spread evenly, so
-    that few items without a disagreement do not prove that there is none.
+    ``(1 + kappa) / 2`` worth, widened to hold the one that four more items spread evenly would
+    give, so that few items without a disagreement, or without one label, do not prove that there
+    is none.
 
     Args:
         judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
@@ -228,8 +232,8 @@ def corrected_mean(
     rest = y - weight * f
     judge_mean = float(np.mean(u))
     score = weight * judge_mean + float(np.mean(rest))
-    low, high = share_interval(u.tolist(), range(u.size), confidence)
-    correction = difference_interval(rest.tolist(), range(y.size), confidence)
+    low, high = share_interval(u, np.arange(u.size), confidence)
+    correction = difference_interval(rest, np.arange(y.size), confidence)
     middle = float(np.mean(rest))
     return CorrectedMean(
         score=score,
@@ -254,8 +258,7 @@ def _disagreement(labels: Floats, weights: Weights | None) -> Floats:
     span = labels[-1] - labels[0]
     if weights is None or not span:
         return 1.0 - np.eye(labels.size)
-    scaled = labels / span
-    distance: Floats = np.abs(scaled[:, None] - scaled[None, :])
+    distance: Floats = np.abs(labels[:, None] - labels[None, :]) / span
     return distance if weights == "linear" else distance * distance
 
 
@@ -270,22 +273,24 @@ def _kappa(shares: Floats, cost: Floats, n: int) -> tuple[float | None, float | 
     influence = cost - ratio * ((cost @ columns)[:, None] + (rows @ cost)[None, :])
     mean = float(np.sum(shares * influence))
     variance = float(np.sum(shares * np.square(influence - mean)))
-    return 1.0 - ratio, math.sqrt(variance / n) / expected
+    return 1.0 - ratio, math.sqrt(variance / n) / expected if n > 1 else None
 
 
 def _kappa_interval(
     kappa: float, counts: NDArray[np.intp], cost: Floats, confidence: float
 ) -> Interval:
-    """Bound kappa by the larger error of *counts* and of these with two more items spread out."""
-    n, share = int(counts.sum()), (1.0 + kappa) / 2.0
-    low, high = -1.0, 1.0
+    """Bound kappa from *counts* and from these with further items: the outer ends of the two."""
+    n, low, high = int(counts.sum()), -1.0, 1.0
     if n > 1:
-        both = (counts, counts + 2.0 / counts.size)
-        error = max(_kappa(some / some.sum(), cost, n)[1] or 0.0 for some in both)
-        varies = 0.0 < share < 1.0
-        n_effective = 4.0 * share * (1.0 - share) / (error * error) if varies else n
-        ends = wilson(share, n_effective, t_quantile(confidence, n - 1))
-        low, high = (2.0 * end - 1.0 for end in ends)
+        low = high = kappa
+        both = (counts, counts + FURTHER_ITEMS / counts.size)
+        found = [_kappa(some / some.sum(), cost, n) for some in both]
+        error = max(stderr or 0.0 for _, stderr in found)
+        for middle, _ in found:
+            share = min(max((1.0 + (middle or 0.0)) / 2.0, 0.0), 1.0)
+            n_effective = 4.0 * share * (1.0 - share) / (error * error) or n
+            ends = wilson(share, n_effective, t_quantile(confidence, n - 1))
+            low, high = min(low, 2.0 * ends[0] - 1.0), max(high, 2.0 * ends[1] - 1.0)
     return Interval(low=low, high=high, confidence=confidence, method="wilson on kappa")
 
 

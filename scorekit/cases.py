@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import Executor
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import attrs
 
-from scorekit._checks import check_count, check_instance, check_records
+from scorekit._checks import check_choice, check_count, check_instance, check_records
 from scorekit._judges import Judge, check_timeout, in_thread
 from scorekit._records import FrozenMapping, Report
 from scorekit._sql_case import (
@@ -30,7 +30,9 @@ from scorekit._sql_case import (
     score_sql_case,
 )
 from scorekit.calibration import ConfidenceCalibration, confidence_calibration
+from scorekit.equivalence import SqlEquivalence
 from scorekit.judge_cache import CachedJudge
+from scorekit.judging import Evidence, evidence_of, recall_evidence
 from scorekit.parallel import map_scores
 from scorekit.summary import Statistics, describe
 from scorekit.validation import SafetySummary, safety_summary
@@ -38,9 +40,13 @@ from scorekit.validation import SafetySummary, safety_summary
 CHUNK_SIZE = 500
 """Cases that are computed before the event loop and the progress hear of them."""
 
+PREPARED_AT_ONCE = 50
+"""Cases that workers prepare before the judge hears of them."""
+
 MAX_CONCURRENCY = 50
 """Judgements under way at once."""
 
+R = TypeVar("R")
 Progress = Callable[[int, int], object]
 
 
@@ -75,6 +81,12 @@ class SqlReport(Report):
         """Refuse counts that contradict the cases."""
         check_count("n_cases", self.n_cases, len(self.cases), len(self.cases))
 
+    def __str__(self) -> str:
+        """Return a line for each metric, numbers rounded for display."""
+        found = [(name, getattr(self, name)) for name in METRICS]
+        lines = [f"{name}: {s.mean:.4g} (mean of {s.count})" for name, s in found if s is not None]
+        return "\n".join([*lines, f"cases: {self.n_cases}, failed results: {self.n_failed}"])
+
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat dict per case, ready for a data frame; None is no score."""
         return [_row(case) for case in self.cases]
@@ -97,6 +109,7 @@ def score_sql_cases(
     judge: Judge | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
 ) -> SqlReport:
     """
@@ -108,14 +121,16 @@ def score_sql_cases(
             for the run, so that a repeated pair is asked about once (see `CachedJudge`).
         executor: Computes what needs no judge, through `map_scores`; the judge stays here.
         progress: Called with the number of cases done and of all cases, from time to time.
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
         timeout_seconds: Bound on each judgement (``> 0``).
 
     Returns:
         A frozen `SqlReport`.
 
     Raises:
-        InputError: If there are no cases, *timeout_seconds* is not positive, or *executor* is shut
-            down.
+        InputError: If there are no cases, *evidence* is neither word, *timeout_seconds* is not
+            positive, or *executor* is shut down.
         TypeError: If an item is not a `SqlCase` or *judge* not a `Judge`.
         WorkerError: If a worker died and *executor* does not replace it.
 
@@ -140,6 +155,7 @@ def score_sql_cases(
             judge=judge,
             executor=executor,
             progress=progress,
+            evidence=evidence,
             timeout_seconds=timeout_seconds,
         )
     )
@@ -151,6 +167,7 @@ async def ascore_sql_cases(
     judge: Judge | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
 ) -> SqlReport:
     """
@@ -161,6 +178,8 @@ async def ascore_sql_cases(
         judge: Whom `query_correctness` asks, through ``ajudge``, several pairs at a time.
         executor: Computes what needs no judge, through `map_scores`.
         progress: Called with the number of cases done and of all cases, from time to time.
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
         timeout_seconds: Bound on each judgement (``> 0``).
 
     Returns:
@@ -185,93 +204,116 @@ async def ascore_sql_cases(
         check_instance("executor", executor, Executor)
     if judge is not None and not isinstance(judge, CachedJudge):
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
-    run = _Run(items, judge, executor, progress, timeout_seconds)
+    check_choice("evidence", evidence, ("auto", "judge"))
+    run = _Run(items, judge, executor, progress, evidence, timeout_seconds)
     return _report(await run.scores())
 
 
-class _Run:
-    """Cases on their way: the judge is asked here while the rest is computed elsewhere."""
+Prepared = tuple[SqlCaseScore, tuple[SqlEquivalence, ...]]
 
-    def __init__(
-        self,
-        cases: tuple[SqlCase, ...],
-        judge: Judge | None,
-        executor: Executor | None,
-        progress: Progress | None,
-        timeout_seconds: float,
-    ) -> None:
-        self._cases = cases
-        self._judge = judge
-        self._executor = executor
-        self._progress = progress
-        self._timeout_seconds = timeout_seconds
-        self._asked: dict[int, SqlCaseScore] = {}
-        self._computed: list[SqlCaseScore] = []
+
+@attrs.define
+class _Run:
+    """Cases on their way: the judge is asked here, the rest may be computed elsewhere."""
+
+    cases: tuple[SqlCase, ...]
+    judge: Judge | None
+    executor: Executor | None
+    progress: Progress | None
+    evidence: Evidence
+    timeout_seconds: float
+    ready: asyncio.Queue[int | None] = attrs.field(factory=asyncio.Queue)
+    """Cases to ask the judge about; None is the end."""
+    prepared: list[Prepared] = attrs.field(factory=list)
+    n_done: int = 0
 
     async def scores(self) -> tuple[SqlCaseScore, ...]:
         """Return the scores in input order."""
-        if self._judge is None:
-            await self._compute(partial(score_sql_case, timeout_seconds=self._timeout_seconds))
-            return tuple(self._computed)
-        waiting = iter(enumerate(self._cases))
-        n_askers = min(MAX_CONCURRENCY, len(self._cases))
-        tasks = [asyncio.ensure_future(self._ask(waiting)) for _ in range(n_askers)]
-        if self._executor is not None:
-            tasks.append(asyncio.ensure_future(self._compute(_score_without_judge)))
+        if self.judge is None:
+            score = partial(
+                score_sql_case, evidence=self.evidence, timeout_seconds=self.timeout_seconds
+            )
+            computed: list[SqlCaseScore] = []
+            async for part in self._computed(score, CHUNK_SIZE):
+                computed += part
+                self._tell(len(part))
+            return tuple(computed)
+        scores: dict[int, SqlCaseScore] = {}
+        n_askers = min(MAX_CONCURRENCY, len(self.cases))
+        tasks = [asyncio.ensure_future(self._ask(scores)) for _ in range(n_askers)]
+        tasks.append(asyncio.ensure_future(self._prepare(n_askers)))
         try:
             await asyncio.gather(*tasks)
         finally:
             for task in tasks:
                 task.cancel()
-        asked = (self._asked[position] for position in range(len(self._cases)))
-        if self._executor is None:
-            return tuple(asked)
-        return tuple(map(_together, self._computed, asked))
+        return tuple(scores[position] for position in range(len(self.cases)))
 
-    async def _ask(self, waiting: Iterator[tuple[int, SqlCase]]) -> None:
-        """Take one case after another; without an executor the rest is computed meanwhile."""
-        for position, case in waiting:
-            if self._executor is None:
-                score = await ascore_sql_case(
-                    case, judge=self._judge, timeout_seconds=self._timeout_seconds
+    async def _prepare(self, n_askers: int) -> None:
+        """Hand out the cases as soon as workers have done what needs no judge."""
+        if self.executor is None:
+            for position in range(len(self.cases)):
+                self.ready.put_nowait(position)
+        else:
+            prepare = partial(_prepared, evidence=self.evidence)
+            async for part in self._computed(prepare, PREPARED_AT_ONCE):
+                first = len(self.prepared)
+                self.prepared += part
+                for position in range(first, len(self.prepared)):
+                    self.ready.put_nowait(position)
+        for _ in range(n_askers):
+            self.ready.put_nowait(None)
+
+    async def _ask(self, scores: dict[int, SqlCaseScore]) -> None:
+        """Take one case after another."""
+        while (position := await self.ready.get()) is not None:
+            case = self.cases[position]
+            if self.executor is None:
+                scores[position] = await ascore_sql_case(
+                    case,
+                    judge=self.judge,
+                    evidence=self.evidence,
+                    timeout_seconds=self.timeout_seconds,
                 )
             else:
-                started = time.perf_counter()
-                correctness = await acorrectness(case, self._judge, self._timeout_seconds)
-                score = case_score(case, correctness, (None, None, None), started)
-            self._asked[position] = score
-            self._tell(len(self._asked))
+                scores[position] = await self._together(case, *self.prepared[position])
+            self._tell(1)
 
-    async def _compute(self, score: Callable[[SqlCase], SqlCaseScore]) -> None:
-        """Take results in a thread, some at a time, so that the event loop goes on."""
-        results = map_scores(score, self._cases, executor=self._executor)
+    async def _together(
+        self, case: SqlCase, computed: SqlCaseScore, known: tuple[SqlEquivalence, ...]
+    ) -> SqlCaseScore:
+        started = time.perf_counter()
+        if case.expected is not None:
+            recall_evidence(case.generated, case.expected, case.dialect, case.schema, known)
+        correctness = await acorrectness(case, self.judge, self.evidence, self.timeout_seconds)
+        asked = case_score(case, correctness, (None, None, None), started)
+        return attrs.evolve(
+            computed,
+            query_correctness=correctness,
+            duration_seconds=max(computed.duration_seconds, asked.duration_seconds),
+            n_failed=computed.n_failed + asked.n_failed,
+        )
 
-        def take() -> list[SqlCaseScore]:
-            return list(islice(results, CHUNK_SIZE))
+    async def _computed(self, function: Callable[[SqlCase], R], n: int) -> AsyncIterator[list[R]]:
+        """Yield results, some at a time, taken in a thread so that the event loop goes on."""
+        results = map_scores(function, self.cases, executor=self.executor, chunk_size=n)
+        while part := await asyncio.wrap_future(in_thread(lambda: list(islice(results, n)))):
+            yield part
 
-        while part := await asyncio.wrap_future(in_thread(take)):
-            self._computed += part
-            self._tell(len(self._computed))
-
-    def _tell(self, n_done: int) -> None:
-        if self._judge is not None and self._executor is not None:
-            n_done = min(len(self._asked), len(self._computed))
-        if self._progress is not None:
-            self._progress(n_done, len(self._cases))
+    def _tell(self, n_more: int) -> None:
+        self.n_done += n_more
+        if self.progress is not None:
+            self.progress(self.n_done, len(self.cases))
 
 
-def _score_without_judge(case: SqlCase) -> SqlCaseScore:
+def _prepared(case: SqlCase, *, evidence: Evidence) -> Prepared:
+    """Compute what needs no judge."""
     started = time.perf_counter()
-    return case_score(case, None, other_metrics(case), started)
-
-
-def _together(computed: SqlCaseScore, asked: SqlCaseScore) -> SqlCaseScore:
-    return attrs.evolve(
-        computed,
-        query_correctness=asked.query_correctness,
-        duration_seconds=max(computed.duration_seconds, asked.duration_seconds),
-        n_failed=computed.n_failed + asked.n_failed,
-    )
+    score = case_score(case, None, other_metrics(case), started)
+    if case.expected is None or evidence == "judge":
+        return score, ()
+    known = evidence_of(case.generated, case.expected, case.dialect, case.schema)
+    return attrs.evolve(score, duration_seconds=time.perf_counter() - started), known
 
 
 def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:

@@ -248,7 +248,10 @@ def _start_anew() -> None:
     for judge in list(_judges):
         judge._finalizer.detach()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - of this module
         _abandoned.append(judge._service)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        was_closed = judge._service.is_closed  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         judge._begin()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        if was_closed:
+            judge.close()
 
 
 if hasattr(os, "register_at_fork"):

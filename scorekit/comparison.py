@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral
+from operator import itemgetter
 from statistics import fmean
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import attrs
+import numpy as np
 
 from scorekit._changes import (
     CaseChange,
@@ -20,14 +22,16 @@ from scorekit._changes import (
     suite_line,
 )
 from scorekit._checks import check_choice, check_flag, check_number
-from scorekit._comparison_sides import Comparable, Key, kind, read
-from scorekit._differences import DECIMAL_NOISE
+from scorekit._comparison_sides import Cases, Comparable, Suite, kind, read
+from scorekit._differences import DECIMAL_NOISE, Groups
 from scorekit._records import FrozenMapping, Report, is_mapping
 from scorekit._verdict import (
     ADJUSTMENTS,
+    Attempts,
     SuiteVerdict,
     adjusted,
     adjusted_p_values,
+    case_means,
     suite_verdict,
 )
 from scorekit.errors import RegressionError, one_line, refuse, shown
@@ -82,8 +86,9 @@ class Comparison(Report):
             RegressionError: If the run got worse, naming the first cases.
             InputError: If *on* is none of the words, or is ``"margin"`` and no margin was given.
         """
-        without_margin = self.suite.within_margin is None
-        check_choice("on", on, ("cases", "suite", "margin")[: 2 if without_margin else 3])
+        check_choice("on", on, ("cases", "suite", "margin"))
+        if on == "margin" and self.suite.within_margin is None:
+            refuse("on", "'cases' or 'suite' where compare_reports() was given no margin", on)
         check_flag("allow_missing", allow_missing)
         reasons: list[str] = []
         if on == "cases" and self.regressions:
@@ -100,6 +105,10 @@ class Comparison(Report):
             reasons.append(listed("newly failing", self.newly_failing))
         if reasons:
             raise RegressionError("; ".join(reasons))
+
+    def __str__(self) -> str:
+        """Return `to_text`."""
+        return self.to_text()
 
     def to_text(self) -> str:
         """Return the comparison as plain text, numbers rounded for display."""
@@ -239,71 +248,107 @@ def compare_reports(
         refuse("current", f"a {kind(baseline)} like baseline", current, TypeError)
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
-    common = [key for key in before if key in after]
-    if not common:
-        refuse("current", "a run with a case of baseline", [key.case_id for key in after])
-    if clusters is not None:
-        _check_clusters(clusters, common)
-    shared_model = next(iter(old.models)) if old.models == new.models else None
-
-    def change(key: Key, scores: tuple[float | None, float | None]) -> CaseChange:
-        left, right = scores
-        return CaseChange(
-            case_id=key.case_id,
-            model=shared_model if by_case else key.model,
-            metric=key.metric,
-            baseline=left,
-            current=right,
-            delta=None if left is None or right is None else right - left,
-        )
-
-    means = {key: (fmean(before[key]), fmean(after[key])) for key in common}
-    deltas = {key: right - left for key, (left, right) in means.items()}
-    changed = [key for key, delta in deltas.items() if abs(delta) > threshold + DECIMAL_NOISE]
-    moved = [change(key, means[key]) for key in sorted(changed, key=deltas.__getitem__)]
-    several_models = len({key.model for key in common}) > 1
-    members: dict[str, list[Key]] = {}
-    for key in common:
-        members.setdefault((several_models and key.model) or key.metric, []).append(key)
+    pairs = [_paired(suite, cases, after.get(suite, {})) for suite, cases in before.items()]
+    pairs = [pair for pair in pairs if pair.case_ids]
+    if not pairs:
+        found = [case_id for cases in after.values() for case_id in cases]
+        refuse("current", "a run with a case of baseline", found)
+    same_models = old.models == new.models
+    shared_model = next(iter(old.models)) if by_case and same_models else None
     verdicts = [
         suite_verdict(
-            [(key.case_id, before[key], after[key]) for key in keys],
+            pair.before,
+            pair.after,
             threshold=threshold,
             confidence=confidence,
-            clusters=clusters,
+            groups=None if clusters is None else _groups(clusters, pair.case_ids),
             margin=margin,
-            n_verdicts=1 if adjustment == "none" else len(members),
+            n_verdicts=1 if adjustment == "none" else len(pairs),
         )
-        for keys in members.values()
+        for pair in pairs
     ]
     p_values = adjusted_p_values([verdict.p_value for verdict in verdicts], adjustment)
     if len(verdicts) > 1:
         verdicts = [adjusted(*pair, threshold) for pair in zip(verdicts, p_values, strict=True)]
+    moved = [change for pair in pairs for change in _moved(pair, threshold, shared_model)]
+    moved.sort(key=itemgetter(0))
+    gone = [
+        (key in new.failing, _change(key, score, None, shared_model))
+        for key, score in _only_in(before, after)
+    ]
     return Comparison(
-        regressions=tuple(c for c in moved if c.delta is not None and c.delta < 0),
-        improvements=tuple(c for c in reversed(moved) if c.delta is not None and c.delta > 0),
-        n_unchanged=len(common) - len(moved),
+        regressions=tuple(change for delta, change in moved if delta < 0),
+        improvements=tuple(change for delta, change in reversed(moved) if delta > 0),
+        n_unchanged=sum(len(pair.case_ids) for pair in pairs) - len(moved),
         new_cases=tuple(
-            change(key, (None, fmean(after[key])))
-            for key in after
-            if key not in before and key not in old.failing
+            _change(key, None, score, shared_model)
+            for key, score in _only_in(after, before)
+            if key not in old.failing
         ),
-        removed_cases=tuple(
-            change(key, (fmean(before[key]), None))
-            for key in before
-            if key not in after and key not in new.failing
-        ),
-        newly_failing=tuple(
-            change(key, (fmean(before[key]), None))
-            for key in before
-            if key not in after and key in new.failing
-        ),
+        removed_cases=tuple(change for fails, change in gone if not fails),
+        newly_failing=tuple(change for fails, change in gone if fails),
         suite=min(verdicts, key=_looks),
-        suites=FrozenMapping(dict(zip(members, verdicts, strict=True))),
+        suites=FrozenMapping(dict(zip(_names(pairs), verdicts, strict=True))),
         adjustment=adjustment,
         threshold=threshold,
-        baseline_name=old.name("the baseline"),
-        current_name=new.name("the current run"),
+        baseline_name="the baseline" if same_models else old.name("the baseline"),
+        current_name="the current run" if same_models else new.name("the current run"),
+    )
+
+
+class _Paired(NamedTuple):
+    """The cases of one suite that both sides have."""
+
+    suite: Suite
+    case_ids: list[str]
+    before: Attempts
+    after: Attempts
+
+
+def _paired(suite: Suite, before: Cases, after: Cases) -> _Paired:
+    case_ids = [case_id for case_id in before if case_id in after]
+    sides = (list(map(side.__getitem__, case_ids)) for side in (before, after))
+    return _Paired(suite, case_ids, *sides)
+
+
+def _names(pairs: list[_Paired]) -> list[str]:
+    """Name suites by their model where there are several models, else by their metric."""
+    several = len({pair.suite[1] for pair in pairs}) > 1
+    return [(several and model) or metric for (metric, model), *_ in pairs]
+
+
+def _moved(
+    pair: _Paired, threshold: float, shared_model: str | None
+) -> Iterator[tuple[float, CaseChange]]:
+    """Yield the cases that changed by more than the threshold, and by how much."""
+    old, new = case_means(pair.before), case_means(pair.after)
+    for i in np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE).tolist():
+        left, right = float(old[i]), float(new[i])
+        yield right - left, _change((pair.suite, pair.case_ids[i]), left, right, shared_model)
+
+
+def _only_in(
+    side: dict[Suite, Cases], other: dict[Suite, Cases]
+) -> Iterator[tuple[tuple[Suite, str], float]]:
+    """Yield the cases that the other side lacks, with their mean score."""
+    for suite, cases in side.items():
+        lacking = other.get(suite, {})
+        for case_id, scores in cases.items():
+            if case_id not in lacking:
+                yield (suite, case_id), fmean(scores)
+
+
+def _change(
+    key: tuple[Suite, str], left: float | None, right: float | None, shared_model: str | None
+) -> CaseChange:
+    (metric, model), case_id = key
+    return CaseChange(
+        case_id=case_id,
+        model=shared_model if model is None else model,
+        metric=metric,
+        baseline=left,
+        current=right,
+        delta=None if left is None or right is None else right - left,
     )
 
 
@@ -315,12 +360,17 @@ def _looks(suite: SuiteVerdict) -> tuple[int, float]:
     return _SEVERITY.index(suite.verdict), suite.p_value
 
 
-def _check_clusters(clusters: object, common: list[Key]) -> None:
+def _groups(clusters: object, case_ids: list[str]) -> Groups:
+    """Return the group of each case, numbered from 0."""
     if not is_mapping(clusters):
         refuse("clusters", "a mapping from case to its group", clusters, TypeError)
-    for key in common:
-        if key.case_id not in clusters:
-            refuse("clusters", f"a mapping with a group for {shown(key.case_id)}", clusters)
-        group = clusters[key.case_id]
+    number_of: dict[object, int] = {}
+    numbers: list[int] = []
+    for case_id in case_ids:
+        if case_id not in clusters:
+            refuse("clusters", f"a mapping with a group for {shown(case_id)}", clusters)
+        group = clusters[case_id]
         if not isinstance(group, str | Integral):
-            refuse(f"clusters[{shown(key.case_id)}]", "a string or an integer", group, TypeError)
+            refuse(f"clusters[{shown(case_id)}]", "a string or an integer", group, TypeError)
+        numbers.append(number_of.setdefault(group, len(number_of)))
+    return np.array(numbers)

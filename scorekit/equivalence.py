@@ -17,9 +17,9 @@ from scorekit._row_comparison import (
 )
 from scorekit._sql import check_dialect
 from scorekit._sql_canonical import prove
+from scorekit._sql_faithful import UnfaithfulError
 from scorekit._sql_reading import read_pair
 from scorekit._sql_refutation import Difference, Same, refute
-from scorekit._sql_faithful import UnfaithfulError
 from scorekit._sql_schema import Keys, Schema, read_schema
 from scorekit.errors import one_line
 

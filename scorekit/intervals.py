@@ -165,9 +165,10 @@ def mean_interval(
     Bound the mean behind *values*, one for each task.
 
     Student's t on ``n - 1`` degrees of freedom.  With *clusters* the values of a group count as
-    one observation: the standard error is ``sqrt(G / (G - 1) * sum_g (sum_i d_gi)^2) / n`` over
-    the deviations *d* in *G* groups, and t has ``G - 1`` degrees of freedom.  A single value, or
-    a single cluster, bounds nothing: the interval is then the whole line.
+    one observation: the standard error is the jackknife's over the *G* groups, which is CR1,
+    ``sqrt(G / (G - 1) * sum_g (sum_i d_gi)^2) / n`` over the deviations *d*, where they are
+    equally large, and t has ``n^2 / sum_g n_g^2 - 1`` degrees of freedom, then ``G - 1``.  A
+    single value, or a single cluster, bounds nothing: the interval is then the whole line.
 
     The interval does not know that scores end at 0 and 1: values without any spread give one of
     no width.  For shares of successes use `proportion_interval` or `pass_at_k`.
@@ -199,7 +200,9 @@ def mean_interval(
         scorekit.errors.InputError: values[1] must be a finite number, got nan
 
     References:
-        Miller, "Adding Error Bars to Evals", arXiv:2411.00640.
+        Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
+        Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of
+        Economics and Statistics 99(4), 2017, for clusters.
 
     .. versionadded:: 0.1.0
     """
@@ -213,31 +216,46 @@ def mean_interval(
     stderr = clustered_stderr(numbers / scale, codes)
     low, high = -math.inf, math.inf
     if stderr is not None:
-        reach = t_quantile(confidence, max(codes)) * stderr
+        reach = t_quantile(confidence, effective_groups(codes) - 1.0) * stderr
         low, high = scale * (mean - reach), scale * (mean + reach)
     method = "t" if clusters is None else "clustered t"
     return Interval(low=low, high=high, confidence=confidence, method=method)
 
 
 def clustered_stderr(
-    values: NDArray[np.float64], codes: Sequence[int] | NDArray[np.intp]
+    values: Sequence[float] | NDArray[np.float64],
+    codes: Sequence[int] | NDArray[np.intp],
+    *,
+    noise: float = 0.0,
 ) -> float | None:
     """
-    Return the standard error of the mean with the values of a group taken together.
+    Return the standard error of the mean, values of one group being dependent.
 
-    *codes* numbers the group of each value; None with one group.  With each value in a group of
-    its own it is the usual ``s / sqrt(n)``.
+    *codes* numbers the group of each value; None with one group.  It is the jackknife's over
+    groups (CR3): the usual CR1 where they are equally large, ``s / sqrt(n)`` where each value is
+    its own group, and larger than CR1, which is then too small, where a few groups hold most
+    values.  It is 0 where no group's deviations add up to more than *noise*.
     """
     import numpy as np
 
-    groups, group_of = np.unique(codes, return_inverse=True)
-    n_groups, n = groups.size, values.size
+    _, group_of, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    n, n_groups = group_of.size, sizes.size
     if n_groups == 1:
         return None
-    offsets = values - values[0]  # equal values have no spread at all
-    deviations = offsets - math.fsum(offsets) / n
-    sums = np.bincount(group_of, weights=deviations)
-    return math.sqrt(n_groups / (n_groups - 1) * float(sums @ sums)) / n
+    offsets = np.asarray(values) - values[0]  # equal values have no spread at all
+    sums = np.bincount(group_of, weights=offsets - math.fsum(offsets) / n)
+    if float(abs(sums).max()) < noise:
+        return 0.0
+    shifts = sums / (n - sizes)  # of the mean, were the group left out
+    return math.sqrt((1.0 - 1.0 / n_groups) * float(shifts @ shifts))
+
+
+def effective_groups(codes: Sequence[int] | NDArray[np.intp]) -> float:
+    """Return the number of equally large groups that would tell as much as these."""
+    import numpy as np
+
+    _, sizes = np.unique(codes, return_counts=True)
+    return len(codes) ** 2 / float(sizes @ sizes)
 
 
 def ratio_interval(

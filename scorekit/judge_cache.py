@@ -108,7 +108,7 @@ class CachedJudge:
         >>> CachedJudge("claude")
         Traceback (most recent call last):
         ...
-        TypeError: judge must be a Judge, got 'claude'
+        TypeError: judge must be a Judge (see judge_from_function), got 'claude'
 
     .. versionadded:: 0.1.0
     """

@@ -15,7 +15,7 @@ from scorekit._checks import (
     check_items,
     check_text,
 )
-from scorekit._evidence import evidence_on, is_remembered
+from scorekit._evidence import evidence_on, is_remembered, remember
 from scorekit._judges import (
     Caller,
     Judge,
@@ -75,7 +75,7 @@ class QueryCorrectness(MetricResult):
     instructions_found: bool = False
     """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
     usage: FrozenMapping[str, int] | None = None
-    """Tokens that the verdict cost when it was first given, over all asks that were made for it."""
+    """Tokens that the verdict cost when it was first given, over all asks made for it."""
     cost_usd: float | None = None
     model: str | None = None
     response_id: str | None = None
@@ -222,15 +222,41 @@ async def aquery_correctness(
         # Not wait_for: that waits on for a judge which ignores its cancellation.
         await asyncio.wait({task}, timeout=limit)
         if task.cancelled():
-            raise JudgeError("cancelled", "the judge cancelled itself")
+            return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
         if not task.done():
-            raise TimeoutError
+            return pair.failed(TimeoutError(), answers)
         task.result()
         return pair.judged(answers)
     except Exception as error:  # noqa: BLE001 - as above
         return pair.failed(error, answers)
     finally:
         task.cancel()
+
+
+def evidence_of(
+    generated: str, expected: str | Iterable[str], dialect: str | None, schema: Schema | None
+) -> tuple[SqlEquivalence, ...]:
+    """Return what can be said without a judge, in any process, for `recall_evidence`."""
+    return _plain_pair(generated, expected, dialect, schema).with_evidence().known
+
+
+def recall_evidence(
+    generated: str,
+    expected: str | Iterable[str],
+    dialect: str | None,
+    schema: Schema | None,
+    known: Iterable[SqlEquivalence],
+) -> None:
+    """Remember what `evidence_of` found elsewhere, so that it is not looked for again."""
+    pair = _plain_pair(generated, expected, dialect, schema)
+    for query, found in zip(pair.accepted, known, strict=False):  # it ends at the first proof
+        remember(pair.evidence_key(query), found)
+
+
+def _plain_pair(
+    generated: str, expected: str | Iterable[str], dialect: str | None, schema: Schema | None
+) -> _Pair:
+    return _Pair.checked(generated, expected, None, dialect, schema, None, "auto", 1.0)
 
 
 @attrs.frozen
@@ -295,7 +321,7 @@ class _Pair:
         """Return the pair with what can be said without a judge; remembered from then on."""
         known: list[SqlEquivalence] = []
         for expected in self.accepted if self.evidence == "auto" else ():
-            key = key_of(self.generated, expected, self.dialect, self.schema_text)
+            key = self.evidence_key(expected)
             known.append(evidence_on(key, self.generated, expected, self.dialect, self.schema))
             if known[-1].verdict == "proved":
                 break
@@ -303,13 +329,16 @@ class _Pair:
 
     def with_known_evidence(self) -> _Pair | None:
         """Do the same without any work, or return None."""
-        if self.evidence == "auto":
-            keys = (
-                key_of(self.generated, e, self.dialect, self.schema_text) for e in self.accepted
-            )
-            if not all(map(is_remembered, keys)):
-                return None
+        if self.evidence == "auto" and not all(
+            is_remembered(self.evidence_key(expected)) for expected in self.accepted
+        ):
+            return None
         return self.with_evidence()
+
+    def evidence_key(self, expected: str) -> str:
+        """Return what identifies the pair and all that evidence rests on."""
+        is_text = isinstance(self.schema, str)  # a mapping says more than the same words do
+        return key_of(self.generated, expected, self.dialect, self.schema_text, is_text)
 
     def without_asking(self) -> QueryCorrectness | None:
         """Return the result where they are proved equal, or no judge need or can be asked."""

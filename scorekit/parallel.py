@@ -6,7 +6,7 @@ import os
 import pickle
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from itertools import islice
 from traceback import TracebackException
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
@@ -182,12 +182,18 @@ class _Executed(Generic[T, R]):
             self._explain(error, start, items)
         return _Chunk(start, items, future)
 
-    def _receive(self, chunk: _Chunk) -> tuple[list[R], ItemError | None]:
+    def _receive(self, chunk: _Chunk, *, again: bool = True) -> tuple[list[R], ItemError | None]:
         """Wait for a chunk; return its results and what ended them, if anything did."""
         try:
             answer = chunk.future.result()
         except Exception as error:  # noqa: BLE001 - what *function* raises is part of the answer
-            self._explain(error, chunk.start, chunk.items)
+            try:
+                self._explain(error, chunk.start, chunk.items)
+            except WorkerError:
+                # Dask's executor can lose the results of a worker that dies as they arrive.
+                if not again or isinstance(error, BrokenExecutor | CancelledError):
+                    raise
+            return self._receive(self._send(chunk.start, chunk.items), again=False)
         results = answer.results
         if isinstance(results, bytes):
             try:

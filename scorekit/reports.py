@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import attrs
 import numpy as np
@@ -35,9 +35,11 @@ from scorekit._samples import (
 )
 from scorekit._suite_estimate import Insufficient
 from scorekit.coding import DEFAULT_WEIGHTS, CodeWeights, code_scores
-from scorekit.errors import InputError, refuse, shown
+from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.sampling import PassAtK, pass_at_k, pass_at_ks
 from scorekit.summary import describe
+
+T = TypeVar("T", bound=np.generic)
 
 
 @attrs.frozen(kw_only=True)
@@ -101,11 +103,22 @@ class CodeReport(Report):
 
     def __attrs_post_init__(self) -> None:
         """Refuse a case that is there twice: a comparison would see one of the two."""
-        keys = [(case.case_id, case.model) for case in self.cases]
-        if len(set(keys)) < len(keys):
+        seen: defaultdict[str, set[str]] = defaultdict(set)
+        for case in self.cases:
+            seen[case.model].add(case.case_id)
+        if sum(map(len, seen.values())) < len(self.cases):
+            keys = [(case.case_id, case.model) for case in self.cases]
             key = Counter(keys).most_common(1)[0][0]
             again = keys.index(key, keys.index(key) + 1)
             refuse(f"case_id and model of cases[{again}]", "unlike those of all others", key)
+
+    def __str__(self) -> str:
+        """Return a line for each model, numbers rounded for display."""
+        return "\n".join(
+            f"{one_line(one.model)}: {', '.join(map(str, one.pass_at_k))}, mean code score "
+            f"{one.mean_score:.4g} ({one.n_samples} samples of {one.n_cases} cases)"
+            for one in self.models
+        )
 
     def for_model(self, name: str) -> CodeReport:
         """
@@ -378,21 +391,21 @@ def _report(
     _check_attempts(samples.keys, n_samples, ks, insufficient)
     n_correct = attempts.counts(samples.correct)
     mean_scores = attempts.means(scores)
-    estimate = _CaseEstimates(ks, insufficient, confidence)
     cases = tuple(
         CaseStatistics(
             case_id=case_id,
             model=model,
-            pass_at_k=estimate(n, c),
+            pass_at_k=estimates,
             mean_score=mean_score,
-            scores=tuple(own_scores),
+            scores=own_scores,
             n_samples=n,
             n_correct=c,
         )
-        for (case_id, model), own_scores, mean_score, n, c in zip(
+        for (case_id, model), estimates, mean_score, own_scores, n, c in zip(
             samples.keys,
+            _case_estimates(n_samples, n_correct, ks, insufficient, confidence),
+            mean_scores.tolist(),
             attempts.split(scores),
-            mean_scores,
             n_samples.tolist(),
             n_correct.tolist(),
             strict=True,
@@ -403,20 +416,20 @@ def _report(
     runs = _Groups(model_of[samples.task], len(model_names))
     shares = samples.passed / np.maximum(samples.passed + samples.failed, 1)
     columns = {
-        "compilation_rate": map(fmean, tasks.split(attempts.counts(samples.compiled) / n_samples)),
-        "test_pass_rate": map(fmean, tasks.split(attempts.means(shares))),
-        "mean_score": map(fmean, tasks.split(mean_scores)),
-        "total_cost_usd": map(_total_cost, runs.split(samples.cost_usd)),
-        "mean_latency_seconds": map(_mean, runs.split(samples.latency_seconds)),
-        "total_input_tokens": map(_total, runs.split(samples.input_tokens)),
-        "total_output_tokens": map(_total, runs.split(samples.output_tokens)),
+        "compilation_rate": map(_mean, tasks.parts(attempts.counts(samples.compiled) / n_samples)),
+        "test_pass_rate": map(_mean, tasks.parts(attempts.means(shares))),
+        "mean_score": map(_mean, tasks.parts(mean_scores)),
+        "total_cost_usd": map(_total_cost, runs.parts(samples.cost_usd)),
+        "mean_latency_seconds": map(_mean_measured, runs.parts(samples.latency_seconds)),
+        "total_input_tokens": map(_total, runs.parts(samples.input_tokens)),
+        "total_output_tokens": map(_total, runs.parts(samples.output_tokens)),
         "n_samples": runs.sizes.tolist(),
         "n_cases": tasks.sizes.tolist(),
         "pass_at_k": (
             pass_at_ks(
                 n_samples=n, n_correct=c, ks=ks, confidence=confidence, insufficient=insufficient
             )
-            for n, c in zip(tasks.split(n_samples), tasks.split(n_correct), strict=True)
+            for n, c in zip(tasks.parts(n_samples), tasks.parts(n_correct), strict=True)
         ),
     }
     rows = zip(model_names, *columns.values(), strict=True)
@@ -436,39 +449,48 @@ class _Groups:
         self._order = np.argsort(group_of, kind="stable")
         self._ends: list[int] = [0, *np.cumsum(self.sizes).tolist()]
 
-    def split(self, values: NDArray[Any] | list[float]) -> Iterator[list[Any]]:
+    def parts(self, values: NDArray[T]) -> list[NDArray[T]]:
+        """Return the values of each group as a column."""
+        return np.split(values[self._order], self._ends[1:-1])
+
+    def split(self, values: Floats) -> Iterator[tuple[float, ...]]:
         """Yield the values of each group."""
-        ordered: list[Any] = np.asarray(values)[self._order].tolist()
+        ordered: tuple[float, ...] = tuple(values[self._order].tolist())
+        if self.sizes.max() == 1:
+            return ((value,) for value in ordered)
         return (ordered[start:end] for start, end in pairwise(self._ends))
 
     def counts(self, flags: NDArray[np.bool_]) -> Counts:
         """Return how many rows of each group are true."""
         return np.bincount(self._group_of[flags], minlength=self.sizes.size)
 
-    def means(self, values: Floats) -> list[float]:
+    def means(self, values: Floats) -> Floats:
         """Return the mean of each group, its sum rounded once."""
         if self.sizes.max() == 1:
-            means: list[float] = values[self._order].tolist()
-            return means
-        return [math.fsum(group) / len(group) for group in self.split(values)]
+            return values[self._order]
+        return np.array([math.fsum(group) / len(group) for group in self.split(values)])
 
 
-def _total_cost(costs: list[float]) -> float | None:
-    costs = [cost for cost in costs if not math.isnan(cost)]
+def _mean(values: Floats) -> float:
+    return fmean(values.tolist())
+
+
+def _total_cost(costs: Floats) -> float | None:
+    measured: list[float] = costs[~np.isnan(costs)].tolist()
     try:
-        return math.fsum(costs) if costs else None
+        return math.fsum(measured) if measured else None
     except OverflowError:
-        refuse("cost_usd of the samples", "numbers with a finite sum", costs)
+        refuse("cost_usd of the samples", "numbers with a finite sum", measured)
 
 
-def _mean(numbers: list[float]) -> float | None:
-    numbers = [number for number in numbers if not math.isnan(number)]
-    return describe(numbers).mean if numbers else None
+def _mean_measured(values: Floats) -> float | None:
+    measured = values[~np.isnan(values)]
+    return describe(measured).mean if measured.size else None
 
 
-def _total(counts: list[int]) -> int | None:
-    counts = [count for count in counts if count != NOT_MEASURED]
-    return sum(counts) if counts else None
+def _total(counts: Counts) -> int | None:
+    measured: list[int] = counts[counts != NOT_MEASURED].tolist()
+    return sum(measured) if measured else None
 
 
 def _check_attempts(
@@ -499,27 +521,22 @@ def _check_attempts(
                 refuse("ks", f"at most {n} for {whose}", k)
 
 
-class _CaseEstimates:
-    """pass@k of single cases, made once for each distinct (n, c): there are few."""
-
-    def __init__(self, ks: tuple[int, ...], insufficient: Insufficient, confidence: float) -> None:
-        self._ks = ks
-        self._insufficient: Insufficient = insufficient
-        self._confidence = confidence
-        self._made: dict[tuple[int, int], tuple[PassAtK, ...]] = {}
-
-    def __call__(self, n_samples: int, n_correct: int) -> tuple[PassAtK, ...]:
-        made = self._made.get((n_samples, n_correct))
-        if made is None:
-            made = self._made[n_samples, n_correct] = tuple(
-                pass_at_k(
-                    n_samples=n_samples,
-                    n_correct=n_correct,
-                    k=k,
-                    confidence=self._confidence,
-                    insufficient=self._insufficient,
-                )
-                for k in self._ks
-                if k <= n_samples or self._insufficient == "nan"
+def _case_estimates(
+    n_samples: Counts,
+    n_correct: Counts,
+    ks: tuple[int, ...],
+    insufficient: Insufficient,
+    confidence: float,
+) -> Iterator[tuple[PassAtK, ...]]:
+    """Yield pass@k of each case, made once for each distinct (n, c): there are few."""
+    made = {
+        (n, c): tuple(
+            pass_at_k(
+                n_samples=n, n_correct=c, k=k, confidence=confidence, insufficient=insufficient
             )
-        return made
+            for k in ks
+            if k <= n or insufficient == "nan"
+        )
+        for n, c in set(zip(n_samples.tolist(), n_correct.tolist(), strict=True))
+    }
+    return map(made.__getitem__, zip(n_samples.tolist(), n_correct.tolist(), strict=True))

@@ -21,7 +21,7 @@ from scorekit._checks import (
 )
 from scorekit._costs import as_decimal, per_pass
 from scorekit._records import FrozenMapping, Record
-from scorekit.errors import refuse, shown
+from scorekit.errors import one_line, refuse, shown
 from scorekit.intervals import Interval, ratio_interval
 from scorekit.summary import LetterGrade, Statistics, describe, letter_grade
 
@@ -212,6 +212,16 @@ class TierStatistics(Record):
         if self.cost_of_pass != math.inf:
             check_number("cost_of_pass", self.cost_of_pass, 0.0)
 
+    def __str__(self) -> str:
+        """Return the tier on one line, numbers rounded for display."""
+        score, passed = self.composite_score.median, 100 * self.pass_rate.mean
+        interval = "" if self.cost_of_pass_interval is None else f" {self.cost_of_pass_interval}"
+        return (
+            f"{one_line(self.tier_id)}: {self.grade} (median score {score:.4g}), "
+            f"{passed:.4g} % of {self.n_runs} runs passed, "
+            f"a pass costs {self.cost_of_pass:.4g} USD{interval}"
+        )
+
 
 def tier_statistics(
     tier_id: str,
@@ -386,7 +396,7 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
     checked = check_records("tiers", tiers, TierStatistics)
     ids = [tier.tier_id for tier in checked]
     _check_distinct("tier_id", "tiers", ids)
-    check_choice("baseline", baseline, ids)
+    check_choice("baseline, 'T0' unless given," if baseline == "T0" else "baseline", baseline, ids)
     origin = checked[ids.index(baseline)].composite_score.median
     costs = [tier.cost_usd.median for tier in checked]
     frontier = min(checked, key=lambda tier: tier.cost_of_pass)

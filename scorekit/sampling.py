@@ -66,9 +66,10 @@ def pass_at_k(
             the interval [0, 1] of method ``"none"``; or ``"drop"`` out, so that *n_tasks_used*
             is below *n_tasks*.
         clusters: A label for each task of a suite, equal where tasks belong together (several
-            questions on one database): they count as one observation in *stderr* and interval.
-            None where every task stands by itself.  With a single label nothing is known about
-            others: no *stderr*, and the interval [0, 1] of method ``"none: one cluster"``.
+            questions on one database): they count as one observation in *stderr* and interval,
+            as in `mean_interval`.  None where every task stands by itself.  With a single label
+            nothing is known about others: no *stderr*, and the interval [0, 1] of method
+            ``"none: one cluster"``.
 
     Returns:
         A frozen `PassAtK`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import threading
 from collections.abc import Awaitable, Callable
@@ -102,7 +103,7 @@ class AnthropicServer:
         self, name: str, n: int, request: dict[str, Any], writer: asyncio.StreamWriter
     ) -> None:
         await asyncio.sleep(self.seconds)
-        while self.hold(n):
+        while self.hold(n):  # noqa: ASYNC110 - what is waited for sets no event
             await asyncio.sleep(0.005)
         name, _, argument = name.partition("=")
         reply: Callable[..., Awaitable[None] | None] = getattr(_Replies(request, writer), name)
@@ -177,6 +178,11 @@ class _Replies:
         usage = {"input_tokens": "many", "output_tokens": -1, "server_tool_use": {"a": 1}}
         self.message([{"type": "text", "text": text}], usage=usage, id=7, model=None)
 
+    def huge_usage(self) -> None:
+        text = json.dumps({"reasons": "", "choice": "partial"})
+        usage = {"input_tokens": 10**17, "output_tokens": 1}
+        self.message([{"type": "text", "text": text}], usage=usage)
+
     def cached_prompt(self) -> None:
         text = json.dumps({"reasons": "", "choice": "partial"})
         usage = {**USAGE, "cache_read_input_tokens": 5}
@@ -226,6 +232,9 @@ class _Replies:
 
     def deep_json(self) -> None:
         self.send(200, b"[" * 200_000)
+
+    def bomb(self) -> None:
+        self.send(200, gzip.compress(b" " * 10_000_000), content_encoding="gzip")
 
     def html(self) -> None:
         self.send(200, b"<html>please log in</html>", content_type="text/html")

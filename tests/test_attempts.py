@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -307,7 +308,7 @@ def test_clusters_count_once(form: Callable[..., Any]) -> None:
     """Tasks repeated within a cluster say nothing more; the labels themselves are no matter."""
     tasks = [(8, 2), (8, 5), (8, 7)]
     repeated = [task for task in tasks for _ in range(4)]
-    labels = [label for label in ("db", None, ("x", 1)) for _ in range(4)]
+    labels = [label for label in ("db", 7, ("x", 1)) for _ in range(4)]
     once, clustered = form(tasks, k=2), form(repeated, k=2, clusters=labels)
     assert clustered.stderr == pytest.approx(once.stderr)
     assert clustered.score == pytest.approx(once.score)
@@ -439,7 +440,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a"]),
             InputError,
-            "clusters must be one for each of 2, got 1",
+            "clusters must be 2 labels, one for each entry, got 1",
         ),
         (
             lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=["a", ["b"]]),  # type: ignore[list-item]
@@ -449,7 +450,22 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=[1, math.nan]),
             InputError,
-            "clusters[1] must be a label that equals itself, got nan",
+            "clusters[1] must be a label that is not missing, got nan",
+        ),
+        (
+            lambda: best_at_k([[0.5], [0.5]], clusters=[None, "b"]),
+            InputError,
+            "clusters[0] must be a label that is not missing, got None",
+        ),
+        (
+            lambda: g_pass_at_k(n_samples=[5, 5], n_correct=[5, 1], clusters=[1, pd.NA]),
+            InputError,
+            "clusters[1] must be a label that is not missing, got <NA>",
+        ),
+        (
+            lambda: majority_at_k(["a", pd.NA], correct="a"),
+            InputError,
+            "answers[1] must be an answer that equals itself, got <NA>",
         ),
         (
             lambda: best_at_k([0.5, math.nan]),

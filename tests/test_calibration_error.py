@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,28 @@ def test_laws(rows: list[tuple[float, bool]], random: Any, n_bins: int) -> None:
     assert again.equal_mass_error == pytest.approx(result.equal_mass_error, abs=1e-12)
     assert again.auroc == pytest.approx(result.auroc, abs=1e-12)
     assert CalibrationError.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+@pytest.mark.parametrize(("n_right", "n_wrong"), [(18, 2), (45, 5), (190, 10)])
+@pytest.mark.parametrize("area", [0.5, 0.9])
+def test_area_where_few_were_wrong(n_right: int, n_wrong: int, area: float) -> None:
+    """Two normal distributions that far apart; DeLong's error alone covered 82 to 96 of 100."""
+    rng, hits = np.random.default_rng(6), 0
+    apart = stats.norm.ppf(area) * math.sqrt(2)
+    outcomes = [1] * n_right + [0] * n_wrong
+    for _ in range(150):
+        values = rng.normal(np.repeat([apart, 0.0], [n_right, n_wrong]))
+        interval = calibration_error(stats.norm.cdf(values / 3), outcomes).auroc_interval
+        assert interval is not None
+        hits += interval.low <= area <= interval.high
+    assert hits >= 138
+
+
+def test_an_attempt_on_an_edge_of_mass_goes_above_it() -> None:
+    """Oracle: the place of each rank in integers; floats put some a hair below their edge."""
+    bins = calibration_error([i / 33 for i in range(33)], [True] * 33, n_bins=22).equal_mass_bins
+    sizes = Counter((2 * i + 1) * 22 // 66 for i in range(33))
+    assert [b.n_attempts for b in bins] == [sizes[i] for i in sorted(sizes)]
 
 
 def test_bins_of_equal_mass_hold_equally_many() -> None:

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -20,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorekit import _sql_case
+from scorekit import _evidence, _sql_case
 from scorekit._judges import Judge, JudgeRequest, judge_from_function
 from scorekit._sql_case import METRICS, SqlCase, SqlCaseScore, ascore_sql_case, score_sql_case
 from scorekit.cases import SqlReport, ascore_sql_cases, score_sql_cases
@@ -282,19 +283,63 @@ def test_progress_counts_every_case(judge: Judge | None) -> None:
             assert seen[-1] == (700, 700)
 
 
+def whoever_asked(report: SqlReport) -> SqlReport:
+    """Return the report without which of several equal pairs was the one asked about."""
+    return SqlReport.from_json(report.to_json().replace('"cached": true', '"cached": false'))
+
+
 def test_the_judge_stays_here_and_the_rest_goes_to_the_workers() -> None:
     """Whatever the executor, the same report; a judge needs not pickle."""
     here = threading.get_ident()
     cases = [case(f"q{i % 90}", generated=f"SELECT x FROM t{i % 7}") for i in range(1100)]
-    cases = [attrs.evolve(c, expected="SELECT 1") if i % 3 else c for i, c in enumerate(cases)]
+    for i in range(0, 60, 3):  # no pair twice: which of two is answered from memory is chance
+        generated = f"SELECT x FROM t WHERE x = {i}"
+        cases[i] = attrs.evolve(cases[i], generated=generated, expected="SELECT x FROM t")
     judge = judge_from_function(lambda _: 0.5 if here else 1.0, identity="local")
     plain = score_sql_cases(cases, judge=judge)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        assert score_sql_cases(cases, judge=judge, executor=processes) == plain
+        parted = score_sql_cases(cases, judge=judge, executor=processes)
         failing = judge_of(RuntimeError("down"))
         report = score_sql_cases(cases[:30], judge=failing, executor=processes)
+    assert whoever_asked(parted) == whoever_asked(plain)
     assert report == score_sql_cases(cases[:30], judge=failing)
-    assert report.n_failed == 20
+    assert report.n_failed == 10
+
+
+def test_evidence_is_looked_for_by_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proofs are work like any other; the judge, who stays here, is shown what they found."""
+    monkeypatch.setattr(_evidence, "_remembered", OrderedDict())
+    monkeypatch.setattr(_evidence, "sql_equivalence", None)
+    seen: list[str | None] = []
+
+    def judge(request: JudgeRequest) -> float:
+        seen.append(request.counterexample)
+        return 1.0
+
+    queries = ["SELECT t.x FROM t", "SELECT x FROM t WHERE x > 1", "SELECT ("]
+    cases = [
+        SqlCase(case_id=sql, generated=sql, expected=["SELECT x FROM t", "SELECT y FROM t"])
+        for sql in queries
+    ]
+    judged = judge_from_function(judge, identity="lenient")
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        report = score_sql_cases(cases, judge=judged, executor=processes)
+    assert report.n_by_method == {"proved": 1, "judge": 1}
+    assert (report.n_contested, report.n_failed) == (1, 0)
+    assert ["t(x)" in str(counterexample) for counterexample in seen] == [True]
+
+
+def test_evidence_can_be_turned_off() -> None:
+    """Then only the judge decides what is not the same text."""
+    case = SqlCase(case_id="q", generated="SELECT t.x FROM t", expected="SELECT x FROM t")
+    judge = judge_of(0.5)
+    for executor in (None, ThreadPoolExecutor(1)):
+        report = score_sql_cases([case], judge=judge, executor=executor, evidence="judge")
+        assert report.n_by_method == {"judge": 1}
+    assert score_sql_case(case, judge=judge, evidence="judge").query_correctness is not None
+    assert score_sql_cases([case], judge=judge).n_by_method == {"proved": 1}
+    with pytest.raises(InputError, match=r"^evidence must be one of 'auto', 'judge', got 'none'$"):
+        score_sql_cases([case], evidence="none")  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals go to threads on POSIX only")
@@ -339,7 +384,7 @@ def test_a_judge_that_cancels_itself_fails_its_own_case_only() -> None:
     judge = judge_from_function(function, identity="cancels")
     odd = case("odd", expected="SELECT 1")
     report = score_sql_cases([FULL, odd], judge=judge)
-    assert (report.n_failed, report.n_by_method) == (1, {"judge": 1})
+    assert (report.n_failed, dict(report.n_by_method)) == (1, {"judge": 1})
     for score in (report.cases[1], score_sql_case(odd, judge=judge)):
         assert score.query_correctness is not None
         assert score.query_correctness.error is not None
@@ -445,7 +490,12 @@ def test_case_errors(fields: dict[str, Any], error: type[Exception], message: st
     [
         ([], {}, InputError, "cases must be a non-empty sequence of SqlCase, got ()"),
         ([FULL, 3], {}, TypeError, "cases[1] must be a SqlCase, got 3"),
-        ([FULL], {"judge": "me"}, TypeError, "judge must be a Judge, got 'me'"),
+        (
+            [FULL],
+            {"judge": "me"},
+            TypeError,
+            "judge must be a Judge (see judge_from_function), got 'me'",
+        ),
         ([FULL], {"executor": 2}, TypeError, "executor must be an Executor, got 2"),
         (
             [FULL],
@@ -462,6 +512,17 @@ def test_report_errors(
     with pytest.raises(error) as caught:
         score_sql_cases(cases, **options)
     assert str(caught.value) == message
+
+
+def test_printed_it_has_a_line_for_each_metric() -> None:
+    """Those that no case has are left out."""
+    cases = [
+        case("a", expected_tables=["t"]),
+        case("b", generated="SELECT (", expected_tables=["t"]),
+    ]
+    lines = str(score_sql_cases(cases)).splitlines()
+    assert lines[-1] == "cases: 2, failed results: 0"
+    assert "table_accuracy: 0 (mean of 2)" in lines
 
 
 def test_a_report_that_contradicts_itself_is_refused() -> None:

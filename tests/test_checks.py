@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scorekit import InputError, Tally, cost_of_pass, describe, pass_at_k, proportion_interval
+from scorekit import (
+    InputError,
+    Judge,
+    Tally,
+    VotingJudge,
+    cost_of_pass,
+    describe,
+    pass_at_k,
+    proportion_interval,
+)
+from scorekit._checks import check_instance
 
 DURATIONS = [np.timedelta64(5, unit) for unit in ("s", "ns", "D")] + [np.timedelta64(5)]
 
@@ -76,3 +86,10 @@ def test_an_array_of_another_shape_is_no_column(column: Any, message: str) -> No
     with pytest.raises(InputError) as caught:
         pass_at_k(n_samples=column, n_correct=column)
     assert str(caught.value) == message
+
+
+def test_a_class_is_no_instance_of_itself() -> None:
+    """`judge=ClaudeJudge`, without the parentheses, has everything that a judge has but a self."""
+    message = r"^judge must be a Judge \(see judge_from_function\), got <class .*Judge'>$"
+    with pytest.raises(TypeError, match=message):
+        check_instance("judge", VotingJudge, Judge)  # type: ignore[type-abstract]  # a protocol

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import hashlib
 import importlib.util
 import json
 import multiprocessing
@@ -22,9 +23,13 @@ from typing import Any
 
 import pytest
 
+from scorekit import _sql_case, claude_judge
 from scorekit._claude_prompt import (
     MAX_CHARACTERS,
     PRICES,
+    PROMPT_HASH,
+    STRUCTURED_ANSWER,
+    TEMPLATE,
     asked_to_wait,
     clean,
     instructions_found,
@@ -33,7 +38,7 @@ from scorekit._claude_prompt import (
 from scorekit._costs import ModelPrice
 from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit._records import FrozenMapping
-from scorekit._sql_case import SqlCase
+from scorekit._sql_case import SqlCase, score_sql_case
 from scorekit.cases import score_sql_cases
 from scorekit.claude_judge import ClaudeJudge
 from scorekit.errors import InputError, JudgeError, MissingExtraError
@@ -206,6 +211,7 @@ FAULTS: list[tuple[str, str, str, int, bool]] = [
     ("busy", "timeout", "LLM judge timeout: the service asked to wait 900 s", 1, False),
     ("bad_json", "invalid_response", "the service did not answer with JSON", 1, False),
     ("deep_json", "invalid_response", "the service did not answer with JSON", 1, False),
+    ("bomb", "invalid_response", "the service answered with 10000000 bytes", 1, False),
     ("html", "invalid_response", "the service did not answer with JSON", 1, False),
     ("no_message", "invalid_response", "the service answered with {'content': None}", 1, False),
     ("unknown_choice", "unknown_choice", "there is no such choice", 1, True),
@@ -255,6 +261,17 @@ def tasks_of(judge: ClaudeJudge) -> set[Any]:
     assert loop is not None
     until(lambda: len(asyncio.all_tasks(loop)) == 1)
     return asyncio.all_tasks(loop)
+
+
+def test_a_key_withdrawn_after_a_success(server: Any) -> None:
+    """401 ends the run, unlike a 400, though there were verdicts before."""
+    server.fault = lambda _, n: ["partial", "authentication", "partial"][n - 1]
+    with judge_for(server) as judge:
+        assert judge.judge(pair(1)).score == 0.5
+        messages = [error_of(judge, pair(i)).message for i in (2, 3)]
+    assert messages[0].startswith("HTTP 401")
+    assert messages[1].startswith("no more calls are made after: HTTP 401")
+    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("form", [ask, aask])
@@ -319,6 +336,8 @@ def test_a_pause_longer_than_the_time_left_is_not_begun(server: Any) -> None:
         ("soon", None),
         (formatdate(0, usegmt=True), 0.0),
         ("Fri, 20 Nov 2026 10:00:00", None),
+        ("Fri, 20 Nov 99999999999 10:00:00 GMT", None),
+        ("Fri, 20 Nov 2026 10:00:00 +99999999999999999999", None),
     ],
 )
 def test_what_the_service_asks_to_wait(text: str, seconds: float | None) -> None:
@@ -396,20 +415,22 @@ def test_a_success_after_an_early_bad_request_lets_the_run_go_on(server: Any) ->
 
 
 @pytest.mark.parametrize("fault", ["authentication", "permission"])
-def test_a_key_that_is_withdrawn_ends_the_run(server: Any, fault: str) -> None:
-    """What worked before will not work again, also when an earlier call still succeeds."""
+@pytest.mark.parametrize("late", ["partial", "invalid_request"])
+def test_a_key_that_is_withdrawn_ends_the_run(server: Any, fault: str, late: str) -> None:
+    """What worked before will not work again, whatever an earlier call still brings."""
     release = threading.Event()
-    server.fault = lambda _, n: fault if n == 3 else "partial"
-    server.hold = lambda n: n == 2 and not release.is_set()
+    server.fault = lambda _, n: [late, fault][n - 1]
+    server.hold = lambda n: n == 1 and not release.is_set()
     with judge_for(server) as judge, ThreadPoolExecutor(1) as pool:
-        assert judge.judge(pair(1)).score == 0.5
-        late = pool.submit(judge.judge, pair(2))
-        assert until(lambda: len(server.requests) == 2)
-        assert error_of(judge, pair(3)).message.startswith("HTTP 40")
+        first = pool.submit(outcome, judge, pair(1))
+        assert until(lambda: len(server.requests) == 1)
+        assert error_of(judge, pair(2)).message.startswith("HTTP 40")
         release.set()
-        assert late.result().score == 0.5
-        assert error_of(judge, pair(4)).message.startswith("no more calls are made after")
-    assert len(server.requests) == 3
+        assert first.result().startswith("verdict" if late == "partial" else "invalid_request")
+        told = error_of(judge, pair(3))
+    assert told.kind.startswith(fault)
+    assert told.message.startswith("no more calls are made after")
+    assert len(server.requests) == 2
 
 
 def test_without_a_key(server: Any) -> None:
@@ -622,6 +643,7 @@ def test_calls_without_an_answer_count_at_their_highest_cost(server: Any) -> Non
         ({"model": "claude-unknown", "prices": dict(PRICES)}, "partial", None),
         ({"prices": {"claude-sonnet-5-5": PRICES["claude-opus-5-5"]}}, "partial", 0.0052),
         ({}, "odd_usage", None),
+        ({}, "huge_usage", None),
         ({}, "cached_prompt", None),
     ],
 )
@@ -653,6 +675,28 @@ def test_text_that_utf8_cannot_hold(server: Any) -> None:
     assert ">SELECT 'é€😀\t\n'<" in prompt(server)
 
 
+def test_odd_sql_through_the_whole(server: Any) -> None:
+    """NUL and surrogates are asked about; a megabyte is an error before any money is spent."""
+    with judge_for(server) as judge:
+        for sql in ("SELECT '\0'", "SELECT '\ud800'"):
+            for form in (query_correctness, _awaited):
+                result = form(sql, "SELECT b FROM t", judge=judge)
+                assert (result.score, result.error) == (1.0, None)
+                json.dumps(result.to_dict(), allow_nan=False).encode()
+        assert r"SELECT '\x00'" in prompt(server, 0)
+        n_asked = len(server.requests)
+        for pair_of in (("SELECT " + "x" * 1_000_000, "SELECT 1"), ("SELECT 1", "x" * 1_000_000)):
+            for form in (query_correctness, _awaited):
+                result = form(*pair_of, judge=judge)
+                assert result.error is not None
+                assert (result.score, result.error.kind) == (0.0, "too_long")
+    assert len(server.requests) == n_asked == 4
+
+
+def _awaited(*arguments: Any, **options: Any) -> QueryCorrectness:
+    return asyncio.run(aquery_correctness(*arguments, **options))
+
+
 def test_too_long_to_send(server: Any) -> None:
     """A megabyte of SQL fails before a thread is started or money spent."""
     with judge_for(server) as judge:
@@ -672,7 +716,9 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("field", ["generated", "expected", "question", "schema", "dialect"])
+@pytest.mark.parametrize(
+    "field", ["generated", "expected", "question", "schema", "dialect", "counterexample"]
+)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_untrusted_text_arrives_verbatim_inside_its_tags(
     server: Any, field: str, text: str
@@ -938,6 +984,21 @@ def test_a_judge_that_is_dropped_leaves_no_thread(server: Any) -> None:
     assert until(lambda: not judge_threads())
 
 
+def test_a_thread_that_cannot_start_is_tried_again(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system may have too many for a moment; nobody waits for one that is not there."""
+
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with judge_for(server) as judge:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", fail)
+            assert str(error_of(judge, PAIR)) == "no_thread: can't start new thread"
+        assert judge.judge(PAIR).score == 1.0
+
+
 def _judge_in_child(judge: ClaudeJudge, results: Any) -> None:
     with judge:
         results.put([judge.judge(pair(i)).score for i in range(3)])
@@ -960,6 +1021,27 @@ def test_after_a_fork(server: Any) -> None:
         assert len(judge_threads()) == 1
     results.close()
     results.join_thread()
+
+
+def _ask_in_child(judge: ClaudeJudge, results: Any) -> None:
+    results.put(outcome(judge, PAIR))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_closed_judge_stays_closed_after_a_fork(server: Any) -> None:
+    """Whoever closed it wants no more calls."""
+    context = multiprocessing.get_context("fork")
+    with judge_for(server) as judge:
+        judge.judge(PAIR)
+    results = context.Queue()
+    child = context.Process(target=_ask_in_child, args=(judge, results))
+    child.start()
+    assert results.get(timeout=20) == "closed: the judge is closed; make a new one"
+    child.join(20)
+    results.close()
+    results.join_thread()
+    assert len(server.requests) == 1
 
 
 def test_pickling_leaves_the_key_behind(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -996,6 +1078,78 @@ def test_identity_tells_judges_apart() -> None:
     same = ClaudeJudge(**base, api_key=KEY, timeout_seconds=1, max_calls=1, max_retries=0)
     assert same.identity == judges[0].identity
     assert isinstance(same, Judge)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PROMPT_HASH", "0" * 16), ("CHOICE_SCORES", {"equivalent": 1.0})]
+)
+def test_a_new_prompt_or_scale_makes_another_judge(
+    server: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: Any
+) -> None:
+    """A later scorekit must not read the verdicts that an earlier prompt gave."""
+    assert len(PROMPT_HASH) == 16
+    with judge_for(server) as judge:
+        assert CachedJudge(judge, directory=tmp_path / "c").judge(PAIR).score == 1.0
+    monkeypatch.setattr(claude_judge, name, value)
+    with judge_for(server) as judge:
+        assert CachedJudge(judge, directory=tmp_path / "c").peek(PAIR) is None
+
+
+def test_the_prompt_hash_is_that_of_the_prompt() -> None:
+    """Whoever edits the prompt changes the identity, without having to think of it."""
+    text = TEMPLATE + STRUCTURED_ANSWER
+    assert hashlib.sha256(text.encode()).hexdigest().startswith(PROMPT_HASH)
+
+
+SHOP = [
+    ("SELECT name FROM singer", "SELECT name FROM singer;"),
+    ("SELECT count(*) FROM singer", "SELECT count(singer_id) FROM singer"),
+    ("SELECT name FROM singer WHERE age > 30", "SELECT name FROM singer WHERE age >= 31"),
+    ("SELECT max(age) FROM singer", "SELECT age FROM singer ORDER BY age DESC LIMIT 1"),
+    ("SELECT count(*) FROM singer", "SELECT count(singer_id) FROM singer"),
+    ("SELECT name FROM (", "SELECT name FROM stadium"),
+]
+
+
+def test_a_repeated_run_makes_no_calls(server: Any, tmp_path: Path) -> None:
+    """Each different pair is paid for once, in this process and in those that come later."""
+    server.fault = "partial"
+    cases = [
+        SqlCase(case_id=f"q{i}", generated=generated, expected=expected, dialect="sqlite")
+        for i, (generated, expected) in enumerate(SHOP * 5)
+    ]
+    n_calls: list[int] = []
+    for _ in range(3):
+        with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+            reports = [score_sql_cases(cases, judge=cached) for _ in range(2)]
+        n_calls.append(len(server.requests))
+        assert {report.n_failed for report in reports} == {0}
+        assert {report.n_by_method["judge"] for report in reports} == {20}
+        assert cached.stats.n_calls_saved == 40 - cached.stats.n_misses
+    assert n_calls == [3, 3, 3]
+
+
+def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other metrics are computed while the question is on its way, not before or after."""
+    answered = threading.Event()
+    server.hold = lambda _: not answered.is_set()
+
+    def other_metrics(case: SqlCase) -> Any:
+        assert until(lambda: len(server.requests) == 1)  # the judge has been asked already
+        answered.set()  # and does not answer before
+        return compute(case)
+
+    compute = _sql_case.other_metrics
+    monkeypatch.setattr(_sql_case, "other_metrics", other_metrics)
+    case = SqlCase(
+        case_id="q", generated="SELECT a FROM t", expected="SELECT b FROM t", expected_tables=["t"]
+    )
+    with judge_for(server) as judge:
+        score = score_sql_case(case, judge=judge)
+    assert {name: result.score for name, result in score.metrics().items()} == {
+        "query_correctness": 1.0,
+        "table_accuracy": 1.0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -1046,7 +1200,11 @@ def test_identity_tells_judges_apart() -> None:
             TypeError,
             r"prices must be a mapping from model to ModelPrice, got \[1\]",
         ),
-        ({"prices": {"m": 1.0}}, TypeError, r"prices\['m'\] must be a ModelPrice, got 1.0"),
+        (
+            {"prices": {"m": 1.0}},
+            TypeError,
+            r"prices\['m'\] must be a ModelPrice \(see PRICES\), got 1.0",
+        ),
         ({"prices": {1: 1.0}}, TypeError, "model must be a non-empty string, got 1"),
     ],
 )

@@ -270,6 +270,13 @@ def test_text() -> None:
     ]
 
 
+def test_printed_it_is_its_text_and_names_no_model_twice() -> None:
+    """One model on both sides is no comparison of models."""
+    text = str(compare_reports(report(a=10), report(a=5)))
+    assert text.startswith("Comparison of the current run with the baseline\n")
+    assert "\n  a / m  code_score" in text
+
+
 def test_markdown_escapes_untrusted_names() -> None:
     """A case name cannot break the table, format it or bring HTML."""
     name = "a|b\n<img src=x>`*_[x](y)"
@@ -353,7 +360,9 @@ def test_option_errors(options: dict[str, Any], message: str) -> None:
 
 def test_what_stops_a_job_is_one_of_two_words() -> None:
     """A misspelt word must not let everything pass."""
-    with pytest.raises(InputError, match=r"^on must be one of 'cases', 'suite', got 'all'$"):
+    with pytest.raises(
+        InputError, match=r"^on must be one of 'cases', 'suite', 'margin', got 'all'$"
+    ):
         compare_reports({"a": 1}, {"a": 1}).raise_for_regressions(on="all")  # type: ignore[arg-type]
 
 

@@ -265,10 +265,21 @@ def test_a_schema_is_inferred_where_that_is_clear() -> None:
     reasons = [
         ("SELECT a FROM u JOIN v ON u.id = v.id", "which table has the column 'a' only a schema"),
         ("SELECT * FROM u", "a star stands for columns that only a schema can tell"),
-        ("SELECT a FROM u WHERE a = 'x' AND a + 1 > 3", "both as text and as a number"),
+        ("SELECT a FROM u WHERE a = 'x' AND a + 1 > 3", "a column is used as values of two kinds"),
+        ("SELECT a FROM u WHERE (b) OR b = 'x'", "a column is used as values of two kinds"),
     ]
     for query, reason in reasons:
         assert reason in sql_equivalence(query, "SELECT 1 FROM u").reason
+
+
+def test_a_column_that_is_a_condition_holds_truth_values() -> None:
+    """A text there is an error in some databases, and would convince nobody."""
+    for condition in ("active", "NOT (active)", "active AND id > 0"):
+        result = sql_equivalence("SELECT id FROM u", f"SELECT id FROM u WHERE {condition}")
+        assert result.counterexample is not None
+        (table,) = result.counterexample.tables
+        held = {row[table.columns.index("active")] for row in table.rows}
+        assert held <= {"0", "1", "NULL"}
 
 
 def test_text_that_is_no_ddl_counts_as_no_schema() -> None:

@@ -1338,7 +1338,11 @@ def test_the_wait_for_a_stopped_loop_is_short() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"judge": None}, TypeError, "judge must be a Judge, got None"),
+        (
+            {"judge": None},
+            TypeError,
+            "judge must be a Judge (see judge_from_function), got None",
+        ),
         (
             {"judge": Counting(identity="")},
             InputError,
@@ -1365,7 +1369,11 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"judge": half}, TypeError, "judge must be a Judge, got <function half at 0x"),
+        (
+            {"judge": half},
+            TypeError,
+            "judge must be a Judge (see judge_from_function), got <function half at 0x",
+        ),
         ({"n_votes": 0}, InputError, "n_votes must be an integer >= 1, got 0"),
         ({"n_votes": 4}, InputError, "n_votes must be an odd integer >= 1, got 4"),
         ({"n_votes": 3.0}, TypeError, "n_votes must be an integer >= 1, got 3.0"),

@@ -8,17 +8,19 @@ import json
 import logging
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 import attrs
 import pytest
 
-from scorekit import judging
+from scorekit import _evidence, judging
 from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit._records import FrozenMapping
 from scorekit._sql import check_sql
 from scorekit._sql_schema import schema_text
+from scorekit.equivalence import SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError
 from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
 
@@ -68,10 +70,102 @@ def test_identical_text_needs_no_judge(ask: Ask, generated: str, expected: Any) 
 
 
 @pytest.mark.parametrize("generated", ["select 1", "SELECT  1", "SELECT 1 -- x"])
-def test_anything_else_is_for_the_judge(ask: Ask, generated: str) -> None:
-    """Equal up to case or inner space is for whoever understands SQL to say."""
-    result = ask(generated, "SELECT 1", judge=judge_of(lambda _: 0.5))
+def test_what_is_proved_needs_no_judge(ask: Ask, generated: str) -> None:
+    """A proof decides; with ``evidence="judge"`` nobody looks for one."""
+    proved = ask(generated, "SELECT 1", judge=judge_of(never))
+    assert (proved.score, proved.method, proved.error) == (1.0, "proved", None)
+    assert proved.equivalence is not None
+    assert proved.equivalence.verdict == "proved"
+    asked = ask(generated, "SELECT 1", judge=judge_of(lambda _: 0.5), evidence="judge")
+    assert (asked.score, asked.method, asked.equivalence) == (0.5, "judge", None)
+
+
+def test_one_proof_among_accepted_queries_decides(ask: Ask) -> None:
+    """The best counts, whichever it is."""
+    accepted = ["SELECT a FROM t WHERE b = 1", "SELECT a FROM t", "SELECT c FROM t"]
+    result = ask("SELECT x.a FROM t AS x", accepted, judge=judge_of(never))
+    assert (result.score, result.method) == (1.0, "proved")
+
+
+def test_the_judge_is_shown_the_counterexample(ask: Ask) -> None:
+    """A difference is a judgement's start: the judge says how wrong, and may contest it."""
+    seen: list[JudgeRequest] = []
+
+    def remember(request: JudgeRequest) -> float:
+        seen.append(request)
+        return scores.pop()
+
+    scores = [1.0, 0.5]
+    results = [
+        ask(
+            "SELECT a FROM t WHERE a > 1",
+            "SELECT a FROM t WHERE a >= 1",
+            judge=judge_of(remember),
+            schema={"t": {"a": "int"}},
+        )
+        for _ in range(2)
+    ]
+    assert [(r.score, r.method, r.contested) for r in results] == [
+        (0.5, "judge", False),
+        (1.0, "judge", True),
+    ]
+    evidence = results[0].equivalence
+    assert evidence is not None
+    assert evidence.verdict == "refuted"
+    assert evidence.counterexample is not None
+    assert [request.counterexample for request in seen] == [evidence.counterexample.to_text()] * 2
+    assert "(1)" in evidence.counterexample.to_text()
+
+
+def test_a_difference_without_a_judge_has_no_score(ask: Ask) -> None:
+    """Whether it is partly right nobody can say; what is known stands in the result."""
+    result = ask("SELECT a FROM t WHERE a > 1", "SELECT a FROM t WHERE a >= 1")
+    assert result.error is not None
+    assert (result.error.origin, result.error.kind) == ("instrument", "no_judge")
+    assert result.equivalence is not None
+    assert result.equivalence.counterexample is not None
+
+
+def test_dialects_that_differ_are_for_the_judge(ask: Ask) -> None:
+    """Booleans are numbers in some databases only, so neither proof nor refutation will do."""
+    result = ask(
+        "SELECT a FROM t WHERE active = true",
+        "SELECT a FROM t WHERE active = 1",
+        judge=judge_of(lambda _: 1.0),
+    )
+    assert (result.method, result.contested) == ("judge", False)
+    assert result.equivalence is not None
+    assert result.equivalence.verdict == "unknown"
+
+
+def test_a_schema_that_only_a_judge_reads_stops_nothing(
+    ask: Ask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table without columns cannot be built, but can be shown."""
+    monkeypatch.setattr(_evidence, "_remembered", OrderedDict())
+    odd: dict[str, dict[str, str]] = {"t": {}}
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(lambda _: 0.5), schema=odd)
     assert (result.score, result.method) == (0.5, "judge")
+    assert result.equivalence is not None
+    assert result.equivalence.reason.startswith("InputError: schema['t'] must be")
+    assert "no evidence" in caplog.text
+
+
+def test_evidence_is_remembered(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repeated pair costs a look-up, another schema a new one; the memory is bounded."""
+    monkeypatch.setattr(_evidence, "_remembered", OrderedDict())
+    monkeypatch.setattr(_evidence, "MAX_REMEMBERED", 2)
+    looked: list[object] = []
+
+    def look(*pair: str, **options: object) -> SqlEquivalence:
+        looked.append(options["schema"])
+        return sql_equivalence(*pair, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_evidence, "sql_equivalence", look)
+    schemas = [None, "t(a int)", {"t": {"a": "int"}}]
+    for schema in [*schemas[:2], *schemas[:2], schemas[2], schemas[0]]:
+        ask("SELECT 2", "SELECT 3", schema=schema)
+    assert looked == [None, "t(a int)", {"t": {"a": "int"}}, None]
 
 
 def test_the_verdict_reaches_the_result(ask: Ask) -> None:
@@ -105,6 +199,7 @@ def test_the_judge_is_shown_everything(ask: Ask) -> None:
         dialect="postgres",
         schema={"t": {"a": "int", "b": "text"}},
         question="Which b?",
+        evidence="judge",
     )
     assert seen == [
         JudgeRequest(
@@ -166,8 +261,27 @@ def test_every_ask_about_an_accepted_query_is_paid_for(
     accepted = ["SELECT b FROM t", "SELECT c FROM t", "SELECT d FROM t"]
     result = ask("SELECT a FROM t", accepted, judge=judge_of(judge))
     assert (result.error is None) == isinstance(last, Verdict)
-    assert (result.usage, result.cost_usd) == ({"input_tokens": usage}, cost_usd)
+    assert result.usage == FrozenMapping({"input_tokens": usage})
+    assert result.cost_usd == cost_usd
     assert result.instructions_found
+
+
+@pytest.mark.parametrize("usage", [5, {"input_tokens": "many"}, {"input_tokens": None, 3: 4}])
+@pytest.mark.parametrize("kind", [None, "odd"])
+def test_odd_tokens_of_a_strange_judge_lose_no_verdict(
+    ask: Ask, usage: Any, kind: str | None
+) -> None:
+    """What is no count is left out of the sum."""
+
+    def judge(_: JudgeRequest) -> Verdict:
+        if kind is not None:
+            raise JudgeError(kind, "", usage, "dear")  # type: ignore[arg-type]  # on purpose
+        return Verdict(score=0.5, usage=usage)
+
+    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
+    assert (result.error.kind if result.error else None) == kind
+    assert result.cost_usd is None
+    assert "many" not in str(result.usage)
 
 
 def test_without_a_judge_an_undecided_pair_is_no_guess(ask: Ask) -> None:
@@ -310,8 +424,14 @@ def test_a_judge_that_cancels_itself_is_a_failure(ask: Ask) -> None:
 @pytest.mark.parametrize("seconds", [1e10, 1e300])
 def test_a_limit_beyond_any_clock_is_none(ask: Ask, seconds: float) -> None:
     """No lock can wait for so long, and the answer comes before."""
-    judge = judge_of(lambda _: time.sleep(0.05) or 1.0)
-    result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge, timeout_seconds=seconds)
+
+    def judge(_: JudgeRequest) -> float:
+        time.sleep(0.05)
+        return 1.0
+
+    result = ask(
+        "SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge), timeout_seconds=seconds
+    )
     assert (result.score, result.error) == (1.0, None)
 
 
@@ -452,7 +572,12 @@ def test_the_callers_context_reaches_the_judge(ask: Ask) -> None:
             InputError,
             "timeout_seconds must be a finite number > 0, got 0",
         ),
-        (("x", "y"), {"judge": "me"}, TypeError, "judge must be a Judge, got 'me'"),
+        (
+            ("x", "y"),
+            {"judge": "me"},
+            TypeError,
+            "judge must be a Judge (see judge_from_function), got 'me'",
+        ),
         (("x", "y"), {"question": 1}, TypeError, "question must be a string, got 1"),
         (
             ("x", "y"),

@@ -110,6 +110,26 @@ def test_the_two_are_inverse(
         assert minimum_detectable_effect(n_tasks=n - 1, **options) * slack >= effect
 
 
+@given(
+    st.integers(2, 10**9),
+    st.floats(0.01, 1),
+    st.tuples(st.floats(0, 0.25), st.floats(0, 0.25)),
+    st.floats(0.5, 0.999),
+)
+def test_rounding_asks_for_no_further_task(
+    n: int, task_variance: float, sampling_variance: tuple[float, float], confidence: float
+) -> None:
+    """What *n* tasks detect takes *n* tasks, though the square of it is rounded."""
+    options: dict[str, Any] = {
+        "task_variance": task_variance,
+        "sampling_variance": sampling_variance,
+        "confidence": confidence,
+    }
+    effect = minimum_detectable_effect(n_tasks=n, **options)
+    if effect <= 1:
+        assert required_tasks(effect=effect, **options) == n
+
+
 def test_nothing_varies() -> None:
     """Without any variance two tasks see every effect."""
     still: dict[str, Any] = {"task_variance": 0, "sampling_variance": 0}

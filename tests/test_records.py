@@ -172,6 +172,31 @@ def test_cells_are_short() -> None:
     assert "<td>none</td>" in Whole(score=1)._repr_html_()
 
 
+def test_long_text_stays_on_the_page() -> None:
+    """SQL and tracebacks keep their lines and fold; what has no spaces may break anyway."""
+
+    def cell(text: str) -> str:
+        return Part(label=text)._repr_html_().split("<th>label</th><td>")[1].split("</td>")[0]
+
+    assert cell("") == ""
+    assert cell("SELECT 1\n  FROM a<b") == (
+        '<div align="left"><pre>SELECT 1\n  FROM a&lt;b</pre></div>'
+    )
+    long = cell("\n".join(map(str, range(13))))
+    assert "9</pre><details><summary>3 more</summary><pre>10\n11\n12</pre></details>" in long
+    assert cell("&" * 40 + "x") == "&amp;" * 40 + "<wbr>x"
+    assert cell("right\u202eleft\0") == "right\\u202eleft\\x00"
+
+
+def test_rows_stay_apart() -> None:
+    """The rows of a counterexample or a confusion matrix are not one list of values."""
+    made = attrs.make_class("Rows", {"rows": attrs.field(type=tuple)}, bases=(Record,))
+    assert (
+        "<td>(1, &#x27;a&#x27;)<br>(2, NULL)</td>"
+        in made(rows=((1, "'a'"), (2, "NULL")))._repr_html_()
+    )
+
+
 class Colour(StrEnum):
     """Some words."""
 

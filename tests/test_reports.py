@@ -126,6 +126,16 @@ def test_attempts_may_be_short_where_the_caller_says_so() -> None:
     assert (used.score, used.n_tasks, used.n_tasks_used) == (1.0, 2, 1)
 
 
+class TaggedSample(CodeSample):
+    """A caller's own kind of sample."""
+
+
+def test_samples_may_be_of_a_subclass() -> None:
+    """Embedders extend the record; the report takes what is a sample, whatever its class."""
+    own = [TaggedSample(case_id="a", model="m", compiled=True, passed=1)]
+    assert code_report(own).cases[0].scores == (1.0,)
+
+
 def test_rows_are_flat() -> None:
     """A data frame takes them as they are."""
     row = code_report(SUITE, ks=(1,)).to_rows()[1]
@@ -137,6 +147,13 @@ def test_rows_are_flat() -> None:
         "mean_score": 1.0,
         "pass_at_1": 1.0,
     }
+
+
+def test_printed_it_has_a_line_for_each_model() -> None:
+    """The repr of a report of a thousand cases tells nobody anything."""
+    text = str(code_report([sample("a", "x\ny", passed=1), sample("b", "x\ny", failed=1)]))
+    assert text.startswith(r"x\ny: pass@1 = 0.5 [")
+    assert text.endswith("], mean code score 0.75 (2 samples of 2 cases)")
 
 
 def test_for_model_narrows_to_one() -> None:

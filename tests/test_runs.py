@@ -516,7 +516,11 @@ def test_cost_of_pass_errors(
             TypeError,
             "output_tokens must be an integer >= 0, got 1.5",
         ),
-        ({"price": "gpt-4o"}, TypeError, "price must be a ModelPrice, got 'gpt-4o'"),
+        (
+            {"price": "gpt-4o"},
+            TypeError,
+            "price must be a ModelPrice (see PRICES), got 'gpt-4o'",
+        ),
     ],
 )
 def test_token_cost_errors(
@@ -613,7 +617,7 @@ def test_uplift_errors(arguments: dict[str, Any], error: type[Exception], messag
         (
             {"tiers": [_tier("T1", 0.5), _tier("T2", 0.5)]},
             InputError,
-            "baseline must be one of 'T1', 'T2', got 'T0'",
+            "baseline, 'T0' unless given, must be one of 'T1', 'T2', got 'T0'",
         ),
         ({"baseline": None}, TypeError, "baseline must be one of 'T0', got None"),
         (
@@ -665,3 +669,15 @@ def test_tier_built_by_hand_errors(changed: dict[str, Any], message: str) -> Non
     with pytest.raises(InputError) as caught:
         attrs.evolve(_tier("T0", 0.5), **changed)
     assert str(caught.value) == message
+
+
+def test_a_printed_tier_takes_one_line() -> None:
+    """What a pass costs is there with its interval, if there was a pass."""
+    runs = [
+        Run(run_id=str(i), passed=i < 8, impl_rate=1, cost_usd=0.1, duration_seconds=1)
+        for i in range(10)
+    ]
+    assert str(tier_statistics("T\n1", runs)).startswith(
+        r"T\n1: A (median score 1), 80 % of 10 runs passed, a pass costs 0.125 USD ["
+    )
+    assert str(tier_statistics("T0", runs[8:])).endswith("a pass costs inf USD")

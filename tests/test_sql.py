@@ -102,8 +102,10 @@ def test_quoted_text_is_left_alone() -> None:
         ("```sql\nSELECT (1\n```", "parse: Expecting ). Line 1, column 9."),
         ("VACUUM", "unsupported: there is no statement that the parser can look into"),
         ("CALL p(1)", "unsupported: there is no statement that the parser can look into"),
-        ("SELECT 1" + " " * MAX_CHARS, "too_long: 200008 characters exceed 200000"),
-        ("SELECT " + "(" * 40, "too_deep: 40.5 levels of nesting exceed 32"),
+        ("SELECT (", "parse: Incomplete Paren. Line 1, column 8."),
+        ("SELECT 1 FROM ", "parse: Expected table name but got the end. Line 1, column 13."),
+        ("SELECT 1" + " " * MAX_CHARS, "too_long: 200008 characters are more than 200000"),
+        ("SELECT " + "(" * 40, "too_deep: 41 levels of nesting are more than 32"),
         ("SELECT 1 FROM t" + " JOIN t" * 13, "too_deep: nested in too many ambiguous ways"),
     ],
 )
@@ -200,7 +202,7 @@ def test_other_exceptions_of_the_parser_are_parse_errors() -> None:
     with pytest.raises(SqlError) as caught:
         parse("SELECT a::", "singlestore")
     assert str(caught.value) == (
-        "parse: AttributeError: 'NoneType' object has no attribute 'name'"
+        "parse: the parser failed with AttributeError: 'NoneType' object has no attribute 'name'"
     )
 
 

@@ -337,8 +337,8 @@ def test_a_loss_of_the_margin_is_rarely_taken_for_none(rise: float, fall: float)
         chance = stats.multinomial.pmf(
             [up, down, n - up - down], n, [rise, fall, 1 - (rise + fall)]
         )
-        values = [1.0] * up + [-1.0] * down + [0.0] * (n - up - down)
-        claimed += chance * (difference_interval(values, range(n), 0.95).low > rise - fall)
+        values = np.repeat([1.0, -1.0, 0.0], [up, down, n - up - down])
+        claimed += chance * (difference_interval(values, np.arange(n), 0.95).low > rise - fall)
         error = np.std(values, ddof=1) / math.sqrt(n)
         by_t += chance * (np.mean(values) - stats.t.ppf(0.975, n - 1) * error > rise - fall)
     assert claimed < 0.03
@@ -348,9 +348,9 @@ def test_a_loss_of_the_margin_is_rarely_taken_for_none(rise: float, fall: float)
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=30), st.floats(0.5, 0.99))
 def test_margin_interval_laws(values: list[float], confidence: float) -> None:
     """It holds the mean, stays in [-1, 1] and turns with the sign."""
-    groups = range(len(values))
-    interval = difference_interval(values, groups, confidence)
-    mirrored = difference_interval([-value for value in values], groups, confidence)
+    column, groups = np.array(values), np.arange(len(values))
+    interval = difference_interval(column, groups, confidence)
+    mirrored = difference_interval(-column, groups, confidence)
     assert -1 <= interval.low <= math.fsum(values) / len(values) + 1e-12
     assert interval.low == pytest.approx(-mirrored.high, abs=1e-12)
     assert math.fsum(values) / len(values) - 1e-12 <= interval.high <= 1
@@ -392,7 +392,9 @@ def test_errors(options: dict[str, Any], error: type[Exception], message: str) -
 
 def test_without_a_margin_there_is_nothing_to_ask_for() -> None:
     """It must not pass for held."""
-    with pytest.raises(InputError, match=r"^on must be one of 'cases', 'suite', got 'margin'$"):
+    with pytest.raises(
+        InputError, match=r"^on must be 'cases' or 'suite' where .* no margin, got "
+    ):
         compare_reports({"a": 1}, {"a": 1}).raise_for_regressions(on="margin")
 
 

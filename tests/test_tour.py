@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,7 @@ REJECTED = {
 
 SAME_TEXT = {"berliners", "range", "unshipped", "latest"}
 NOT_SQL = {"regulars", "lost"}
+PROVED = {"revenue", "cheap"}
 
 # Tables in both queries and in either, where these differ.
 TABLES = {
@@ -160,11 +162,11 @@ def test_report_fits_a_terminal(printed: str) -> None:
     "line",
     [
         "leap        Is it a leap year?              ✓ ✓ ✓ ✗ ✓   † ✓ ✓ ✓ †",
-        "edits       Edit distance of two words      ⧗ ✗ ⧗ ⧗ ✗   ✓ ✓ ✓ ⧗ ✓",
-        "anagrams    Group words that are anagrams   ✓ ✓ ✗ ✓ ✗   ✓ ⧗ ! ⧗ ✓",
+        "edits       Edit distance of two words      … ✗ … … ✗   ✓ ✓ ✓ … ✓",
+        "anagrams    Group words that are anagrams   ✓ ✓ ✗ ✓ ✗   ✓ … ! … ✓",
         "✓ right      every test passed                           24          44",
         "✗ wrong      some test failed                            27           9",
-        "⧗ slow       killed after 1 s                             6           4",
+        "… slow       killed after 1 s                             6           4",
         "† crash      compiled, but ended before its tests         1           2",
         "! no build   did not compile                              2           1",
         "code score                     0.657",  # .4 + .5 * 2/6 + .1 * .9
@@ -173,22 +175,25 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "passed           20 %               80 %",  # rounds of 3 8 4 5 4 and 10 10 8 7 9
         "leap      code_score 0.967 -> 0.800 (-0.167)",  # one 5/6, two without a test passed
         "Regressions: 2",
-        "revenue      Revenue per category                 1.00   ✓ accepted   ? nobody yet",
+        "revenue      Revenue per category                 1.00   ✓ accepted   ✓ proved",
         "waiting      Days open orders have waited         1.00   ✗ safety     ? nobody yet",
-        "loyalty      Number of orders per customer        0.50   ✓ accepted   ? nobody yet",
+        "loyalty      Number of orders per customer        0.50   ✓ accepted   ? differs",
         "regulars     Customers with over ten orders       0.00   ✓ syntax     ✗ not SQL",
         "march        Orders per day in March 2025         1.00   ✗ accepted   ? nobody yet",
         "missing          order_items, products",
         "unexpected       sales",
         "table accuracy   2 of 5: 0.40",
         "same text          4         1.00",
-        "nobody yet        14            -",
+        "proved             2         1.00",
+        "differs            5            -",
+        "nobody yet         7            -",
+        "products(category, price): ",
         "safe         15         1",
         "unsafe        1         3",
         "waiting   not authorized to use function: julianday          safety violation",
-        "high               90 %         3   0.67 [",  # berliners, range; regulars is not SQL
+        "high               90 %         5   0.80 [",  # regulars is not SQL
         "Insufficient data for calibration (need ≥ 20 cases)",
-        "query_correctness     0.667            0.471        6         14",  # 4 of 6
+        "query_correctness     0.750            0.433        8         12",  # 6 of 8
         "table_accuracy        0.812",  # (15 + 1/2 + 2/5 + 1/3) / 20
         "safety_validation     0.900            0.300       20          0",  # 18 of 20
         "validation_accuracy   0.800            0.400       20          0",  # 16 of 20
@@ -292,14 +297,48 @@ def test_verdicts_by_kind(answers: tour_sql.Evaluation) -> None:
 
 
 def test_correctness_without_a_judge(answers: tour_sql.Evaluation) -> None:
-    """The same text is right, what is not SQL is wrong, and the rest has no score."""
-    results = {case.case_id: case.query_correctness for case in answers.before.cases}
-    methods = {name for name, r in results.items() if r is not None and r.method == "identical"}
-    assert methods == SAME_TEXT
-    origins = {name: r.error.origin for name, r in results.items() if r is not None and r.error}
+    """The same text is right, and so is what is proved; what is not SQL is wrong."""
+    results = {
+        case.case_id: result for case in answers.before.cases if (result := case.query_correctness)
+    }
+    methods = {name: result.method for name, result in results.items() if result.method}
+    assert methods == {**dict.fromkeys(SAME_TEXT, "identical"), **dict.fromkeys(PROVED, "proved")}
+    origins = {name: result.error.origin for name, result in results.items() if result.error}
     assert {name for name, origin in origins.items() if origin == "output"} == NOT_SQL
-    assert Counter(origins.values()) == {"output": 2, "instrument": 14}
-    assert answers.before.n_failed == 14
+    assert Counter(origins.values()) == {"output": 2, "instrument": 12}
+    assert answers.before.n_failed == 12
+
+
+def test_counterexamples_are_real(answers: tour_sql.Evaluation) -> None:
+    """The shop's own database, filled with the rows shown, gives the two results."""
+    _, schema = tour_sql.read_questions()
+    n_run = 0
+    for case, score in zip(answers.cases, answers.before.cases, strict=True):
+        result = score.query_correctness
+        if result is None or result.equivalence is None or not result.equivalence.counterexample:
+            continue
+        shown = result.equivalence.counterexample
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.executescript(schema)
+            for table in shown.tables:
+                columns = ", ".join(table.columns)
+                for row in table.rows:
+                    values = ", ".join(row)
+                    database.execute(f"INSERT INTO {table.table} ({columns}) VALUES ({values})")
+            assert case.expected
+            for query, rows in (
+                (case.generated, shown.rows_of_a),
+                (case.expected[0], shown.rows_of_b),
+            ):
+                counted = Counter(tuple(map(literal, row)) for row in database.execute(query))
+                assert counted == Counter(rows)
+        n_run += 1
+    assert n_run == 5
+
+
+def literal(cell: object) -> str:
+    """Return a cell as SQL writes it."""
+    return f"'{cell}'" if isinstance(cell, str) else "NULL" if cell is None else str(cell)
 
 
 def test_tables_of_every_answer(answers: tour_sql.Evaluation) -> None:
@@ -334,13 +373,13 @@ def test_answers_to_the_new_prompt_pass(answers: tour_sql.Evaluation) -> None:
 
 
 def test_with_a_judge_nothing_is_left_out() -> None:
-    """Plugged in, a judge is asked about the fourteen, and every section still has its say."""
+    """Plugged in, a judge is asked about the twelve, and every section still has its say."""
     judge = scorekit.judge_from_function(lambda _: 0.5, identity="half")
     evaluation = tour_sql.evaluate(judge)
-    assert evaluation.before.n_by_method == {"identical": 4, "judge": 14}
+    assert evaluation.before.n_by_method == {"identical": 4, "proved": 2, "judge": 12}
     assert evaluation.before.n_failed == evaluation.after.n_failed == 0
     assert evaluation.before.query_correctness is not None
-    assert evaluation.before.query_correctness.mean == (4 + 14 / 2) / 20
+    assert evaluation.before.query_correctness.mean == (6 + 12 / 2) / 20
     assert evaluation.before.calibration is not None
     assert evaluation.before.calibration.score is not None
     text = "\n".join(section(evaluation) for _, section in tour_sql.SECTIONS)

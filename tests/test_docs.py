@@ -1,0 +1,36 @@
+"""The pages under docs have one shape, and leave out no public function."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import scorekit
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
+NO_METRIC = {"api", "benchmarks", "changelog", "embedding", "index", "start", "sure", "tour"}
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - NO_METRIC))
+def test_a_page_asks_shows_and_limits(page: str) -> None:
+    """A question first, an example that runs, and what not to read out of it."""
+    assert re.search(r"^\*.+\?\*$", PAGES[page], re.MULTILINE)
+    assert "```pycon" in PAGES[page]
+    assert re.search(r"^(\*\*Limits\.\*\*|## Limits)", PAGES[page], re.MULTILINE)
+
+
+def test_every_page_is_reached() -> None:
+    """A page that no list of contents names would not be found."""
+    listed = re.findall(r"^(?:.+<)?(\w+)>?$", PAGES["index"], re.MULTILINE)
+    assert set(PAGES) - {"index"} <= set(listed)
+
+
+def test_every_function_is_explained() -> None:
+    """The API page says what there is, the others what it is for."""
+    text = "\n".join(PAGES[page] for page in PAGES.keys() - {"api", "changelog"})
+    functions = {name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name))}
+    assert {name for name in functions if not re.search(rf"\b{name}\b", text)} == set()
