@@ -169,6 +169,7 @@ _UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
 )
 _JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS"})
 _EMPTY_IS_NULL = "oracle"
+_WIDE_SUMS = frozenset({"postgres", "materialize", "risingwave"})
 _WHOLE_AVERAGES = frozenset({"tsql", "fabric"})
 
 
@@ -180,6 +181,7 @@ def check_shared(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) 
         UnfaithfulError: If there is any such thing among *nodes*.
     """
     _check_known(nodes, dialect)
+    _check_structure(nodes, kinds, dialect)
     _check_kinds(nodes, kinds, dialect)
     _check_fractions(nodes)
 
@@ -201,6 +203,36 @@ def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
         _check_text(node, dialect)
 
 
+def _check_structure(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+    """Refuse forms that SQLite has too, but reads otherwise."""
+    using = any(
+        isinstance(node, exp.Join) and (node.args.get("using") or node.args.get("method"))
+        for node in nodes
+    )
+    for node in nodes:
+        if using and isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
+            raise UnfaithfulError("SQLite has an order of its own of columns that are joined")
+        if isinstance(node, exp.Div) and dialect in _WIDE_SUMS and node.find(exp.Sum):
+            raise UnfaithfulError("a sum of large integers is a decimal")
+        if isinstance(node, exp.Select):
+            _check_aliases(node, kinds)
+
+
+def _check_aliases(select: exp.Select, kinds: Mapping[str, str]) -> None:
+    """Refuse a name that is a column's and another output's, where dialects choose otherwise."""
+    aliases = {
+        item.alias.casefold()
+        for item in select.expressions
+        if isinstance(item, exp.Alias) and item.this.name.casefold() != item.alias.casefold()
+    }
+    for name in ("group", "having", "order"):
+        clause = select.args.get(name)
+        for column in clause.find_all(exp.Column) if clause else ():
+            sure = column.table or (name == "order" and isinstance(column.parent, exp.Ordered))
+            if not sure and column.name.casefold() in aliases & kinds.keys():
+                raise UnfaithfulError(f"{column.name} may be a column or its alias")
+
+
 def _check_text(node: exp.Expr, dialect: str) -> None:
     if dialect == _EMPTY_IS_NULL and is_text(node) and not node.name:
         raise UnfaithfulError("the empty string is NULL in oracle")
@@ -208,6 +240,8 @@ def _check_text(node: exp.Expr, dialect: str) -> None:
         raise UnfaithfulError("NULL is the empty string in oracle")
     if is_text(node) and node.name.rstrip("%_").endswith(" "):
         raise UnfaithfulError("spaces at the end of strings may not count")
+    if is_text(node) and "\\" in node.name:
+        raise UnfaithfulError("SQLite does not escape by backslash")
     if is_text(node) and not node.name.isascii():
         raise UnfaithfulError("SQLite knows the case of ASCII letters only")
 

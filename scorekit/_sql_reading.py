@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from sqlglot import Token, exp
+from sqlglot import Token, TokenType, exp
 
 from scorekit._sql import Script, parse, tokens
 from scorekit._sql_faithful import UnfaithfulError
@@ -82,15 +82,18 @@ def _check_precedence(tree: exp.Expr, text: str, script: Script) -> None:
 
 
 def _n_brackets(text: str, script: Script) -> int:
-    return sum(token.text == "(" for token in tokens(text, script.dialect))
+    return _count(TokenType.L_PAREN, text, script)
+
+
+def _count(kind: TokenType, text: str, script: Script) -> int:
+    return sum(token.token_type == kind for token in tokens(text, script.dialect))
 
 
 def _as_sqlite(tree: exp.Expr, text: str, script: Script) -> exp.Expr:
     """Restore what SQLite tells apart and the parser does not."""
-    if "+" in text:
-        n_written = sum(token.text == "+" for token in tokens(text, script.dialect))
-        if n_written != sum(1 for _ in tree.find_all(exp.Add)):
-            raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
+    n_sums = sum(1 for _ in tree.find_all(exp.Add))
+    if "+" in text and _count(TokenType.PLUS, text, script) != n_sums:
+        raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
     if script.dialect == "sqlite" and tree.find(exp.Cast) is not None:
         written = Counter(map(affinity, _types(tokens(text, script.dialect))))
         if written != Counter(affinity_of(cast) for cast in tree.find_all(exp.Cast)):
@@ -106,7 +109,7 @@ def _types(written: list[Token]) -> Iterator[str]:
     depth, last = 0, ""
     casts: list[tuple[int, list[str] | None]] = []
     for token in written:
-        word = token.text.upper()
+        word = "" if token.token_type == TokenType.STRING else token.text.upper()
         if word == "(":
             depth += 1
             if last == "CAST":

@@ -73,6 +73,10 @@ EQUAL = [
     (None, "SELECT id FROM t WHERE n + 0.1 + 0.2 = n + 0.3", "SELECT id FROM t WHERE n IS NOT NULL"),
     ("postgres", "SELECT id FROM t WHERE n * 3 = 0.3", "SELECT id FROM t WHERE n = 0.1"),
     ("sqlite", "SELECT id FROM t WHERE date('no' || 'w') > '2000-01-01'", "SELECT id FROM t WHERE 1 = 0"),
+    ("postgres", "SELECT name FROM t WHERE name LIKE 'a\\_b'", "SELECT name FROM t WHERE name = 'a_b'"),
+    ("duckdb", "SELECT * FROM u a JOIN u b USING (y)", "SELECT a.y, a.id, a.x, a.name, b.id, b.x, b.name FROM u a JOIN u b ON a.y = b.y"),
+    ("postgres", "SELECT SUM(x) / COUNT(x) FROM t", "SELECT AVG(x) FROM t"),
+    ("mysql", "SELECT id, -x AS x FROM t ORDER BY x + 0 LIMIT 1", "SELECT id, -x FROM t ORDER BY -x LIMIT 1"),
     ("postgres", "SELECT id FROM t WHERE 1 = x IN (1, 2)", "SELECT id FROM t WHERE 1 = (x IN (1, 2))"),
 ]  # fmt: skip
 
