@@ -29,8 +29,8 @@ class Breaker:
         """Refuse to ask where an earlier answer said that it is no use."""
         while self._broken is not None:
             if self._is_broken_for_good or not self._n_under_way:
-                message = f"no more calls are made after: {self._broken.message}"
-                raise JudgeError(self._broken.kind, message)
+                told = f"no more calls are made after: {self._broken.message}"
+                raise JudgeError(self._broken.kind, f"{told}; mend that and make a new judge")
             await self._answered.wait()  # one that succeeds will show that it is of use
 
     @contextlib.contextmanager
@@ -75,7 +75,8 @@ class Budget:
         """Reserve a call that costs at most so much, once it is known whether it fits."""
         while True:
             if self._n_calls == self._max_calls:
-                raise JudgeError("budget", f"max_calls={self._max_calls} calls have been made")
+                told = f"max_calls={self._max_calls} calls have been made"
+                raise JudgeError("budget", f"{told}; a new judge may make more")
             if math.fsum([self._spent, *self._reserved, most]) <= self._max_cost:
                 break
             if not self._reserved:

@@ -593,7 +593,7 @@ def test_max_calls_counts_every_call(server: Any) -> None:
         results = list(pool.map(lambda i: outcome(judge, pair(i)), range(10)))
     assert len(server.requests) == 5
     assert results.count("verdict") == 4
-    assert results.count("budget: max_calls=5 calls have been made") == 6
+    assert sum("max_calls=5 calls have been made; a new" in text for text in results) == 6
 
 
 def outcome(judge: ClaudeJudge, request: JudgeRequest) -> str:
