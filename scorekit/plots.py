@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from scorekit._calibration_error import CalibrationError
 from scorekit._changes import CaseChange
 from scorekit._checks import check_count, check_instance, check_records
 from scorekit._records import is_mapping
@@ -45,14 +46,17 @@ SHADES = ("#1b4f72", "#b9770e", "#1e8449", "#943126", "#5b2c6f")
 FRONTIER = "#707b7c"
 
 
-def plot_reliability(result: ConfidenceCalibration, *, ax: Axes | None = None) -> Axes:
+def plot_reliability(
+    result: ConfidenceCalibration | CalibrationError, *, ax: Axes | None = None
+) -> Axes:
     """
-    Draw stated confidence against accuracy: each level with its interval and number of cases.
+    Draw stated confidence against accuracy: each level or bin with its interval and count.
 
     Points on the diagonal keep their word; an interval below it is overconfidence.
 
     Args:
-        result: From `confidence_calibration` or `calibration_from_counts`.
+        result: From `confidence_calibration`, `calibration_from_counts` or `calibration_error`,
+            whose bins of equal width are drawn at their mean confidence.
         ax: Where to draw; None makes a figure of its own, of which ``ax.figure.savefig`` makes a
             file.
 
@@ -61,7 +65,7 @@ def plot_reliability(result: ConfidenceCalibration, *, ax: Axes | None = None) -
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
-        TypeError: If *result* is not a `ConfidenceCalibration`, or *ax* not an ``Axes``.
+        TypeError: If *result* is none of these, or *ax* not an ``Axes``.
 
     Examples:
         >>> from scorekit import calibration_from_counts
@@ -71,7 +75,7 @@ def plot_reliability(result: ConfidenceCalibration, *, ax: Axes | None = None) -
         >>> plot_reliability(0.9)
         Traceback (most recent call last):
         ...
-        TypeError: result must be a ConfidenceCalibration, got 0.9
+        TypeError: result must be a ConfidenceCalibration or a CalibrationError, got 0.9
 
     .. versionadded:: 0.1.0
     """
@@ -373,8 +377,18 @@ _Dot = tuple[float, float, Interval, str]
 
 
 def _dots(result: object) -> tuple[str, list[_Dot]]:
-    """Return a title, and stated confidence, accuracy, interval and text of each level."""
-    calibration = check_instance("result", result, ConfidenceCalibration)
+    """Return a title, and stated confidence, accuracy, interval and text of each level or bin."""
+    if isinstance(result, CalibrationError):
+        title = f"Calibration error of {result.n_attempts} attempts: {result.score:.2f}"
+        return title, [
+            (part.mean_confidence, part.accuracy, part.interval, f"n = {part.n_attempts}")
+            for part in result.bins
+            if part.mean_confidence is not None
+            and part.accuracy is not None
+            and part.interval is not None
+        ]
+    if not isinstance(result, ConfidenceCalibration):
+        refuse("result", "a ConfidenceCalibration or a CalibrationError", result, TypeError)
     dots = [
         (
             level.nominal,
@@ -382,11 +396,11 @@ def _dots(result: object) -> tuple[str, list[_Dot]]:
             level.interval,
             f"{_label(level.level)}\nn = {level.n_cases}",
         )
-        for level in calibration.levels
+        for level in result.levels
         if level.accuracy is not None and level.interval is not None
     ]
-    score = "no score" if calibration.score is None else f"score {calibration.score:.2f}"
-    return f"Calibration over {calibration.n_cases} cases: {score}", dots
+    score = "no score" if result.score is None else f"score {result.score:.2f}"
+    return f"Calibration over {result.n_cases} cases: {score}", dots
 
 
 def _curves(results: object) -> dict[str, tuple[PassAtK, ...]]:

@@ -15,6 +15,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.testing.compare import compare_images
+from matplotlib.text import Annotation
 
 import scorekit
 from scorekit import (
@@ -23,6 +24,7 @@ from scorekit import (
     InputError,
     MissingExtraError,
     Run,
+    calibration_error,
     calibration_from_counts,
     code_report,
     compare_reports,
@@ -143,6 +145,16 @@ def test_one_case_and_ten_thousand(n_cases: int, tmp_path: Path) -> None:
         _save(ax, tmp_path / "figure.png")
 
 
+def test_bins_of_numeric_confidences_are_drawn_where_they_lie(tmp_path: Path) -> None:
+    """Each bin that holds attempts stands at its mean confidence; empty ones are left out."""
+    result = calibration_error([0.1, 0.3, 0.3, 0.95], [False, False, True, True], n_bins=5)
+    ax = plot_reliability(result)
+    texts = [(text.xy[0], text.get_text()) for text in ax.texts if isinstance(text, Annotation)]
+    assert texts == [(0.1, "n = 1"), (0.3, "n = 2"), (0.95, "n = 1")]
+    assert ax.get_title() == "Calibration error of 4 attempts: 0.14"
+    _save(ax, tmp_path / "bins.png")
+
+
 def test_folded_cases_are_counted() -> None:
     """What is not drawn is said, and the worst and the best are what is drawn."""
     comparison = _comparison(10_000)
@@ -216,7 +228,7 @@ NOTHING = "must be a result with something to draw, got "
         (
             lambda: plot_reliability(ONE),
             TypeError,
-            "result must be a ConfidenceCalibration, got 1",
+            "result must be a ConfidenceCalibration or a CalibrationError, got 1",
         ),
         (lambda: plot_comparison(ONE), TypeError, "comparison must be a Comparison, got 1"),
         (lambda: plot_comparison(_comparison(2), max_cases=1), InputError, "max_cases must be an"),
