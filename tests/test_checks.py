@@ -21,7 +21,7 @@ from scorekit import (
 )
 from scorekit._checks import check_instance
 
-DURATIONS = [np.timedelta64(5, unit) for unit in ("s", "ns", "D")] + [np.timedelta64(5)]
+DURATIONS = [np.timedelta64(5, unit) for unit in ("s", "ns", "D")] + [*np.array([5]).view("m8")]
 
 
 @pytest.mark.parametrize("value", DURATIONS, ids=repr)
