@@ -286,12 +286,11 @@ class _Run:
         if case.expected is not None:
             recall_evidence(case.generated, case.expected, case.dialect, case.schema, known)
         correctness = await acorrectness(case, self.judge, self.evidence, self.timeout_seconds)
-        asked = case_score(case, correctness, (None, None, None), started)
         return attrs.evolve(
             computed,
             query_correctness=correctness,
-            duration_seconds=max(computed.duration_seconds, asked.duration_seconds),
-            n_failed=computed.n_failed + asked.n_failed,
+            duration_seconds=max(computed.duration_seconds, time.perf_counter() - started),
+            n_failed=computed.n_failed + (correctness is not None and failed(correctness)),
         )
 
     async def _computed(self, function: Callable[[SqlCase], R], n: int) -> AsyncIterator[list[R]]:
