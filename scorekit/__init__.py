@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from scorekit._sql_case import SqlCaseScore as SqlCaseScore
     from scorekit._sql_case import ascore_sql_case as ascore_sql_case
     from scorekit._sql_case import score_sql_case as score_sql_case
+    from scorekit._sql_columns import sql_cases_from_columns as sql_cases_from_columns
+    from scorekit._sql_columns import table_accuracies as table_accuracies
     from scorekit._verdict import MarginVerdict as MarginVerdict
     from scorekit._verdict import SuiteVerdict as SuiteVerdict
     from scorekit._voting import VotingJudge as VotingJudge
@@ -146,6 +148,7 @@ _MODULES = {
     "_samples": ("CodeSample",),
     "_result_accuracy": ("ResultAccuracy", "result_accuracy"),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
+    "_sql_columns": ("sql_cases_from_columns", "table_accuracies"),
     "_verdict": ("MarginVerdict", "SuiteVerdict"),
     "_voting": ("VotingJudge",),
     "agreement": ("CorrectedMean", "JudgeAgreement", "corrected_mean", "judge_agreement"),

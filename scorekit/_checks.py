@@ -189,6 +189,8 @@ def check_same_length(name: str, length: int, other: str, other_length: int) -> 
 
 def as_builtins(values: Any) -> Any:
     """Return an array (NumPy, pandas, Arrow) as a list, anything else as it is."""
+    if hasattr(values, "to_pylist"):  # Arrow
+        return values.to_pylist()
     return values.tolist() if hasattr(values, "tolist") else values
 
 
@@ -204,7 +206,7 @@ def check_labels(name: str, values: object, length: int) -> list[int]:
             codes.append(code_of.setdefault(label, len(code_of)))
         except TypeError:
             refuse(f"{name}[{i}]", "a hashable label", label, TypeError)
-        if _is_missing(label) or differs_from_itself(label):
+        if is_missing(label) or differs_from_itself(label):
             refuse(f"{name}[{i}]", "a label that is not missing", label)
     return codes
 
@@ -324,14 +326,15 @@ def split_missing(name: str, values: object) -> tuple[NDArray[Any], NDArray[np.b
     array = column(name, values, "numbers")
     if array.dtype.kind not in "fO":
         return array, np.zeros(array.size, dtype=np.bool_)
-    missing = np.fromiter(map(_is_missing, array.tolist()), np.bool_, array.size)
+    missing = np.fromiter(map(is_missing, array.tolist()), np.bool_, array.size)
     filled = np.where(missing, 0, array)
     if array.dtype.kind == "f" and (filled == np.floor(filled)).all() and filled.max() < MAX_COUNT:
         filled = filled.astype(np.int64)
     return filled, missing
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Tell None, NaN and ``pd.NA``."""
     is_nan = isinstance(value, float) and math.isnan(value)
     return value is None or is_nan or type(value).__name__ == "NAType"
 

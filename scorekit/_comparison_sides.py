@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -55,8 +56,10 @@ def read(name: str, run: object) -> Side:
     failing: frozenset[tuple[Suite, str]] = frozenset()
     suites: dict[Suite, Cases] = {}
     if isinstance(run, CodeReport):
+        by_model: defaultdict[str, Cases] = defaultdict(dict)
         for c in run.cases:
-            suites.setdefault(("code_score", c.model), {})[c.case_id] = c.scores
+            by_model[c.model][c.case_id] = c.scores
+        suites = {("code_score", model): cases for model, cases in by_model.items()}
     elif isinstance(run, SqlReport):
         suites, failing = _sql_suites(run)
     elif is_mapping(run):

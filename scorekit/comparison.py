@@ -250,6 +250,7 @@ def compare_reports(
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
     pairs = [_paired(suite, cases, after.get(suite, {})) for suite, cases in before.items()]
     pairs = [pair for pair in pairs if pair.case_ids]
+    n_shared = {pair.suite: len(pair.case_ids) for pair in pairs}
     if not pairs:
         found = [case_id for cases in after.values() for case_id in cases]
         refuse("current", "a run with a case of baseline", found)
@@ -274,15 +275,15 @@ def compare_reports(
     moved.sort(key=itemgetter(0))
     gone = [
         (key in new.failing, _change(key, score, None, shared_model))
-        for key, score in _only_in(before, after)
+        for key, score in _only_in(before, after, n_shared)
     ]
     return Comparison(
         regressions=tuple(change for delta, change in moved if delta < 0),
         improvements=tuple(change for delta, change in reversed(moved) if delta > 0),
-        n_unchanged=sum(len(pair.case_ids) for pair in pairs) - len(moved),
+        n_unchanged=sum(n_shared.values()) - len(moved),
         new_cases=tuple(
             _change(key, None, score, shared_model)
-            for key, score in _only_in(after, before)
+            for key, score in _only_in(after, before, n_shared)
             if key not in old.failing
         ),
         removed_cases=tuple(change for fails, change in gone if not fails),
@@ -306,6 +307,9 @@ class _Paired(NamedTuple):
 
 
 def _paired(suite: Suite, before: Cases, after: Cases) -> _Paired:
+    case_ids = list(before)
+    if case_ids == list(after):  # as in two runs of one suite; nothing to look up
+        return _Paired(suite, case_ids, list(before.values()), list(after.values()))
     case_ids = [case_id for case_id in before if case_id in after]
     sides = (list(map(side.__getitem__, case_ids)) for side in (before, after))
     return _Paired(suite, case_ids, *sides)
@@ -328,13 +332,15 @@ def _moved(
 
 
 def _only_in(
-    side: dict[Suite, Cases], other: dict[Suite, Cases]
+    side: dict[Suite, Cases], other: dict[Suite, Cases], n_shared: dict[Suite, int]
 ) -> Iterator[tuple[tuple[Suite, str], float]]:
     """Yield the cases that the other side lacks, with their mean score."""
     for suite, cases in side.items():
-        lacking = other.get(suite, {})
+        if len(cases) == n_shared.get(suite, 0):
+            continue
+        there = other.get(suite, {})
         for case_id, scores in cases.items():
-            if case_id not in lacking:
+            if case_id not in there:
                 yield (suite, case_id), fmean(scores)
 
 

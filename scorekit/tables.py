@@ -117,7 +117,7 @@ def table_accuracy(
     .. versionadded:: 0.1.0
     """
     check_text("generated", generated, empty=True)
-    expected = _expected(expected_tables)
+    expected = check_tables("expected_tables", expected_tables)
     try:
         extracted = _extract(generated, dialect)
     except SqlError as error:
@@ -147,14 +147,15 @@ def table_accuracy(
     )
 
 
-def _expected(names: object) -> tuple[str, ...]:
-    if not _is_iterable(names) or isinstance(names, str | bytes) or is_mapping(names):
-        refuse("expected_tables", "an iterable of strings", names, TypeError)
-    items = tuple(islice(names, MAX_EXPECTED + 1))
+def check_tables(name: str, tables: object) -> tuple[str, ...]:
+    """Return names of tables in lower case, each once, sorted."""
+    if not _is_iterable(tables) or isinstance(tables, str | bytes) or is_mapping(tables):
+        refuse(name, "an iterable of strings", tables, TypeError)
+    items = tuple(islice(tables, MAX_EXPECTED + 1))
     if len(items) > MAX_EXPECTED:
-        refuse("expected_tables", f"at most {MAX_EXPECTED} names", items)
-    checked = (check_text(f"expected_tables[{i}]", item) for i, item in enumerate(items))
-    return tuple(sorted({name.casefold() for name in checked}))
+        refuse(name, f"at most {MAX_EXPECTED} names", items)
+    checked = (check_text(f"{name}[{i}]", item) for i, item in enumerate(items))
+    return tuple(sorted({table.casefold() for table in checked}))
 
 
 def _is_iterable(value: object) -> TypeGuard[Iterable[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -21,8 +22,14 @@ from scorekit import (
     CodeTally,
     CodeWeights,
     InputError,
+    SqlCase,
     code_report,
     code_report_from_columns,
+    mean_interval,
+    score_sql_cases,
+    sql_cases_from_columns,
+    table_accuracies,
+    table_accuracy,
 )
 
 NAMES = st.sampled_from(["a", "b", "naïve | <b>*"])
@@ -220,3 +227,180 @@ def test_column_errors(columns: dict[str, Any], error: type[Exception], message:
     with pytest.raises(error) as caught:
         code_report_from_columns(**{**call, **columns})
     assert str(caught.value) == message
+
+
+SQL = ["SELECT x FROM a", "SELECT x FROM a JOIN b USING (i)", "SELECT (", "SELECT 1"] * 5
+TABLES = [["a"], ["A", "c"], ["a"], []] * 5
+
+
+@pytest.mark.parametrize("make", [as_lists, as_pandas, as_nullable, as_polars, as_arrow])
+def test_table_accuracy_of_a_table_of_any_kind(make: Any) -> None:
+    """Entry i is the score of row i."""
+    table = make({"sql": SQL, "tables": TABLES})
+    scores = table_accuracies(table["sql"], table["tables"], dialect="sqlite")
+    assert scores.dtype == np.float64
+    expected = [
+        table_accuracy(*row, dialect="sqlite").score for row in zip(SQL, TABLES, strict=True)
+    ]
+    assert scores.tolist() == expected == [1.0, 1 / 3, 0.0, 1.0] * 5
+
+
+def test_table_accuracy_on_workers() -> None:
+    """An executor gives the same scores, and the progress hears of the end."""
+    told: list[tuple[int, int | None]] = []
+    with ThreadPoolExecutor(2) as executor:
+        scores = table_accuracies(
+            SQL * 60, TABLES * 60, executor=executor, progress=lambda *done: told.append(done)
+        )
+    assert scores.tolist() == table_accuracies(SQL * 60, TABLES * 60).tolist()
+    assert told[-1] == (1200, 1200)
+
+
+@pytest.mark.parametrize(
+    ("sql", "tables", "error", "message"),
+    [
+        ([], [], InputError, "generated must be a non-empty sequence of strings, got ()"),
+        ("x", [[]], TypeError, "generated must be a non-empty sequence of strings, got 'x'"),
+        (["x", 1], [[], []], TypeError, "generated[1] must be a string, got 1"),
+        (
+            ["x"],
+            ["users"],
+            TypeError,
+            "expected_tables[0] must be an iterable of strings, got 'users'",
+        ),
+        (
+            ["x"],
+            [["a", ""]],
+            InputError,
+            "expected_tables[0][1] must be a non-empty string, got ''",
+        ),
+        (
+            ["x"],
+            [[], []],
+            InputError,
+            "expected_tables and generated must be equally long, got 2 and 1",
+        ),
+    ],
+)
+def test_errors_of_columns_of_queries(
+    sql: Any, tables: Any, error: type[Exception], message: str
+) -> None:
+    """The column is named, and the row."""
+    with pytest.raises(error) as caught:
+        table_accuracies(sql, tables)
+    assert str(caught.value) == message
+
+
+CASES = [
+    SqlCase(case_id="a", generated="SELECT 1"),
+    SqlCase(
+        case_id="b",
+        generated="SELECT x FROM t",
+        expected="SELECT x FROM t",
+        expected_tables=("t", "u"),
+        is_valid=True,
+        safety_valid=True,
+        should_pass=False,
+        expected_safe=False,
+        errors=("no such table: u",),
+        confidence="high",
+        dialect="sqlite",
+        schema="CREATE TABLE t (x INT)",
+        question="Which x?",
+    ),
+    SqlCase(case_id="c", generated="", is_valid=False, should_pass=True),
+]
+
+
+@pytest.mark.parametrize("make", [as_lists, as_pandas, as_nullable, as_polars, as_arrow])
+def test_a_table_of_any_kind_becomes_cases(make: Any) -> None:
+    """Lists, pandas, polars, Arrow; what is missing stays not known."""
+    names = [field.name for field in attrs.fields(SqlCase)]
+    columns = {name: [getattr(case, name) for case in CASES] for name in names}
+    lists = {  # as a file would hold them; Arrow and polars know no tuples
+        name: [list(v) if isinstance(v, tuple) else v for v in column]
+        for name, column in columns.items()
+    }
+    table = make(lists)
+    cases = sql_cases_from_columns(**{name: table[name] for name in names})
+    assert cases == tuple(CASES)
+    assert score_sql_cases(cases).n_cases == 3
+
+
+def test_what_holds_for_all_cases() -> None:
+    """One dialect and one schema, as text or mapping; several accepted queries; no columns."""
+    schema = {"t": {"x": "INT"}}
+    cases = sql_cases_from_columns(
+        case_id=["a", "b"],
+        generated=np.array(["SELECT 1", "SELECT 2"]),
+        expected=["SELECT 1", ["SELECT 2", "SELECT 1 + 1"]],
+        dialect="sqlite",
+        schema=schema,
+    )
+    assert cases == tuple(
+        SqlCase(case_id=i, generated=sql, expected=gold, dialect="sqlite", schema=schema)
+        for i, sql, gold in [
+            ("a", "SELECT 1", "SELECT 1"),
+            ("b", "SELECT 2", ("SELECT 2", "SELECT 1 + 1")),
+        ]
+    )
+    texts = sql_cases_from_columns(case_id=["a"], generated=["x"], schema="CREATE TABLE t (x)")
+    assert texts[0].schema == "CREATE TABLE t (x)"
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        (
+            {"case_id": "ab"},
+            TypeError,
+            "case_id must be a non-empty sequence of strings, got 'ab'",
+        ),
+        (
+            {"question": "Which?"},
+            TypeError,
+            "question must be a non-empty sequence of entries, got 'Which?'",
+        ),
+        (
+            {"expected": ["SELECT 1"]},
+            InputError,
+            "expected and case_id must be equally long, got 1 and 2",
+        ),
+        (
+            {"generated": ["SELECT 1", None]},
+            TypeError,
+            "row 1: generated must be a string, got None",
+        ),
+        (
+            {"confidence": ["high", "sure"]},
+            InputError,
+            "row 1: confidence must be one of 'high', 'medium', 'low', got 'sure'",
+        ),
+        (
+            {"expected_tables": [None, "users"]},
+            TypeError,
+            "row 1: expected_tables must be a sequence of strings, got 'users'",
+        ),
+    ],
+)
+def test_errors_of_columns_of_cases(
+    columns: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The column is named, and the row."""
+    call: dict[str, Any] = {"case_id": ["a", "b"], "generated": ["SELECT 1", "SELECT 2"]}
+    with pytest.raises(error) as caught:
+        sql_cases_from_columns(**{**call, **columns})
+    assert str(caught.value) == message
+
+
+def test_groups_as_a_column_of_any_kind() -> None:
+    """Labels of clusters may come from any table, Arrow's chunks too."""
+    scores, labels = [0.0, 1.0, 1.0, 0.0], ["a", "a", "b", "c"]
+    expected = mean_interval(scores, clusters=labels)
+    for column in (
+        np.array(labels),
+        pd.Series(labels),
+        pl.Series(labels),
+        pa.chunked_array([labels]),
+    ):
+        assert mean_interval(scores, clusters=column) == expected

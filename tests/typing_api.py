@@ -69,6 +69,12 @@ def reports() -> None:
         case_id=pd.Series(["a"]), model="m", compiled=pl.Series([True]), cost_usd=[None]
     )
     assert_type(by_column, CodeReport)
+    rows = scorekit.sql_cases_from_columns(
+        case_id=pd.Series(["a"]), generated=["SELECT 1"], is_valid=[None], dialect="sqlite"
+    )
+    assert_type(rows, tuple[SqlCase, ...])
+    accuracies = scorekit.table_accuracies(pl.Series(["SELECT 1"]), [["t"]], progress=print)
+    assert_type(accuracies, NDArray[np.float64])
     assert_type(scorekit.CodeTally().merge(scorekit.CodeTally()).result(), CodeReport)
     lengths = scorekit.map_scores(len, ["a", "bc"], progress=print)
     assert_type(lengths, Generator[int, None, None])
