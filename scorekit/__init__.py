@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from scorekit._calibration_error import CalibrationError as CalibrationError
     from scorekit._calibration_error import calibration_error as calibration_error
     from scorekit._changes import CaseChange as CaseChange
+    from scorekit._code_statistics import CaseStatistics as CaseStatistics
+    from scorekit._code_statistics import CodeReport as CodeReport
+    from scorekit._code_statistics import ModelStatistics as ModelStatistics
     from scorekit._costs import PRICES as PRICES
     from scorekit._costs import ModelPrice as ModelPrice
     from scorekit._costs import cost_of_pass as cost_of_pass
@@ -96,10 +99,7 @@ if TYPE_CHECKING:
     from scorekit.plots import plot_cost_quality as plot_cost_quality
     from scorekit.plots import plot_pass_at_k as plot_pass_at_k
     from scorekit.plots import plot_reliability as plot_reliability
-    from scorekit.reports import CaseStatistics as CaseStatistics
-    from scorekit.reports import CodeReport as CodeReport
     from scorekit.reports import CodeTally as CodeTally
-    from scorekit.reports import ModelStatistics as ModelStatistics
     from scorekit.reports import code_report as code_report
     from scorekit.reports import code_report_from_columns as code_report_from_columns
     from scorekit.runs import CrossTier as CrossTier
@@ -137,6 +137,7 @@ _MODULES = {
     "_calibration_error": ("CalibrationBin", "CalibrationError", "calibration_error"),
     "_changes": ("CaseChange",),
     "_best": ("BestAtK", "best_at_k"),
+    "_code_statistics": ("CaseStatistics", "CodeReport", "ModelStatistics"),
     "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
     "_extrapolation": ("ExtrapolatedPassAtK", "extrapolate_pass_at_k"),
     "_g_pass": ("GPassAtK", "g_pass_at_k"),
@@ -145,8 +146,8 @@ _MODULES = {
     "_messages": ("ErrorCategory",),
     "_power": ("minimum_detectable_effect", "required_tasks"),
     "_records": ("MetricError", "Record"),
-    "_samples": ("CodeSample",),
     "_result_accuracy": ("ResultAccuracy", "result_accuracy"),
+    "_samples": ("CodeSample",),
     "_sql_case": ("SqlCase", "SqlCaseScore", "ascore_sql_case", "score_sql_case"),
     "_sql_columns": ("sql_cases_from_columns", "table_accuracies"),
     "_verdict": ("MarginVerdict", "SuiteVerdict"),
@@ -184,10 +185,7 @@ _MODULES = {
     "parallel": ("map_scores",),
     "plots": ("plot_comparison", "plot_cost_quality", "plot_pass_at_k", "plot_reliability"),
     "reports": (
-        "CaseStatistics",
-        "CodeReport",
         "CodeTally",
-        "ModelStatistics",
         "code_report",
         "code_report_from_columns",
     ),

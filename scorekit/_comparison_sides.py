@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from scorekit._checks import check_flag, check_items, check_number, is_flag, is_ordered
+from scorekit._code_statistics import CodeReport
 from scorekit._records import is_mapping
 from scorekit._sql_case import failed
 from scorekit.cases import SqlReport
 from scorekit.errors import refuse, shown
-from scorekit.reports import CodeReport
 
 Comparable = CodeReport | SqlReport | Mapping[str, float | Iterable[float]]
 

@@ -23,7 +23,6 @@ from scorekit._sql_case import SqlCase
 from scorekit.parallel import Progress, map_scores
 from scorekit.tables import check_tables, table_accuracy
 
-
 _ONE_FOR_ALL = ("dialect", "schema")
 """Columns that may be one value."""
 

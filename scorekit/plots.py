@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from scorekit._calibration_error import CalibrationError
 from scorekit._changes import CaseChange
 from scorekit._checks import check_count, check_instance, check_records
+from scorekit._code_statistics import CodeReport
 from scorekit._records import is_mapping
 from scorekit.calibration import ConfidenceCalibration
 from scorekit.comparison import Comparison
 from scorekit.errors import MissingExtraError, one_line, refuse
 from scorekit.intervals import Interval
-from scorekit.reports import CodeReport
 from scorekit.runs import TierStatistics
 from scorekit.sampling import PassAtK
 

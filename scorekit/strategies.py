@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from scorekit._changes import CaseChange
+from scorekit._code_statistics import CaseStatistics, CodeReport, ModelStatistics
 from scorekit._estimate_strategies import (
     best_at_k_results,
     calibration_bins,
@@ -61,12 +62,7 @@ from scorekit.comparison import Comparison, compare_reports
 from scorekit.intervals import Interval, proportion_interval
 from scorekit.judge_cache import CacheStatistics
 from scorekit.judging import QueryCorrectness, query_correctness
-from scorekit.reports import (
-    CaseStatistics,
-    CodeReport,
-    ModelStatistics,
-    code_report,
-)
+from scorekit.reports import code_report
 from scorekit.runs import (
     CrossTier,
     RunScore,
