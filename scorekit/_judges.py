@@ -187,6 +187,7 @@ async def _wait(awaitable: Awaitable[Any]) -> Any:
 
 
 def as_verdict(answer: object) -> Verdict:
+    """Return a judge's answer as a verdict, which may be only its score."""
     if isinstance(answer, Verdict):
         return answer
     if isinstance(answer, bool | int | float) and answer in SCORES:

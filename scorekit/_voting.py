@@ -13,11 +13,12 @@ from scorekit._judges import (
     Judge,
     JudgeRequest,
     Verdict,
+    as_verdict,
     keeps_limit,
     total_cost,
     total_usage,
 )
-from scorekit.errors import JudgeError, refuse, shown
+from scorekit.errors import JudgeError, refuse
 from scorekit.judging import TIMEOUT_MESSAGE
 
 
@@ -26,13 +27,6 @@ def checked_judge(judge: object) -> Judge:
     known = check_instance("judge", judge, Judge)  # type: ignore[type-abstract]  # a protocol
     check_text("identity of the judge", known.identity)
     return known
-
-
-def checked_verdict(answer: object) -> Verdict:
-    """Return a judge's answer if it is a verdict."""
-    if isinstance(answer, Verdict):
-        return answer
-    raise JudgeError("invalid_response", f"a judge must return a Verdict, got {shown(answer)}")
 
 
 class VotingJudge:
@@ -102,7 +96,7 @@ class VotingJudge:
         votes: list[Verdict | BaseException] = []
         for ballot in self._ballots(request):
             try:
-                votes.append(checked_verdict(self._judge.judge(ballot)))
+                votes.append(as_verdict(self._judge.judge(ballot)))
             except (JudgeError, TimeoutError) as error:
                 votes.append(error)
                 break
@@ -115,7 +109,7 @@ class VotingJudge:
         return _elected(await asyncio.gather(*asks, return_exceptions=True))
 
     async def _avote(self, ballot: JudgeRequest) -> Verdict:
-        return checked_verdict(await self._judge.ajudge(ballot))
+        return as_verdict(await self._judge.ajudge(ballot))
 
     def peek(self, request: JudgeRequest, /) -> Verdict | None:
         """Return the majority verdict if the judge remembers every vote; never raises."""

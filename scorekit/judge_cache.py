@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Final, Self, cast
 import attrs
 
 from scorekit._checks import check_count, check_number, check_text
-from scorekit._judges import Judge, JudgeRequest, Verdict, keeps_limit
+from scorekit._judges import Judge, JudgeRequest, Verdict, as_verdict, keeps_limit
 from scorekit._keys import key_of
 from scorekit._records import Record
 from scorekit._single_flight import SingleFlight
-from scorekit._voting import VotingJudge, checked_judge, checked_verdict
+from scorekit._voting import VotingJudge, checked_judge
 from scorekit.errors import refuse
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ class CachedJudge:
         return verdict
 
     def _keep(self, key: str, answer: object) -> Verdict:
-        verdict, now = checked_verdict(answer), self._clock()
+        verdict, now = as_verdict(answer), self._clock()
         hit = attrs.evolve(verdict, cached=True)
         self._remember(key, now, hit)
         self._write(key, now, hit)

@@ -281,14 +281,22 @@ def test_errors_are_never_kept(ask: Ask, failure: Exception, tmp_path: Path) -> 
     assert execute(tmp_path / "c", "SELECT count(*) FROM Cache") == [(1,)]
 
 
-@pytest.mark.parametrize("answer", [None, 1.0, "equivalent", {"score": 1.0}])
+@pytest.mark.parametrize("answer", [None, 0.7, "equivalent", {"score": 1.0}])
 def test_what_is_no_verdict_is_an_error_and_not_kept(ask: Ask, answer: Any) -> None:
     """A cached None would be asked for again for ever, or worse, be believed."""
     judge = CachedJudge(Counting(lambda _: answer))
     with pytest.raises(JudgeError) as caught:
         ask(judge, request())
-    assert str(caught.value) == f"invalid_response: a judge must return a Verdict, got {answer!r}"
+    wanted = "a judge must return a Verdict or a score of 1.0, 0.5 or 0.0"
+    assert str(caught.value) == f"invalid_response: {wanted}, got {answer!r}"
     assert judge.peek(request()) is None
+
+
+def test_a_bare_score_is_a_verdict_here_too(ask: Ask) -> None:
+    """Wrapping a judge does not change what it may answer."""
+    bare: Any = 0.5
+    for wrapped in (CachedJudge, VotingJudge):
+        assert ask(wrapped(Counting(lambda _: bare)), request()).score == 0.5
 
 
 def test_a_verdict_too_long_or_strange_for_disk_stays_in_memory(
@@ -1529,10 +1537,11 @@ def test_other_failures_pass_as_they_are(ask: Ask, failure: Exception) -> None:
     def answer(_: JudgeRequest) -> Verdict:
         raise failure
 
+    no_verdict: Any = "yes"
     with pytest.raises(type(failure)):
         ask(VotingJudge(Counting(answer)), request())
     with pytest.raises(JudgeError, match=r"^invalid_response: a judge must return a Verdict"):
-        ask(VotingJudge(Counting(lambda _: 1.0)), request())
+        ask(VotingJudge(Counting(lambda _: no_verdict)), request())
 
 
 def test_asynchronous_votes_run_side_by_side() -> None:
