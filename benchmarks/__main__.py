@@ -1,7 +1,9 @@
 """
 Run all benchmarks and write ``docs/benchmarks.md``; with ``--quick`` small ones, only printed.
 
-    python -m benchmarks [--quick]
+    python -m benchmarks [--quick] [queries.jsonl ...]
+
+Tables of SQL are timed on the queries of the files, see `bench_tables`, or on a few built-in ones.
 """
 
 from __future__ import annotations
@@ -80,7 +82,8 @@ def main() -> None:
     parts = [head]
     for title, module in list(SECTIONS.items())[: QUICK if quick else None]:
         print(f"{title} ...", file=sys.stderr, flush=True)
-        parts.append(f"## {title}\n\n{output(module, *['--quick'][:quick])}\n")
+        options = sys.argv[1:] if module == "bench_tables" else ["--quick"][:quick]
+        parts.append(f"## {title}\n\n{output(module, *options)}\n")
     page = "\n".join([*parts, TAIL])
     if quick:
         print(page)
