@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from scorekit._costs import ModelPrice as ModelPrice
     from scorekit._costs import cost_of_pass as cost_of_pass
     from scorekit._costs import token_cost as token_cost
+    from scorekit._exact_tests import McNemarTest as McNemarTest
+    from scorekit._exact_tests import mcnemar_test as mcnemar_test
     from scorekit._extrapolation import ExtrapolatedPassAtK as ExtrapolatedPassAtK
     from scorekit._extrapolation import extrapolate_pass_at_k as extrapolate_pass_at_k
     from scorekit._g_pass import GPassAtK as GPassAtK
@@ -139,6 +141,7 @@ _MODULES = {
     "_best": ("BestAtK", "best_at_k"),
     "_code_statistics": ("CaseStatistics", "CodeReport", "ModelStatistics"),
     "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
+    "_exact_tests": ("McNemarTest", "mcnemar_test"),
     "_extrapolation": ("ExtrapolatedPassAtK", "extrapolate_pass_at_k"),
     "_g_pass": ("GPassAtK", "g_pass_at_k"),
     "_judges": ("Judge", "JudgeRequest", "Verdict", "judge_from_function"),

@@ -29,6 +29,14 @@ class CaseChange(Record):
     """Mean score over the attempts, in ``[0, 1]``."""
     delta: float | None
     """``current - baseline``; negative is worse."""
+    p_value: float | None
+    """
+    Fisher's exact test of this case's attempts, one-sided in the direction of the change.
+
+    None where a side is missing, or an attempt not scored 0 or 1.  It only describes: by chance
+    alone up to ten in a hundred unchanged cases fall below .05, five in either direction.  The
+    suite verdict decides.
+    """
 
 
 def as_text(title: str, changes: tuple[CaseChange, ...]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from scorekit._best import BestAtK, best_at_k
 from scorekit._calibration_error import CalibrationBin, CalibrationError, calibration_error
+from scorekit._exact_tests import McNemarTest, mcnemar_test
 from scorekit._extrapolation import ExtrapolatedPassAtK, extrapolate_pass_at_k
 from scorekit._g_pass import GPassAtK, g_pass_at_k
 from scorekit._input_strategies import CONFIDENCES, UNIT, sample_counts, suite_counts
@@ -151,6 +152,16 @@ def margin_verdicts(draw: st.DrawFn) -> MarginVerdict:
     compared = compare_reports(before, after, margin=draw(st.floats(0.01, 0.9)))
     assert compared.suite.within_margin is not None  # noqa: S101 - asked for
     return compared.suite.within_margin
+
+
+def mcnemar_tests() -> st.SearchStrategy[McNemarTest]:
+    """
+    Draw results of `scorekit.mcnemar_test`.
+
+    .. versionadded:: 0.1.0
+    """
+    counts = st.integers(0, 200)
+    return st.builds(mcnemar_test, n_pass_to_fail=counts, n_fail_to_pass=counts)
 
 
 @st.composite

@@ -33,6 +33,7 @@ STRATEGIES = {
     "LevelCalibration": "level_calibrations",
     "MajorityAtK": "majority_at_k_results",
     "MarginVerdict": "margin_verdicts",
+    "McNemarTest": "mcnemar_tests",
     "MetricError": "metric_errors",
     "ModelPrice": "model_prices",
     "ModelStatistics": "model_statistics",

@@ -24,6 +24,7 @@ from scorekit._changes import (
 from scorekit._checks import check_choice, check_flag, check_number
 from scorekit._comparison_sides import Cases, Comparable, Suite, kind, read
 from scorekit._differences import DECIMAL_NOISE, Groups
+from scorekit._exact_tests import change_p_value
 from scorekit._records import FrozenMapping, Report, is_mapping
 from scorekit._verdict import (
     ADJUSTMENTS,
@@ -169,7 +170,8 @@ def compare_reports(
 
     Cases are paired by case and model, or by case alone where each side holds one model, so that
     two models can be compared.  A case's score is the mean over its attempts; it regressed if it
-    dropped by **more** than *threshold*.  The list of cases describes; the suite verdict decides.
+    dropped by **more** than *threshold*.  The list of cases describes, and so does the p value of
+    each; the suite verdict decides.
 
     The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
     Cochran-Mantel-Haenszel test over the attempts, its interval the weighted risk difference with
@@ -328,7 +330,11 @@ def _moved(
     old, new = case_means(pair.before), case_means(pair.after)
     for i in np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE).tolist():
         left, right = float(old[i]), float(new[i])
-        yield right - left, _change((pair.suite, pair.case_ids[i]), left, right, shared_model)
+        key, p_value = (
+            (pair.suite, pair.case_ids[i]),
+            change_p_value(pair.before[i], pair.after[i]),
+        )
+        yield right - left, _change(key, left, right, shared_model, p_value)
 
 
 def _only_in(
@@ -345,7 +351,11 @@ def _only_in(
 
 
 def _change(
-    key: tuple[Suite, str], left: float | None, right: float | None, shared_model: str | None
+    key: tuple[Suite, str],
+    left: float | None,
+    right: float | None,
+    shared_model: str | None,
+    p_value: float | None = None,
 ) -> CaseChange:
     (metric, model), case_id = key
     return CaseChange(
@@ -355,6 +365,7 @@ def _change(
         baseline=left,
         current=right,
         delta=None if left is None or right is None else right - left,
+        p_value=p_value,
     )
 
 

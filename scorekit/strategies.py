@@ -23,6 +23,7 @@ from scorekit._estimate_strategies import (
     judge_agreements,
     majority_at_k_results,
     margin_verdicts,
+    mcnemar_tests,
     pass_hat_k_results,
     result_accuracies,
     sql_equivalences,
@@ -111,6 +112,7 @@ __all__ = [
     "level_calibrations",
     "majority_at_k_results",
     "margin_verdicts",
+    "mcnemar_tests",
     "metric_errors",
     "model_prices",
     "model_statistics",
@@ -307,6 +309,7 @@ def case_changes(draw: st.DrawFn) -> CaseChange:
         baseline=left,
         current=right,
         delta=None if left is None or right is None else right - left,
+        p_value=None if left is None or right is None else draw(st.none() | UNIT),
     )
 
 

@@ -43,6 +43,7 @@ from scorekit import (
     judge_from_function,
     letter_grade,
     majority_at_k,
+    mcnemar_test,
     pass_at_k,
     pass_hat_k,
     query_correctness,
@@ -155,6 +156,9 @@ MADE: list[Record] = [
     compare_reports({"only": 0.5}, {"only": 0.25}).suite,
     MARGIN,
     MARGIN.within_margin,
+    mcnemar_test(n_pass_to_fail=np.int64(12), n_fail_to_pass=3),  # type: ignore[arg-type]
+    mcnemar_test(n_pass_to_fail=0, n_fail_to_pass=0),
+    *compare_reports({"a": [1, 1]}, {"a": [0, 0]}).regressions,
     Interval(low=-math.inf, high=math.inf, confidence=0.5, method="none"),
     Interval(low=np.float32(0.5), high=Decimal(1), confidence=Fraction(1, 2), method="by hand"),  # type: ignore[arg-type]
     pass_at_k(n_samples=10, n_correct=3, k=5),

@@ -58,6 +58,33 @@ def test_reference_power() -> None:
     assert effect == pytest.approx(values["delta"], rel=1e-9)
 
 
+@pytest.mark.parametrize("case", REFERENCE["power_mcnemar_connor"])
+def test_reference_tasks_of_mcnemars_test(case: dict[str, Any]) -> None:
+    """Connor's number for given shares of falls and rises, made before this code."""
+    values = case["input"]
+    result = required_tasks(
+        effect=values["p10"] - values["p01"],
+        discordant=values["p10"] + values["p01"],
+        confidence=1 - values["alpha"],
+        power=values["power"],
+    )
+    assert result == case["output"]
+
+
+@pytest.mark.parametrize(("falls", "rises"), [(0.1, 0.05), (0.2, 0.1), (0.06, 0.03)])
+def test_planned_power_of_mcnemars_test_is_had(falls: float, rises: float) -> None:
+    """Oracle: the power of McNemar's chi-squared over every outcome of that many tasks."""
+    n = required_tasks(effect=falls - rises, discordant=falls + rises)
+    seen = 0.0
+    for n_changed in range(1, n + 1):
+        fell = np.arange(n_changed + 1)
+        alarms = (2 * fell - n_changed) ** 2 / n_changed > stats.chi2.isf(0.05, 1)
+        chance = stats.binom.pmf(fell, n_changed, falls / (falls + rises))
+        share = stats.binom.pmf(n_changed, n, falls + rises)
+        seen += share * float(chance[alarms].sum())
+    assert seen == pytest.approx(0.8, abs=0.01)
+
+
 def test_statsmodels_agrees() -> None:
     """Oracle: the power of a z test of one mean, which a paired comparison is."""
     variance = 0.04 + 0.2 / 3 + 0.1 / 5
@@ -130,6 +157,40 @@ def test_rounding_asks_for_no_further_task(
         assert required_tasks(effect=effect, **options) == n
 
 
+@given(st.integers(2, 10**9), st.floats(0.001, 1), st.floats(0.01, 0.999), st.floats(0.5, 0.999))
+def test_the_two_are_inverse_for_mcnemars_test_too(
+    n: int, discordant: float, confidence: float, power: float
+) -> None:
+    """What *n* tasks detect takes *n* tasks, and fewer tasks detect less."""
+    options: dict[str, Any] = {"discordant": discordant, "confidence": confidence, "power": power}
+    effect = minimum_detectable_effect(n_tasks=n, **options)
+    assert minimum_detectable_effect(n_tasks=n + 1, **options) < effect
+    if effect <= discordant:
+        assert required_tasks(effect=effect, **options) == n
+
+
+@given(st.floats(0.01, 1), st.floats(0, 1), st.floats(0.5, 0.99), st.floats(0.5, 0.99))
+def test_connors_number_is_the_least(
+    effect: float, more: float, confidence: float, power: float
+) -> None:
+    """So many tasks see the effect and one fewer does not; more flips ask for more tasks."""
+    discordant = effect + more * (1 - effect)
+    options: dict[str, Any] = {"discordant": discordant, "confidence": confidence, "power": power}
+    n = required_tasks(effect=effect, **options)
+    assert minimum_detectable_effect(n_tasks=n, **options) <= effect
+    if n > 2:
+        assert minimum_detectable_effect(n_tasks=n - 1, **options) >= effect
+    assert n <= required_tasks(effect=effect, **{**options, "discordant": 1})
+
+
+def test_too_few_tasks_to_see_even_that_all_changes_are_falls() -> None:
+    """Where nothing possible is seen the effect lies above the share, and grows as tasks go."""
+    effects = [minimum_detectable_effect(n_tasks=n, discordant=0.04) for n in range(2, 9)]
+    assert effects == sorted(effects, reverse=True)
+    assert effects[-1] > 0.04
+    assert effects[0] == pytest.approx(1.959964 * math.sqrt(0.04 / 2), rel=1e-6)
+
+
 def test_nothing_varies() -> None:
     """Without any variance two tasks see every effect."""
     still: dict[str, Any] = {"task_variance": 0, "sampling_variance": 0}
@@ -170,6 +231,34 @@ def test_nothing_varies() -> None:
         ({"power": 1.0}, InputError, "power must be a number in [0.5, 1), got 1.0"),
         ({"power": 0.4}, InputError, "power must be a number in [0.5, 1), got 0.4"),
         ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
+        ({"discordant": 0}, InputError, "discordant must be a number in (0, 1], got 0"),
+        ({"discordant": 1.5}, InputError, "discordant must be a number in (0, 1], got 1.5"),
+        ({"discordant": "half"}, TypeError, "discordant must be a finite number, got 'half'"),
+        (
+            {"discordant": 0.2, "task_variance": 0.1},
+            InputError,
+            "task_variance must be left out where discordant is given, got 0.1",
+        ),
+        (
+            {"discordant": 0.2, "sampling_variance": (0.1, 0.2)},
+            InputError,
+            "sampling_variance must be left out where discordant is given, got (0.1, 0.2)",
+        ),
+        (
+            {"discordant": 0.2, "attempts": (1, 5)},
+            InputError,
+            "attempts[1] must be 1 where discordant is given, got 5",
+        ),
+        (
+            {"effect": 0.3, "discordant": 0.2},
+            InputError,
+            "discordant must be a number >= effect = 0.3, got 0.2",
+        ),
+        (
+            {"effect": 1e-9, "discordant": 0.2},
+            InputError,
+            "effect must be large enough to be seen with 2**53 tasks, got 1e-09",
+        ),
     ],
 )
 def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -54,7 +54,11 @@ def estimates() -> None:
     scorekit.majority_at_k([{"a": 3}, ["b"]], correct=["a", "b"], k=1)
     assert_type(scorekit.mean_interval([1, 0.5], clusters=pd.Series(["a", "b"])), Interval)
     assert_type(scorekit.required_tasks(effect=0.05, attempts=(1, 5)), int)
+    assert_type(scorekit.required_tasks(effect=0.05, discordant=0.2), int)
     assert_type(scorekit.minimum_detectable_effect(n_tasks=164), float)
+    changed = scorekit.mcnemar_test(n_pass_to_fail=12, n_fail_to_pass=3)
+    assert_type(changed.p_value, float)
+    assert_type(changed.corrected_p_value, float | None)
     assert_type(scorekit.describe([1, 2.0]), Statistics)
     assert_type(scorekit.letter_grade(0.9), LetterGrade)
 
