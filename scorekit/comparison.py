@@ -330,10 +330,8 @@ def _moved(
     old, new = case_means(pair.before), case_means(pair.after)
     for i in np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE).tolist():
         left, right = float(old[i]), float(new[i])
-        key, p_value = (
-            (pair.suite, pair.case_ids[i]),
-            change_p_value(pair.before[i], pair.after[i]),
-        )
+        key = (pair.suite, pair.case_ids[i])
+        p_value = change_p_value(pair.before[i], pair.after[i])
         yield right - left, _change(key, left, right, shared_model, p_value)
 
 
