@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import attrs
 import numpy as np
@@ -22,7 +22,7 @@ from scorekit.intervals import Interval, effective_groups, normal_quantile, t_qu
 POWER = 0.8
 """Chance of being seen that defines the minimum detectable effect."""
 
-ADJUSTMENTS = ("holm", "benjamini-hochberg", "none")
+ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
 Test = Literal["paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation"]
 Verdict = Literal["regressed", "improved", "no evidence", "inconclusive"]
@@ -60,6 +60,12 @@ class SuiteVerdict(Record):
     """Two-sided, of this suite alone."""
     adjusted_p_value: float
     """Adjusted for the other suites of the comparison; the verdict goes by it."""
+    corrected_p_value: float | None
+    """Of Cochran-Mantel-Haenszel with continuity correction, the default of R: too cautious,
+    but what others publish.  None under another test."""
+    odds_ratio: float | None
+    """Mantel-Haenszel's common odds of success, current over baseline: below 1 is worse, infinite
+    where the baseline has no success that the current side lacks.  None under another test."""
     test: Test
     verdict: Verdict
     minimum_detectable_effect: float | None
@@ -99,11 +105,8 @@ def suite_verdict(
     deltas = case_means(after) - case_means(before)
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
     n_effective = effective_groups(group_of)
-    delta, stderr = (
-        _risk_difference(before, after)
-        if binary
-        else (mean_of(deltas), grouped_error(deltas, group_of))
-    )
+    strata = _stratified(before, after) if binary else None
+    delta, stderr = strata[:2] if strata else (mean_of(deltas), grouped_error(deltas, group_of))
     df = math.inf if binary else n_effective - 1.0
     strict = 1.0 - (1.0 - confidence) / n_verdicts
     test: Test
@@ -126,6 +129,8 @@ def suite_verdict(
         interval=Interval(low=low, high=high, confidence=confidence, method=test),
         p_value=p_value,
         adjusted_p_value=p_value,
+        corrected_p_value=strata and strata.corrected_p_value,
+        odds_ratio=strata and strata.odds_ratio,
         test=test,
         verdict=verdict,
         minimum_detectable_effect=effect,
@@ -150,7 +155,8 @@ def adjusted_p_values(p_values: list[float], adjustment: str) -> list[float]:
     Return the *p_values* such that each can be held against the level by itself.
 
     Holm's bound the chance of any false alarm, Benjamini and Hochberg's the expected share of
-    false alarms among all alarms.
+    false alarms among all alarms, Benjamini and Yekutieli's that share however suites depend on
+    each other.
     """
     n = len(p_values)
     result = list(p_values)
@@ -162,9 +168,11 @@ def adjusted_p_values(p_values: list[float], adjustment: str) -> list[float]:
         for rank, i in enumerate(order):
             worst = result[i] = min(1.0, max(worst, (n - rank) * p_values[i]))
     else:
+        yekutieli = adjustment == "benjamini-yekutieli"
+        factor = n * math.fsum(1 / i for i in range(1, n + 1)) if yekutieli else n
         worst = 1.0
         for rank, i in reversed(list(enumerate(order, start=1))):
-            worst = result[i] = min(worst, p_values[i] * n / rank)
+            worst = result[i] = min(worst, p_values[i] * factor / rank)
     return result
 
 
@@ -196,21 +204,32 @@ def _counts(attempts: Attempts) -> tuple[Floats, Floats]:
     return sizes, np.fromiter(map(sum, attempts), np.float64)
 
 
-def _risk_difference(before: Attempts, after: Attempts) -> tuple[float, float]:
-    """
-    Return the Mantel-Haenszel risk difference and its standard error if nothing changed.
+class _Strata(NamedTuple):
+    """Cases as strata, whose attempts are exchangeable if nothing changed."""
 
-    The difference over its error is the square root of the Cochran-Mantel-Haenszel statistic
-    without continuity correction: each case is a stratum, its attempts exchangeable under the
-    null hypothesis.
-    """
+    risk_difference: float
+    """Mantel-Haenszel's; over its error it is the root of Cochran's statistic, uncorrected."""
+    stderr: float
+    """If nothing changed."""
+    odds_ratio: float | None
+    corrected_p_value: float | None
+
+
+def _stratified(before: Attempts, after: Attempts) -> _Strata:
     (n_old, c_old), (n_new, c_new) = _counts(before), _counts(after)
     total, passes = n_old + n_new, c_old + c_new
     weights = n_old * n_new / total
     difference = float(np.sum(weights * (c_new / n_new - c_old / n_old)))
     variance = float(np.sum(weights * passes * (total - passes) / (total * (total - 1))))
-    weight = float(np.sum(weights))
-    return difference / weight, math.sqrt(variance) / weight
+    weight, spread = float(np.sum(weights)), math.sqrt(variance)
+    gained = float(np.sum(c_new * (n_old - c_old) / total))
+    lost = float(np.sum(c_old * (n_new - c_new) / total))
+    return _Strata(
+        difference / weight,
+        spread / weight,
+        gained / lost if lost else math.inf if gained else None,
+        _p_value(abs(abs(difference) - 0.5) / spread, math.inf) if spread else None,
+    )
 
 
 def _without_variation(

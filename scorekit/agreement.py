@@ -48,6 +48,9 @@ class JudgeAgreement(Record):
     """None without a score."""
     reason: str | None
     """Why there is no score; None where there is one."""
+    gwet: float | None
+    """Gwet's AC1 (AC2 with *weights*), at most 1: agreement beyond chance that stays high where
+    nearly all items have one label, where kappa drops; None without a score."""
     weights: Weights | None
     accuracy: float
     """Share of the items on which both agree."""
@@ -127,6 +130,8 @@ def judge_agreement(
     References:
         Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa",
         Psychological Bulletin 72(5), 1969.
+        Gwet, "Computing inter-rater reliability and its variance in the presence of high
+        agreement", British Journal of Mathematical and Statistical Psychology 61(1), 2008.
 
     .. versionadded:: 0.1.0
     """
@@ -152,6 +157,7 @@ def judge_agreement(
         stderr=stderr,
         interval=None if kappa is None else _kappa_interval(kappa, counts, cost, confidence),
         reason="both gave every item the same score" if kappa is None else None,
+        gwet=_gwet(counts / n, cost),
         weights=weights,
         accuracy=accuracy,
         accuracy_interval=Interval(low=low, high=high, confidence=confidence, method="wilson"),
@@ -274,6 +280,16 @@ def _kappa(shares: Floats, cost: Floats, n: int) -> tuple[float | None, float | 
     mean = float(np.sum(shares * influence))
     variance = float(np.sum(shares * np.square(influence - mean)))
     return 1.0 - ratio, math.sqrt(variance / n) / expected if n > 1 else None
+
+
+def _gwet(shares: Floats, cost: Floats) -> float | None:
+    """Return Gwet's coefficient, whose chance is that of who guesses only where items are hard."""
+    k = len(cost)
+    if k == 1:
+        return None
+    rate = (shares.sum(axis=0) + shares.sum(axis=1)) / 2
+    by_chance = float(np.sum(1.0 - cost) / (k * (k - 1)) * np.sum(rate * (1.0 - rate)))
+    return 1.0 - float(np.sum(shares * cost)) / (1.0 - by_chance)
 
 
 def _kappa_interval(

@@ -37,7 +37,7 @@ from scorekit._verdict import (
 )
 from scorekit.errors import RegressionError, one_line, refuse, shown
 
-Adjustment = Literal["holm", "benjamini-hochberg", "none"]
+Adjustment = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]
 
 
 @attrs.frozen(kw_only=True)
@@ -206,7 +206,8 @@ def compare_reports(
         margin: Largest loss of the suite that is still acceptable, in ``(0, 1)``.
         adjustment: How several suites allow for their number: ``"holm"`` keeps the chance of any
             false alarm, ``"benjamini-hochberg"`` the share of false ones among the alarms to be
-            expected, at ``1 - confidence``; ``"none"`` lets each speak for itself.
+            expected, at ``1 - confidence``, ``"benjamini-yekutieli"`` that share however the
+            suites depend on each other; ``"none"`` lets each speak for itself.
 
     Returns:
         A frozen `Comparison`.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,9 +40,10 @@ def test_kappa_reference() -> None:
     for weights, result in results.items():
         assert result.score == pytest.approx(expected[weights or "none"], abs=1e-9)
         assert result.accuracy == pytest.approx(expected["p_observed"], abs=1e-9)
+    assert results[None].gwet == pytest.approx(expected["gwet_ac1"], abs=1e-9)
     assert results[None].stderr == pytest.approx(expected["se_unweighted"], abs=1e-9)
     result = judge_agreement(undefined["input"]["a"], undefined["input"]["b"])
-    assert (result.score, result.stderr, result.interval) == (None, None, None)
+    assert (result.score, result.stderr, result.interval, result.gwet) == (None,) * 4
     assert result.reason == "both gave every item the same score"
     assert result.accuracy == 1.0
 
@@ -68,6 +71,29 @@ def test_kappa_against_other_libraries(rows: list[tuple[int, int]]) -> None:
 
 
 @given(ITEMS)
+def test_gwet_equals_exact_rationals(rows: list[tuple[int, int]]) -> None:
+    """Oracle: agreement and its chance by Gwet's definition, over every pair of labels."""
+    labels = sorted({label for row in rows for label in row})
+    q, n = len(labels), len(rows)
+    if q == 1:
+        return
+    span = labels[-1] - labels[0]
+    weigh: dict[Any, Callable[[int, int], Fraction]] = {
+        None: lambda a, b: Fraction(a == b),
+        "linear": lambda a, b: 1 - Fraction(abs(a - b), span),
+        "quadratic": lambda a, b: 1 - Fraction(abs(a - b), span) ** 2,
+    }
+    rates = [Fraction(sum(row.count(label) for row in rows), 2 * n) for label in labels]
+    for weights in WEIGHTS:
+        agree = weigh[weights]
+        seen = sum((agree(a, b) for a, b in rows), Fraction()) / n
+        total = sum((agree(a, b) for a in labels for b in labels), Fraction())
+        chance = total / (q * (q - 1)) * sum((rate * (1 - rate) for rate in rates), Fraction())
+        result = judge_agreement(*parted(rows), weights=weights)
+        assert result.gwet == pytest.approx(float((seen - chance) / (1 - chance)), abs=1e-12)
+
+
+@given(ITEMS)
 def test_agreement_laws(rows: list[tuple[int, int]]) -> None:
     """Symmetric but for the bias and the turn of the matrix; the scale does not matter."""
     judge, human = parted(rows)
@@ -77,6 +103,7 @@ def test_agreement_laws(rows: list[tuple[int, int]]) -> None:
         scaled = judge_agreement([x / 3 for x in judge], [x / 3 for x in human], weights=weights)
         assert turned.score == pytest.approx(result.score, abs=1e-12)
         assert scaled.score == pytest.approx(result.score, abs=1e-12)
+        assert turned.gwet == pytest.approx(result.gwet, abs=1e-12)
         assert turned.bias == -result.bias
         assert turned.confusion == tuple(zip(*result.confusion, strict=True))
         assert sum(map(sum, result.confusion)) == len(rows)

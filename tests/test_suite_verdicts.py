@@ -187,6 +187,38 @@ def test_one_cluster_decides_nothing() -> None:
 # Several at once.
 
 
+def test_cochran_mantel_haenszel_reference() -> None:
+    """Statistic, odds ratio and corrected statistic, made before this code."""
+    (row,) = REFERENCE["cmh"]
+    before, after = (
+        named(
+            [1] * task[i + 1] + [0] * (task[i] - task[i + 1])
+            for task in row["input"]["tasks_nA_cA_nB_cB"]
+        )
+        for i in (0, 2)
+    )
+    suite, expected = compare_reports(before, after).suite, row["output"]
+    assert suite.p_value == pytest.approx(expected["p"], rel=1e-9)
+    assert suite.p_value == pytest.approx(stats.chi2.sf(expected["chi2"], 1), rel=1e-9)
+    corrected = stats.chi2.sf(expected["chi2_cc"], 1)
+    assert suite.corrected_p_value == pytest.approx(corrected, rel=1e-9)
+    assert suite.odds_ratio == pytest.approx(1 / expected["or_mh"], rel=1e-9)  # there old over new
+    assert suite.verdict == "regressed"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "odds_ratio"),
+    [([[1, 0]], [[1, 1]], math.inf), ([[1, 0]], [[0, 0]], 0.0), ([[1]], [[1]], None)],
+)
+def test_odds_at_their_ends(before: Any, after: Any, odds_ratio: float | None) -> None:
+    """Nothing lost is infinitely better odds, nothing gained none, and nothing moved unknown."""
+    suite = compare_reports(named(before), named(after)).suite
+    assert suite.odds_ratio == odds_ratio
+    assert (suite.corrected_p_value is None) == (odds_ratio is None)
+    scores = compare_reports({"a": 0.5, "b": 0.2}, {"a": 0.4, "b": 0.2}).suite
+    assert (scores.odds_ratio, scores.corrected_p_value) == (None, None)
+
+
 @pytest.mark.parametrize("row", REFERENCE["multiple_testing"])
 def test_adjusted_p_values_reference(row: dict[str, Any]) -> None:
     """Holm and Benjamini-Hochberg, all values of the reference."""
@@ -194,6 +226,8 @@ def test_adjusted_p_values_reference(row: dict[str, Any]) -> None:
     assert adjusted_p_values(p_values, "holm") == pytest.approx(row["output"]["holm"], abs=1e-9)
     found = adjusted_p_values(p_values, "benjamini-hochberg")
     assert found == pytest.approx(row["output"]["bh"], abs=1e-9)
+    found = adjusted_p_values(p_values, "benjamini-yekutieli")
+    assert found == pytest.approx(row["output"]["by"], abs=1e-9)
     assert adjusted_p_values(p_values, "none") == p_values
 
 
@@ -210,6 +244,9 @@ def test_adjusted_p_values_against_enumeration(p_values: list[float]) -> None:
     assert adjusted_p_values(p_values, "holm") == pytest.approx(expected, abs=1e-12)
     found = adjusted_p_values(p_values, "benjamini-hochberg")
     assert found == pytest.approx(list(stats.false_discovery_control(p_values)), abs=1e-12)
+    found = adjusted_p_values(p_values, "benjamini-yekutieli")
+    theirs = stats.false_discovery_control(p_values, method="by")
+    assert found == pytest.approx(list(theirs), abs=1e-12)
 
 
 def models(**scores: list[int]) -> CodeReport:
@@ -364,7 +401,10 @@ def test_margin_interval_laws(values: list[float], confidence: float) -> None:
         (
             {"adjustment": "bonferroni"},
             InputError,
-            "adjustment must be one of 'holm', 'benjamini-hochberg', 'none', got 'bonferroni'",
+            (
+                "adjustment must be one of 'holm', 'benjamini-hochberg', 'benjamini-yekutieli', "
+                "'none', got 'bonferroni'"
+            ),
         ),
         (
             {"clusters": ["x"]},
