@@ -298,7 +298,7 @@ def _build_record(cls: type[Any], data: object, path: str) -> Any:
     builders = _field_builders(cls)
     unknown = [key for key in data if key not in builders]
     if unknown:
-        refuse(path, f"a mapping with the keys {', '.join(builders)}", unknown[0])
+        refuse(path, f"a mapping with no keys but {', '.join(builders)}", unknown[0])
     required = {field.name for field in attrs.fields(cls) if field.default is attrs.NOTHING}
     missing = [name for name in builders if name in required and name not in data]
     if missing:
@@ -334,7 +334,8 @@ def _builder(annotation: Any) -> _Builder:  # noqa: PLR0911 - one return per kin
         return lambda value, path: _build_record(annotation, value, path)
     if isinstance(annotation, type) and issubclass(annotation, Enum | datetime):
         return _build_parsed(annotation)
-    return _build_scalar(lambda v: isinstance(v, annotation), f"a {annotation.__name__}")
+    noun = {str: "a string", bool: "True or False"}[annotation]
+    return _build_scalar(lambda v: isinstance(v, annotation), noun)
 
 
 def _build_scalar(accepts: Callable[[Any], bool], domain: str) -> _Builder:
@@ -395,11 +396,15 @@ def _build_union(builders: tuple[_Builder, ...]) -> _Builder:
 
 
 def _build_parsed(kind: Any) -> _Builder:
+    domain = "a date and time in ISO 8601"
+    if issubclass(kind, Enum):
+        domain = f"one of {', '.join(repr(member.value) for member in kind)}"
+
     def build(value: Any, path: str) -> Any:
         try:
             return kind.fromisoformat(value) if issubclass(kind, datetime) else kind(value)
         except (TypeError, ValueError):
-            refuse(path, f"a {kind.__name__}", value)
+            refuse(path, domain, value)
 
     return build
 

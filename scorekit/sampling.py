@@ -192,10 +192,10 @@ def pass_at_k_per_task(
     Examples:
         >>> pass_at_k_per_task(n_samples=[10, 5, 4], n_correct=[3, 0, 4], k=2).round(6).tolist()
         [0.533333, 0.0, 1.0]
-        >>> pass_at_k_per_task(n_samples=[10, 10], n_correct=[3, 11])
+        >>> pass_at_k_per_task(n_samples=[10, 5], n_correct=[3, 6])
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: n_correct[1] must be an integer in [0, 10], got 11
+        scorekit.errors.InputError: n_correct[1] must be an integer in [0, n_samples[1] = 5], got 6
 
     .. versionadded:: 0.1.0
     """

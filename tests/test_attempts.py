@@ -425,7 +425,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: pass_hat_k(n_samples=5, n_correct=6),
             InputError,
-            "n_correct must be an integer in [0, 5], got 6",
+            "n_correct must be an integer in [0, n_samples = 5], got 6",
         ),
         (
             lambda: pass_hat_k(n_samples=5, n_correct=5, clusters=["a"]),
@@ -465,7 +465,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: majority_at_k(["a", pd.NA], correct="a"),
             InputError,
-            "answers[1] must be an answer that equals itself, got <NA>",
+            "answers[1] must be an answer that is not missing, got <NA>",
         ),
         (
             lambda: best_at_k([0.5, math.nan]),
@@ -515,7 +515,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: majority_at_k(["a", math.nan], correct="a"),
             InputError,
-            "answers[1] must be an answer that equals itself, got nan",
+            "answers[1] must be an answer that is not missing, got nan",
         ),
         (
             lambda: majority_at_k([["a"], ["b"]], correct=["a"]),

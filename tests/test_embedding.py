@@ -90,4 +90,6 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     gate.write_text(text.replace("passed=3, failed=0", "passed=0, failed=3"), encoding="utf-8")
     run = _run(*command, folder=tmp_path)
     assert run.returncode == 1
-    assert "RegressionError: 3 regressed: sort / candidate, parse / candidate" in run.stdout
+    message = "RegressionError: 3 regressed by more than 0.05: sort / candidate, parse / candidate"
+    assert message in run.stdout
+    assert "sort / candidate   code_score 1.000 -> 0.500 (-0.500)" in run.stdout

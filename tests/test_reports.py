@@ -58,6 +58,7 @@ def test_a_small_suite_by_hand() -> None:
     assert model.test_pass_rate == pytest.approx((0.5 + 1) / 2)
     assert model.pass_at_k[0].score == pytest.approx((1 / 3 + 1) / 2)
     assert (model.total_cost_usd, model.mean_latency_seconds) == (0.75, 3.0)
+    assert model.mean_cost_usd == 0.375
     assert (model.total_input_tokens, model.total_output_tokens) == (None, 15)
     assert (model.n_samples, model.n_cases) == (4, 2)
 
@@ -101,6 +102,7 @@ def test_report_agrees_with_single_metrics_and_rationals(samples: list[CodeSampl
         assert model.compilation_rate == pytest.approx(float(rate), rel=1e-15, abs=0)
         costs = [Fraction(s.cost_usd) for c in cases for s in c if s.cost_usd is not None]
         assert model.total_cost_usd == (float(sum(costs)) if costs else None)
+        assert model.mean_cost_usd == (float(sum(costs) / len(costs)) if costs else None)
 
 
 @given(SAMPLE_LISTS)
@@ -205,7 +207,12 @@ SHORT = (
     [
         ([], {}, InputError, "samples must be a non-empty sequence of CodeSample, got ()"),
         ("text", {}, TypeError, "samples must be a non-empty sequence of CodeSample, got 'text'"),
-        ([SUITE[0], {}], {}, TypeError, "samples[1] must be a CodeSample, got {}"),
+        (
+            [SUITE[0], {}],
+            {},
+            TypeError,
+            "samples[1] must be a CodeSample (see code_report_from_columns for a table), got {}",
+        ),
         (SUITE, {"ks": ()}, InputError, "ks must be a non-empty sequence of integers, got ()"),
         (SUITE, {"ks": (1, 0)}, InputError, "ks[1] must be an integer >= 1, got 0"),
         (SUITE, {"confidence": 1.0}, InputError, "confidence must be a number in (0, 1), got 1.0"),
@@ -264,7 +271,7 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace('"n_correct": 1', '"n_correct": 9', 1),
-            "CodeReport.cases[0]: n_correct must be an integer in [0, 3], got 9",
+            "CodeReport.cases[0]: n_correct must be an integer in [0, n_samples = 3], got 9",
         ),
         (
             GOOD.replace('"n_samples": 3', '"n_samples": 4'),

@@ -422,8 +422,16 @@ def test_one_task_needs_no_scipy() -> None:
             InputError,
             "n_samples must be an integer of at most 2**53, got 9007199254740993",
         ),
-        ({"n_correct": 11}, InputError, "n_correct must be an integer in [0, 10], got 11"),
-        ({"n_correct": 3.0}, TypeError, "n_correct must be an integer in [0, 10], got 3.0"),
+        (
+            {"n_correct": 11},
+            InputError,
+            "n_correct must be an integer in [0, n_samples = 10], got 11",
+        ),
+        (
+            {"n_correct": 3.0},
+            TypeError,
+            "n_correct must be an integer in [0, n_samples = 10], got 3.0",
+        ),
         ({"k": 0}, InputError, "k must be an integer >= 1, got 0"),
         ({"k": 1.5}, TypeError, "k must be an integer >= 1, got 1.5"),
         ({"k": 11}, InputError, 'n_samples must be >= k = 11, got 10; pass insufficient="nan"'),
@@ -479,7 +487,7 @@ SUITE = {"n_samples": [10] * 3 + [4, 10, 4, 10], "n_correct": [3] * 7}
         (
             {"n_correct": [0, 1, 2, 12, 13, 0, 0], "n_samples": [10] * 7},
             InputError,
-            "n_correct[3] must be an integer in [0, 10], got 12",
+            "n_correct[3] must be an integer in [0, n_samples[3] = 10], got 12",
         ),
         (
             {"n_correct": [0, -1, 0, 0, 0, 0, 0]},
