@@ -186,7 +186,8 @@ def check_records(
     name: str, values: object, kind: type[T], *, empty: bool = False
 ) -> tuple[T, ...]:
     """Return an ordered iterable of *kind* as a tuple, naming the first stranger."""
-    items = check_items(name, values, what=kind.__name__, empty=empty)
+    what = kind.__name__ if is_ordered(values) else kind.__name__ + _SEE.get(kind.__name__, "")
+    items = check_items(name, values, what=what, empty=empty)
     if set(map(type, items)) - {kind}:  # strangers, or of a subclass
         for i, item in enumerate(items):
             check_instance(f"{name}[{i}]", item, kind)

@@ -131,9 +131,7 @@ class Report(Record):
             refuse("text", "a string", text, TypeError)
         except (ValueError, RecursionError) as error:
             reason = str(error) or type(error).__name__
-            raise InputError(
-                f"text must be a whole JSON document, got one with {reason}"
-            ) from None
+            refuse("text", f"a whole JSON document, not a path to one ({reason})", text)
         if not isinstance(data, dict):
             refuse("text", f"a JSON object of kind {cls.__name__}", text)
         data = cast("dict[str, Any]", data)

@@ -202,11 +202,19 @@ SHORT = (
 )
 
 
+NO_SAMPLES = "samples must be a non-empty sequence of CodeSample"
+
+
 @pytest.mark.parametrize(
     ("samples", "options", "error", "message"),
     [
-        ([], {}, InputError, "samples must be a non-empty sequence of CodeSample, got ()"),
-        ("text", {}, TypeError, "samples must be a non-empty sequence of CodeSample, got 'text'"),
+        ([], {}, InputError, f"{NO_SAMPLES}, got ()"),
+        (
+            {"case_id": ["a"]},
+            {},
+            TypeError,
+            f"{NO_SAMPLES} (see code_report_from_columns for a table), got {{'case_id': ['a']}}",
+        ),
         (
             [SUITE[0], {}],
             {},
@@ -251,9 +259,9 @@ GOOD = code_report(SUITE).to_json()
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD[:-10], "text must be a whole JSON document, got one with "),
-        ("", "text must be a whole JSON document, got one with "),
-        ("[" * 100_000, "text must be a whole JSON document, got one with "),
+        (GOOD[:-10], "text must be a whole JSON document, not a path to one ("),
+        ("", "text must be a whole JSON document, not a path to one ("),
+        ("[" * 100_000, "text must be a whole JSON document, not a path to one ("),
         ("[1]", "text must be a JSON object of kind CodeReport, got '[1]'"),
         ("{}", "kind of the report must be 'CodeReport', got None"),
         (GOOD.replace('"version": 1', '"version": 7'), "version of the report must be 1, got 7"),
@@ -263,7 +271,7 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace("0.74", "NaN"),
-            "text must be a whole JSON document, got one with the number NaN",
+            "text must be a whole JSON document, not a path to one (the number NaN",
         ),
         (
             GOOD.replace("0.74", "7.4"),
@@ -287,7 +295,7 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace("0.74", 5000 * "1"),
-            "text must be a whole JSON document, got one with Exceeds the limit",
+            "text must be a whole JSON document, not a path to one (Exceeds the limit",
         ),
         (
             GOOD.replace('"parse"', '"sort"'),
@@ -295,7 +303,7 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace('"cases"', '"models": [], "cases"'),
-            "text must be a whole JSON document, got one with the key 'models' twice in one objec",
+            "text must be a whole JSON document, not a path to one (the key 'models' twice in one",
         ),
         (
             GOOD.replace('"version": 1', '"version": true'),
