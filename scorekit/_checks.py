@@ -145,7 +145,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 _SEE = {
-    "CodeSample": " (see code_report_from_columns for a table)",
+    "CodeSample": " (of a table: code_report_from_columns(**table))",
     "Executor": " of concurrent.futures",
     "Judge": " (see judge_from_function)",
     "ModelPrice": " (see PRICES)",

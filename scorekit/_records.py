@@ -202,13 +202,16 @@ class MetricResult(Record):
     """A result with a *score* and an *error*; ``str()`` shows these two, as a table cell does."""
 
     def __str__(self) -> str:
-        """Return the score and, in brackets, whose failure it is and of what kind."""
+        """Return the score, if there is one, and in brackets whose failure and of what kind."""
         return _score_text(self)
 
 
 def _score_text(result: Any) -> str:
     error: MetricError | None = result.error
-    return f"{result.score:.4g}" + (f" ({error.origin}: {error.kind})" if error else "")
+    if error is None:
+        return f"{result.score:.4g}"
+    score = "no score" if error.origin == "instrument" else f"{result.score:.4g}"
+    return f"{score} ({error.origin}: {error.kind})"
 
 
 def now() -> datetime:

@@ -89,6 +89,7 @@ class Comparison(Report):
                 each case fell, worst first.
             InputError: If *on* is none of the words, or is ``"margin"`` and no margin was given.
         """
+        __tracebackhide__ = True  # pytest shows the caller's line instead of this function
         check_choice("on", on, ("cases", "suite", "margin"))
         if on == "margin" and self.suite.within_margin is None:
             refuse("on", "'cases' or 'suite' where compare_reports() was given no margin", on)

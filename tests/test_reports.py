@@ -179,12 +179,20 @@ def test_for_model_narrows_to_one() -> None:
         ({"passed": None}, TypeError, "passed must be an integer >= 0, got None"),
         ({"failed": True}, TypeError, "failed must be an integer >= 0, got True"),
         ({"warnings": 1.0}, TypeError, "warnings must be an integer >= 0, got 1.0"),
-        ({"input_tokens": -5}, InputError, "input_tokens must be an integer >= 0, got -5"),
-        ({"cost_usd": -0.1}, InputError, "cost_usd must be a finite number >= 0, got -0.1"),
+        (
+            {"input_tokens": -5},
+            InputError,
+            "input_tokens, None where not measured, must be an integer >= 0, got -5",
+        ),
+        (
+            {"cost_usd": -0.1},
+            InputError,
+            "cost_usd, None where not measured, must be a finite number >= 0, got -0.1",
+        ),
         (
             {"latency_seconds": math.nan},
             InputError,
-            "latency_seconds must be a finite number >= 0, got nan",
+            "latency_seconds, None where not measured, must be a finite number >= 0, got nan",
         ),
     ],
 )
@@ -203,6 +211,7 @@ SHORT = (
 
 
 NO_SAMPLES = "samples must be a non-empty sequence of CodeSample"
+OF_A_TABLE = "(of a table: code_report_from_columns(**table))"
 
 
 @pytest.mark.parametrize(
@@ -213,13 +222,13 @@ NO_SAMPLES = "samples must be a non-empty sequence of CodeSample"
             {"case_id": ["a"]},
             {},
             TypeError,
-            f"{NO_SAMPLES} (see code_report_from_columns for a table), got {{'case_id': ['a']}}",
+            f"{NO_SAMPLES} {OF_A_TABLE}, got {{'case_id': ['a']}}",
         ),
         (
             [SUITE[0], {}],
             {},
             TypeError,
-            "samples[1] must be a CodeSample (see code_report_from_columns for a table), got {}",
+            f"samples[1] must be a CodeSample {OF_A_TABLE}, got {{}}",
         ),
         (SUITE, {"ks": ()}, InputError, "ks must be a non-empty sequence of integers, got ()"),
         (SUITE, {"ks": (1, 0)}, InputError, "ks[1] must be an integer >= 1, got 0"),
@@ -330,12 +339,14 @@ def test_costs_and_latencies_near_the_end_of_the_floats() -> None:
         code_report([extreme, extreme])
 
 
-@pytest.mark.parametrize("name", ["passed", "failed", "warnings", "input_tokens"])
+@pytest.mark.parametrize(
+    "name", ["passed", "failed", "warnings", "input_tokens, None where not measured,"]
+)
 def test_counts_that_no_run_has_are_refused_where_they_are_made(name: str) -> None:
     """In a report of thousands of samples the place would be hard to find."""
     message = f"{name} must be an integer of at most 2**53, got {2**53 + 1}"
     with pytest.raises(InputError) as caught:
-        CodeSample(case_id="a", model="m", compiled=True, **{name: 2**53 + 1})
+        CodeSample(case_id="a", model="m", compiled=True, **{name.partition(",")[0]: 2**53 + 1})
     assert str(caught.value) == message
 
 
