@@ -512,7 +512,8 @@ def _check_attempts(
         raise InputError(
             f"samples must have at least k = {k} attempts at every case, got {len(short)} of "
             f"{len(keys)} cases with fewer (first: case {shown(case_id)} of model "
-            f'{shown(model)} with {n_samples[short[0]]}); pass insufficient="nan" or "drop"'
+            f"{shown(model)} with {n_samples[short[0]]}); "
+            'lower k or pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
         longest: dict[str, int] = {}

@@ -93,7 +93,7 @@ def pass_at_k(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: n_samples must be >= k = 5 for every task, got 1 of 3 tasks \
-with fewer (first: n_samples[2] = 4); pass insufficient="nan" or "drop"
+with fewer (first: n_samples[2] = 4); lower k or pass insufficient="nan" or "drop"
 
     References:
         Chen et al., "Evaluating Large Language Models Trained on Code", arXiv:2107.03374.
@@ -249,7 +249,8 @@ def pass_hat_k(
         >>> pass_hat_k(n_samples=10, n_correct=8, k=11)
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: n_samples must be >= k = 11, got 10; pass insufficient="nan"
+        scorekit.errors.InputError: n_samples must be >= k = 11, got 10; \
+lower k or pass insufficient="nan"
 
     References:
         Yao et al., "tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World

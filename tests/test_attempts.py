@@ -500,7 +500,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: best_at_k([0.5], k=2),
             InputError,
-            'n_samples of scores must be >= k = 2, got 1; pass insufficient="nan"',
+            'n_samples of scores must be >= k = 2, got 1; lower k or pass insufficient="nan"',
         ),
         (
             lambda: majority_at_k(["a"], correct="a", k=257),
@@ -542,7 +542,7 @@ def test_hostile_sizes_end_soon() -> None:
             InputError,
             (
                 "n_samples of answers must be >= k = 2 for every task, got 1 of 2 tasks with "
-                "fewer (first: n_samples of answers[0] = 1); pass insufficient="
+                "fewer (first: n_samples of answers[0] = 1); lower k or pass insufficient="
                 '"nan" or "drop"'
             ),
         ),

@@ -206,7 +206,7 @@ def test_sample_errors(fields: dict[str, Any], error: type[Exception], message: 
 SHORT = (
     "samples must have at least k = 3 attempts at every case, got 1 of 2 cases with fewer "
     "(first: case 'parse' of model 'm' with 1); "
-    'pass insufficient="nan" or "drop"'
+    'lower k or pass insufficient="nan" or "drop"'
 )
 
 

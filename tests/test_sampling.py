@@ -434,11 +434,15 @@ def test_one_task_needs_no_scipy() -> None:
         ),
         ({"k": 0}, InputError, "k must be an integer >= 1, got 0"),
         ({"k": 1.5}, TypeError, "k must be an integer >= 1, got 1.5"),
-        ({"k": 11}, InputError, 'n_samples must be >= k = 11, got 10; pass insufficient="nan"'),
+        (
+            {"k": 11},
+            InputError,
+            'n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"',
+        ),
         (
             {"k": 11, "insufficient": "drop"},
             InputError,
-            'n_samples must be >= k = 11, got 10; pass insufficient="nan"',
+            'n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"',
         ),
         ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
         (
@@ -476,7 +480,7 @@ SUITE = {"n_samples": [10] * 3 + [4, 10, 4, 10], "n_correct": [3] * 7}
             InputError,
             (
                 "n_samples must be >= k = 5 for every task, got 2 of 7 tasks with fewer "
-                '(first: n_samples[3] = 4); pass insufficient="nan" or "drop"'
+                '(first: n_samples[3] = 4); lower k or pass insufficient="nan" or "drop"'
             ),
         ),
         (
