@@ -1,5 +1,6 @@
 """What works on a plain installation: every metric; and what an extra that is missing says."""
 
+import inspect
 import logging
 
 import scorekit as s
@@ -63,6 +64,9 @@ results = [
     s.compare_reports(code, code),
     list(s.map_scores(len, ["a"])),
 ]
+
+members = dict(inspect.getmembers(s))  # as help() and tab completion do
+assert set(s.__all__) <= members.keys(), set(s.__all__) - members.keys()
 
 needs_extra = {
     "judge": [

@@ -248,4 +248,8 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, "strategies"})
+    from importlib.util import find_spec
+
+    # help() and tab completion fetch every name, and strategies cannot be had without Hypothesis
+    own = {"__version__", *(name for name in globals() if name.startswith("__"))}
+    return sorted({*own, *_HOME, *(["strategies"] if find_spec("hypothesis") else [])})

@@ -40,25 +40,34 @@ def check_flag(name: str, value: object) -> bool:
     refuse(name, "True or False", value, TypeError)
 
 
-def check_count(name: str, value: object, low: int = 0, high: int | None = None) -> int:
-    """Return *value* as an ``int`` in ``[low, high]``; takes NumPy integers, refuses bools."""
-    count = value if type(value) is int else _as_integer(name, value, low, high)
+def check_count(
+    name: str, value: object, low: int = 0, high: int | None = None, *, high_name: str = ""
+) -> int:
+    """
+    Return *value* as an ``int`` in ``[low, high]``; takes NumPy integers, refuses bools.
+
+    *high_name* is the argument that *high* comes from.
+    """
+    count = value if type(value) is int else _as_integer(name, value, low, high, high_name)
     if count < low or (high is not None and count > high):
-        refuse(name, _count_domain(low, high), value)
+        refuse(name, count_domain(low, high, high_name), value)
     return count
 
 
-def _as_integer(name: str, value: object, low: int, high: int | None) -> int:
+def _as_integer(name: str, value: object, low: int, high: int | None, high_name: str) -> int:
     if isinstance(value, SupportsIndex) and not is_flag(value):
         try:
             return operator.index(value)
         except TypeError:  # arrays have __index__ too
             pass
-    refuse(name, _count_domain(low, high), value, TypeError)
+    refuse(name, count_domain(low, high, high_name), value, TypeError)
 
 
-def _count_domain(low: int, high: int | None) -> str:
-    return f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
+def count_domain(low: int, high: int | None, high_name: str = "") -> str:
+    """Say which integers a message asks for."""
+    if high is None:
+        return f"an integer >= {low}"
+    return f"an integer in [{low}, {high_name and f'{high_name} = '}{high}]"
 
 
 def check_bounded_count(name: str, value: object, low: int = 0) -> int:
@@ -135,7 +144,12 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
         refuse(name, domain, value)
 
 
-_SEE = {"Judge": " (see judge_from_function)", "ModelPrice": " (see PRICES)"}
+_SEE = {
+    "CodeSample": " (of a table: code_report_from_columns(**table))",
+    "Executor": " of concurrent.futures",
+    "Judge": " (see judge_from_function)",
+    "ModelPrice": " (see PRICES)",
+}
 """Where to get one of a class whose name does not say it, for messages."""
 
 
@@ -172,7 +186,8 @@ def check_records(
     name: str, values: object, kind: type[T], *, empty: bool = False
 ) -> tuple[T, ...]:
     """Return an ordered iterable of *kind* as a tuple, naming the first stranger."""
-    items = check_items(name, values, what=kind.__name__, empty=empty)
+    what = kind.__name__ if is_ordered(values) else kind.__name__ + _SEE.get(kind.__name__, "")
+    items = check_items(name, values, what=what, empty=empty)
     if set(map(type, items)) - {kind}:  # strangers, or of a subclass
         for i, item in enumerate(items):
             check_instance(f"{name}[{i}]", item, kind)

@@ -55,7 +55,7 @@ class CaseStatistics(Record):
     def __attrs_post_init__(self) -> None:
         """Refuse statistics that contradict themselves."""
         check_count("n_samples", self.n_samples, 1)
-        check_count("n_correct", self.n_correct, 0, self.n_samples)
+        check_count("n_correct", self.n_correct, 0, self.n_samples, high_name="n_samples")
         if len(self.scores) != self.n_samples:
             refuse("scores", f"{self.n_samples} numbers", self.scores)
         for score in self.scores:
@@ -78,6 +78,8 @@ class ModelStatistics(Record):
     """Mean over cases of the mean code score, in ``[0, 1]``."""
     total_cost_usd: float | None
     """Sum over the attempts whose cost was measured."""
+    mean_cost_usd: float | None
+    """Mean over the attempts whose cost was measured, for models with unequal numbers of them."""
     mean_latency_seconds: float | None
     """Mean over the attempts whose latency was measured."""
     total_input_tokens: int | None
@@ -196,6 +198,7 @@ def report_on(
         "test_pass_rate": map(_mean, tasks.parts(attempts.means(shares))),
         "mean_score": map(_mean, tasks.parts(mean_scores)),
         "total_cost_usd": map(_total_cost, runs.parts(samples.cost_usd)),
+        "mean_cost_usd": map(_mean_measured, runs.parts(samples.cost_usd)),
         "mean_latency_seconds": map(_mean_measured, runs.parts(samples.latency_seconds)),
         "total_input_tokens": map(_total, runs.parts(samples.input_tokens)),
         "total_output_tokens": map(_total, runs.parts(samples.output_tokens)),
@@ -285,7 +288,8 @@ def _check_attempts(
         raise InputError(
             f"samples must have at least k = {k} attempts at every case, got {len(short)} of "
             f"{len(keys)} cases with fewer (first: case {shown(case_id)} of model "
-            f'{shown(model)} with {n_samples[short[0]]}); pass insufficient="nan" or "drop"'
+            f"{shown(model)} with {n_samples[short[0]]}); "
+            'lower k or pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
         longest: dict[str, int] = {}

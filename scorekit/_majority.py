@@ -165,7 +165,7 @@ def _check_answer(name: str, answer: Any) -> None:
     except TypeError:
         refuse(name, "a hashable answer", answer, TypeError)
     if differs_from_itself(answer):
-        refuse(name, "an answer that equals itself", answer)
+        refuse(name, "an answer that is not missing", answer)
 
 
 def _ways(n: int, most: int, scale: float) -> Floats:

@@ -27,11 +27,12 @@ UNBROKEN = 40
 """Characters after which a longer word may break, lest it push all else out of sight."""
 
 
-def page(record: object) -> str:
-    """Return the table of one record, a row for each field."""
+def page(record: object, *, without: str = "") -> str:
+    """Return the table of one record, a row for each field but one."""
     rows = "".join(
         f"<tr><th>{name}</th><td>{_cell(getattr(record, name))}</td></tr>"
         for name in _names(record)
+        if name != without
     )
     return f"<table><caption>{html.escape(type(record).__name__)}</caption>{rows}</table>"
 

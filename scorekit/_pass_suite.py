@@ -57,7 +57,7 @@ def check_columns(n_samples: object, n_correct: object) -> tuple[Counts, Counts]
     too_many = c > n
     if too_many.any():
         i = int(np.argmax(too_many))
-        refuse(f"n_correct[{i}]", f"an integer in [0, {n[i]}]", int(c[i]))
+        check_count(f"n_correct[{i}]", int(c[i]), 0, int(n[i]), high_name=f"n_samples[{i}]")
     return n, c
 
 
@@ -70,7 +70,7 @@ def _sized(name: str, value: Any) -> Any:
 def check_counts(n_samples: object, n_correct: object) -> tuple[int, int]:
     """Return the two counts of a single task."""
     n = check_bounded_count("n_samples", n_samples, 1)
-    return n, check_count("n_correct", n_correct, 0, n)
+    return n, check_count("n_correct", n_correct, 0, n, high_name="n_samples")
 
 
 # Estimates.

@@ -131,9 +131,7 @@ class Report(Record):
             refuse("text", "a string", text, TypeError)
         except (ValueError, RecursionError) as error:
             reason = str(error) or type(error).__name__
-            raise InputError(
-                f"text must be a whole JSON document, got one with {reason}"
-            ) from None
+            refuse("text", f"a whole JSON document, not a path to one ({reason})", text)
         if not isinstance(data, dict):
             refuse("text", f"a JSON object of kind {cls.__name__}", text)
         data = cast("dict[str, Any]", data)
@@ -204,13 +202,16 @@ class MetricResult(Record):
     """A result with a *score* and an *error*; ``str()`` shows these two, as a table cell does."""
 
     def __str__(self) -> str:
-        """Return the score and, in brackets, whose failure it is and of what kind."""
+        """Return the score, if there is one, and in brackets whose failure and of what kind."""
         return _score_text(self)
 
 
 def _score_text(result: Any) -> str:
     error: MetricError | None = result.error
-    return f"{result.score:.4g}" + (f" ({error.origin}: {error.kind})" if error else "")
+    if error is None:
+        return f"{result.score:.4g}"
+    score = "no score" if error.origin == "instrument" else f"{result.score:.4g}"
+    return f"{score} ({error.origin}: {error.kind})"
 
 
 def now() -> datetime:
@@ -298,7 +299,7 @@ def _build_record(cls: type[Any], data: object, path: str) -> Any:
     builders = _field_builders(cls)
     unknown = [key for key in data if key not in builders]
     if unknown:
-        refuse(path, f"a mapping with the keys {', '.join(builders)}", unknown[0])
+        refuse(path, f"a mapping with no keys but {', '.join(builders)}", unknown[0])
     required = {field.name for field in attrs.fields(cls) if field.default is attrs.NOTHING}
     missing = [name for name in builders if name in required and name not in data]
     if missing:
@@ -334,7 +335,8 @@ def _builder(annotation: Any) -> _Builder:  # noqa: PLR0911 - one return per kin
         return lambda value, path: _build_record(annotation, value, path)
     if isinstance(annotation, type) and issubclass(annotation, Enum | datetime):
         return _build_parsed(annotation)
-    return _build_scalar(lambda v: isinstance(v, annotation), f"a {annotation.__name__}")
+    noun = {str: "a string", bool: "True or False"}[annotation]
+    return _build_scalar(lambda v: isinstance(v, annotation), noun)
 
 
 def _build_scalar(accepts: Callable[[Any], bool], domain: str) -> _Builder:
@@ -395,11 +397,15 @@ def _build_union(builders: tuple[_Builder, ...]) -> _Builder:
 
 
 def _build_parsed(kind: Any) -> _Builder:
+    domain = "a date and time in ISO 8601"
+    if issubclass(kind, Enum):
+        domain = f"one of {', '.join(repr(member.value) for member in kind)}"
+
     def build(value: Any, path: str) -> Any:
         try:
             return kind.fromisoformat(value) if issubclass(kind, datetime) else kind(value)
         except (TypeError, ValueError):
-            refuse(path, f"a {kind.__name__}", value)
+            refuse(path, domain, value)
 
     return build
 

@@ -75,11 +75,13 @@ class CodeSample(Record):
         store(self, "compiled", check_flag("compiled", self.compiled))
         for name in ("passed", "failed", "warnings", "input_tokens", "output_tokens"):
             value = getattr(self, name)
-            if value is not None or name in _REQUIRED:
+            if name in _REQUIRED:
                 store(self, name, check_bounded_count(name, value))
-        for name in ("cost_usd", "latency_seconds"):
+            elif value is not None:
+                store(self, name, check_bounded_count(name + _UNLESS_NONE, value))
+        for name in MEASURED:
             if getattr(self, name) is not None:
-                store(self, name, check_number(name, getattr(self, name), 0.0))
+                store(self, name, check_number(name + _UNLESS_NONE, getattr(self, name), 0.0))
 
     @property
     def correct(self) -> bool:
@@ -88,6 +90,7 @@ class CodeSample(Record):
 
 
 _REQUIRED = {"passed", "failed", "warnings"}
+_UNLESS_NONE = ", None where not measured,"  # data frames make NaN of it
 
 
 COUNTS = ("passed", "failed", "warnings")

@@ -72,7 +72,7 @@ def count_short(n: NDArray[np.int64], k: int, insufficient: Insufficient, name: 
         i = int(np.argmax(short))
         raise InputError(
             f"{name} must be >= k = {k} for every task, got {n_short} of {n.size} tasks with "
-            f'fewer (first: {name}[{i}] = {n[i]}); pass insufficient="nan" or "drop"'
+            f'fewer (first: {name}[{i}] = {n[i]}); lower k or pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop" and n_short == n.size:
         raise InputError(f"{name} must be >= k = {k} for at least one task, got at most {n.max()}")
@@ -81,7 +81,7 @@ def count_short(n: NDArray[np.int64], k: int, insufficient: Insufficient, name: 
 
 def refuse_short_task(name: str, n: int, k: int) -> None:
     """Refuse a single task with too few samples."""
-    raise InputError(f'{name} must be >= k = {k}, got {n}; pass insufficient="nan"')
+    raise InputError(f'{name} must be >= k = {k}, got {n}; lower k or pass insufficient="nan"')
 
 
 def unknown(

@@ -12,7 +12,6 @@ import attrs
 from scorekit._calibration_region import score_interval
 from scorekit._checks import (
     MAX_COUNT,
-    check_choice,
     check_count,
     check_items,
     check_number,
@@ -22,7 +21,7 @@ from scorekit._checks import (
     column,
 )
 from scorekit._records import FrozenMapping, Record
-from scorekit.errors import refuse
+from scorekit.errors import InputError, refuse
 from scorekit.intervals import Interval, normal_quantile, wilson
 
 if TYPE_CHECKING:
@@ -143,10 +142,10 @@ def confidence_calibration(
         >>> result = confidence_calibration(levels, correct)
         >>> round(result.score, 4), round(result.slope, 4), result.overconfident
         (0.8333, 0.8, False)
-        >>> confidence_calibration(["sure"], [True])
+        >>> confidence_calibration([0.9], [True])
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: levels[0] must be one of 'high', 'medium', 'low', got 'sure'
+        TypeError: levels[0] must be one of 'high', 'medium', 'low' (see nominal), got 0.9
 
     .. versionadded:: 0.1.0
     """
@@ -195,17 +194,17 @@ def calibration_from_counts(
         (0.1489, 'Confidence does not predict correctness')
         >>> result.warnings
         ('Model is overconfident - high confidence not reliable',)
-        >>> calibration_from_counts({"high": (21, 20)})
+        >>> calibration_from_counts({"low": (3, 2)})
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: counts['high'][0] must be an integer in [0, 20], got 21
+        scorekit.errors.InputError: counts['low'][0] must be an integer in [0, n_cases = 2], got 3
 
     .. versionadded:: 0.1.0
     """
     checked = _check_nominal(nominal)
     _check_mapping("counts", counts)
     for level in counts:
-        check_choice("a key of counts", level, tuple(checked))
+        _check_level("a key of counts", level, tuple(checked))
     tallies = [_check_pair(f"counts[{level!r}]", counts.get(level, (0, 0))) for level in checked]
     if not any(n for _, n in tallies):
         refuse("counts", "a mapping with at least one case", dict(counts))
@@ -232,7 +231,8 @@ def _check_pair(name: str, pair: object) -> tuple[Fraction, int]:
     if len(counts) != 2:  # noqa: PLR2004 - a pair
         refuse(name, "a pair (n_correct, n_cases)", pair)
     n_cases = check_count(f"{name}[1]", counts[1], 0, MAX_COUNT)
-    return Fraction(check_count(f"{name}[0]", counts[0], 0, n_cases)), n_cases
+    n_correct = check_count(f"{name}[0]", counts[0], 0, n_cases, high_name="n_cases")
+    return Fraction(n_correct), n_cases
 
 
 def _codes(names: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.intp]:
@@ -243,8 +243,14 @@ def _codes(names: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.intp]:
     stated = names.tolist()
     for i, name in enumerate(stated):
         if type(name) is not str or name not in positions:
-            check_choice(f"levels[{i}]", name, known)
+            _check_level(f"levels[{i}]", name, known)
     return np.fromiter(map(positions.__getitem__, stated), np.intp, len(stated))
+
+
+def _check_level(name: str, level: object, known: tuple[str, ...]) -> None:
+    if level not in known:
+        domain = f"one of {', '.join(map(repr, known))} (see nominal)"
+        refuse(name, domain, level, InputError if isinstance(level, str) else TypeError)
 
 
 def _exact_sum(scores: NDArray[np.float64]) -> Fraction:

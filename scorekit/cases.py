@@ -31,6 +31,7 @@ from scorekit._sql_case import (
 )
 from scorekit.calibration import ConfidenceCalibration, confidence_calibration
 from scorekit.equivalence import SqlEquivalence
+from scorekit.errors import refuse
 from scorekit.judge_cache import CachedJudge
 from scorekit.judging import Evidence, evidence_of, recall_evidence
 from scorekit.parallel import map_scores
@@ -45,6 +46,9 @@ PREPARED_AT_ONCE = 50
 
 MAX_CONCURRENCY = 50
 """Judgements under way at once."""
+
+MAX_KINDS = 3
+"""Kinds of failures that a report's text names, the most frequent first."""
 
 R = TypeVar("R")
 Progress = Callable[[int, int], object]
@@ -85,7 +89,15 @@ class SqlReport(Report):
         """Return a line for each metric, numbers rounded for display."""
         found = [(name, getattr(self, name)) for name in METRICS]
         lines = [f"{name}: {s.mean:.4g} (mean of {s.count})" for name, s in found if s is not None]
-        return "\n".join([*lines, f"cases: {self.n_cases}, failed results: {self.n_failed}"])
+        kinds = Counter(
+            f"{name}: {result.error.kind}"
+            for case in self.cases
+            for name, result in case.metrics().items()
+            if failed(result)
+        )
+        why = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS))
+        last = f"cases: {self.n_cases}, failed results: {self.n_failed}"
+        return "\n".join([*lines, f"{last} ({why})" if why else last])
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat dict per case, ready for a data frame; None is no score."""
@@ -202,6 +214,8 @@ async def ascore_sql_cases(
     check_timeout(timeout_seconds)
     if executor is not None:
         check_instance("executor", executor, Executor)
+    if progress is not None and not callable(progress):
+        refuse("progress", "a callable", progress, TypeError)
     if judge is not None and not isinstance(judge, CachedJudge):
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     check_choice("evidence", evidence, ("auto", "judge"))

@@ -116,7 +116,8 @@ class ClaudeJudge:
             prices=_check_prices(prices),
         )
         if settings.max_cost_usd is not None and price_of(model, 0, settings.prices) is None:
-            raise InputError(f"prices must hold {model!r} where max_cost_usd is given")
+            what = f"a ModelPrice for {model!r} where max_cost_usd is given"
+            raise InputError(f"prices must hold {what}")
         for package in ("anthropic", "autoevals"):
             if find_spec(package) is None:
                 raise MissingExtraError("judge", package)

@@ -25,6 +25,7 @@ from scorekit._checks import check_choice, check_flag, check_number
 from scorekit._comparison_sides import Cases, Comparable, Suite, kind, read
 from scorekit._differences import DECIMAL_NOISE, Groups
 from scorekit._exact_tests import change_p_value
+from scorekit._notebook import page
 from scorekit._records import FrozenMapping, Report, is_mapping
 from scorekit._verdict import (
     ADJUSTMENTS,
@@ -84,16 +85,21 @@ class Comparison(Report):
                 it; by default they stop too, so that deleting a failing case does not help.
 
         Raises:
-            RegressionError: If the run got worse, naming the first cases.
+            RegressionError: If the run got worse.  The first line of its message names the first
+                cases, or gives the verdict with interval and p value; below it stands how far
+                each case fell, worst first.
             InputError: If *on* is none of the words, or is ``"margin"`` and no margin was given.
         """
+        __tracebackhide__ = True  # pytest shows the caller's line instead of this function
         check_choice("on", on, ("cases", "suite", "margin"))
         if on == "margin" and self.suite.within_margin is None:
             refuse("on", "'cases' or 'suite' where compare_reports() was given no margin", on)
         check_flag("allow_missing", allow_missing)
         reasons: list[str] = []
+        details = as_text("Regressions", self.regressions)[1:]
         if on == "cases" and self.regressions:
-            reasons.append(listed("regressed", self.regressions))
+            reasons.append(listed(f"regressed by more than {self.threshold:g}", self.regressions))
+            details += [_verdict_line(*titled) for titled in self._titled_suites()]
         for name, suite in self.suites.items():
             within = suite.within_margin
             if on == "suite" and suite.verdict == "regressed":
@@ -105,11 +111,15 @@ class Comparison(Report):
         if not allow_missing and self.newly_failing:
             reasons.append(listed("newly failing", self.newly_failing))
         if reasons:
-            raise RegressionError("; ".join(reasons))
+            raise RegressionError("\n".join(["; ".join(reasons), *details]))
 
     def __str__(self) -> str:
         """Return `to_text`."""
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """Return an escaped table for a notebook, a single suite once."""
+        return page(self, without="suites" if len(self.suites) == 1 else "")
 
     def to_text(self) -> str:
         """Return the comparison as plain text, numbers rounded for display."""
@@ -117,7 +127,7 @@ class Comparison(Report):
             f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}"
         ]
         for title, suite in self._titled_suites():
-            lines.append(f"{one_line(title)}: {suite.verdict}, {suite_line(suite)}")
+            lines.append(_verdict_line(title, suite))
             lines += [f"       {note}" for note in notes(suite)]
         for title, changes in self._sections():
             lines += as_text(title, changes)
@@ -226,10 +236,10 @@ def compare_reports(
         (['parse'], 1)
         >>> result.suite.verdict
         'inconclusive'
-        >>> compare_reports({"sort": 1.0}, {"parse": 1.0})
+        >>> compare_reports({"sort": 1.0}, {})
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: current must be a run with a case of baseline, got ['parse']
+        scorekit.errors.InputError: current must be a run with at least one case, got {}
 
     References:
         Agresti, "Categorical Data Analysis", 3rd ed., section 6.4.
@@ -256,7 +266,9 @@ def compare_reports(
     n_shared = {pair.suite: len(pair.case_ids) for pair in pairs}
     if not pairs:
         found = [case_id for cases in after.values() for case_id in cases]
-        refuse("current", "a run with a case of baseline", found)
+        known = [case_id for cases in before.values() for case_id in cases]
+        example = f", such as {shown(known[0])}" if known else ""
+        refuse("current", f"a run with a case of baseline{example}", found)
     same_models = old.models == new.models
     shared_model = next(iter(old.models)) if by_case and same_models else None
     verdicts = [
@@ -366,6 +378,10 @@ def _change(
         delta=None if left is None or right is None else right - left,
         p_value=p_value,
     )
+
+
+def _verdict_line(title: str, suite: SuiteVerdict) -> str:
+    return f"{one_line(title)}: {suite.verdict}, {suite_line(suite)}"
 
 
 _SEVERITY = ("regressed", "inconclusive", "no evidence", "improved")

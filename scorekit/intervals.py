@@ -110,7 +110,7 @@ def proportion_interval(
         >>> proportion_interval(11, 10)
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: n_successes must be an integer in [0, 10], got 11
+        scorekit.errors.InputError: n_successes must be an integer in [0, n_trials = 10], got 11
 
     References:
         Brown, Cai and DasGupta, "Interval Estimation for a Binomial Proportion", Statistical
@@ -119,7 +119,7 @@ def proportion_interval(
     .. versionadded:: 0.1.0
     """
     n = check_bounded_count("n_trials", n_trials, 1)
-    successes = check_count("n_successes", n_successes, 0, n)
+    successes = check_count("n_successes", n_successes, 0, n, high_name="n_trials")
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     check_choice("method", method, _METHODS)
     if method == "wilson":

@@ -220,7 +220,8 @@ class _Executed(Generic[T, R]):
             for name, value in sent.items():
                 reason = _why_unpicklable(value)
                 if reason is not None:
-                    domain = f"picklable to reach another process ({reason})"
+                    hint = ", so defined at the top of a module" if name == "function" else ""
+                    domain = f"picklable to reach another process{hint} ({reason})"
                     refuse(name, domain, value, TypeError)
         raise _worker_error(f"{part} came back without results", error) from error
 

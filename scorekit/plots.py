@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from scorekit._calibration_error import CalibrationError
 from scorekit._changes import CaseChange
@@ -142,7 +142,7 @@ def plot_pass_at_k(
     axes = _pen(own)
     ks = {one.k for curve in curves.values() for one in curve if not math.isnan(one.score)}
     if not ks:
-        _nothing_to_draw("results", results)
+        refuse("results", "a result with an estimate that is not NaN", results)
     lines: list[Any] = []
     for i, curve in enumerate(curves.values()):
         points = sorted((one for one in curve if not math.isnan(one.score)), key=lambda p: p.k)
@@ -264,7 +264,8 @@ def plot_cost_quality(
     Draw cost against quality, joined along the frontier: what no other beats in both.
 
     Of a tier the median cost and the median composite score of its runs; of a report's model the
-    total cost and the mean score; it is left out where no cost was measured.
+    mean cost of a sample and the mean score, so that models with more samples do not look dear.
+    A model is left out where no cost was measured.
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.
@@ -346,10 +347,6 @@ def _axes(ax: Axes | None, *, height: float = 4.2) -> Axes:
 def _pen(axes: Any) -> Any:
     """Return *axes* untyped: matplotlib's stubs leave most of its keyword arguments unknown."""
     return axes
-
-
-def _nothing_to_draw(name: str, value: object) -> NoReturn:
-    refuse(name, "a result with something to draw", value)
 
 
 def _label(name: str) -> str:
@@ -448,13 +445,13 @@ def _places(points: object) -> tuple[list[_Place], str, str]:
         places = [(t.tier_id, t.cost_usd.median, t.composite_score.median) for t in tiers]
         return places, "Median cost of a run (USD)", "Median composite score"
     places = [
-        (model.model, model.total_cost_usd, model.mean_score)
+        (model.model, model.mean_cost_usd, model.mean_score)
         for model in points.models
-        if model.total_cost_usd is not None
+        if model.mean_cost_usd is not None
     ]
     if not places:
-        _nothing_to_draw("points", points)
-    return places, "Total cost of what was measured (USD)", "Mean score"
+        refuse("points", "a report with a sample whose cost_usd was measured", points)
+    return places, "Mean cost of a sample (USD)", "Mean score"
 
 
 def _frontier(places: Iterable[tuple[float, float]]) -> set[tuple[float, float]]:

@@ -177,7 +177,7 @@ def _pass_share(pass_weight: object, impl_weight: object) -> Fraction:
         check_number("impl_weight", impl_weight, 0.0),
     )
     if not any(weights):
-        refuse("weights", "positive in at least one part", weights)
+        refuse("pass_weight or impl_weight", "a number > 0", weights)
     first, second = map(as_decimal, weights)
     return first / (first + second)
 

@@ -93,7 +93,7 @@ def pass_at_k(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: n_samples must be >= k = 5 for every task, got 1 of 3 tasks \
-with fewer (first: n_samples[2] = 4); pass insufficient="nan" or "drop"
+with fewer (first: n_samples[2] = 4); lower k or pass insufficient="nan" or "drop"
 
     References:
         Chen et al., "Evaluating Large Language Models Trained on Code", arXiv:2107.03374.
@@ -192,10 +192,10 @@ def pass_at_k_per_task(
     Examples:
         >>> pass_at_k_per_task(n_samples=[10, 5, 4], n_correct=[3, 0, 4], k=2).round(6).tolist()
         [0.533333, 0.0, 1.0]
-        >>> pass_at_k_per_task(n_samples=[10, 10], n_correct=[3, 11])
+        >>> pass_at_k_per_task(n_samples=[10, 5], n_correct=[3, 6])
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: n_correct[1] must be an integer in [0, 10], got 11
+        scorekit.errors.InputError: n_correct[1] must be an integer in [0, n_samples[1] = 5], got 6
 
     .. versionadded:: 0.1.0
     """
@@ -249,7 +249,8 @@ def pass_hat_k(
         >>> pass_hat_k(n_samples=10, n_correct=8, k=11)
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: n_samples must be >= k = 11, got 10; pass insufficient="nan"
+        scorekit.errors.InputError: n_samples must be >= k = 11, got 10; \
+lower k or pass insufficient="nan"
 
     References:
         Yao et al., "tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World

@@ -143,6 +143,11 @@ __all__ = [
     "verdicts",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
+
 METHODS: tuple[Literal["wilson", "jeffreys", "clopper-pearson"], ...] = (
     "wilson",
     "jeffreys",

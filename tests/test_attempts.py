@@ -425,7 +425,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: pass_hat_k(n_samples=5, n_correct=6),
             InputError,
-            "n_correct must be an integer in [0, 5], got 6",
+            "n_correct must be an integer in [0, n_samples = 5], got 6",
         ),
         (
             lambda: pass_hat_k(n_samples=5, n_correct=5, clusters=["a"]),
@@ -465,7 +465,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: majority_at_k(["a", pd.NA], correct="a"),
             InputError,
-            "answers[1] must be an answer that equals itself, got <NA>",
+            "answers[1] must be an answer that is not missing, got <NA>",
         ),
         (
             lambda: best_at_k([0.5, math.nan]),
@@ -500,7 +500,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: best_at_k([0.5], k=2),
             InputError,
-            'n_samples of scores must be >= k = 2, got 1; pass insufficient="nan"',
+            'n_samples of scores must be >= k = 2, got 1; lower k or pass insufficient="nan"',
         ),
         (
             lambda: majority_at_k(["a"], correct="a", k=257),
@@ -515,7 +515,7 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: majority_at_k(["a", math.nan], correct="a"),
             InputError,
-            "answers[1] must be an answer that equals itself, got nan",
+            "answers[1] must be an answer that is not missing, got nan",
         ),
         (
             lambda: majority_at_k([["a"], ["b"]], correct=["a"]),
@@ -542,7 +542,7 @@ def test_hostile_sizes_end_soon() -> None:
             InputError,
             (
                 "n_samples of answers must be >= k = 2 for every task, got 1 of 2 tasks with "
-                "fewer (first: n_samples of answers[0] = 1); pass insufficient="
+                "fewer (first: n_samples of answers[0] = 1); lower k or pass insufficient="
                 '"nan" or "drop"'
             ),
         ),

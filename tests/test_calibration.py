@@ -320,7 +320,7 @@ def test_extreme_counts_and_scores() -> None:
     assert thirds.levels[0].accuracy == 1 / 3
 
 
-LEVELS = "one of 'high', 'medium', 'low'"
+LEVELS = "one of 'high', 'medium', 'low' (see nominal)"
 
 
 @pytest.mark.parametrize(
@@ -418,12 +418,12 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
         (
             {"counts": {"low": (3, 2)}},
             InputError,
-            "counts['low'][0] must be an integer in [0, 2], got 3",
+            "counts['low'][0] must be an integer in [0, n_cases = 2], got 3",
         ),
         (
             {"counts": {"low": (0.5, 2)}},
             TypeError,
-            "counts['low'][0] must be an integer in [0, 2], got 0.5",
+            "counts['low'][0] must be an integer in [0, n_cases = 2], got 0.5",
         ),
         (
             {"counts": {"low": (0, -1)}},

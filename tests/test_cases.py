@@ -413,7 +413,7 @@ def test_an_executor_that_fails_ends_the_run_and_its_judgements() -> None:
 def test_a_notebook_shows_scores_and_whose_failure_there_was() -> None:
     """One short cell for each metric of a case."""
     page = score_sql_cases([FULL, case("q2", generated="SELECT (")])._repr_html_()
-    assert "<td>0&nbsp;(instrument:&nbsp;no_judge)</td><td>1</td>" in page
+    assert "<td>no&nbsp;score&nbsp;(instrument:&nbsp;no_judge)</td><td>1</td>" in page
     assert "<td>0&nbsp;(output:&nbsp;parse)</td>" in page
 
 
@@ -430,9 +430,8 @@ def test_reports_compare_metric_by_metric() -> None:
     assert result.suites["table_accuracy"].verdict == "regressed"
     assert "query_correctness" not in result.suites
     assert result.suite == result.suites["table_accuracy"]
-    with pytest.raises(
-        RegressionError, match=r"; 30 newly failing: q0, q1, q2, q3, q4 and 25 more$"
-    ):
+    message = r"; 30 newly failing: q0, q1, q2, q3, q4 and 25 more\n  q0   table_accuracy "
+    with pytest.raises(RegressionError, match=message):
         result.raise_for_regressions()
     assert "Suite, table_accuracy: regressed" in result.to_text()
     assert "Newly failing: 30" in result.to_markdown()
@@ -496,7 +495,13 @@ def test_case_errors(fields: dict[str, Any], error: type[Exception], message: st
             TypeError,
             "judge must be a Judge (see judge_from_function), got 'me'",
         ),
-        ([FULL], {"executor": 2}, TypeError, "executor must be an Executor, got 2"),
+        ([FULL], {"progress": True}, TypeError, "progress must be a callable, got True"),
+        (
+            [FULL],
+            {"executor": 2},
+            TypeError,
+            "executor must be an Executor of concurrent.futures, got 2",
+        ),
         (
             [FULL],
             {"timeout_seconds": -1},
@@ -522,6 +527,11 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
     ]
     lines = str(score_sql_cases(cases)).splitlines()
     assert lines[-1] == "cases: 2, failed results: 0"
+    assert str(score_sql_case(attrs.evolve(FULL, case_id="c")).query_correctness).startswith("no")
+    unjudged = score_sql_cases([attrs.evolve(FULL, case_id=name) for name in "ab"])
+    assert str(unjudged).splitlines()[-1] == (
+        "cases: 2, failed results: 2 (2 query_correctness: no_judge)"
+    )
     assert "table_accuracy: 0 (mean of 2)" in lines
 
 

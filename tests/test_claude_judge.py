@@ -1193,7 +1193,7 @@ def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.Monk
         (
             {"model": "m", "max_cost_usd": 1},
             InputError,
-            "prices must hold 'm' where max_cost_usd is given",
+            "prices must hold a ModelPrice for 'm' where max_cost_usd is given",
         ),
         (
             {"prices": [1]},

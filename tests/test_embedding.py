@@ -13,6 +13,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 RECIPES = DOCS / "recipes"
 PRINTED = {
     "autoevals_scorer": "0.5\n0.5",
+    "braintrust_eval": ("All orders? 1 -> 0\ninconclusive on 3 questions\n6 of 8 attempts judged"),
     "data_frames": (
         "[1.0, 0.75, 0.0] [1.0, 0.75, 0.0]\npass@1 = 0.25 [0.001152, 0.9897]\n[0.5, 0.0]"
     ),
@@ -21,13 +22,27 @@ PRINTED = {
     "progress_bar": "100 100",
 }
 
+NO_NETWORK = """
+import os, sys
+
+def stop(event, args):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        os.write(2, f"{event} {args}".encode())
+        os._exit(97)
+
+sys.addaudithook(stop)
+"""
+
 
 def _run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program in *folder*, where whatever a peer leaves behind stays."""
+    """Run a program in *folder*, where all that a peer leaves stays; a connection ends it."""
+    (folder / "sitecustomize.py").write_text(NO_NETWORK, encoding="utf-8")
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     quiet = {
         "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
         "HOME": str(folder),
         "NO_COLOR": "1",
+        "PYTHONPATH": path,
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     return subprocess.run(
@@ -56,6 +71,14 @@ def test_the_recipe_works(name: str, tmp_path: Path) -> None:
     assert run.returncode == 0
 
 
+def test_a_connection_ends_a_recipe(tmp_path: Path) -> None:
+    """Or the test above would not show that each works offline."""
+    program = "import socket; socket.create_connection(('127.0.0.1', 9))"
+    run = _run("-c", program, folder=tmp_path)
+    assert run.returncode == 97
+    assert run.stderr.startswith("socket.getaddrinfo")
+
+
 def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     """The first run becomes the baseline, an equal one passes, a worse one fails by name."""
     text = (RECIPES / "regression_gate.py").read_text(encoding="utf-8")
@@ -67,4 +90,6 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     gate.write_text(text.replace("passed=3, failed=0", "passed=0, failed=3"), encoding="utf-8")
     run = _run(*command, folder=tmp_path)
     assert run.returncode == 1
-    assert "RegressionError: 3 regressed: sort / candidate, parse / candidate" in run.stdout
+    message = "RegressionError: 3 regressed by more than 0.05: sort / candidate, parse / candidate"
+    assert message in run.stdout
+    assert "sort / candidate   code_score 1.000 -> 0.500 (-0.500)" in run.stdout

@@ -104,7 +104,7 @@ def test_merging_leaves_both_as_they_were() -> None:
     first.add([sample])
     assert first.result() == code_report([sample, sample])
     assert second.result() == code_report([sample, sample])
-    with pytest.raises(TypeError, match=r"^samples\[1\] must be a CodeSample, got 3$"):
+    with pytest.raises(TypeError, match=r"^samples\[1\] must be a CodeSample \(of a .*\), got 3$"):
         first.add([sample, 3])  # type: ignore[list-item]
     assert first.result() == code_report([sample, sample])
     with pytest.raises(TypeError, match=r"^other must be a CodeTally, got 3$"):

@@ -344,9 +344,21 @@ def test_fieller_holds_what_the_t_test_does_not_reject(
             "n_trials must be an integer of at most 2**53, got 9007199254740993",
         ),
         ({"n_trials": 2.0}, TypeError, "n_trials must be an integer >= 1, got 2.0"),
-        ({"n_successes": -1}, InputError, "n_successes must be an integer in [0, 10], got -1"),
-        ({"n_successes": 11}, InputError, "n_successes must be an integer in [0, 10], got 11"),
-        ({"n_successes": True}, TypeError, "n_successes must be an integer in [0, 10], got True"),
+        (
+            {"n_successes": -1},
+            InputError,
+            "n_successes must be an integer in [0, n_trials = 10], got -1",
+        ),
+        (
+            {"n_successes": 11},
+            InputError,
+            "n_successes must be an integer in [0, n_trials = 10], got 11",
+        ),
+        (
+            {"n_successes": True},
+            TypeError,
+            "n_successes must be an integer in [0, n_trials = 10], got True",
+        ),
         ({"confidence": 1}, InputError, "confidence must be a number in (0, 1), got 1"),
         ({"confidence": "95%"}, TypeError, "confidence must be a number in (0, 1), got '95%'"),
         (

@@ -201,7 +201,8 @@ def test_hostile_exceptions(threads: Executor) -> None:
 
 def test_what_does_not_pickle_is_named(processes: Executor, work: Any) -> None:
     """Function, item or result; those before a bad result arrive."""
-    with pytest.raises(TypeError, match=r"^function must be picklable to reach .*, got <function"):
+    message = r"^function must be picklable to reach another process, so defined at the top of a m"
+    with pytest.raises(TypeError, match=message + r"odule \(.*, got <function"):
         list(map_scores(lambda x: x, [1], executor=processes))
     items: list[Any] = [1, 2, threading.Lock()]
     message = (
@@ -292,7 +293,7 @@ def test_progress(threads: Executor) -> None:
         ({"function": 3}, TypeError, "function must be a callable, got 3"),
         ({"items": "abc"}, TypeError, "items must be an ordered iterable, got 'abc'"),
         ({"items": {1, 2}}, TypeError, "items must be an ordered iterable, got {1, 2}"),
-        ({"executor": 2}, TypeError, "executor must be an Executor, got 2"),
+        ({"executor": 2}, TypeError, "executor must be an Executor of concurrent.futures, got 2"),
         ({"chunk_size": 0}, InputError, "chunk_size must be an integer >= 1, got 0"),
         ({"chunk_size": 1.5}, TypeError, "chunk_size must be an integer >= 1, got 1.5"),
         ({"max_in_flight": 0}, InputError, "max_in_flight must be an integer >= 1, got 0"),

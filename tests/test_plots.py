@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -85,6 +86,20 @@ FIGURES: dict[str, Callable[[], Axes]] = {
     "cost_quality": lambda: plot_cost_quality(
         _tiers([(0.1, 0.4), (0.3, 0.35), (0.4, 0.8), (0.9, 0.82), (1.2, 0.7)])
     ),
+    "cost_quality_of_models": lambda: plot_cost_quality(
+        code_report(
+            CodeSample(
+                case_id=f"{i}", model=model, compiled=True, passed=right, failed=1, cost_usd=cost
+            )
+            for model, n_cases, right, cost in (
+                ("small", 40, 1, 0.002),
+                ("medium", 10, 2, 0.01),
+                ("large", 5, 1, 0.03),
+                ("largest", 3, 9, 0.04),
+            )
+            for i in range(n_cases)
+        )
+    ),
 }
 
 
@@ -126,6 +141,15 @@ def test_nothing_global_is_touched() -> None:
     given = Figure().add_subplot()
     assert plot_reliability(CALIBRATION, ax=given) is given
     assert given.spines["top"].get_visible()
+
+
+def test_a_model_with_more_samples_does_not_look_dear() -> None:
+    """A report's models stand at the mean cost of what was measured, not at the total."""
+    many = [*_samples(1), *(one for one in _samples(9) if one.model == "a")]
+    ax = plot_cost_quality(code_report(many))
+    costs = [np.asarray(point.get_xdata()).tolist() for point in ax.lines[1:]]
+    assert costs == [[0.01], [0.03]]
+    assert ax.get_xlabel() == "Mean cost of a sample (USD)"
 
 
 @pytest.mark.parametrize("n_cases", [1, 10_000])
@@ -204,14 +228,15 @@ def test_the_frontier_is_what_nothing_beats() -> None:
 UNKNOWN = pass_at_ks(n_samples=[1], n_correct=[1], ks=(5,), insufficient="nan")
 UNPRICED = code_report([CodeSample(case_id="a", model="m", compiled=True)])
 ONE: Any = 1
-NOTHING = "must be a result with something to draw, got "
+NO_ESTIMATE = "results must be a result with an estimate that is not NaN, got "
+NO_COST = "points must be a report with a sample whose cost_usd was measured, got "
 
 
 @pytest.mark.parametrize(
     ("draw", "error", "message"),
     [
-        (lambda: plot_pass_at_k(UNKNOWN), InputError, f"results {NOTHING}"),
-        (lambda: plot_cost_quality(UNPRICED), InputError, f"points {NOTHING}"),
+        (lambda: plot_pass_at_k(UNKNOWN), InputError, NO_ESTIMATE),
+        (lambda: plot_cost_quality(UNPRICED), InputError, NO_COST),
         (
             lambda: plot_pass_at_k({}),
             InputError,

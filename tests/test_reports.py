@@ -58,6 +58,7 @@ def test_a_small_suite_by_hand() -> None:
     assert model.test_pass_rate == pytest.approx((0.5 + 1) / 2)
     assert model.pass_at_k[0].score == pytest.approx((1 / 3 + 1) / 2)
     assert (model.total_cost_usd, model.mean_latency_seconds) == (0.75, 3.0)
+    assert model.mean_cost_usd == 0.375
     assert (model.total_input_tokens, model.total_output_tokens) == (None, 15)
     assert (model.n_samples, model.n_cases) == (4, 2)
 
@@ -101,6 +102,7 @@ def test_report_agrees_with_single_metrics_and_rationals(samples: list[CodeSampl
         assert model.compilation_rate == pytest.approx(float(rate), rel=1e-15, abs=0)
         costs = [Fraction(s.cost_usd) for c in cases for s in c if s.cost_usd is not None]
         assert model.total_cost_usd == (float(sum(costs)) if costs else None)
+        assert model.mean_cost_usd == (float(sum(costs) / len(costs)) if costs else None)
 
 
 @given(SAMPLE_LISTS)
@@ -177,12 +179,20 @@ def test_for_model_narrows_to_one() -> None:
         ({"passed": None}, TypeError, "passed must be an integer >= 0, got None"),
         ({"failed": True}, TypeError, "failed must be an integer >= 0, got True"),
         ({"warnings": 1.0}, TypeError, "warnings must be an integer >= 0, got 1.0"),
-        ({"input_tokens": -5}, InputError, "input_tokens must be an integer >= 0, got -5"),
-        ({"cost_usd": -0.1}, InputError, "cost_usd must be a finite number >= 0, got -0.1"),
+        (
+            {"input_tokens": -5},
+            InputError,
+            "input_tokens, None where not measured, must be an integer >= 0, got -5",
+        ),
+        (
+            {"cost_usd": -0.1},
+            InputError,
+            "cost_usd, None where not measured, must be a finite number >= 0, got -0.1",
+        ),
         (
             {"latency_seconds": math.nan},
             InputError,
-            "latency_seconds must be a finite number >= 0, got nan",
+            "latency_seconds, None where not measured, must be a finite number >= 0, got nan",
         ),
     ],
 )
@@ -196,16 +206,30 @@ def test_sample_errors(fields: dict[str, Any], error: type[Exception], message: 
 SHORT = (
     "samples must have at least k = 3 attempts at every case, got 1 of 2 cases with fewer "
     "(first: case 'parse' of model 'm' with 1); "
-    'pass insufficient="nan" or "drop"'
+    'lower k or pass insufficient="nan" or "drop"'
 )
+
+
+NO_SAMPLES = "samples must be a non-empty sequence of CodeSample"
+OF_A_TABLE = "(of a table: code_report_from_columns(**table))"
 
 
 @pytest.mark.parametrize(
     ("samples", "options", "error", "message"),
     [
-        ([], {}, InputError, "samples must be a non-empty sequence of CodeSample, got ()"),
-        ("text", {}, TypeError, "samples must be a non-empty sequence of CodeSample, got 'text'"),
-        ([SUITE[0], {}], {}, TypeError, "samples[1] must be a CodeSample, got {}"),
+        ([], {}, InputError, f"{NO_SAMPLES}, got ()"),
+        (
+            {"case_id": ["a"]},
+            {},
+            TypeError,
+            f"{NO_SAMPLES} {OF_A_TABLE}, got {{'case_id': ['a']}}",
+        ),
+        (
+            [SUITE[0], {}],
+            {},
+            TypeError,
+            f"samples[1] must be a CodeSample {OF_A_TABLE}, got {{}}",
+        ),
         (SUITE, {"ks": ()}, InputError, "ks must be a non-empty sequence of integers, got ()"),
         (SUITE, {"ks": (1, 0)}, InputError, "ks[1] must be an integer >= 1, got 0"),
         (SUITE, {"confidence": 1.0}, InputError, "confidence must be a number in (0, 1), got 1.0"),
@@ -244,9 +268,9 @@ GOOD = code_report(SUITE).to_json()
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD[:-10], "text must be a whole JSON document, got one with "),
-        ("", "text must be a whole JSON document, got one with "),
-        ("[" * 100_000, "text must be a whole JSON document, got one with "),
+        (GOOD[:-10], "text must be a whole JSON document, not a path to one ("),
+        ("", "text must be a whole JSON document, not a path to one ("),
+        ("[" * 100_000, "text must be a whole JSON document, not a path to one ("),
         ("[1]", "text must be a JSON object of kind CodeReport, got '[1]'"),
         ("{}", "kind of the report must be 'CodeReport', got None"),
         (GOOD.replace('"version": 1', '"version": 7'), "version of the report must be 1, got 7"),
@@ -256,7 +280,7 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace("0.74", "NaN"),
-            "text must be a whole JSON document, got one with the number NaN",
+            "text must be a whole JSON document, not a path to one (the number NaN",
         ),
         (
             GOOD.replace("0.74", "7.4"),
@@ -264,7 +288,7 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace('"n_correct": 1', '"n_correct": 9', 1),
-            "CodeReport.cases[0]: n_correct must be an integer in [0, 3], got 9",
+            "CodeReport.cases[0]: n_correct must be an integer in [0, n_samples = 3], got 9",
         ),
         (
             GOOD.replace('"n_samples": 3', '"n_samples": 4'),
@@ -280,7 +304,7 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace("0.74", 5000 * "1"),
-            "text must be a whole JSON document, got one with Exceeds the limit",
+            "text must be a whole JSON document, not a path to one (Exceeds the limit",
         ),
         (
             GOOD.replace('"parse"', '"sort"'),
@@ -288,7 +312,7 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace('"cases"', '"models": [], "cases"'),
-            "text must be a whole JSON document, got one with the key 'models' twice in one objec",
+            "text must be a whole JSON document, not a path to one (the key 'models' twice in one",
         ),
         (
             GOOD.replace('"version": 1', '"version": true'),
@@ -315,12 +339,14 @@ def test_costs_and_latencies_near_the_end_of_the_floats() -> None:
         code_report([extreme, extreme])
 
 
-@pytest.mark.parametrize("name", ["passed", "failed", "warnings", "input_tokens"])
+@pytest.mark.parametrize(
+    "name", ["passed", "failed", "warnings", "input_tokens, None where not measured,"]
+)
 def test_counts_that_no_run_has_are_refused_where_they_are_made(name: str) -> None:
     """In a report of thousands of samples the place would be hard to find."""
     message = f"{name} must be an integer of at most 2**53, got {2**53 + 1}"
     with pytest.raises(InputError) as caught:
-        CodeSample(case_id="a", model="m", compiled=True, **{name: 2**53 + 1})
+        CodeSample(case_id="a", model="m", compiled=True, **{name.partition(",")[0]: 2**53 + 1})
     assert str(caught.value) == message
 
 

@@ -11,12 +11,14 @@ from collections import Counter
 from decimal import Decimal
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scorekit import InputError, result_accuracy
 from scorekit._row_comparison import same_bag, same_in_some_column_order, same_set
+from scorekit.errors import shown
 
 NAN = math.nan
 
@@ -231,11 +233,20 @@ def test_many_rows() -> None:
     assert not same(rows, [*rows[:-1], (0, "0", 0.0)])
 
 
+ROWS_OF_A_FRAME = "a sequence of rows (pandas: frame.values, polars: frame.rows())"
+FRAME = pl.DataFrame({"x": [1, 2]})
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         (("a", []), TypeError, "generated_rows must be a sequence of rows, got 'a'"),
         (([], {1}), TypeError, "expected_rows must be a sequence of rows, got {1}"),
+        (
+            (FRAME, FRAME),
+            TypeError,
+            f"generated_rows must be {ROWS_OF_A_FRAME}, got {shown(FRAME)}",
+        ),
         (([1], []), TypeError, "generated_rows[0] must be a sequence of cells, got 1"),
         (([], ["ab"]), TypeError, "expected_rows[0] must be a sequence of cells, got 'ab'"),
         (

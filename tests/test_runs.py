@@ -467,7 +467,7 @@ def test_run_errors(arguments: dict[str, Any], error: type[Exception], message: 
         (
             {"pass_weight": 0, "impl_weight": 0},
             InputError,
-            "weights must be positive in at least one part, got (0.0, 0.0)",
+            "pass_weight or impl_weight must be a number > 0, got (0.0, 0.0)",
         ),
     ],
 )

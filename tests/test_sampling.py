@@ -422,15 +422,27 @@ def test_one_task_needs_no_scipy() -> None:
             InputError,
             "n_samples must be an integer of at most 2**53, got 9007199254740993",
         ),
-        ({"n_correct": 11}, InputError, "n_correct must be an integer in [0, 10], got 11"),
-        ({"n_correct": 3.0}, TypeError, "n_correct must be an integer in [0, 10], got 3.0"),
+        (
+            {"n_correct": 11},
+            InputError,
+            "n_correct must be an integer in [0, n_samples = 10], got 11",
+        ),
+        (
+            {"n_correct": 3.0},
+            TypeError,
+            "n_correct must be an integer in [0, n_samples = 10], got 3.0",
+        ),
         ({"k": 0}, InputError, "k must be an integer >= 1, got 0"),
         ({"k": 1.5}, TypeError, "k must be an integer >= 1, got 1.5"),
-        ({"k": 11}, InputError, 'n_samples must be >= k = 11, got 10; pass insufficient="nan"'),
+        (
+            {"k": 11},
+            InputError,
+            'n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"',
+        ),
         (
             {"k": 11, "insufficient": "drop"},
             InputError,
-            'n_samples must be >= k = 11, got 10; pass insufficient="nan"',
+            'n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"',
         ),
         ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
         (
@@ -468,7 +480,7 @@ SUITE = {"n_samples": [10] * 3 + [4, 10, 4, 10], "n_correct": [3] * 7}
             InputError,
             (
                 "n_samples must be >= k = 5 for every task, got 2 of 7 tasks with fewer "
-                '(first: n_samples[3] = 4); pass insufficient="nan" or "drop"'
+                '(first: n_samples[3] = 4); lower k or pass insufficient="nan" or "drop"'
             ),
         ),
         (
@@ -479,7 +491,7 @@ SUITE = {"n_samples": [10] * 3 + [4, 10, 4, 10], "n_correct": [3] * 7}
         (
             {"n_correct": [0, 1, 2, 12, 13, 0, 0], "n_samples": [10] * 7},
             InputError,
-            "n_correct[3] must be an integer in [0, 10], got 12",
+            "n_correct[3] must be an integer in [0, n_samples[3] = 10], got 12",
         ),
         (
             {"n_correct": [0, -1, 0, 0, 0, 0, 0]},

@@ -188,4 +188,5 @@ def test_without_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
     message = r"^hypothesis is not installed; run: pip install 'scorekit\[testing\]'$"
     with pytest.raises(MissingExtraError, match=message):
         _ = scorekit.strategies
-    assert "strategies" in dir(scorekit)
+    assert "strategies" not in dir(scorekit)
+    assert inspect.getmembers(scorekit)  # as help() and tab completion do
