@@ -61,11 +61,11 @@ class SuiteVerdict(Record):
     adjusted_p_value: float
     """Adjusted for the other suites of the comparison; the verdict goes by it."""
     corrected_p_value: float | None
-    """Of Cochran-Mantel-Haenszel with continuity correction, the default of R: too cautious,
-    but what others publish.  None under another test."""
+    """Of Cochran-Mantel-Haenszel with continuity correction, which is too cautious but R's default
+    and what others publish.  None under another test."""
     odds_ratio: float | None
-    """Mantel-Haenszel's common odds of success, current over baseline: below 1 is worse, infinite
-    where the baseline has no success that the current side lacks.  None under another test."""
+    """Mantel-Haenszel's common odds ratio of current to baseline, below 1 where it is worse and
+    infinite where nothing was lost.  None where nothing moved, and under another test."""
     test: Test
     verdict: Verdict
     minimum_detectable_effect: float | None

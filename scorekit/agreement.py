@@ -49,8 +49,8 @@ class JudgeAgreement(Record):
     reason: str | None
     """Why there is no score; None where there is one."""
     gwet: float | None
-    """Gwet's AC1 (AC2 with *weights*), at most 1: agreement beyond chance that stays high where
-    nearly all items have one label, where kappa drops; None without a score."""
+    """Gwet's AC1 (AC2 with *weights*), at most 1.  It stays high where nearly all items have one
+    label and agree, where kappa drops; None without a score."""
     weights: Weights | None
     accuracy: float
     """Share of the items on which both agree."""
