@@ -149,10 +149,11 @@ def check_instance(name: str, value: object, kind: type[T]) -> T:
 
 
 def is_ordered(value: object) -> TypeGuard[Iterable[Any]]:
-    """Tell iterables whose order is the caller's from text, mappings and sets."""
+    """Tell iterables whose order is the caller's from text, mappings, sets and data frames."""
     unordered = isinstance(value, str | bytes | Mapping | AbstractSet)
     single = getattr(value, "ndim", 1) == 0  # such an array has __iter__ too
-    return isinstance(value, Iterable) and not unordered and not single
+    frame = hasattr(value, "columns") and hasattr(value, "shape")  # gives its names, not its rows
+    return isinstance(value, Iterable) and not (unordered or single or frame)
 
 
 def check_items(
