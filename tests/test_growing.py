@@ -26,6 +26,7 @@ from scorekit import (
     best_at_k,
     code_report,
     code_report_from_columns,
+    code_scores,
     map_scores,
     mean_interval,
     score_sql_cases,
@@ -425,3 +426,30 @@ def test_numbers_as_names_of_columns_are_no_scores() -> None:
     table: Any = pd.DataFrame([[0.1, 0.2], [0.3, 0.4]])
     with pytest.raises(TypeError, match=r"^scores must be a non-empty sequence of scores, or of "):
         best_at_k(table, k=1)
+
+
+def test_what_a_mask_hides_is_missing() -> None:
+    """The values under the mask of a NumPy array are none of the column's."""
+    masked: Any = np.ma.masked_array([1, 2], mask=[False, True])
+    report = code_report_from_columns(
+        case_id=["a", "b"],
+        model="m",
+        compiled=[True, True],
+        cost_usd=masked.astype(float),
+        input_tokens=masked,
+    )
+    assert (report.models[0].total_cost_usd, report.models[0].total_input_tokens) == (1.0, 1)
+    with pytest.raises(TypeError, match=r"^passed\[1\] must be an integer >= 0, got None$"):
+        code_scores(compiled=[True, True], passed=masked)
+
+
+def test_small_floats_of_numpy_are_measured_like_any() -> None:
+    """Whole numbers beside a NaN are counts in float16 too, and a NaN is missing in any size."""
+    for column in (
+        np.array([3, np.nan], dtype=np.float16),
+        np.array([3, np.float32("nan")], dtype=object),
+    ):
+        report = code_report_from_columns(
+            case_id=["a", "b"], model="m", compiled=[True, True], input_tokens=column
+        )
+        assert report.models[0].total_input_tokens == 3
