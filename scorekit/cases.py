@@ -31,6 +31,7 @@ from scorekit._sql_case import (
 )
 from scorekit.calibration import ConfidenceCalibration, confidence_calibration
 from scorekit.equivalence import SqlEquivalence
+from scorekit.errors import refuse
 from scorekit.judge_cache import CachedJudge
 from scorekit.judging import Evidence, evidence_of, recall_evidence
 from scorekit.parallel import map_scores
@@ -202,6 +203,8 @@ async def ascore_sql_cases(
     check_timeout(timeout_seconds)
     if executor is not None:
         check_instance("executor", executor, Executor)
+    if progress is not None and not callable(progress):
+        refuse("progress", "a callable", progress, TypeError)
     if judge is not None and not isinstance(judge, CachedJudge):
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     check_choice("evidence", evidence, ("auto", "judge"))

@@ -497,6 +497,7 @@ def test_case_errors(fields: dict[str, Any], error: type[Exception], message: st
             "judge must be a Judge (see judge_from_function), got 'me'",
         ),
         ([FULL], {"executor": 2}, TypeError, "executor must be an Executor, got 2"),
+        ([FULL], {"progress": 2}, TypeError, "progress must be a callable, got 2"),
         (
             [FULL],
             {"timeout_seconds": -1},
