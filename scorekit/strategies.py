@@ -362,7 +362,13 @@ def query_correctness_results() -> st.SearchStrategy[QueryCorrectness]:
     .. versionadded:: 0.1.0
     """
     queries = sql_queries(max_depth=1)
-    return st.builds(query_correctness, queries, queries, judge=st.none() | judges())
+    return st.builds(
+        query_correctness,
+        queries,
+        queries,
+        judge=st.none() | judges(),
+        evidence=st.sampled_from(["judge", "auto"]),
+    )
 
 
 def safety_validations() -> st.SearchStrategy[SafetyValidation]:

@@ -109,6 +109,13 @@ def test_queries_are_valid(data: st.DataObject, depth: int) -> None:
         assert set(scorekit.extract_tables(query)) <= set(schema)
 
 
+@settings(settings.get_profile("default"))
+@given(strategies.extrapolated_pass_at_k_results())
+def test_what_takes_long_is_made_once(result: scorekit.ExtrapolatedPassAtK) -> None:
+    """Hypothesis refuses a strategy whose first ten draws take more than a second."""
+    assert 0.0 <= result.score <= 1.0
+
+
 TYPED = {
     "part": {"at": "DATE", "of": "INTERVAL", "n": "UBIGINT", "is": "BOOLEAN"},
     "PART_": {"at": "TIMESTAMP", "names": "TEXT[]", "price": "decimal(9, 2)", "name": "varchar"},
