@@ -29,7 +29,7 @@ from scorekit._samples import (
 )
 from scorekit._suite_estimate import Insufficient
 from scorekit.coding import CodeWeights, code_scores
-from scorekit.errors import InputError, one_line, refuse, shown
+from scorekit.errors import InputError, one_line, refuse, shortened, shown
 from scorekit.sampling import PassAtK, pass_at_k, pass_at_ks
 from scorekit.summary import describe
 
@@ -123,7 +123,7 @@ class CodeReport(Report):
         """
         models = tuple(m for m in self.models if m.model == name)
         if not models:
-            names = ", ".join(repr(m.model) for m in self.models)
+            names = shortened(", ".join(repr(m.model) for m in self.models))
             refuse("name", f"a model of this report ({names})", name)
         return CodeReport(models=models, cases=tuple(c for c in self.cases if c.model == name))
 
