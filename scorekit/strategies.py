@@ -48,6 +48,7 @@ from scorekit._input_strategies import (
     verdicts,
 )
 from scorekit._records import FrozenMapping, MetricError
+from scorekit._samples import CodeSample
 from scorekit._sql_case import SqlCaseScore, score_sql_case
 from scorekit._sql_strategies import SHOP, sql_queries, sql_schemas, st
 from scorekit._verdict import SuiteVerdict
@@ -62,7 +63,7 @@ from scorekit.comparison import Comparison, compare_reports
 from scorekit.intervals import Interval, proportion_interval
 from scorekit.judge_cache import CacheStatistics
 from scorekit.judging import QueryCorrectness, query_correctness
-from scorekit.reports import code_report
+from scorekit.reports import CodeTally, code_report
 from scorekit.runs import (
     CrossTier,
     RunScore,
@@ -94,6 +95,7 @@ __all__ = [
     "code_reports",
     "code_samples",
     "code_score_results",
+    "code_tallies",
     "code_weights",
     "comparisons",
     "confidence_calibrations",
@@ -248,6 +250,21 @@ def code_reports(
         )
     )
     return samples.map(lambda items: code_report(items, ks=(1, 2), insufficient="nan"))
+
+
+def code_tallies() -> st.SearchStrategy[CodeTally]:
+    """
+    Draw tallies with samples in them, and empty ones.
+
+    .. versionadded:: 0.1.0
+    """
+    return st.lists(code_samples(), max_size=6).map(_code_tally)
+
+
+def _code_tally(samples: list[CodeSample]) -> CodeTally:
+    tally = CodeTally()
+    tally.add(samples)
+    return tally
 
 
 def case_statistics() -> st.SearchStrategy[CaseStatistics]:

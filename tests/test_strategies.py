@@ -15,11 +15,11 @@ from typing import Any
 import duckdb
 import pytest
 import sqlglot
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
 import scorekit
-from scorekit import InputError, Judge, MissingExtraError, Record, Tally, strategies
+from scorekit import CodeTally, InputError, Judge, MissingExtraError, Record, Tally, strategies
 from scorekit._hypothesis import STRATEGIES
 
 RECORDS = [
@@ -39,7 +39,7 @@ def test_every_record_has_a_strategy() -> None:
     assert set(STRATEGIES.values()) <= FUNCTIONS.keys()
 
 
-@pytest.mark.parametrize("name", [*RECORDS, "Judge", "Tally"])
+@pytest.mark.parametrize("name", [*RECORDS, "CodeTally", "Judge", "Tally"])
 @FEW
 @given(data=st.data())
 def test_a_type_is_enough(name: str, data: st.DataObject) -> None:
@@ -56,6 +56,12 @@ def test_a_type_is_enough(name: str, data: st.DataObject) -> None:
         assert value.judge(request) == value.judge(request)
     if isinstance(value, Tally):
         assert isinstance(value.merge(value), Tally)
+
+
+def test_tallies_of_samples_are_not_all_empty() -> None:
+    """As they would be if Hypothesis made them from their annotations."""
+    full = find(st.from_type(CodeTally), lambda tally: bool(tally._stack))
+    assert full.result().models[0].n_samples == 1
 
 
 @given(strategies.sample_counts(), strategies.suite_counts())
