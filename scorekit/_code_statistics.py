@@ -13,20 +13,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import (
-    check_bounded_count,
-    check_choice,
-    check_count,
-    check_items,
-)
+from scorekit._checks import check_bounded_count, check_choice, check_count, check_items
 from scorekit._records import Record, Report
-from scorekit._samples import (
-    NOT_MEASURED,
-    Counts,
-    Floats,
-    Samples,
-    numbered,
-)
+from scorekit._samples import NOT_MEASURED, Counts, Floats, Samples, numbered
 from scorekit._suite_estimate import Insufficient
 from scorekit.coding import CodeWeights, code_scores
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
