@@ -163,10 +163,11 @@ def check_instance(name: str, value: object, kind: type[T]) -> T:
 
 
 def is_ordered(value: object) -> TypeGuard[Iterable[Any]]:
-    """Tell iterables whose order is the caller's from text, mappings and sets."""
+    """Tell iterables whose order is the caller's from text, mappings, sets and data frames."""
     unordered = isinstance(value, str | bytes | Mapping | AbstractSet)
     single = getattr(value, "ndim", 1) == 0  # such an array has __iter__ too
-    return isinstance(value, Iterable) and not unordered and not single
+    frame = hasattr(value, "columns") and hasattr(value, "shape")  # gives its names, not its rows
+    return isinstance(value, Iterable) and not (unordered or single or frame)
 
 
 def check_items(
@@ -238,6 +239,8 @@ def column(name: str, values: object, what: str) -> NDArray[Any]:
     """Return a one-dimensional, non-empty column as an array, its entries unchecked."""
     import numpy as np
 
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()  # None where masked: asarray would give what the mask hides
     if not hasattr(values, "__array__"):
         items = check_items(name, values, what=what)
         kinds = set(map(type, items))
@@ -343,14 +346,15 @@ def split_missing(name: str, values: object) -> tuple[NDArray[Any], NDArray[np.b
         return array, np.zeros(array.size, dtype=np.bool_)
     missing = np.fromiter(map(is_missing, array.tolist()), np.bool_, array.size)
     filled = np.where(missing, 0, array)
-    if array.dtype.kind == "f" and (filled == np.floor(filled)).all() and filled.max() < MAX_COUNT:
+    whole = array.dtype.kind == "f" and bool((filled == np.floor(filled)).all())
+    if whole and float(filled.max()) < MAX_COUNT:  # a float16 could not be compared with it
         filled = filled.astype(np.int64)
     return filled, missing
 
 
 def is_missing(value: object) -> bool:
     """Tell None, NaN and ``pd.NA``."""
-    is_nan = isinstance(value, float) and math.isnan(value)
+    is_nan = (isinstance(value, float) or _is_numpy(value, "floating")) and value != value  # noqa: PLR0124
     return value is None or is_nan or type(value).__name__ == "NAType"
 
 

@@ -13,23 +13,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import (
-    check_bounded_count,
-    check_choice,
-    check_count,
-    check_items,
-)
+from scorekit._checks import check_bounded_count, check_choice, check_count, check_items
 from scorekit._records import Record, Report
-from scorekit._samples import (
-    NOT_MEASURED,
-    Counts,
-    Floats,
-    Samples,
-    numbered,
-)
+from scorekit._samples import NOT_MEASURED, Counts, Floats, Samples, numbered
 from scorekit._suite_estimate import Insufficient
 from scorekit.coding import CodeWeights, code_scores
-from scorekit.errors import InputError, one_line, refuse, shown
+from scorekit.errors import InputError, one_line, refuse, shortened, shown
 from scorekit.sampling import PassAtK, pass_at_k, pass_at_ks
 from scorekit.summary import describe
 
@@ -125,7 +114,7 @@ class CodeReport(Report):
         """
         models = tuple(m for m in self.models if m.model == name)
         if not models:
-            names = ", ".join(repr(m.model) for m in self.models)
+            names = shortened(", ".join(repr(m.model) for m in self.models))
             refuse("name", f"a model of this report ({names})", name)
         return CodeReport(models=models, cases=tuple(c for c in self.cases if c.model == name))
 

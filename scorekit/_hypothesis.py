@@ -17,6 +17,7 @@ STRATEGIES = {
     "CodeReport": "code_reports",
     "CodeSample": "code_samples",
     "CodeScore": "code_score_results",
+    "CodeTally": "code_tallies",
     "CodeWeights": "code_weights",
     "Comparison": "comparisons",
     "ConfidenceCalibration": "confidence_calibrations",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, TypeGuard
 
 import attrs
@@ -15,7 +16,10 @@ FOLD_AFTER = 10
 """Rows of a table that a notebook shows before it folds the rest away."""
 
 ROWS_AT_MOST = 1000
-"""Rows that it gets at all: a page of all cases of a large run would freeze it."""
+"""Rows, or lines of a text, that it gets at all: all cases of a large run would freeze it."""
+
+LONGEST_TEXT = 1_000_000
+"""Characters of a text that it gets, of each line a like share."""
 
 WIDE = 8
 """Fields that a row holds at most: beyond it, few records stand side by side in columns."""
@@ -63,26 +67,29 @@ def _cell(value: object) -> str:
     if _is_sequence(value):
         return _list(value) if value else "none"
     if _is_mapping(value):
-        rows = [f"<tr><th>{_cell(k)}</th><td>{_cell(v)}</td></tr>" for k, v in value.items()]
-        return _fold(rows, len(rows), "") if rows else "none"
+        items = islice(value.items(), ROWS_AT_MOST)
+        rows = [f"<tr><th>{_cell(k)}</th><td>{_cell(v)}</td></tr>" for k, v in items]
+        return _fold(rows, len(value), "") if rows else "none"
     text = _text(str(value))
     return text.replace(" ", "&nbsp;") if _is_record(value) else text  # an interval stays whole
 
 
 def _text(text: str) -> str:
-    lines = list(map(_line, text.splitlines()))
-    if len(lines) < 2:  # noqa: PLR2004 - a single line, or nothing
-        return "".join(lines)
-    shown, rest = lines[:FOLD_AFTER], lines[FOLD_AFTER:ROWS_AT_MOST]
-    block = "<pre>" + "\n".join(shown) + "</pre>"
-    if rest:
+    lines = text.splitlines()
+    kept = lines[:ROWS_AT_MOST]
+    kept = [_line(line, min(WHOLE, LONGEST_TEXT // len(kept))) for line in kept]
+    if len(kept) < 2:  # noqa: PLR2004 - a single line, or nothing
+        return "".join(kept)
+    block = "<pre>" + "\n".join(kept[:FOLD_AFTER]) + "</pre>"
+    if len(kept) > FOLD_AFTER:
         title = f"<summary>{len(lines) - FOLD_AFTER} more</summary>"
-        block += f"<details>{title}<pre>" + "\n".join(rest) + "</pre></details>"
+        rest = "<pre>" + "\n".join(kept[FOLD_AFTER:]) + "</pre>" + _after(len(lines))
+        block += f"<details>{title}{rest}</details>"
     return f'<div align="left">{block}</div>'  # notebooks set cells flush right
 
 
-def _line(line: str) -> str:
-    breakable = re.sub(rf"\S{{{UNBROKEN}}}(?=\S)", "\\g<0>\0", one_line(line, WHOLE))
+def _line(line: str, limit: int) -> str:
+    breakable = re.sub(rf"\S{{{UNBROKEN}}}(?=\S)", "\\g<0>\0", one_line(line, limit))
     return html.escape(breakable).replace("\0", "<wbr>")
 
 
@@ -122,7 +129,10 @@ def _fold(rows: list[str], n_rows: int, head: str) -> str:
     if n_rows <= FOLD_AFTER:
         return table
     rest = f"<table>{head}{''.join(rows[FOLD_AFTER:ROWS_AT_MOST])}</table>"
-    n_hidden = max(n_rows - ROWS_AT_MOST, 0)
-    after = f"and {n_hidden} not shown" if n_hidden else ""
     title = f"<summary>{n_rows - FOLD_AFTER} more</summary>"
-    return f"{table}<details>{title}{rest}{after}</details>"
+    return f"{table}<details>{title}{rest}{_after(n_rows)}</details>"
+
+
+def _after(n_rows: int) -> str:
+    n_hidden = max(n_rows - ROWS_AT_MOST, 0)
+    return f"and {n_hidden} not shown" if n_hidden else ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from string import ascii_lowercase, digits
 from typing import NamedTuple
 
 from scorekit._checks import check_count, check_text
@@ -27,8 +29,13 @@ SHOP = FrozenMapping(
 )
 """The schema that queries are drawn over unless another is given."""
 
-NUMERIC = ("INT", "REAL", "NUM", "DEC", "FLOAT", "DOUBLE")
-"""Parts of the names of types that hold numbers; all others are compared as text."""
+NUMERIC = re.compile(
+    r"(?!INTERV|.*RANGE)(U?(TINY|SMALL|MEDIUM|BIG|HUGE)?INT|REAL|NUM|DEC|FLOAT|DOUBLE)"
+)
+"""How the names of types of numbers begin."""
+
+TEXT = re.compile(r"(N?(VAR)?CHAR|(TINY|MEDIUM|LONG|CI)?TEXT|STRING)")
+"""How those of text do; what is neither is only asked whether it is NULL."""
 
 MOST_TABLES = 3
 """Tables that one SELECT joins."""
@@ -36,7 +43,8 @@ MOST_TABLES = 3
 
 class _Column(NamedTuple):
     sql: str
-    numeric: bool
+    numeric: bool | None
+    """Whether it holds numbers or else text; None is neither."""
 
 
 def sql_schemas(*, max_tables: int = 3, max_columns: int = 4) -> st.SearchStrategy[Schema]:
@@ -56,7 +64,9 @@ def sql_schemas(*, max_tables: int = 3, max_columns: int = 4) -> st.SearchStrate
 
     .. versionadded:: 0.1.0
     """
-    names = st.from_regex(r"[a-z]{1,4}_[a-z0-9]{1,4}", fullmatch=True)
+    first = st.text(ascii_lowercase, min_size=1, max_size=4)
+    second = st.text(ascii_lowercase + digits, min_size=1, max_size=4)
+    names = st.tuples(first, second).map("_".join)  # shrinks sooner than a regular expression
     columns = st.dictionaries(
         names,
         st.sampled_from(["INTEGER", "REAL", "TEXT"]),
@@ -76,8 +86,9 @@ def sql_queries(schema: Schema = SHOP, *, max_depth: int = 2) -> st.SearchStrate
     Draw SELECT statements that are valid over *schema* in standard SQL.
 
     They join, filter, group, sort and limit, nest subqueries, name some of them in a WITH, and
-    put two together with UNION; numbers are compared with numbers and text with text.  They run on
-    SQLite, DuckDB and PostgreSQL.  Names are quoted, so that any name will do.
+    put two together with UNION; numbers are compared with numbers and text with text, and columns
+    of other types (dates, booleans, arrays) with nothing but NULL.  They run on SQLite, DuckDB and
+    PostgreSQL.  Names are quoted, so that any name will do.
 
     Args:
         schema: Table -> column -> type; each table has a column.
@@ -113,10 +124,16 @@ def _checked_columns(table: object, columns: object) -> tuple[_Column, ...]:
     return tuple(
         _Column(
             _quoted(check_text(f"a column of {name}", column)),
-            any(part in check_text(f"{name}[{column!r}]", kind).upper() for part in NUMERIC),
+            _numeric(check_text(f"{name}[{column!r}]", kind).upper()),
         )
         for column, kind in columns.items()
     )
+
+
+def _numeric(kind: str) -> bool | None:
+    if kind.endswith("]"):  # an array
+        return None
+    return True if NUMERIC.match(kind) else False if TEXT.match(kind) else None
 
 
 def _quoted(name: str) -> str:
@@ -132,8 +149,11 @@ def _queries(draw: st.DrawFn, tables: _Tables, depth: int) -> str:
     if shape == "with":
         kinds = draw(st.lists(st.booleans(), min_size=1, max_size=2))
         part = draw(_selects(tables, depth - 1, kinds))
-        named = {'"part"': tuple(_Column(f'"c{i}"', kind) for i, kind in enumerate(kinds))}
-        return f'WITH "part" AS ({part}) {draw(_selects({**tables, **named}, depth - 1))}'
+        name = '"part"'
+        while name in map(str.lower, tables):  # a table of that name would be hidden
+            name = name[:-1] + '_"'
+        named = {name: tuple(_Column(f'"c{i}"', kind) for i, kind in enumerate(kinds))}
+        return f"WITH {name} AS ({part}) {draw(_selects({**tables, **named}, depth - 1))}"
     if shape == "union":
         kinds = draw(st.lists(st.booleans(), min_size=1, max_size=2))
         word = draw(st.sampled_from(["UNION", "UNION ALL", "EXCEPT", "INTERSECT"]))
@@ -167,7 +187,8 @@ def _selects(
     where = f"WHERE {draw(_conditions(tuple(columns), tables, depth))}"
     if kinds is None:
         kinds = draw(st.lists(st.booleans(), min_size=1, max_size=3))
-    group = draw(st.none() | st.sampled_from(columns))
+    groups = [column for column in columns if column.numeric is not None]
+    group = draw(st.none() | st.sampled_from(groups)) if groups else None
     items = [_item(draw, columns, group, numeric=kind) for kind in kinds]
     named = ", ".join(f'{item} AS "c{i}"' for i, item in enumerate(items))
     parts = [f"SELECT {draw(st.sampled_from(['', 'DISTINCT ']))}{named}", *sources]
@@ -181,7 +202,12 @@ def _selects(
 
 def _pair(draw: st.DrawFn, left: list[_Column], right: list[_Column]) -> tuple[str, str]:
     """Draw two columns that can be compared, or else what joins everything."""
-    pairs = [(a.sql, b.sql) for a in left for b in right if a.numeric == b.numeric]
+    pairs = [
+        (a.sql, b.sql)
+        for a in left
+        for b in right
+        if a.numeric == b.numeric and a.numeric is not None
+    ]
     return draw(st.sampled_from(pairs or [("1", "1")]))
 
 
@@ -207,10 +233,10 @@ def _literals(*, numeric: bool) -> st.SearchStrategy[str]:
 def _conditions(draw: st.DrawFn, columns: tuple[_Column, ...], tables: _Tables, depth: int) -> str:
     column = draw(st.sampled_from(columns))
     shape = draw(st.sampled_from(["simple", *(["both", "not", "subquery"] if depth else [])]))
-    if shape == "simple":
-        return draw(_comparisons(column, [c.sql for c in columns if c.numeric == column.numeric]))
-    if shape == "subquery":
+    if shape == "subquery" and column.numeric is not None:
         return f"{column.sql} IN ({draw(_selects(tables, depth - 1, [column.numeric]))})"
+    if shape in ("simple", "subquery"):
+        return draw(_comparisons(column, [c.sql for c in columns if c.numeric == column.numeric]))
     inner = _conditions(columns, tables, depth - 1)
     if shape == "not":
         return f"NOT ({draw(inner)})"
@@ -220,11 +246,13 @@ def _conditions(draw: st.DrawFn, columns: tuple[_Column, ...], tables: _Tables, 
 @st.composite
 def _comparisons(draw: st.DrawFn, column: _Column, alike: list[str]) -> str:
     """Draw a condition on *column*, perhaps with one of the columns *alike*."""
-    shapes = ["=", "<>", "<", ">=", "IS NULL", "IS NOT NULL", "BETWEEN", "IN"]
-    shape = draw(st.sampled_from(shapes if column.numeric else [*shapes, "LIKE"]))
-    value = _literals(numeric=column.numeric)
-    if shape in ("IS NULL", "IS NOT NULL"):
+    shapes = ["IS NULL", "IS NOT NULL"]
+    if column.numeric is not None:
+        shapes = ["=", "<>", "<", ">=", *shapes, "BETWEEN", "IN"]
+    shape = draw(st.sampled_from([*shapes, "LIKE"] if column.numeric is False else shapes))
+    if column.numeric is None or shape in ("IS NULL", "IS NOT NULL"):
         return f"{column.sql} {shape}"
+    value = _literals(numeric=column.numeric)
     if shape == "BETWEEN":
         return f"{column.sql} BETWEEN {draw(value)} AND {draw(value)}"
     if shape == "IN":

@@ -96,7 +96,10 @@ class _Counted:
 
     def __init__(self, progress: Progress | None, items: Any) -> None:
         self._progress = progress
-        self._total: int | None = len(items) if hasattr(items, "__len__") else None
+        try:
+            self._total: int | None = len(items)
+        except (TypeError, NotImplementedError):  # a wrapper (tqdm, a data loader) may raise them
+            self._total = None
         self._told = 0
 
     def tell(self, n_done: int) -> None:
@@ -154,8 +157,9 @@ class _Executed(Generic[T, R]):
                     stopped, parts = error, iter(())
                 if not under_way:
                     break
-                chunk = under_way.popleft()
+                chunk = under_way[0]
                 results, failure = self._receive(chunk)
+                under_way.popleft()  # not before, or an interrupt would leave it to begin
                 counted.tell(chunk.start + len(results))
                 yield from results
                 if failure is not None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from scorekit._calibration_error import CalibrationError
 from scorekit._changes import CaseChange
-from scorekit._checks import check_count, check_instance, check_records
+from scorekit._checks import check_count, check_instance, check_records, check_text
 from scorekit._code_statistics import CodeReport
 from scorekit._records import is_mapping
 from scorekit.calibration import ConfidenceCalibration
 from scorekit.comparison import Comparison
-from scorekit.errors import MissingExtraError, one_line, refuse
+from scorekit.errors import MissingExtraError, one_line, refuse, shown
 from scorekit.intervals import Interval
 from scorekit.runs import TierStatistics
 from scorekit.sampling import PassAtK
@@ -31,6 +31,9 @@ MAX_CASES = 40
 
 MAX_TICKS = 10
 """Numbers of attempts that each have a mark of their own."""
+
+MAX_NAMES = 16
+"""Models that the legend of `plot_pass_at_k` names: more would not fit beside each other."""
 
 MAX_LABEL = 32
 """Characters of a name that a figure shows."""
@@ -52,7 +55,8 @@ def plot_reliability(
     """
     Draw stated confidence against accuracy: each level or bin with its interval and count.
 
-    Points on the diagonal keep their word; an interval below it is overconfidence.
+    Points on the diagonal keep their word; an interval below it is overconfidence.  More than 40
+    bins are drawn without their counts.
 
     Args:
         result: From `confidence_calibration`, `calibration_from_counts` or `calibration_error`,
@@ -86,16 +90,17 @@ def plot_reliability(
     for stated, accuracy, interval, text in dots:
         ends = (interval.low, interval.high)
         _point(axes, stated, accuracy, y_ends=ends, marker=MARKERS[0], color=SHADES[0])
-        axes.annotate(
-            text,
-            (stated, interval.low),
-            xytext=(0, -5),
-            textcoords="offset points",
-            ha="center",
-            va="top",
-            fontsize="small",
-            parse_math=False,
-        )
+        if len(dots) <= MAX_CASES:  # more would be a grey bar
+            axes.annotate(
+                text,
+                (stated, interval.low),
+                xytext=(0, -5),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize="small",
+                parse_math=False,
+            )
     axes.set_title(title)
     axes.set_xlabel("Stated confidence (accuracy it stands for)")
     axes.set_ylabel("Accuracy")
@@ -114,7 +119,8 @@ def plot_pass_at_k(
 
     Args:
         results: What `pass_at_ks` returned, or a mapping from model to it, or a `CodeReport`,
-            whose models have a curve each.  Unknown estimates (NaN) are left out of a curve.
+            whose models have a curve each; the legend names the first 16.  Unknown estimates
+            (NaN) are left out of a curve.
         ax: As in `plot_reliability`.
 
     Returns:
@@ -161,8 +167,10 @@ def plot_pass_at_k(
         for ends in (lows, highs):  # or bands that overlap could not be told apart in grey
             axes.plot(x, ends, color=color, alpha=0.6, linewidth=0.7, linestyle=dashes)
     if is_mapping(results) or isinstance(results, CodeReport):
-        legend = axes.legend(lines, ["."] * len(lines), loc="best", fontsize="small")
-        for text, model in zip(legend.get_texts(), curves, strict=True):
+        named = lines[:MAX_NAMES]
+        title = f"{len(named)} of {len(lines)} models" if len(named) < len(lines) else None
+        legend = axes.legend(named, ["."] * len(named), title=title, loc="best", fontsize="small")
+        for text, model in zip(legend.get_texts(), curves, strict=False):
             text.set(text=_label(model), parse_math=False)  # "_a" as a label would be left out
     if max(ks) > 10 * min(ks):
         axes.set_xscale("log")
@@ -408,7 +416,9 @@ def _curves(results: object) -> dict[str, tuple[PassAtK, ...]]:
     if not results:
         refuse("results", "a mapping of at least one model", results)
     return {
-        model: check_records(f"results[{model!r}]", curve, PassAtK)
+        check_text("a model of results", model, empty=True): check_records(
+            f"results[{shown(model)}]", curve, PassAtK
+        )
         for model, curve in results.items()
     }
 

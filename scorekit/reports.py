@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from scorekit._checks import (
-    check_instance,
-)
+from scorekit._checks import check_instance
 from scorekit._code_statistics import CodeReport, report_on
-from scorekit._samples import (
-    CodeSample,
-    Samples,
-    from_columns,
-    from_records,
-    join,
-)
+from scorekit._samples import CodeSample, Samples, from_columns, from_records, join
 from scorekit._suite_estimate import Insufficient
 from scorekit.coding import DEFAULT_WEIGHTS, CodeWeights
 from scorekit.errors import refuse

@@ -49,6 +49,7 @@ from scorekit._input_strategies import (
     verdicts,
 )
 from scorekit._records import FrozenMapping, MetricError
+from scorekit._samples import CodeSample
 from scorekit._sql_case import SqlCaseScore, score_sql_case
 from scorekit._sql_strategies import SHOP, sql_queries, sql_schemas, st
 from scorekit._verdict import SuiteVerdict
@@ -63,7 +64,7 @@ from scorekit.comparison import Comparison, compare_reports
 from scorekit.intervals import Interval, proportion_interval
 from scorekit.judge_cache import CacheStatistics
 from scorekit.judging import QueryCorrectness, query_correctness
-from scorekit.reports import code_report
+from scorekit.reports import CodeTally, code_report
 from scorekit.runs import (
     CrossTier,
     RunScore,
@@ -95,6 +96,7 @@ __all__ = [
     "code_reports",
     "code_samples",
     "code_score_results",
+    "code_tallies",
     "code_weights",
     "comparisons",
     "confidence_calibrations",
@@ -257,6 +259,21 @@ def code_reports(
     return samples.map(lambda items: code_report(items, ks=(1, 2), insufficient="nan"))
 
 
+def code_tallies() -> st.SearchStrategy[CodeTally]:
+    """
+    Draw tallies with samples in them, and empty ones.
+
+    .. versionadded:: 0.1.0
+    """
+    return st.lists(code_samples(), max_size=6).map(_code_tally)
+
+
+def _code_tally(samples: list[CodeSample]) -> CodeTally:
+    tally = CodeTally()
+    tally.add(samples)
+    return tally
+
+
 def case_statistics() -> st.SearchStrategy[CaseStatistics]:
     """
     Draw the cases of reports.
@@ -370,7 +387,13 @@ def query_correctness_results() -> st.SearchStrategy[QueryCorrectness]:
     .. versionadded:: 0.1.0
     """
     queries = sql_queries(max_depth=1)
-    return st.builds(query_correctness, queries, queries, judge=st.none() | judges())
+    return st.builds(
+        query_correctness,
+        queries,
+        queries,
+        judge=st.none() | judges(),
+        evidence=st.sampled_from(["judge", "auto"]),
+    )
 
 
 def safety_validations() -> st.SearchStrategy[SafetyValidation]:

@@ -23,8 +23,11 @@ from scorekit import (
     CodeWeights,
     InputError,
     SqlCase,
+    best_at_k,
     code_report,
     code_report_from_columns,
+    code_scores,
+    map_scores,
     mean_interval,
     score_sql_cases,
     sql_cases_from_columns,
@@ -404,3 +407,49 @@ def test_groups_as_a_column_of_any_kind() -> None:
         pa.chunked_array([labels]),
     ):
         assert mean_interval(scores, clusters=column) == expected
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_a_data_frame_is_no_column(frame: Any) -> None:
+    """It hands out the names of its columns, which would be scored in place of its rows."""
+    table: Any = frame({"q1": ["SELECT x FROM t"]})
+    with pytest.raises(TypeError, match=r"^case_id must be a non-empty sequence of strings, got "):
+        sql_cases_from_columns(case_id=table, generated=["SELECT 1"])
+    with pytest.raises(TypeError, match=r"^generated must be a non-empty sequence of strings, g"):
+        table_accuracies(table, [["t"]])
+    with pytest.raises(TypeError, match=r"^items must be an ordered iterable, got "):
+        map_scores(len, table)
+
+
+def test_numbers_as_names_of_columns_are_no_scores() -> None:
+    """As pandas gives them where there are none."""
+    table: Any = pd.DataFrame([[0.1, 0.2], [0.3, 0.4]])
+    with pytest.raises(TypeError, match=r"^scores must be a non-empty sequence of scores, or of "):
+        best_at_k(table, k=1)
+
+
+def test_what_a_mask_hides_is_missing() -> None:
+    """The values under the mask of a NumPy array are none of the column's."""
+    masked: Any = np.ma.masked_array([1, 2], mask=[False, True])
+    report = code_report_from_columns(
+        case_id=["a", "b"],
+        model="m",
+        compiled=[True, True],
+        cost_usd=masked.astype(float),
+        input_tokens=masked,
+    )
+    assert (report.models[0].total_cost_usd, report.models[0].total_input_tokens) == (1.0, 1)
+    with pytest.raises(TypeError, match=r"^passed\[1\] must be an integer >= 0, got None$"):
+        code_scores(compiled=[True, True], passed=masked)
+
+
+def test_small_floats_of_numpy_are_measured_like_any() -> None:
+    """Whole numbers beside a NaN are counts in float16 too, and a NaN is missing in any size."""
+    for column in (
+        np.array([3, np.nan], dtype=np.float16),
+        np.array([3, np.float32("nan")], dtype=object),
+    ):
+        report = code_report_from_columns(
+            case_id=["a", "b"], model="m", compiled=[True, True], input_tokens=column
+        )
+        assert report.models[0].total_input_tokens == 3

@@ -275,6 +275,48 @@ def test_an_endless_iterator_closed_early(work: Any) -> None:
     assert [future.cancelled() for future in inline.futures] == [False, True, True]
 
 
+class Interrupted(Inline):
+    """An executor during whose work the user gives up."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Interrupt whoever waits."""
+        future = super().submit(fn, *args, **kwargs)
+
+        def result(timeout: float | None = None) -> Any:
+            del timeout
+            raise KeyboardInterrupt
+
+        future.result = result  # type: ignore[method-assign]
+        return future
+
+
+def test_an_interrupt_cancels_the_chunk_that_is_waited_for_too() -> None:
+    """It may not have begun: other work may be before it."""
+    inline = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        list(map_scores(abs, range(9), executor=inline, chunk_size=2))
+    assert [future.cancelled() for future in inline.futures] == [True] * 5
+
+
+class NoLength:
+    """An iterable whose length is not known though it has a method for it, as tqdm's bars."""
+
+    def __iter__(self) -> Iterator[int]:
+        """Give two items."""
+        return iter([1, 2])
+
+    def __len__(self) -> int:
+        """Refuse."""
+        raise TypeError
+
+
+def test_an_iterable_may_refuse_its_length() -> None:
+    """Then its number of items is unknown."""
+    seen: list[tuple[int, int | None]] = []
+    assert list(map_scores(abs, NoLength(), progress=lambda *at: seen.append(at))) == [1, 2]
+    assert seen == [(2, None)]
+
+
 def test_progress(threads: Executor) -> None:
     """After each chunk and at the end; the total where it is known."""
     for executor in (None, threads):

@@ -179,6 +179,18 @@ def test_bins_of_numeric_confidences_are_drawn_where_they_lie(tmp_path: Path) ->
     _save(ax, tmp_path / "bins.png")
 
 
+def test_many_models_and_many_bins(tmp_path: Path) -> None:
+    """A legend of hundreds of names would leave no room for the curves, nor counts for a point."""
+    curve = pass_at_ks(n_samples=4, n_correct=1, ks=(1, 2))
+    ax = plot_pass_at_k({f"model-{i}": curve for i in range(200)})
+    legend: Any = ax.get_legend()
+    assert [text.get_text() for text in legend.get_texts()][-1] == "model-15"
+    assert legend.get_title().get_text() == "16 of 200 models"
+    _save(ax, tmp_path / "models.png")
+    stated = [(i + 0.5) / 100 for i in range(100)]
+    assert not plot_reliability(calibration_error(stated, [True] * 100, n_bins=100)).texts
+
+
 def test_folded_cases_are_counted() -> None:
     """What is not drawn is said, and the worst and the best are what is drawn."""
     comparison = _comparison(10_000)
@@ -243,6 +255,7 @@ NO_COST = "points must be a report with a sample whose cost_usd was measured, go
             "results must be a mapping of at least one model",
         ),
         (lambda: plot_pass_at_k({"a": []}), InputError, "results['a'] must be a non-empty seq"),
+        (lambda: plot_pass_at_k({ONE: []}), TypeError, "a model of results must be a string, g"),
         (
             lambda: plot_pass_at_k([]),
             InputError,

@@ -186,6 +186,10 @@ def test_long_text_stays_on_the_page() -> None:
     assert "9</pre><details><summary>3 more</summary><pre>10\n11\n12</pre></details>" in long
     assert cell("&" * 40 + "x") == "&amp;" * 40 + "<wbr>x"
     assert cell("right\u202eleft\0") == "right\\u202eleft\\x00"
+    assert cell("\n".join(map(str, range(1234)))).endswith(
+        "999</pre>and 234 not shown</details></div>"
+    )
+    assert len(cell(("x" * 10_000 + "\n") * 2000)) < 1_200_000
 
 
 def test_rows_stay_apart() -> None:

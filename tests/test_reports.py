@@ -167,6 +167,11 @@ def test_for_model_narrows_to_one() -> None:
     with pytest.raises(InputError) as caught:
         report.for_model("third")
     assert str(caught.value) == "name must be a model of this report ('m', 'other'), got 'third'"
+    many = code_report(CodeSample(case_id="a", model=f"m{i}", compiled=True) for i in range(200))
+    with pytest.raises(
+        InputError, match=r"^name must be a model of this report .*\.\.\.\), got 'x'$"
+    ):
+        many.for_model("x")
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,18 @@ import pickle
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
+import duckdb
 import pytest
 import sqlglot
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
 import scorekit
-from scorekit import InputError, Judge, MissingExtraError, Record, Tally, strategies
+from scorekit import CodeTally, InputError, Judge, MissingExtraError, Record, Tally, strategies
 from scorekit._hypothesis import STRATEGIES
 
 RECORDS = [
@@ -38,7 +39,7 @@ def test_every_record_has_a_strategy() -> None:
     assert set(STRATEGIES.values()) <= FUNCTIONS.keys()
 
 
-@pytest.mark.parametrize("name", [*RECORDS, "Judge", "Tally"])
+@pytest.mark.parametrize("name", [*RECORDS, "CodeTally", "Judge", "Tally"])
 @FEW
 @given(data=st.data())
 def test_a_type_is_enough(name: str, data: st.DataObject) -> None:
@@ -55,6 +56,12 @@ def test_a_type_is_enough(name: str, data: st.DataObject) -> None:
         assert value.judge(request) == value.judge(request)
     if isinstance(value, Tally):
         assert isinstance(value.merge(value), Tally)
+
+
+def test_tallies_of_samples_are_not_all_empty() -> None:
+    """As they would be if Hypothesis made them from their annotations."""
+    full = find(st.from_type(CodeTally), lambda tally: bool(tally._stack))
+    assert full.result().models[0].n_samples == 1
 
 
 @given(strategies.sample_counts(), strategies.suite_counts())
@@ -106,6 +113,37 @@ def test_queries_are_valid(data: st.DataObject, depth: int) -> None:
         assert len(sqlglot.parse(query, dialect=dialect)) == 1
     if schema is strategies.SHOP:
         assert set(scorekit.extract_tables(query)) <= set(schema)
+
+
+@settings(settings.get_profile("default"))
+@given(strategies.extrapolated_pass_at_k_results())
+def test_what_takes_long_is_made_once(result: scorekit.ExtrapolatedPassAtK) -> None:
+    """Hypothesis refuses a strategy whose first ten draws take more than a second."""
+    assert 0.0 <= result.score <= 1.0
+
+
+TYPED = {
+    "part": {"at": "DATE", "of": "INTERVAL", "n": "UBIGINT", "is": "BOOLEAN"},
+    "PART_": {"at": "TIMESTAMP", "names": "TEXT[]", "price": "decimal(9, 2)", "name": "varchar"},
+    "seen": {"at": "TIMESTAMPTZ"},
+}
+
+
+@pytest.fixture(scope="module")
+def typed() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return a database whose columns have the types they were declared with."""
+    with duckdb.connect() as database:
+        for table, columns in TYPED.items():
+            fields = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
+            database.execute(f'CREATE TABLE "{table}" ({fields})')
+        yield database
+
+
+@settings(max_examples=150)
+@given(query=strategies.sql_queries(TYPED))
+def test_queries_run_where_types_are_checked(typed: duckdb.DuckDBPyConnection, query: str) -> None:
+    """DuckDB compares dates, booleans and arrays with their own kind only; no name is hidden."""
+    typed.execute(query)
 
 
 def test_queries_are_varied() -> None:
