@@ -151,10 +151,8 @@ _PLAIN: Final = frozenset({int, str, bytes, bool, type(None)})
 
 def _checked(name: str, rows: object) -> list[Row]:
     if not is_ordered(rows):
-        refuse(name, "a sequence of rows", rows, TypeError)
-    if hasattr(rows, "dtypes"):  # a data frame, which iterates over its columns
-        domain = "a sequence of rows (pandas: frame.values, polars: frame.rows())"
-        refuse(name, domain, rows, TypeError)
+        hint = " (pandas: frame.values, polars: frame.rows())" if hasattr(rows, "columns") else ""
+        refuse(name, f"a sequence of rows{hint}", rows, TypeError)
     checked: list[Row] = []
     for i, row in enumerate(rows):
         cells = _cells(f"{name}[{i}]", row)

@@ -187,6 +187,9 @@ class CachedJudge:
             return known
 
         def ask() -> Verdict:
+            known = self._read(key)  # another call may have ended, and memory let it go, since
+            if known is not None:
+                return known
             self._count("misses")
             return self._keep(key, self._judge.judge(request))
 
@@ -203,6 +206,9 @@ class CachedJudge:
             return known
 
         async def ask() -> Verdict:
+            known = self._read(key)
+            if known is not None:
+                return known
             self._count("misses")
             verdict = await self._judge.ajudge(request)
             if self._store is None:

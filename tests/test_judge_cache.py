@@ -881,6 +881,31 @@ def test_threads_share_a_judge(tmp_path: Path) -> None:
     assert all(again.peek(request(n)) for n in range(200))
 
 
+def test_a_look_that_took_long_asks_for_nothing_that_is_on_disk(ask: Ask, tmp_path: Path) -> None:
+    """Meanwhile another caller was answered, and memory has let the answer go."""
+    now, paused, release = 0.0, threading.Event(), threading.Event()
+
+    def clock() -> float:
+        if threading.current_thread().name == "late" and not paused.is_set():
+            paused.set()
+            release.wait(20)
+        return now
+
+    inner = Counting()
+    judge = CachedJudge(inner, directory=tmp_path / "c", max_entries=1, clock=clock)
+    late = threading.Thread(target=lambda: ask(judge, request(0)), name="late")
+    judge.judge(request(0))
+    judge.judge(request(1))
+    now = 1e9  # all of it has expired
+    late.start()
+    assert paused.wait(20)
+    judge.judge(request(0))
+    judge.judge(request(1))
+    release.set()
+    late.join(20)
+    assert [asked.generated for asked in inner.asked].count(request(0).generated) == 2
+
+
 @POSIX
 def test_a_forked_process_goes_on(tmp_path: Path) -> None:
     """Though a thread that is not there any more held every lock and led a call."""
