@@ -79,7 +79,8 @@ def main() -> None:
     }
     times = {name: [seconds(call, sql) for sql in queries] for name, call in calls.items()}
     base = statistics.median(times["scorekit"])
-    print(f"{len(queries)} queries, sqlglot {version('sqlglot')}, {sqlglot.tokens.__file__}\n")
+    build = "pure Python" if sqlglot.tokens.__file__.endswith(".py") else "compiled"
+    print(f"{len(queries)} queries, sqlglot {version('sqlglot')}, {build}\n")
     print("| | median | mean | slowest | median / scorekit's |\n|---|---:|---:|---:|---:|")
     for name, column in times.items():
         middle, mean, worst = statistics.median(column), statistics.fmean(column), max(column)
