@@ -147,7 +147,6 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 _SEE = {
     "CodeSample": " (of a table: code_report_from_columns(**table))",
     "Executor": " of concurrent.futures",
-    "Judge": " (see judge_from_function)",
     "ModelPrice": " (see PRICES)",
 }
 """Where to get one of a class whose name does not say it, for messages."""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import attrs
 
@@ -106,13 +106,17 @@ class Judge(Protocol):
         ...
 
 
-@runtime_checkable
-class Remembering(Protocol):
-    """A judge that keeps verdicts: `peek` never waits and never raises."""
+def check_judge(judge: object) -> Judge:
+    """Return *judge* if it is one; `isinstance` would take the protocol apart at each question."""
+    parts = ("identity", "judge", "ajudge")
+    if isinstance(judge, type) or not all(hasattr(judge, part) for part in parts):
+        refuse("judge", "a Judge (see judge_from_function)", judge, TypeError)
+    return cast("Judge", judge)
 
-    def peek(self, request: JudgeRequest, /) -> Verdict | None:
-        """Return a verdict that is known already."""
-        ...
+
+def optional_judge(judge: object) -> Judge | None:
+    """Return *judge* if it is one, or None."""
+    return None if judge is None else check_judge(judge)
 
 
 class Caller:

@@ -20,7 +20,7 @@ from scorekit._checks import (
     is_ordered,
     store,
 )
-from scorekit._judges import Judge, blocking, check_timeout, in_thread
+from scorekit._judges import Judge, blocking, check_timeout, in_thread, optional_judge
 from scorekit._records import FrozenMapping, MetricError, Record, is_mapping, metric_error
 from scorekit._sql import check_dialect
 from scorekit._sql_schema import schema_text
@@ -195,7 +195,7 @@ def score_sql_case(
     .. versionadded:: 0.1.0
     """
     check_instance("case", case, SqlCase)
-    check_judge(judge)
+    optional_judge(judge)
     check_choice("evidence", evidence, ("auto", "judge"))
     check_timeout(timeout_seconds)
     if judge is None:
@@ -241,7 +241,7 @@ async def ascore_sql_case(
     .. versionadded:: 0.1.0
     """
     check_instance("case", case, SqlCase)
-    check_judge(judge)
+    optional_judge(judge)
     check_choice("evidence", evidence, ("auto", "judge"))
     check_timeout(timeout_seconds)
     started = time.perf_counter()
@@ -251,11 +251,6 @@ async def ascore_sql_case(
         return case_score(case, await judging, rest, started)
     finally:
         judging.cancel()
-
-
-def check_judge(judge: object) -> None:
-    if judge is not None:
-        check_instance("judge", judge, Judge)  # type: ignore[type-abstract]
 
 
 def _correctness(

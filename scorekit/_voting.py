@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from scorekit._checks import check_count, check_flag, check_instance, check_text
+from scorekit._checks import check_count, check_flag, check_text
 from scorekit._judges import (
     Judge,
     JudgeRequest,
     Verdict,
     as_verdict,
+    check_judge,
     keeps_limit,
     total_cost,
     total_usage,
@@ -24,7 +25,7 @@ from scorekit.judging import TIMEOUT_MESSAGE
 
 def checked_judge(judge: object) -> Judge:
     """Return *judge* if it is one that can be told from others."""
-    known = check_instance("judge", judge, Judge)  # type: ignore[type-abstract]  # a protocol
+    known = check_judge(judge)
     check_text("identity of the judge", known.identity)
     return known
 

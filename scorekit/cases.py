@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 import attrs
 
 from scorekit._checks import check_choice, check_count, check_instance, check_records
-from scorekit._judges import Judge, check_timeout, in_thread
+from scorekit._judges import Judge, check_timeout, in_thread, optional_judge
 from scorekit._records import FrozenMapping, Report
 from scorekit._sql_case import (
     METRICS,
@@ -23,7 +23,6 @@ from scorekit._sql_case import (
     acorrectness,
     ascore_sql_case,
     case_score,
-    check_judge,
     failed,
     other_metrics,
     run_to_end,
@@ -210,7 +209,7 @@ async def ascore_sql_cases(
     .. versionadded:: 0.1.0
     """
     items = check_records("cases", cases, SqlCase)
-    check_judge(judge)
+    optional_judge(judge)
     check_timeout(timeout_seconds)
     if executor is not None:
         check_instance("executor", executor, Executor)

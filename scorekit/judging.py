@@ -11,7 +11,6 @@ import attrs
 
 from scorekit._checks import (
     check_choice,
-    check_instance,
     check_items,
     check_text,
 )
@@ -20,7 +19,6 @@ from scorekit._judges import (
     Caller,
     Judge,
     JudgeRequest,
-    Remembering,
     Verdict,
     as_verdict,
     blocking,
@@ -28,6 +26,7 @@ from scorekit._judges import (
     check_timeout,
     in_thread,
     keeps_limit,
+    optional_judge,
     total_cost,
     total_usage,
 )
@@ -288,15 +287,13 @@ class _Pair:
         timeout_seconds: object,
     ) -> _Pair:
         check_choice("evidence", evidence, ("auto", "judge"))
-        if judge is not None:
-            check_instance("judge", judge, Judge)  # type: ignore[type-abstract]
         if question is not None:
             check_text("question", question, empty=True)
         check_dialect(dialect)
         return cls(
             generated=check_text("generated", generated, empty=True),
             accepted=accepted_queries(expected),
-            judge=cast("Judge | None", judge),
+            judge=optional_judge(judge),
             dialect=dialect,
             schema=schema,
             schema_text=None if schema is None else schema_text(schema),
@@ -349,10 +346,11 @@ class _Pair:
             )
         if self.judge is None:
             return self._failure("instrument", "no_judge", NO_JUDGE)
-        if not isinstance(self.judge, Remembering) or len(self.accepted) > 1:
+        peek = getattr(self.judge, "peek", None)  # what remembers answers by it, without waiting
+        if not callable(peek) or len(self.accepted) > 1:
             return None  # of several, those that are known would be looked up and counted twice
         try:
-            verdict: object = self.judge.peek(self._request(0))
+            verdict = peek(self._request(0))
         except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
             return None
         return self.judged([verdict]) if isinstance(verdict, Verdict) else None
