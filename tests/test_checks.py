@@ -11,7 +11,7 @@ import pytest
 
 from scorekit import (
     InputError,
-    Judge,
+    LetterGrade,
     Tally,
     VotingJudge,
     cost_of_pass,
@@ -20,6 +20,7 @@ from scorekit import (
     proportion_interval,
 )
 from scorekit._checks import check_instance
+from scorekit._judges import check_judge
 
 DURATIONS = [np.timedelta64(5, unit) for unit in ("s", "ns", "D")] + [*np.array([5]).view("m8")]
 
@@ -92,4 +93,6 @@ def test_a_class_is_no_instance_of_itself() -> None:
     """`judge=ClaudeJudge`, without the parentheses, has everything that a judge has but a self."""
     message = r"^judge must be a Judge \(see judge_from_function\), got <class .*Judge'>$"
     with pytest.raises(TypeError, match=message):
-        check_instance("judge", VotingJudge, Judge)  # type: ignore[type-abstract]  # a protocol
+        check_judge(VotingJudge)
+    with pytest.raises(TypeError, match=r"^record must be a LetterGrade, got <class"):
+        check_instance("record", LetterGrade, LetterGrade)
