@@ -93,9 +93,11 @@ def sums_of_few(items: Sequence[Any]) -> Sums | None:
     ordered: list[float] = sorted(items)
     if not -EXACT_IN_FLOAT < ordered[0] <= ordered[-1] < EXACT_IN_FLOAT:
         return None
-    smallest = ordered[0]
-    if smallest <= 0:
-        smallest = min([abs(value) for value in ordered if value], default=1)
+    if ordered[0] < 0:
+        smallest = min([abs(value) for value in ordered if value])
+    else:
+        positive = ordered[bisect_right(ordered, 0) :]
+        smallest = positive[0] if positive else 1
     try:
         scale = 2.0 ** (53 - math.frexp(smallest)[1])  # makes an integer of each value
         scaled = [int(value * scale) for value in ordered]
