@@ -234,12 +234,18 @@ def differs_from_itself(value: Any) -> bool:
         return True
 
 
+def is_masked(values: object) -> bool:
+    """Tell NumPy's masked arrays, whose module takes longer to load than most columns to score."""
+    masked = sys.modules.get("numpy.ma")  # without it loaded nothing can be masked
+    return masked is not None and isinstance(values, masked.MaskedArray)
+
+
 def column(name: str, values: object, what: str) -> NDArray[Any]:
     """Return a one-dimensional, non-empty column as an array, its entries unchecked."""
     import numpy as np
 
-    if isinstance(values, np.ma.MaskedArray):
-        values = values.tolist()  # None where masked: asarray would give what the mask hides
+    if is_masked(values):
+        values = as_builtins(values)  # None where masked: asarray would give what the mask hides
     if not hasattr(values, "__array__"):
         items = check_items(name, values, what=what)
         kinds = set(map(type, items))

@@ -8,7 +8,6 @@ That makes it correct for any finite input and independent of the order of the v
 from __future__ import annotations
 
 import math
-import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import attrs
 
-from scorekit._checks import check_number, is_flag, is_ordered
+from scorekit._checks import check_number, is_flag, is_masked, is_ordered
 from scorekit.errors import InputError, refuse
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def exact_array(column: Any) -> NDArray[Any]:
         refuse("values", NUMBERS, column, TypeError)
     if array.ndim != 1:
         raise InputError(f"values must be one-dimensional, got shape {array.shape}")
-    if _has_mask(column):
+    if is_masked(column):
         return _exact_items(column.tolist())  # None where masked, to be refused by name
     if kind == "O" or array.dtype.itemsize > np.dtype(np.float64).itemsize:
         return _exact_items(array.tolist())
@@ -158,11 +157,6 @@ def exact_array(column: Any) -> NDArray[Any]:
     if max(-low, high) <= EXACT_IN_FLOAT:
         return array.astype(np.float64)
     return array.astype(np.int64 if high < 2**63 else object, copy=False)
-
-
-def _has_mask(column: object) -> bool:
-    masked = sys.modules.get("numpy.ma")  # without it loaded nothing can be masked
-    return masked is not None and isinstance(column, masked.MaskedArray)
 
 
 def _exact_items(items: Sequence[Any]) -> NDArray[Any]:

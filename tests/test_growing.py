@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import pairwise
@@ -453,3 +455,12 @@ def test_small_floats_of_numpy_are_measured_like_any() -> None:
             case_id=["a", "b"], model="m", compiled=[True, True], input_tokens=column
         )
         assert report.models[0].total_input_tokens == 3
+
+
+def test_columns_load_no_module_of_masks() -> None:
+    """It takes longer to load than most columns to score, and nothing is masked without it."""
+    code = (
+        "import sys; from scorekit import code_scores; code_scores(compiled=[True, False]); "
+        "sys.exit('numpy.ma' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
