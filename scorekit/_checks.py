@@ -144,6 +144,12 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
         refuse(name, domain, value)
 
 
+def check_callable(name: str, value: object) -> None:
+    """Refuse a *value* that cannot be called."""
+    if not callable(value):
+        refuse(name, "a callable", value, TypeError)
+
+
 _SEE = {
     "CodeSample": " (of a table: code_report_from_columns(**table))",
     "Executor": " of concurrent.futures",

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import attrs
 
-from scorekit._checks import check_number, check_text, store
+from scorekit._checks import check_callable, check_number, check_text, store
 from scorekit._records import FrozenMapping, Record, is_mapping
 from scorekit.errors import JudgeError, refuse, shown
 
@@ -226,8 +226,7 @@ def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
 
     .. versionadded:: 0.1.0
     """
-    if not callable(function):
-        refuse("function", "a callable", function, TypeError)
+    check_callable("function", function)
     return _FunctionJudge(function, check_text("identity", identity))
 
 

@@ -13,7 +13,13 @@ from typing import Any, ClassVar, TypeVar
 
 import attrs
 
-from scorekit._checks import check_choice, check_count, check_instance, check_records
+from scorekit._checks import (
+    check_callable,
+    check_choice,
+    check_count,
+    check_instance,
+    check_records,
+)
 from scorekit._judges import Judge, check_timeout, in_thread, optional_judge
 from scorekit._records import FrozenMapping, Report
 from scorekit._sql_case import (
@@ -30,7 +36,6 @@ from scorekit._sql_case import (
 )
 from scorekit.calibration import ConfidenceCalibration, confidence_calibration
 from scorekit.equivalence import SqlEquivalence
-from scorekit.errors import refuse
 from scorekit.judge_cache import CachedJudge
 from scorekit.judging import Evidence, evidence_of, recall_evidence
 from scorekit.parallel import map_scores
@@ -213,8 +218,8 @@ async def ascore_sql_cases(
     check_timeout(timeout_seconds)
     if executor is not None:
         check_instance("executor", executor, Executor)
-    if progress is not None and not callable(progress):
-        refuse("progress", "a callable", progress, TypeError)
+    if progress is not None:
+        check_callable("progress", progress)
     if judge is not None and not isinstance(judge, CachedJudge):
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     check_choice("evidence", evidence, ("auto", "judge"))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Self, cast
 
 import attrs
 
-from scorekit._checks import check_count, check_number, check_text
+from scorekit._checks import check_callable, check_count, check_number, check_text
 from scorekit._judges import Judge, JudgeRequest, Verdict, as_verdict, keeps_limit
 from scorekit._keys import key_of
 from scorekit._records import Record
@@ -125,8 +125,7 @@ class CachedJudge:
         self._judge = checked_judge(judge)
         self._directory = None if directory is None else _checked_directory(directory)
         self._ttl = check_number("ttl_seconds", ttl_seconds, 0.0, open_ends=True)
-        if not callable(clock):
-            refuse("clock", "a callable", clock, TypeError)
+        check_callable("clock", clock)
         self._clock = clock
         self._max_entries = check_count("max_entries", max_entries, 1)
         self._entries: OrderedDict[str, tuple[float, Verdict]] = OrderedDict()

@@ -12,7 +12,7 @@ from traceback import TracebackException
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 from uuid import uuid4
 
-from scorekit._checks import check_count, check_instance, is_ordered
+from scorekit._checks import check_callable, check_count, check_instance, is_ordered
 from scorekit.errors import InputError, ItemError, WorkerError, one_line, refuse, shown
 
 T = TypeVar("T")
@@ -76,14 +76,13 @@ def map_scores(
 
     .. versionadded:: 0.1.0
     """
-    if not callable(function):
-        refuse("function", "a callable", function, TypeError)
+    check_callable("function", function)
     if not is_ordered(items):
         refuse("items", "an ordered iterable", items, TypeError)
     check_count("chunk_size", chunk_size, 1)
     check_count("max_in_flight", max_in_flight, 1)
-    if progress is not None and not callable(progress):
-        refuse("progress", "a callable", progress, TypeError)
+    if progress is not None:
+        check_callable("progress", progress)
     counted = _Counted(progress, items)
     if executor is None:
         return _here(function, items, chunk_size, counted)
