@@ -187,7 +187,11 @@ def suite_interval(
     That number never exceeds *most*, the sets of *k* among all samples: the variance of what *n*
     samples say about *k* of them is at most ``k / n`` that of one set (Hoeffding 1948), and a
     spread between few tasks that comes out smaller by chance must not claim more than that bound
-    grants.  Where all tasks agree on 0 or 1 each of the effective *n_groups* counts once.
+    grants.  Where all tasks agree on 0 or 1 each of the effective *n_groups* counts once, and no
+    other suite is bound closer to that side than such a one: what no task showed, a share of
+    tasks may still do.  Where successes are rare Wilson's lower end lies too high, where failures
+    are its upper end too low, and the bound of a Poisson rate takes over (Brown, Cai and DasGupta
+    2001).
     """
     if stderr is None:
         return Interval(low=0.0, high=1.0, confidence=confidence, method="none: one cluster")
@@ -196,5 +200,20 @@ def suite_interval(
         n_effective = n_groups
     elif stderr:
         n_effective = min(score * failure / stderr / stderr, most)
-    low, high = wilson(score, n_effective, t_quantile(confidence, n_groups - 1.0))
+    quantile = t_quantile(confidence, n_groups - 1.0)
+    low, high = wilson(score, n_effective, quantile)
+    perfect, _ = wilson(1.0, n_groups, quantile)
+    _, hopeless = wilson(0.0, n_groups, quantile)
+    low = min(low, _rare_low(score, n_effective, confidence), perfect)
+    high = max(high, 1.0 - _rare_low(failure, n_effective, confidence), hopeless)
     return Interval(low=low, high=high, confidence=confidence, method="wilson-n_eff")
+
+
+def _rare_low(share: float, n: float, confidence: float) -> float:
+    """Return the lower bound of a Poisson rate from a rare *share* of *n*, of any other itself."""
+    events, rare = share * n, 2.0 if n <= 50.0 else 3.0  # noqa: PLR2004 - as published
+    if not 0.0 < events <= rare:
+        return share
+    from scipy.special import gammaincinv
+
+    return float(gammaincinv(events, 1.0 - confidence)) / n

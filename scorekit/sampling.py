@@ -47,8 +47,9 @@ def pass_at_k(
     ``1 - (1 - p)^k``, extended where needed to hold the score, which being unbiased can lie
     beyond them.  For several, Wilson's interval at their mean *p* with the effective number of
     tasks ``p (1 - p) / stderr^2`` (all tasks where *p* is 0 or 1, elsewhere at most the ``n / k``
-    sets of *k* among all samples) and Student's t in place of the normal quantile: it stays
-    within [0, 1] and holds its confidence for a few tasks too.
+    sets of *k* among all samples) and Student's t in place of the normal quantile, widened where
+    successes or failures are rare: it stays within [0, 1] and holds its confidence for a few
+    tasks too.
 
     *Two standard errors.*  *stderr* is about tasks like these; *stderr_same_tasks*, from the
     unbiased variance ``q^2 - C(n - c, 2k) / C(n, 2k)`` of each task's failure *q*, about running

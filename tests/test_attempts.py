@@ -101,6 +101,7 @@ def test_reference_majority_at_k(case: dict[str, Any]) -> None:
     given_ = case["input"]
     result = majority_at_k(given_["counts"], correct=given_["correct"], k=given_["k"])
     assert result.score == pytest.approx(float(Fraction(case["output"]["exact"])), rel=1e-14)
+    assert result.score == pytest.approx(case["output"]["value"], rel=1e-14)
 
 
 # Enumeration.
@@ -294,9 +295,9 @@ def test_all_pass_or_none(form: Callable[..., Any], c: int, end: float) -> None:
 
 @forms
 def test_few_draws_cannot_feign_many_tasks(form: Callable[..., Any]) -> None:
-    """Without spread, a suite counts for the sets of k that it holds, here 4 * 6 / 2, by t."""
-    result = form([(6, 3)] * 4, k=2)
-    p, n, q = result.score, 12, stats.t.isf(0.025, 3)
+    """Without spread, a suite counts for the sets of k that it holds, here 40 * 6 / 2, by t."""
+    result = form([(6, 3)] * 40, k=2)
+    p, n, q = result.score, 120, stats.t.isf(0.025, 39)
     middle, reach = p + q * q / 2 / n, q * math.sqrt(p * (1 - p) / n + (q / 2 / n) ** 2)
     ends = (middle - reach) / (1 + q * q / n), (middle + reach) / (1 + q * q / n)
     assert result.stderr == 0.0

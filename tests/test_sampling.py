@@ -20,10 +20,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from scorekit._pass_kernel import BLOCK, EXACT_UP_TO, blocks, one_task
 from scorekit.errors import InputError
-from scorekit.intervals import proportion_interval
+from scorekit.intervals import proportion_interval, t_quantile
 from scorekit.sampling import PassAtK, pass_at_k, pass_at_k_per_task, pass_at_ks
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "sampling.json").read_text())
@@ -68,6 +69,8 @@ def test_reference_values(case: dict[str, Any]) -> None:
     counts = case["input"]
     result = pass_at_k(n_samples=counts["n"], n_correct=counts["c"], k=counts["k"])
     assert result.score == pytest.approx(case["output"]["p"], rel=1e-15, abs=0.0)
+    exact = case["output"]["p_exact"]  # None where the fraction is too long to print
+    assert exact is None or result.score == pytest.approx(float(Fraction(exact)), rel=1e-15)
     assert result.failure == pytest.approx(case["output"]["q"], rel=1e-14, abs=0.0)
 
 
@@ -92,6 +95,12 @@ def test_reference_suite() -> None:
     ends = result.interval.low, result.interval.high
     assert ends == pytest.approx(wilson["output"]["ci95"], rel=1e-9)
     assert result.interval.method == "wilson-n_eff"
+    assert result.stderr is not None
+    n_effective = result.score * result.failure / result.stderr**2
+    assert n_effective == pytest.approx(wilson["output"]["n_eff"], rel=1e-9)
+    assert t_quantile(0.95, result.n_tasks - 1) == pytest.approx(wilson["output"]["t"], rel=1e-9)
+    between = result.n_tasks * (result.stderr**2 - expected["se_tasks_fixed"] ** 2)
+    assert between == pytest.approx(expected["between_var"], rel=1e-9)
 
 
 def test_all_that_a_result_says() -> None:
@@ -358,12 +367,48 @@ def test_a_suite_without_spread_knows_no_more_than_its_samples() -> None:
     assert equal.stderr == 0.0
     wide = proportion_interval(20, 40)
     assert equal.interval.low < wide.low < wide.high < equal.interval.high  # t, not z
-    nearly = pass_at_k(n_samples=[10**6] * 4, n_correct=[5 * 10**5 + i for i in range(4)])
-    assert nearly.interval.high - nearly.interval.low == pytest.approx(3.1824 / 2e3, rel=1e-4)
+    nearly = pass_at_k(n_samples=[10**6] * 40, n_correct=[5 * 10**5 + i for i in range(40)])
+    width = 2.02269 / math.sqrt(40 * 10**6)
+    assert nearly.interval.high - nearly.interval.low == pytest.approx(width, rel=1e-4)
     none, perfect = (pass_at_k(n_samples=[10] * 4, n_correct=[c] * 4, k=5) for c in (0, 10))
     assert (none.score, none.failure, none.stderr) == (0.0, 1.0, 0.0)
     assert (none.interval.low, none.interval.high) == pytest.approx((0, 1 / (1 + 4 / 3.18245**2)))
     assert (perfect.interval.low, perfect.interval.high) == (1.0 - none.interval.high, 1.0)
+
+
+@pytest.mark.parametrize("n_tasks", [10, 20, 164])
+def test_the_interval_holds_at_every_rate(n_tasks: int) -> None:
+    """Oracle: all outcomes of one sample for each task, at rates up to the very edge."""
+    totals = np.arange(n_tasks + 1)
+    intervals = [
+        pass_at_k(n_samples=[1] * n_tasks, n_correct=[1] * c + [0] * (n_tasks - c)).interval
+        for c in totals.tolist()
+    ]
+    low, high = (np.array([getattr(i, end) for i in intervals]) for end in ("low", "high"))
+    for rate in np.linspace(0.001, 0.999, 999):
+        held = (low <= rate) & (rate <= high)
+        assert stats.binom.pmf(totals[held], n_tasks, rate).sum() >= 0.92  # Wilson's alone: 0.84
+
+
+def test_a_rare_failure_bounds_as_a_poisson_count_does() -> None:
+    """Oracle: the chi-squared quantile of Brown, Cai and DasGupta, one failing task in ten."""
+    result = pass_at_k(n_samples=[10] * 10, n_correct=[0] + [10] * 9, k=10)
+    n_effective = 0.9 * 0.1 / (0.3**2 / 9)
+    bound = stats.chi2.ppf(0.05, 2 * 0.1 * n_effective) / 2 / n_effective
+    assert result.interval.high == pytest.approx(1 - bound, rel=1e-12)
+    other = pass_at_k(n_samples=[10] * 10, n_correct=[10] + [0] * 9, k=10)
+    assert other.interval.low == pytest.approx(bound, rel=1e-12)
+
+
+def test_no_suite_says_more_than_one_without_failures() -> None:
+    """One failing sample in a thousand cannot raise the lower end above that of none."""
+    n_samples = [100] * 10
+    perfect = pass_at_k(n_samples=n_samples, n_correct=n_samples)
+    almost = pass_at_k(n_samples=n_samples, n_correct=[99, *n_samples[1:]])
+    assert almost.interval.low <= perfect.interval.low < 0.7
+    none = pass_at_k(n_samples=n_samples, n_correct=[0] * 10)
+    hardly = pass_at_k(n_samples=n_samples, n_correct=[1] + [0] * 9)
+    assert hardly.interval.high >= none.interval.high > 0.3
 
 
 # Too few samples.
