@@ -6,7 +6,7 @@ the mean over that distribution.  Where the attempts are scored on a scale, a sc
 for a uniform *u*, with *a* the odds of the rate, so that its mean is the rate; where they vote,
 two wrong answers share the failures 2 to 1.  Clustered tasks share one rate within a cluster.
 
-    python benchmarks/coverage_intervals.py [--seed 1] [--repetitions 10000]
+    python benchmarks/coverage_intervals.py [--seed 1] [--repetitions 10000] [--sweep] [--costs]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ import scorekit
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator
+Rates = tuple[float, float] | float
+"""Both parameters of a beta distribution, or the one rate that all tasks have."""
 Estimate = (
     scorekit.PassAtK
     | scorekit.PassHatK
@@ -32,32 +34,25 @@ Estimate = (
     | scorekit.MajorityAtK
 )
 
-RATES: dict[str, tuple[float, float] | float] = {
-    "Beta(1/2, 1/2)": (0.5, 0.5),
-    "Beta(1, 1)": (1.0, 1.0),
-    "Beta(2, 2)": (2.0, 2.0),
-    "Beta(5, 5)": (5.0, 5.0),
-    "all 1/2": 0.5,
-    "all 2 %": 0.02,
-    "Beta(1, 49)": (1.0, 49.0),
-    "Beta(0.1, 4.9)": (0.1, 4.9),
-}
 GRID = 20_000
 CLUSTER = 5
 
 
-def draw(rng: Rng, rates: str, size: int) -> Floats:
+def draw(rng: Rng, rates: Rates, size: int) -> Floats:
     """Return success rates of tasks."""
-    shape = RATES[rates]
-    return np.full(size, shape) if isinstance(shape, float) else rng.beta(*shape, size)
+    return np.full(size, rates) if isinstance(rates, float) else rng.beta(*rates, size)
 
 
-def expected(rates: str, function: Callable[[Floats], Floats]) -> float:
+def named(rates: Rates) -> str:
+    """Return what the table calls the rates."""
+    return f"all {rates:g}" if isinstance(rates, float) else "Beta({:g}, {:g})".format(*rates)
+
+
+def expected(rates: Rates, function: Callable[[Floats], Floats]) -> float:
     """Return the mean of *function* over the distribution of rates."""
-    shape = RATES[rates]
-    if isinstance(shape, float):
-        return float(function(np.array([shape]))[0])
-    points = stats.beta.ppf((np.arange(GRID) + 0.5) / GRID, *shape)
+    if isinstance(rates, float):
+        return float(function(np.array([rates]))[0])
+    points = stats.beta.ppf((np.arange(GRID) + 0.5) / GRID, *rates)
     return float(function(np.clip(points, 1e-300, 1 - 1e-16)).mean())
 
 
@@ -130,7 +125,7 @@ class Row(NamedTuple):
     n_tasks: int
     n: int
     k: int
-    rates: str
+    rates: Rates
 
 
 def one_of(r: Floats, k: int) -> Floats:
@@ -149,28 +144,40 @@ def best_of(r: Floats, k: int) -> Floats:
     return r * k / (r * k + 1 - r)
 
 
+HALVES = (0.5, 0.5)
+MEANS = (0.002, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.998)
+SPREADS = (0.5, 1.0, 2.0, 4.0, 20.0, math.inf)
+"""Sums of both parameters of the beta distribution."""
 DESIGNS = ((10, 10, 3), (164, 10, 3), (30, 4, 1), (20, 1, 1), (10, 10, 10))
 ROWS = [
     *(
         Row("pass_at_k", pass_at_k, one_of, *design, rates)
-        for rates in ("Beta(1/2, 1/2)", "Beta(1, 1)", "Beta(2, 2)", "all 1/2")
+        for rates in (HALVES, (1.0, 1.0), (2.0, 2.0), (1.0, 3.0), 0.5)
         for design in DESIGNS
     ),
     *(
         Row("pass_at_k", pass_at_k, one_of, 30, 5, 1, rates)
-        for rates in ("all 2 %", "Beta(1, 49)", "Beta(0.1, 4.9)")
+        for rates in (0.02, (1.0, 49.0), (0.1, 4.9))
     ),
-    Row("pass_at_k", pass_at_k, one_of, 10, 10, 10, "Beta(5, 5)"),
     *(
-        Row("pass_at_k, clusters of 5", pass_at_k_clustered, one_of, *design, "Beta(1/2, 1/2)")
+        Row("pass_at_k", pass_at_k, one_of, *design, rates)
+        for design, rates in (
+            ((10, 10, 10), (5.0, 5.0)),
+            ((20, 1, 1), 0.02),
+            ((164, 1, 1), 0.02),
+            ((164, 10, 3), (0.49, 0.01)),
+        )
+    ),
+    *(
+        Row("pass_at_k, clusters of 5", pass_at_k_clustered, one_of, *design, HALVES)
         for design in ((50, 5, 1), (150, 5, 1), (150, 10, 3))
     ),
     *(
-        Row("pass_at_k, uneven clusters", pass_at_k_uneven, one_of, *design, "Beta(1/2, 1/2)")
+        Row("pass_at_k, uneven clusters", pass_at_k_uneven, one_of, *design, HALVES)
         for design in ((50, 5, 1), (150, 5, 1))
     ),
     *(
-        Row(name, estimate, truth, *design, "Beta(1/2, 1/2)")
+        Row(name, estimate, truth, *design, HALVES)
         for name, estimate, truth in (
             ("pass_hat_k", pass_hat_k, lambda r, k: r**k),
             ("g_pass_at_k, tau 0.5", g_pass_at_k, enough_of),
@@ -182,30 +189,91 @@ ROWS = [
 ]
 
 
+def covered(row: Row, repetitions: int, seed: int) -> tuple[float, float, float]:
+    """Return how often intervals lie too high and too low, and their mean width."""
+    rng = np.random.default_rng(seed)
+    truth = expected(row.rates, lambda r: row.truth(r, row.k))
+    ends = np.empty((repetitions, 2))
+    for i in range(repetitions):
+        rates = draw(rng, row.rates, row.n_tasks)
+        interval = row.estimate(rng, rates, row.n, row.k).interval
+        ends[i] = interval.low, interval.high
+    high = float((ends[:, 0] > truth + 1e-9).mean())
+    low = float((ends[:, 1] < truth - 1e-9).mean())
+    return high, low, float(np.diff(ends).mean())
+
+
+def sweep(repetitions: int, seed: int) -> None:
+    """Print the lowest coverage over rates of many means, from all or nothing to all alike."""
+    print("| tasks x samples | k | lowest | at rates | below 0.94 | of |")
+    print("|---|---|---|---|---|---|")
+    for design in (*DESIGNS, (30, 5, 1)):
+        found = []
+        for mean in MEANS:
+            for spread in SPREADS:
+                rates = (mean * spread, (1 - mean) * spread) if spread < math.inf else mean
+                row = Row("", pass_at_k, one_of, *design, rates)
+                high, low, _ = covered(row, repetitions, seed)
+                found.append((1 - high - low, named(rates)))
+        worst, where = min(found)
+        below = sum(coverage < 0.94 for coverage, _ in found)
+        print(
+            f"| {design[0]} x {design[1]} | {design[2]} | {worst:.4f} | {where} | {below} | "
+            f"{len(found)} |",
+            flush=True,
+        )
+
+
+def costs(repetitions: int, seed: int) -> None:
+    """Print how often the cost of a pass lies in its intervals; a run that fails costs double."""
+    print("| runs | pass rate | method | coverage | too high | too low | unbounded |")
+    print("|---|---|---|---|---|---|---|")
+    methods: tuple[Literal["fieller", "bca"], ...] = ("fieller", "bca")
+    for n, rate in ((10, 0.3), (10, 0.7), (30, 0.1), (30, 0.5), (100, 0.05), (100, 0.5)):
+        truth = (0.2 * rate + 0.4 * (1 - rate)) / rate
+        for method in methods:
+            rng = np.random.default_rng(seed)
+            ends: list[tuple[float, float]] = []
+            while len(ends) < repetitions:
+                passed = rng.random(n) < rate
+                usd = rng.gamma(2, np.where(passed, 0.1, 0.2))
+                interval = scorekit.cost_of_pass_from_columns(
+                    costs_usd=usd, passed=passed, method=method, seed=len(ends)
+                ).interval
+                if interval is not None:  # where none passed there is no cost to bound
+                    ends.append((interval.low, interval.high))
+            lows, highs = np.array(ends).T
+            high, low = float((lows > truth).mean()), float((highs < truth).mean())
+            print(
+                f"| {n} | {rate:g} | {method} | {1 - high - low:.3f} | {high:.3f} | {low:.3f} | "
+                f"{np.isinf(highs).mean():.3f} |",
+                flush=True,
+            )
+
+
 def main() -> None:
     """Print one Markdown table."""
     parser = argparse.ArgumentParser(description="Simulate the coverage of intervals.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repetitions", type=int, default=10_000)
+    parser.add_argument("--sweep", action="store_true", help="many rates, the lowest coverage")
+    parser.add_argument("--costs", action="store_true", help="the cost of a pass instead")
     options = parser.parse_args()
     print(f"{options.repetitions} repetitions of each, seed {options.seed}, confidence 0.95\n")
+    if options.sweep:
+        return sweep(options.repetitions, options.seed)
+    if options.costs:
+        return costs(options.repetitions, options.seed)
     print("| estimate | tasks x samples | k | rates | coverage | too high | too low | width |")
     print("|---|---|---|---|---|---|---|---|")
     for row in ROWS:
-        rng = np.random.default_rng(options.seed)
-        truth = expected(row.rates, lambda r, row=row: row.truth(r, row.k))  # type: ignore[misc]
-        ends = np.empty((options.repetitions, 2))
-        for i in range(options.repetitions):
-            rates = draw(rng, row.rates, row.n_tasks)
-            interval = row.estimate(rng, rates, row.n, row.k).interval
-            ends[i] = interval.low, interval.high
-        high = float((ends[:, 0] > truth + 1e-9).mean())
-        low = float((ends[:, 1] < truth - 1e-9).mean())
+        high, low, width = covered(row, options.repetitions, options.seed)
         print(
-            f"| {row.name} | {row.n_tasks} x {row.n} | {row.k} | {row.rates} | "
-            f"{1 - high - low:.4f} | {high:.4f} | {low:.4f} | {np.diff(ends).mean():.3f} |",
+            f"| {row.name} | {row.n_tasks} x {row.n} | {row.k} | {named(row.rates)} | "
+            f"{1 - high - low:.4f} | {high:.4f} | {low:.4f} | {width:.3f} |",
             flush=True,
         )
+    return None
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from scorekit._code_statistics import CaseStatistics as CaseStatistics
     from scorekit._code_statistics import CodeReport as CodeReport
     from scorekit._code_statistics import ModelStatistics as ModelStatistics
+    from scorekit._cost_of_pass import CostOfPass as CostOfPass
+    from scorekit._cost_of_pass import cost_of_pass_from_columns as cost_of_pass_from_columns
     from scorekit._costs import PRICES as PRICES
     from scorekit._costs import ModelPrice as ModelPrice
     from scorekit._costs import cost_of_pass as cost_of_pass
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from scorekit._majority import MajorityAtK as MajorityAtK
     from scorekit._majority import majority_at_k as majority_at_k
     from scorekit._messages import ErrorCategory as ErrorCategory
+    from scorekit._paired_difference import PairedDifference as PairedDifference
+    from scorekit._paired_difference import paired_difference as paired_difference
     from scorekit._power import minimum_detectable_effect as minimum_detectable_effect
     from scorekit._power import required_tasks as required_tasks
     from scorekit._records import MetricError as MetricError
@@ -140,6 +144,7 @@ _MODULES = {
     "_changes": ("CaseChange",),
     "_best": ("BestAtK", "best_at_k"),
     "_code_statistics": ("CaseStatistics", "CodeReport", "ModelStatistics"),
+    "_cost_of_pass": ("CostOfPass", "cost_of_pass_from_columns"),
     "_costs": ("PRICES", "ModelPrice", "cost_of_pass", "token_cost"),
     "_exact_tests": ("McNemarTest", "mcnemar_test"),
     "_extrapolation": ("ExtrapolatedPassAtK", "extrapolate_pass_at_k"),
@@ -147,6 +152,7 @@ _MODULES = {
     "_judges": ("Judge", "JudgeRequest", "Verdict", "judge_from_function"),
     "_majority": ("MajorityAtK", "majority_at_k"),
     "_messages": ("ErrorCategory",),
+    "_paired_difference": ("PairedDifference", "paired_difference"),
     "_power": ("minimum_detectable_effect", "required_tasks"),
     "_records": ("MetricError", "Record"),
     "_result_accuracy": ("ResultAccuracy", "result_accuracy"),

@@ -7,11 +7,13 @@ from typing import Any
 
 from scorekit._best import BestAtK, best_at_k
 from scorekit._calibration_error import CalibrationBin, CalibrationError, calibration_error
+from scorekit._cost_of_pass import CostOfPass, cost_of_pass_from_columns
 from scorekit._exact_tests import McNemarTest, mcnemar_test
 from scorekit._extrapolation import ExtrapolatedPassAtK, extrapolate_pass_at_k
 from scorekit._g_pass import GPassAtK, g_pass_at_k
 from scorekit._input_strategies import CONFIDENCES, UNIT, sample_counts, suite_counts
 from scorekit._majority import MajorityAtK, majority_at_k
+from scorekit._paired_difference import PairedDifference, paired_difference
 from scorekit._result_accuracy import ResultAccuracy, result_accuracy
 from scorekit._sql_strategies import SHOP, sql_queries, st
 from scorekit._verdict import MarginVerdict
@@ -164,6 +166,31 @@ def mcnemar_tests() -> st.SearchStrategy[McNemarTest]:
     """
     counts = st.integers(0, 200)
     return st.builds(mcnemar_test, n_pass_to_fail=counts, n_fail_to_pass=counts)
+
+
+@st.composite
+def paired_differences(draw: st.DrawFn) -> PairedDifference:
+    """
+    Draw results of `scorekit.paired_difference`.
+
+    .. versionadded:: 0.1.0
+    """
+    scores = draw(st.lists(st.tuples(UNIT, UNIT, st.integers(0, 2)), min_size=1, max_size=8))
+    before, after, labels = zip(*scores, strict=True)
+    clusters = labels if draw(st.booleans()) else None
+    return paired_difference(before, after, clusters=clusters, confidence=draw(CONFIDENCES))
+
+
+@st.composite
+def costs_of_pass(draw: st.DrawFn) -> CostOfPass:
+    """
+    Draw results of `scorekit.cost_of_pass_from_columns`.
+
+    .. versionadded:: 0.1.0
+    """
+    runs = draw(st.lists(st.tuples(st.floats(0, 1e6), st.booleans()), min_size=1, max_size=8))
+    costs, passed = zip(*runs, strict=True)
+    return cost_of_pass_from_columns(costs_usd=costs, passed=passed, confidence=draw(CONFIDENCES))
 
 
 @st.composite

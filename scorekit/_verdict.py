@@ -17,7 +17,13 @@ from scorekit._differences import (
     mean_of,
 )
 from scorekit._records import Record
-from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile
+from scorekit.intervals import (
+    Interval,
+    effective_groups,
+    normal_quantile,
+    t_quantile,
+    two_sided_p,
+)
 
 POWER = 0.8
 """Chance of being seen that defines the minimum detectable effect."""
@@ -116,7 +122,7 @@ def suite_verdict(
         test = "Cochran-Mantel-Haenszel" if binary else test
         reach = _quantile(confidence, df) * stderr
         effect = (_quantile(strict, df) + _quantile(2 * POWER - 1, df)) * stderr
-        p_value = _p_value(abs(delta) / stderr, df)
+        p_value = two_sided_p(abs(delta) / stderr, df)
     else:
         test = "bound without variation"
         reach, effect, p_value = _without_variation(delta, n_effective, df, confidence, strict)
@@ -228,7 +234,7 @@ def _stratified(before: Attempts, after: Attempts) -> _Strata:
         difference / weight,
         spread / weight,
         gained / lost if lost else math.inf if gained else None,
-        _p_value(abs(abs(difference) - 0.5) / spread, math.inf) if spread else None,
+        two_sided_p(abs(abs(difference) - 0.5) / spread, math.inf) if spread else None,
     )
 
 
@@ -252,16 +258,8 @@ def _without_variation(
     )
     size = abs(delta)
     statistic = math.sqrt(n_groups * size / (1 - size)) if size < 1 else math.inf
-    return reach, detectable, _p_value(statistic, df)
+    return reach, detectable, two_sided_p(statistic, df)
 
 
 def _quantile(confidence: float, df: float) -> float:
     return normal_quantile(confidence) if df == math.inf else t_quantile(confidence, df)
-
-
-def _p_value(statistic: float, df: float) -> float:
-    if df == math.inf:
-        return math.erfc(statistic / math.sqrt(2))
-    from scipy.special import stdtr
-
-    return float(2 * stdtr(df, -statistic))

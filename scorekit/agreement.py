@@ -81,6 +81,15 @@ class CorrectedMean(Record):
     """Mean of the human labels alone."""
     bias: float
     """Mean of judge less human where both are known, above 0 where the judge is generous."""
+    sensitivity: float | None
+    """Share of the human's 1 that the judge gave 1 too; None unless the human gave some, and only
+    0 and 1 were given at all."""
+    specificity: float | None
+    """The same of 0."""
+    rogan_gladen: float | None
+    """Rogan and Gladen's estimate from *sensitivity* and *specificity*, as some papers give it;
+    not cut to ``[0, 1]``, and unstable where the judge is poor.  None without both, or where they
+    sum to no more than 1, which is chance."""
     n_labeled: int
     n_unlabeled: int
 
@@ -183,7 +192,8 @@ def corrected_mean(
     human less judge over the items that have both, ``w * mean(f_U) + mean(y - w * f_L)`` with
     ``w = 1``.  A judge's bias drops out of it, however large; a good judge narrows the interval.
     With *power_tuned* the weight *w* is the one of the smallest error, between 0 and 1, estimated
-    from the same data.
+    from the same data.  For outcomes of 0 and 1 the estimate of Rogan and Gladen stands beside it,
+    ``(judge_mean + specificity - 1) / (sensitivity + specificity - 1)``.
 
     The labelled items must be a random sample of all.  The interval bounds the judge's mean, and
     where the human gave more and less than the judge, each by Wilson's method, so that a few
@@ -220,6 +230,8 @@ def corrected_mean(
     References:
         Angelopoulos et al., "Prediction-powered inference", arXiv:2301.09633.
         Angelopoulos, Duchi and Zrnic, "PPI++", arXiv:2311.01453, for *power_tuned*.
+        Rogan and Gladen, "Estimating prevalence from the results of a screening test", American
+        Journal of Epidemiology 107(1), 1978.
 
     .. versionadded:: 0.1.0
     """
@@ -254,9 +266,26 @@ def corrected_mean(
         judge_mean=judge_mean,
         human_mean=float(np.mean(y)),
         bias=float(np.mean(f - y)),
+        **_error_rates(f, y, u),
         n_labeled=y.size,
         n_unlabeled=u.size,
     )
+
+
+def _error_rates(f: Floats, y: Floats, u: Floats) -> dict[str, float | None]:
+    """Return what a judge of 0 and 1 gets right of either, and the mean that this leads to."""
+    binary = all(np.isin(scores, (0.0, 1.0)).all() for scores in (f, y, u))
+    sensitivity = float(np.mean(f[y == 1.0])) if binary and y.any() else None
+    specificity = 1.0 - float(np.mean(f[y == 0.0])) if binary and not y.all() else None
+    corrected = None
+    if sensitivity is not None and specificity is not None:
+        skill = sensitivity + specificity - 1.0
+        corrected = (float(np.mean(u)) + specificity - 1.0) / skill if skill > 0.0 else None
+    return {
+        "sensitivity": sensitivity,
+        "specificity": specificity,
+        "rogan_gladen": corrected,
+    }
 
 
 def _disagreement(labels: Floats, weights: Weights | None) -> Floats:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_METHODS = ("wilson", "jeffreys", "clopper-pearson")
+_METHODS = ("wilson", "jeffreys", "clopper-pearson", "bayes-uniform")
 
 
 @attrs.frozen(kw_only=True)
@@ -81,24 +81,26 @@ def proportion_interval(
     n_trials: int,
     *,
     confidence: float = 0.95,
-    method: Literal["wilson", "jeffreys", "clopper-pearson"] = "wilson",
+    method: Literal["wilson", "jeffreys", "clopper-pearson", "bayes-uniform"] = "wilson",
 ) -> Interval:
     """
     Bound the success rate behind *n_successes* in *n_trials* independent trials.
 
     Wilson's score interval covers the true rate *confidence* of the time on average over
     rates; Jeffreys' is the Bayesian one under a Beta(1/2, 1/2) prior; Clopper and Pearson's covers
-    at least *confidence* of the time at every rate, and is wider for it. No success makes the
-    lower end exactly 0, no failure the upper end exactly 1.
+    at least *confidence* of the time at every rate, and is wider for it. With these three no
+    success makes the lower end exactly 0, no failure the upper end exactly 1. ``"bayes-uniform"``
+    is the middle of the posterior under a uniform prior, as it stands: where no trial succeeded,
+    or all did, it leaves out the share seen.
 
     Args:
         n_successes: Trials that succeeded (count, at most *n_trials*).
         n_trials: Trials made (count, 1 to 2**53).
         confidence: Share of such intervals that hold the true rate, in (0, 1).
-        method: ``"wilson"``, ``"jeffreys"`` or ``"clopper-pearson"``.
+        method: ``"wilson"``, ``"jeffreys"``, ``"clopper-pearson"`` or ``"bayes-uniform"``.
 
     Returns:
-        An `Interval` within [0, 1] that contains ``n_successes / n_trials``.
+        An `Interval` within [0, 1]; all methods but the last contain ``n_successes / n_trials``.
 
     Raises:
         InputError: If a count or *confidence* is out of range, or *method* is unknown.
@@ -114,7 +116,9 @@ def proportion_interval(
 
     References:
         Brown, Cai and DasGupta, "Interval Estimation for a Binomial Proportion", Statistical
-        Science 16(2), 2001, compares the three.
+        Science 16(2), 2001, compares the first three.
+        Bowyer, Aitchison and Ivanova, "Position: Don't use the CLT in LLM evals with fewer than a
+        few hundred datapoints", arXiv:2503.01747, for the uniform prior.
 
     .. versionadded:: 0.1.0
     """
@@ -148,6 +152,9 @@ def _beta_ends(successes: int, n: int, confidence: float, method: str) -> tuple[
     from scipy.special import betainccinv, betaincinv
 
     failures, tail = n - successes, (1.0 - confidence) / 2.0
+    if method == "bayes-uniform":
+        shape = successes + 1, failures + 1
+        return float(betaincinv(*shape, tail)), float(betainccinv(*shape, tail))
     first, second = (0.5, 0.5) if method == "jeffreys" else (0.0, 1.0)
     low = betaincinv(successes + first, failures + second, tail) if successes else 0.0
     high = betainccinv(successes + second, failures + first, tail) if failures else 1.0
@@ -258,37 +265,6 @@ def effective_groups(codes: Sequence[int] | NDArray[np.intp]) -> float:
     return len(codes) ** 2 / float(sizes @ sizes)
 
 
-def ratio_interval(
-    numerators: Sequence[float], denominators: Sequence[float], *, confidence: float
-) -> Interval | None:
-    """
-    Bound ``sum(numerators) / sum(denominators)``, both nonnegative and paired, by Fieller.
-
-    The interval holds every ratio r >= 0 for which a t test does not reject that
-    "numerator - r * denominator" has mean 0: ``a r^2 - 2 b r + c <= 0``.  A denominator that is
-    not significantly above 0 (a <= 0) leaves it without upper bound, a numerator that is not
-    (c <= 0) puts the lower end at 0.  A single pair bounds nothing; None where the denominators
-    are all 0, for then there is no ratio.
-    """
-    n, scale = len(numerators), max(numerators) or 1.0  # scaled, no square can overflow
-    if not any(denominators):
-        return None
-    low, high = 0.0, math.inf
-    if n > 1:
-        tops = [x / scale for x in numerators]
-        top, bottom = math.fsum(tops) / n, math.fsum(denominators) / n
-        square = t_quantile(confidence, n - 1) ** 2 / (n * (n - 1))
-        pairs = [(x - top, y - bottom) for x, y in zip(tops, denominators, strict=True)]
-        a = bottom * bottom - square * math.fsum(y * y for _, y in pairs)
-        b = top * bottom - square * math.fsum(x * y for x, y in pairs)
-        c = top * top - square * math.fsum(x * x for x, _ in pairs)
-        root = b + math.sqrt(max(b * b - a * c, 0.0))
-        ratio = top / bottom  # rounding must not leave it outside where nothing varies
-        low = scale * min(c / root, ratio) if c > 0.0 else 0.0
-        high = scale * max(root / a, ratio) if a > 0.0 else math.inf
-    return Interval(low=low, high=high, confidence=confidence, method="fieller")
-
-
 @lru_cache(maxsize=64)
 def normal_quantile(confidence: float) -> float:
     """Return z such that a standard normal lies in [-z, z] with probability *confidence*."""
@@ -301,3 +277,12 @@ def t_quantile(confidence: float, df: float) -> float:
     from scipy.special import stdtrit
 
     return -float(stdtrit(df, (1.0 - confidence) / 2.0))
+
+
+def two_sided_p(statistic: float, df: float) -> float:
+    """Return the chance that Student's t, or a normal for infinite *df*, lies as far from 0."""
+    if df == math.inf:
+        return math.erfc(statistic / math.sqrt(2))
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(df, -statistic))

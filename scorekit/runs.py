@@ -19,10 +19,11 @@ from scorekit._checks import (
     check_text,
     store,
 )
+from scorekit._cost_of_pass import ratio_interval
 from scorekit._costs import as_decimal, per_pass
 from scorekit._records import FrozenMapping, Record
 from scorekit.errors import one_line, refuse, shown
-from scorekit.intervals import Interval, ratio_interval
+from scorekit.intervals import Interval
 from scorekit.summary import LetterGrade, Statistics, describe, letter_grade
 
 

@@ -43,7 +43,8 @@ def test_kappa_reference() -> None:
     assert results[None].gwet == pytest.approx(expected["gwet_ac1"], abs=1e-9)
     assert results[None].stderr == pytest.approx(expected["se_unweighted"], abs=1e-9)
     result = judge_agreement(undefined["input"]["a"], undefined["input"]["b"])
-    assert (result.score, result.stderr, result.interval, result.gwet) == (None,) * 4
+    assert result.score is undefined["output"]["none"]
+    assert (result.stderr, result.interval, result.gwet) == (None,) * 3
     assert result.reason == "both gave every item the same score"
     assert result.accuracy == 1.0
 
@@ -192,7 +193,14 @@ def test_corrected_mean_reference() -> None:
         "lam": tuned.judge_weight,
         "ppipp": tuned.score,
         "ppipp_se": tuned.stderr,
+        "rogan_gladen": plain.rogan_gladen,
     }
+    # ppi_py takes the variance of all judged scores with one less than their number
+    weight = tuned.judge_weight * (560 - 1) / 560
+    found["ppi_py_default_point"] = tuned.human_mean + weight * (
+        tuned.judge_mean - tuned.human_mean - tuned.bias
+    )
+    assert found.keys() == expected.keys()
     for name, value in found.items():
         assert value == pytest.approx(expected[name], abs=1e-9), name
     assert (plain.judge_weight, plain.n_labeled, plain.n_unlabeled) == (1.0, 60, 500)

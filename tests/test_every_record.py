@@ -35,6 +35,7 @@ from scorekit import (
     code_score,
     compare_reports,
     corrected_mean,
+    cost_of_pass_from_columns,
     cross_tier,
     describe,
     extrapolate_pass_at_k,
@@ -44,6 +45,7 @@ from scorekit import (
     letter_grade,
     majority_at_k,
     mcnemar_test,
+    paired_difference,
     pass_at_k,
     pass_hat_k,
     query_correctness,
@@ -158,6 +160,10 @@ MADE: list[Record] = [
     MARGIN.within_margin,
     mcnemar_test(n_pass_to_fail=np.int64(12), n_fail_to_pass=3),  # type: ignore[arg-type]
     mcnemar_test(n_pass_to_fail=0, n_fail_to_pass=0),
+    paired_difference([1, np.float64(0.5), True], [0, 0.3, 1], clusters=[1, 1, HOSTILE]),
+    paired_difference([1], [0]),
+    cost_of_pass_from_columns(costs_usd=[Decimal("0.5"), 1], passed=[np.True_, 0], method="bca"),  # type: ignore[list-item]
+    cost_of_pass_from_columns(costs_usd=[0.5], passed=[False]),
     *compare_reports({"a": [1, 1]}, {"a": [0, 0]}).regressions,
     Interval(low=-math.inf, high=math.inf, confidence=0.5, method="none"),
     Interval(low=np.float32(0.5), high=Decimal(1), confidence=Fraction(1, 2), method="by hand"),  # type: ignore[arg-type]

@@ -23,7 +23,6 @@ from scorekit.intervals import (
     mean_interval,
     normal_quantile,
     proportion_interval,
-    ratio_interval,
     t_quantile,
     wilson,
 )
@@ -37,12 +36,10 @@ METHODS: tuple[Literal["wilson", "jeffreys", "clopper-pearson"], ...] = (
 )
 COUNTS = st.integers(1, 2**53).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 CONFIDENCES = st.floats(1e-6, 1 - 1e-12)
-COSTS = st.floats(0, 1e300)
-RUNS = st.lists(st.tuples(COSTS, st.sampled_from([0.0, 1.0])), min_size=1, max_size=12)
 
 
 @pytest.mark.parametrize("case", REFERENCE["binomial_ci"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, "bayes-uniform"])
 def test_reference_values(case: dict[str, Any], method: Any) -> None:
     """Reference values made before this code and apart from it."""
     counts = case["input"]
@@ -65,10 +62,26 @@ def test_scipy_agrees(successes: int, n: int, method: Any, scipy_name: Any) -> N
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9, abs=0.0)
 
 
-def test_jeffreys_is_the_quantile_of_its_posterior() -> None:
+@pytest.mark.parametrize(("method", "prior"), [("jeffreys", 0.5), ("bayes-uniform", 1.0)])
+def test_bayesian_ends_are_quantiles_of_the_posterior(method: Any, prior: float) -> None:
     """Oracle: scipy's beta distribution."""
-    ours = proportion_interval(3, 40, method="jeffreys")
-    assert (ours.low, ours.high) == pytest.approx(stats.beta.interval(0.95, 3.5, 37.5), rel=1e-9)
+    ours = proportion_interval(3, 40, method=method)
+    theirs = stats.beta.interval(0.95, 3 + prior, 37 + prior)
+    assert (ours.low, ours.high) == pytest.approx(theirs, rel=1e-9)
+
+
+@given(COUNTS, CONFIDENCES)
+def test_a_uniform_prior_leaves_its_belief_on_both_sides(
+    counts: tuple[int, int], confidence: float
+) -> None:
+    """Law: within (0, 1), and mirrored when successes and failures change places."""
+    successes, n = counts
+    result, other = (
+        proportion_interval(c, n, confidence=confidence, method="bayes-uniform")
+        for c in (successes, n - successes)
+    )
+    assert 0.0 < result.low <= result.high <= 1.0
+    assert other.high == pytest.approx(1.0 - result.low, abs=1e-9)
 
 
 @given(COUNTS, CONFIDENCES, st.sampled_from(METHODS))
@@ -274,66 +287,6 @@ def test_mean_errors(arguments: dict[str, Any], error: type[Exception], message:
     assert str(caught.value) == message
 
 
-def test_cost_of_pass_reference() -> None:
-    """Fieller's interval with Student's t on n - 1 degrees of freedom, made before this code."""
-    runs, no_pass = REFERENCE["cost_of_pass"]
-    costs, passed = runs["input"]["cost"], runs["input"]["passed"]
-    result = ratio_interval(costs, passed, confidence=0.95)
-    assert result is not None
-    assert (result.low, result.high) == pytest.approx(runs["output"]["fieller95"], rel=1e-9)
-    assert no_pass["output"]["fieller95"] is None
-    assert ratio_interval(**_paired(no_pass), confidence=0.95) is None
-
-
-def _paired(case: dict[str, Any]) -> dict[str, list[float]]:
-    return {"numerators": case["input"]["cost"], "denominators": case["input"]["passed"]}
-
-
-def test_few_passes_leave_the_cost_without_upper_bound() -> None:
-    """One pass in five is compatible with none at all, so only the lower end is known."""
-    result = ratio_interval([1.0, 1.1, 0.9, 1.0, 1.2], [1, 0, 0, 0, 0], confidence=0.95)
-    assert result is not None
-    assert math.isinf(result.high)
-    assert 0.0 < result.low < 5.2
-
-
-def test_one_run_bounds_nothing() -> None:
-    """There is no spread to learn from a single run."""
-    result = ratio_interval([0.5], [1.0], confidence=0.95)
-    assert result == Interval(low=0.0, high=math.inf, confidence=0.95, method="fieller")
-
-
-@pytest.mark.parametrize("cost", [0.0, 0.1, 1e-320, 1.7e308])
-def test_constant_cost_that_always_passes_has_no_spread(cost: float) -> None:
-    """The quadratic degenerates and neither rounding nor overflow may turn its ends around."""
-    result = ratio_interval([cost] * 7, [1.0] * 7, confidence=0.95)
-    assert result is not None
-    assert (result.low, result.high) == pytest.approx((cost, cost), rel=1e-7)
-
-
-@given(RUNS, st.floats(0.5, 0.99), st.floats(0, 4))
-def test_fieller_holds_what_the_t_test_does_not_reject(
-    runs: list[tuple[float, float]], confidence: float, factor: float
-) -> None:
-    """Oracle: scipy's t test of cost - r * passed, at ratios all around the estimate."""
-    costs, passed = (list(column) for column in zip(*runs, strict=True))
-    result = ratio_interval(costs, passed, confidence=confidence)
-    if result is None:
-        assert not any(passed)
-        return
-    estimate = math.fsum(cost / sum(passed) for cost in costs)
-    assert 0.0 <= result.low <= estimate * (1 + 1e-12)
-    assert estimate * (1 - 1e-12) <= result.high
-    ratio = factor * estimate
-    residuals = [(cost - ratio * one) / (max(costs) or 1.0) for cost, one in runs]
-    if len(set(residuals)) > 1:
-        p_value = stats.ttest_1samp(residuals, 0.0).pvalue
-        if not result.low <= ratio <= result.high:
-            assert p_value <= (1 - confidence) + 1e-6
-        elif result.low > 0.0 and math.isfinite(result.high):
-            assert p_value >= (1 - confidence) - 1e-6
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -364,7 +317,10 @@ def test_fieller_holds_what_the_t_test_does_not_reject(
         (
             {"method": "wald"},
             InputError,
-            "method must be one of 'wilson', 'jeffreys', 'clopper-pearson', got 'wald'",
+            (
+                "method must be one of 'wilson', 'jeffreys', 'clopper-pearson', 'bayes-uniform', "
+                "got 'wald'"
+            ),
         ),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.power import NormalIndPower
+from statsmodels.stats.power import NormalIndPower, TTestPower
 
 from scorekit import InputError, minimum_detectable_effect, required_tasks
 
@@ -34,6 +34,10 @@ def test_reference_tasks(case: dict[str, Any]) -> None:
     """The worked example of the source, made before this code."""
     result = required_tasks(effect=case["input"]["delta"], **_arguments(case["input"]))
     assert result == case["output"]["n"]
+    effect = minimum_detectable_effect(n_tasks=result, **_arguments(case["input"]))
+    if "n_raw" in case["output"]:  # the number before it is rounded up goes as 1 / effect^2
+        raw = result * (effect / case["input"]["delta"]) ** 2
+        assert raw == pytest.approx(case["output"]["n_raw"], rel=1e-9)
 
 
 @pytest.mark.parametrize("case", REFERENCE["mde_miller"])
@@ -49,13 +53,18 @@ def test_reference_effects(case: dict[str, Any]) -> None:
 
 
 def test_reference_power() -> None:
-    """At the power the reference computes for so many tasks, they detect that effect."""
+    """At the power the reference computes for so many tasks, they detect that effect; by t too."""
     (case,) = REFERENCE["power_check"]
     values, power = case["input"], case["output"]["z_power"]
     effect = minimum_detectable_effect(
         n_tasks=values["n"], task_variance=values["omega2"], sampling_variance=0, power=power
     )
     assert effect == pytest.approx(values["delta"], rel=1e-9)
+    tasks = required_tasks(
+        effect=values["delta"], task_variance=values["omega2"], sampling_variance=0
+    )
+    by_t = TTestPower().power(values["delta"] / math.sqrt(values["omega2"]), tasks, 0.05)
+    assert by_t == pytest.approx(case["output"]["t_power_statsmodels"], rel=1e-9)
 
 
 @pytest.mark.parametrize("case", REFERENCE["power_mcnemar_connor"])

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from scorekit._cost_of_pass import ratio_interval
 from scorekit._costs import PRICES, ModelPrice, cost_of_pass, token_cost
 from scorekit.errors import InputError, shown
-from scorekit.intervals import ratio_interval
 from scorekit.runs import (
     CrossTier,
     Run,

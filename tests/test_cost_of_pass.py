@@ -1,0 +1,238 @@
+"""The cost of a pass over many runs: sourced values, errors, laws, and scipy as the oracle."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from scorekit import Run, cost_of_pass_from_columns, tier_statistics
+from scorekit._cost_of_pass import MAX_RESAMPLED, ratio_interval
+from scorekit.errors import InputError
+from scorekit.intervals import Interval
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
+COSTS = st.floats(0, 1e300)
+RUNS = st.lists(st.tuples(COSTS, st.sampled_from([0.0, 1.0])), min_size=1, max_size=12)
+FEW = st.lists(
+    st.tuples(st.integers(0, 20), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=9
+)
+
+
+def test_reference() -> None:
+    """Ratio, both intervals and the error, made before this code; no pass has none of them."""
+    runs, no_pass = REFERENCE["cost_of_pass"]
+    expected = runs["output"]
+    columns = {"costs_usd": runs["input"]["cost"], "passed": runs["input"]["passed"]}
+    result = cost_of_pass_from_columns(**columns)
+    bca = cost_of_pass_from_columns(**columns, method="bca")
+    assert result.cost_of_pass == bca.cost_of_pass == pytest.approx(expected["ratio"], rel=1e-9)
+    assert result.stderr == bca.stderr == pytest.approx(expected["se_delta"], rel=1e-9)
+    for interval, name in ((result.interval, "fieller95"), (bca.interval, "bca95_seed0_20000")):
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx(expected[name], rel=1e-9)
+        assert name.startswith(interval.method)
+    none = cost_of_pass_from_columns(
+        costs_usd=no_pass["input"]["cost"], passed=no_pass["input"]["passed"], method="bca"
+    )
+    assert none.cost_of_pass == float(no_pass["output"]["ratio"])
+    assert none.interval is no_pass["output"]["fieller95"]
+    assert (none.stderr, none.n_runs, none.n_passes) == (None, 4, 0.0)
+
+
+def test_it_is_what_a_tier_says() -> None:
+    """The same runs as records and as columns."""
+    runs = [
+        Run(run_id=str(i), passed=i % 3 > 0, impl_rate=1, cost_usd=0.1 + i % 4, duration_seconds=1)
+        for i in range(12)
+    ]
+    tier = tier_statistics("T", runs, confidence=0.9)
+    result = cost_of_pass_from_columns(
+        costs_usd=np.array([run.cost_usd for run in runs]),
+        passed=[run.passed for run in runs],
+        confidence=0.9,
+    )
+    assert (result.cost_of_pass, result.interval, result.n_runs) == (
+        tier.cost_of_pass,
+        tier.cost_of_pass_interval,
+        tier.n_runs,
+    )
+
+
+@given(FEW, st.integers(0, 2**32 - 1), st.sampled_from([0.5, 0.9, 0.95]))
+def test_bca_is_scipys(runs: list[tuple[float, float]], seed: int, confidence: float) -> None:
+    """Oracle: ``scipy.stats.bootstrap`` on the same stream, where it has an answer."""
+    costs, passed = (np.array(values) for values in zip(*runs, strict=True))
+    result = cost_of_pass_from_columns(
+        costs_usd=costs, passed=passed, method="bca", confidence=confidence, seed=seed
+    )
+    if not passed.all() or costs.size == 1 or not np.ptp(costs / passed):
+        return  # scipy's quantiles of infinite ratios, and of a single one, are NaN
+    theirs = stats.bootstrap(
+        (costs, passed),
+        lambda c, p, axis: c.sum(axis) / p.sum(axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=20_000,
+        confidence_level=confidence,
+        random_state=seed,
+    ).confidence_interval
+    assert result.interval is not None
+    ends = result.interval.low, result.interval.high
+    assert ends == pytest.approx((theirs.low, theirs.high), rel=1e-9)
+
+
+@given(FEW, st.integers(0, 3))
+def test_bca_at_the_edges(runs: list[tuple[float, float]], seed: int) -> None:
+    """Whatever the runs: an interval in order, its upper end infinite where a pass may be none."""
+    costs, passed = (list(column) for column in zip(*runs, strict=True))
+    result = cost_of_pass_from_columns(costs_usd=costs, passed=passed, method="bca", seed=seed)
+    if not any(passed):
+        assert result.interval is None
+        return
+    assert result.interval is not None
+    assert 0.0 <= result.interval.low <= result.interval.high
+    if len([rate for rate in passed if rate]) == 1 and len(runs) > 1:
+        assert result.interval.high == math.inf
+
+
+@given(
+    st.lists(st.tuples(COSTS, st.floats(0, 1)), min_size=1, max_size=6),
+    st.sampled_from(["fieller", "bca"]),
+)
+def test_any_rate_will_do(runs: list[tuple[float, float]], method: Any) -> None:
+    """Rates down to subnormal ones: a number or a refusal, and Fieller's holds the cost."""
+    costs, rates = (list(column) for column in zip(*runs, strict=True))
+    if any(rates) and sum(map(Fraction, costs)) / Fraction(math.fsum(rates)) > sys.float_info.max:
+        with pytest.raises(InputError, match=r"cost_of_pass must be a finite number >= 0, got Fr"):
+            cost_of_pass_from_columns(costs_usd=costs, passed=rates, method=method)
+        return
+    result = cost_of_pass_from_columns(costs_usd=costs, passed=rates, method=method)
+    if result.interval is None:
+        assert result.cost_of_pass == math.inf
+        return
+    assert 0.0 <= result.interval.low <= result.interval.high
+    assert result.stderr is None or result.stderr >= 0.0
+    if method == "fieller":
+        assert result.interval.low <= result.cost_of_pass * (1 + 1e-9)
+        assert result.cost_of_pass <= result.interval.high * (1 + 1e-9)
+
+
+def test_long_columns_are_resampled_in_blocks() -> None:
+    """Memory stays bounded, and the stream is the same as in one piece."""
+    costs = np.linspace(0.1, 1.0, MAX_RESAMPLED)
+    passed = np.arange(MAX_RESAMPLED) % 2 == 0
+    bca, fieller = (
+        cost_of_pass_from_columns(costs_usd=costs, passed=passed, method=method).interval
+        for method in ("bca", "fieller")
+    )
+    assert bca is not None
+    assert fieller is not None
+    assert (bca.low, bca.high) == pytest.approx((fieller.low, fieller.high), rel=2e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_the_error_is_that_of_the_residuals(scale: float) -> None:
+    """Oracle: scipy's standard error of cost - ratio * passed, over the pass rate."""
+    costs, passed = np.array([1.0, 3.0, 2.0, 5.0]) * scale, np.array([1.0, 0.0, 1.0, 0.5])
+    result = cost_of_pass_from_columns(costs_usd=costs, passed=passed)
+    residuals = costs / scale - 11 / 2.5 * passed
+    expected = stats.sem(residuals) / passed.mean()
+    assert result.stderr is not None
+    assert result.stderr / scale == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"costs_usd": []},
+            InputError,
+            "costs_usd must be a non-empty sequence of numbers, got ()",
+        ),
+        (
+            {"passed": [True]},
+            InputError,
+            "costs_usd and passed must be equally long, got 2 and 1",
+        ),
+        ({"passed": [1, 2]}, InputError, "passed[1] must be a number in [0, 1], got 2.0"),
+        ({"passed": ["y", "n"]}, TypeError, "passed[0] must be a number in [0, 1], got 'y'"),
+        (
+            {"costs_usd": [0.1, math.nan]},
+            InputError,
+            "costs_usd[1] must be a finite number >= 0, got nan",
+        ),
+        ({"method": "delta"}, InputError, "method must be one of 'fieller', 'bca', got 'delta'"),
+        ({"confidence": 1.0}, InputError, "confidence must be a number in (0, 1), got 1.0"),
+        ({"seed": -1}, InputError, "seed must be an integer in [0, 4294967295], got -1"),
+        (
+            {"costs_usd": [0.1] * 10_001, "passed": [1] * 10_001, "method": "bca"},
+            InputError,
+            'costs_usd must be a column of at most 10000 runs for method="bca", got 10001',
+        ),
+        (
+            {"costs_usd": [1e308, 1e308], "passed": [0.0, 0.5]},
+            InputError,
+            "cost_of_pass must be a finite number >= 0, got Fraction(4",
+        ),
+    ],
+)
+def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Each message names the parameter, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        cost_of_pass_from_columns(**{"costs_usd": [0.1, 0.2], "passed": [1, 0], **arguments})
+    assert str(caught.value).startswith(message)
+
+
+def test_few_passes_leave_the_cost_without_upper_bound() -> None:
+    """One pass in five is compatible with none at all, so only the lower end is known."""
+    result = ratio_interval([1.0, 1.1, 0.9, 1.0, 1.2], [1, 0, 0, 0, 0], confidence=0.95)
+    assert result is not None
+    assert math.isinf(result.high)
+    assert 0.0 < result.low < 5.2
+
+
+def test_one_run_bounds_nothing() -> None:
+    """There is no spread to learn from a single run."""
+    result = ratio_interval([0.5], [1.0], confidence=0.95)
+    assert result == Interval(low=0.0, high=math.inf, confidence=0.95, method="fieller")
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.1, 1e-320, 1.7e308])
+def test_constant_cost_that_always_passes_has_no_spread(cost: float) -> None:
+    """The quadratic degenerates and neither rounding nor overflow may turn its ends around."""
+    result = ratio_interval([cost] * 7, [1.0] * 7, confidence=0.95)
+    assert result is not None
+    assert (result.low, result.high) == pytest.approx((cost, cost), rel=1e-7)
+
+
+@given(RUNS, st.floats(0.5, 0.99), st.floats(0, 4))
+def test_fieller_holds_what_the_t_test_does_not_reject(
+    runs: list[tuple[float, float]], confidence: float, factor: float
+) -> None:
+    """Oracle: scipy's t test of cost - r * passed, at ratios all around the estimate."""
+    costs, passed = (list(column) for column in zip(*runs, strict=True))
+    result = ratio_interval(costs, passed, confidence=confidence)
+    if result is None:
+        assert not any(passed)
+        return
+    estimate = math.fsum(cost / sum(passed) for cost in costs)
+    assert 0.0 <= result.low <= estimate * (1 + 1e-12)
+    assert estimate * (1 - 1e-12) <= result.high
+    ratio = factor * estimate
+    residuals = [(cost - ratio * one) / (max(costs) or 1.0) for cost, one in runs]
+    if len(set(residuals)) > 1:
+        p_value = stats.ttest_1samp(residuals, 0.0).pvalue
+        if not result.low <= ratio <= result.high:
+            assert p_value <= (1 - confidence) + 1e-6
+        elif result.low > 0.0 and math.isfinite(result.high):
+            assert p_value >= (1 - confidence) - 1e-6
