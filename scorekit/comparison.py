@@ -185,7 +185,8 @@ def compare_reports(
 
     The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
     Cochran-Mantel-Haenszel test over the attempts, its interval the weighted risk difference with
-    the variance of that test; otherwise a paired t test on the cases' scores.  Where cases come in
+    the variance of that test, and speaks about these very cases; otherwise it is a paired t test
+    on the cases' scores, and speaks about cases like these.  Where cases come in
     *clusters* it is a t test on the mean change over the cases with the jackknife's error over
     clusters: CR1 and as many degrees of freedom as clusters less one where these are equally
     large; otherwise the effective number of clusters counts.  It reads ``"regressed"`` or
