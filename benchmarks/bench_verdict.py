@@ -7,6 +7,7 @@ the tasks, drawn from those that have them, loses 25 points.
 
 - One suite: attempts scored 0 or 1 (Cochran-Mantel-Haenszel), or each case given as the mean of
   its attempts (paired t).
+- Two models: each has a strength of its own at each task, equal on average.
 - Clusters: five attempts a task, and a shift of each group of its own, 0 on average for false
   alarms and -0.1 for power.
 - Several: four models on 100 x 5, of which none, one or all lose.
@@ -21,6 +22,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +37,8 @@ GROUPS: dict[str, list[int]] = {
     "1 x 40 + 20 x 3": [40] + [3] * 20,
 }
 SPREAD = 0.1
+OWN = 0.2
+"""Spread of a model's rate at a task about the task's."""
 ATTEMPTS = 5
 LOSS = 0.25
 MARGIN = 0.05
@@ -97,6 +101,24 @@ def one_suite(repetitions: int, seed: int) -> None:
             test = "Cochran-Mantel-Haenszel" if binary else "paired t"
             row = f"{alarms(null)} | {real.get('regressed', 0.0):.3f}"
             print(f"| {n_tasks} x {n_attempts} | {test} | {row} |")
+
+
+def two_models(repetitions: int, seed: int) -> None:
+    """Print false alarms about models that differ from task to task and not on average."""
+    tests: tuple[Literal["auto", "t"], ...] = ("auto", "t")
+    print("\n| tasks x attempts | test= | false alarms (worse + better) |")
+    print("|---|---|---|")
+    for n_tasks, n_attempts in DESIGNS:
+        for test in tests:
+
+            def once(rng: np.random.Generator) -> str:
+                rates = rng.uniform(0.3, 0.7, n_tasks)  # noqa: B023 - used at once
+                own = np.clip(rates + rng.normal(0.0, OWN, (2, n_tasks)), 0.0, 1.0)  # noqa: B023 - as above
+                before, after = (named(side, n_attempts) for side in rng.binomial(n_attempts, own))  # noqa: B023 - as above
+                return scorekit.compare_reports(before, after, test=test).suite.verdict  # noqa: B023 - as above
+
+            null = alarms(shares(repetitions, seed, once))
+            print(f"| {n_tasks} x {n_attempts} | {test} | {null} |", flush=True)
 
 
 def clustered(repetitions: int, seed: int) -> None:
@@ -181,7 +203,7 @@ def main() -> None:
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20261120
     print(f"{repetitions} repetitions, seed {seed}, confidence 0.95\n")
-    for part in (one_suite, clustered, several, margin):
+    for part in (one_suite, two_models, clustered, several, margin):
         part(repetitions, seed)
 
 

@@ -148,6 +148,17 @@ HALVES = (0.5, 0.5)
 MEANS = (0.002, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.998)
 SPREADS = (0.5, 1.0, 2.0, 4.0, 20.0, math.inf)
 """Sums of both parameters of the beta distribution."""
+COSTS = (
+    (10, 0.3),
+    (10, 0.7),
+    (10, 0.95),
+    (30, 0.1),
+    (30, 0.5),
+    (30, 0.95),
+    (100, 0.05),
+    (100, 0.5),
+    (100, 0.99),
+)
 DESIGNS = ((10, 10, 3), (164, 10, 3), (30, 4, 1), (20, 1, 1), (10, 10, 10))
 ROWS = [
     *(
@@ -229,7 +240,7 @@ def costs(repetitions: int, seed: int) -> None:
     print("| runs | pass rate | method | coverage | too high | too low | unbounded |")
     print("|---|---|---|---|---|---|---|")
     methods: tuple[Literal["fieller", "bca"], ...] = ("fieller", "bca")
-    for n, rate in ((10, 0.3), (10, 0.7), (30, 0.1), (30, 0.5), (100, 0.05), (100, 0.5)):
+    for n, rate in COSTS:
         truth = (0.2 * rate + 0.4 * (1 - rate)) / rate
         for method in methods:
             rng = np.random.default_rng(seed)

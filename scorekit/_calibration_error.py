@@ -15,9 +15,8 @@ from scorekit._checks import (
     check_count,
     check_number,
     check_number_column,
-    check_same_length,
     check_score_column,
-    column,
+    paired_columns,
 )
 from scorekit._records import Record
 from scorekit.errors import refuse
@@ -151,9 +150,9 @@ def calibration_error(
 
     .. versionadded:: 0.1.0
     """
-    stated = column("confidences", confidences, "numbers")
-    known = column("outcomes", outcomes, "booleans")
-    check_same_length("outcomes", known.size, "confidences", stated.size)
+    stated, known = paired_columns(
+        ("confidences", confidences, "numbers"), ("outcomes", outcomes, "booleans")
+    )
     f, y = check_number_column("confidences", stated, 0.0, 1.0), _outcomes(known)
     n_bins = check_count("n_bins", n_bins, 1, MAX_BINS)
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)

@@ -60,7 +60,8 @@ def _as_integer(name: str, value: object, low: int, high: int | None, high_name:
             return operator.index(value)
         except TypeError:  # arrays have __index__ too
             pass
-    refuse(name, count_domain(low, high, high_name), value, TypeError)
+    missing = value is not None and is_missing(value)  # a missing number, not another type
+    refuse(name, count_domain(low, high, high_name), value, InputError if missing else TypeError)
 
 
 def count_domain(low: int, high: int | None, high_name: str = "") -> str:
@@ -264,8 +265,31 @@ def column(name: str, values: object, what: str) -> NDArray[Any]:
     if array.size == 0:
         refuse(name, f"a non-empty sequence of {what}", values)
     if array.dtype.kind in "mM":  # whose entries can turn into integers unasked
-        refuse(name, f"a non-empty sequence of {what}", values, TypeError)
+        refuse(name, f"a sequence of {what} rather than of durations or dates", values, TypeError)
     return array
+
+
+def paired_columns(
+    first: tuple[str, object, str], second: tuple[str, object, str]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return two columns, each of name, values and what they are, whose entries go together."""
+    one, other = column(*first), column(*second)
+    check_same_length(first[0], one.size, second[0], other.size)
+    check_same_order(first[0], first[1], second[0], second[1])
+    return one, other
+
+
+def check_same_order(name: str, values: object, other: str, other_values: object) -> None:
+    """Refuse two pandas columns of the same rows in different orders: entries pair by place."""
+    index: Any = getattr(values, "index", None)
+    other_index: Any = getattr(other_values, "index", None)
+    if not (hasattr(index, "equals") and hasattr(other_index, "equals")):
+        return
+    if not index.equals(other_index) and set(index) == set(other_index):
+        raise InputError(
+            f"{other} must have its rows in the order of {name}, got the same index in another "
+            f"order; pass {other}.loc[{name}.index], or both as .to_numpy() to pair them as is"
+        )
 
 
 def _objects(items: tuple[Any, ...]) -> NDArray[Any]:

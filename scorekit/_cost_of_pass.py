@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Hashable, Iterable, Sequence
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 from scorekit._checks import (
     check_choice,
     check_count,
+    check_labels,
     check_number,
     check_number_column,
-    check_same_length,
     check_score_column,
-    column,
+    paired_columns,
 )
 from scorekit._costs import per_pass
+from scorekit._differences import share_interval
 from scorekit._records import Record
 from scorekit.errors import refuse
 from scorekit.intervals import Interval, normal_quantile, t_quantile
+
+Floats = NDArray[np.float64]
 
 RESAMPLES = 20_000
 MAX_RESAMPLED = 10_000
@@ -37,14 +40,20 @@ BLOCK = 2_000_000
 class CostOfPass(Record):
     """Result of `cost_of_pass_from_columns`; ``str()`` shows cost and interval."""
 
+    higher_is_better: ClassVar[bool] = False
+
     cost_of_pass: float
     """Total cost over passes in USD, ``inf`` with none; lower is better."""
     stderr: float | None
-    """Standard error by the delta method, for many runs; None with no pass or a single run."""
+    """Standard error by the delta method, for many runs; None with no pass, and for a single run
+    or cluster."""
     interval: Interval | None
     """None with no pass; *high* is ``inf`` where the runs do not bound the cost."""
     n_runs: int
     n_passes: float
+    """Sum of *passed*, which may hold pass rates."""
+    n_groups: int | None
+    """Clusters that the runs come in; None where they are independent."""
 
     def __str__(self) -> str:
         """Return the cost on one line, rounded for display."""
@@ -56,6 +65,7 @@ def cost_of_pass_from_columns(
     *,
     costs_usd: Iterable[float],
     passed: Iterable[bool | float],
+    clusters: Iterable[Hashable] | None = None,
     method: Literal["fieller", "bca"] = "fieller",
     confidence: float = 0.95,
     seed: int = 0,
@@ -64,19 +74,24 @@ def cost_of_pass_from_columns(
     Say what a pass costs over many runs, and how sure that is.
 
     The total cost over the number of passes, a ratio of two means.  Fieller's interval holds every
-    ratio *r* for which a t test does not reject that "cost - r * passed" has mean 0; where the
-    runs are compatible with no pass at all it has no upper end.  ``"bca"`` is the bias-corrected
-    and accelerated bootstrap over 20,000 resamples of runs, as some papers give it; in simulation
-    neither holds its confidence better everywhere, and both fall short of it for ten runs.
+    ratio *r* for which a t test does not reject that "cost - r * passed" has mean 0, and here also
+    the mean cost over both ends of Wilson's interval of the pass rate: where (nearly) all runs
+    passed, they tell little of how often others will.  Where the runs are compatible with no pass
+    at all it has no upper end.  ``"bca"`` is the bias-corrected
+    and accelerated bootstrap over 20,000 resamples of runs, as some papers give it; it knows
+    only the runs it was given, and has no width where all of them passed at the same cost.
 
-    Where each task was run several times, give each task's mean cost and pass rate: runs of one
-    task are not independent.
+    Runs of one task are not independent: where tasks were run several times give each run its task
+    as *clusters*.  Cost and passes of a cluster then count as one observation, and the bootstrap
+    draws whole clusters.
 
     Args:
         costs_usd: Cost of each run in USD (>= 0), shape ``(N,)``: a list, or a NumPy, pandas,
             polars or Arrow column.
         passed: Whether it passed, or the pass rate of a task in [0, 1], shape ``(N,)``.
-        method: ``"fieller"``, or ``"bca"`` for at most 10,000 runs.
+        clusters: A label for each run, equal where runs belong together; None where every run
+            stands by itself.
+        method: ``"fieller"``, or ``"bca"`` for at most 10,000 runs or clusters.
         confidence: Level of the interval, in (0, 1).
         seed: Of the resamples of ``"bca"`` (at most 2**32 - 1); the same runs and seed give the
             same interval.
@@ -87,7 +102,7 @@ def cost_of_pass_from_columns(
     Raises:
         InputError: If a column is empty, their lengths differ, a number is out of range, a pass
             costs more than a float holds, or ``"bca"`` is given too many runs.
-        TypeError: If a value has the wrong type.
+        TypeError: If a value has the wrong type, or a label is not hashable.
 
     Examples:
         >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
@@ -109,29 +124,65 @@ def cost_of_pass_from_columns(
 
     .. versionadded:: 0.1.0
     """
-    columns = column("costs_usd", costs_usd, "numbers"), column("passed", passed, "outcomes")
-    check_same_length("costs_usd", columns[0].size, "passed", columns[1].size)
+    columns = paired_columns(("costs_usd", costs_usd, "numbers"), ("passed", passed, "outcomes"))
     costs = check_number_column("costs_usd", columns[0], 0.0)
     passes = check_score_column("passed", columns[1])
     check_choice("method", method, ("fieller", "bca"))
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     seed = check_count("seed", seed, 0, 2**32 - 1)
-    n = costs.size
+    codes = np.arange(costs.size)
+    if clusters is not None:
+        codes = np.array(check_labels("clusters", clusters, costs.size))
+    totals = _totals(costs, codes), _totals(passes, codes)
+    n = totals[0].size
     if method == "bca" and n > MAX_RESAMPLED:
-        refuse("costs_usd", f'a column of at most {MAX_RESAMPLED} runs for method="bca"', n)
+        what = "runs" if clusters is None else "clusters"
+        refuse("costs_usd", f'a column of at most {MAX_RESAMPLED} {what} for method="bca"', n)
     n_passes = math.fsum(passes)
     cost = per_pass(costs.tolist(), n_passes)
-    interval = ratio_interval(costs.tolist(), passes.tolist(), confidence=confidence)
-    if method == "bca" and interval is not None and n > 1:
-        low, high = _bca(costs, passes, confidence, seed)
+    interval = cost_interval(costs, passes, codes, confidence=confidence)
+    if method == "bca" and interval is not None:
+        low, high = _bca(*totals, confidence, seed) if n > 1 else (0.0, math.inf)
+        low, high = min(low, cost), max(high, cost)
         interval = Interval(low=low, high=high, confidence=confidence, method="bca")
     return CostOfPass(
         cost_of_pass=cost,
-        stderr=_delta_error(costs, passes) if n_passes and n > 1 else None,
+        stderr=_delta_error(*totals) if n_passes and n > 1 else None,
         interval=interval,
-        n_runs=n,
+        n_runs=costs.size,
         n_passes=n_passes,
+        n_groups=None if clusters is None else n,
     )
+
+
+def cost_interval(
+    costs: Floats, passes: Floats, codes: NDArray[np.intp], *, confidence: float
+) -> Interval | None:
+    """
+    Bound the cost of a pass by Fieller, and by how often runs pass; *codes* number their groups.
+
+    Where all runs passed, or all of the few that did cost the same, a t test sees no variation
+    and Fieller's interval no width; yet the pass rate is known no better than Wilson's interval
+    says, and the mean cost over either of its ends is always held.
+    """
+    totals = _totals(costs, codes).tolist(), _totals(passes, codes).tolist()
+    interval = ratio_interval(*totals, confidence=confidence)
+    if interval is None or len(totals[0]) == 1:
+        return interval
+    if len(totals[0]) == passes.size:  # each run alone, in whatever order
+        passes = np.sort(passes)
+    least, most = share_interval(passes, codes, confidence)
+    scale = float(costs.max()) or 1.0
+    mean = scale * (math.fsum(costs / scale) / costs.size)
+    return attrs.evolve(
+        interval,
+        low=min(interval.low, mean / most),
+        high=max(interval.high, mean / least if least else math.inf),
+    )
+
+
+def _totals(values: Floats, codes: NDArray[np.intp]) -> Floats:
+    return np.asarray(np.bincount(codes, weights=values), np.float64)
 
 
 def ratio_interval(
@@ -166,7 +217,7 @@ def ratio_interval(
     return Interval(low=low, high=high, confidence=confidence, method="fieller")
 
 
-def _delta_error(costs: NDArray[np.float64], passes: NDArray[np.float64]) -> float:
+def _delta_error(costs: Floats, passes: Floats) -> float:
     scale = float(costs.max()) or 1.0  # scaled, no square can overflow
     rate, n = math.fsum(passes) / passes.size, passes.size
     ratio = math.fsum(costs / scale) / math.fsum(passes)
@@ -174,9 +225,7 @@ def _delta_error(costs: NDArray[np.float64], passes: NDArray[np.float64]) -> flo
     return scale * (math.sqrt(float(residuals @ residuals) / (n * (n - 1))) / rate)
 
 
-def _bca(
-    costs: NDArray[np.float64], passes: NDArray[np.float64], confidence: float, seed: int
-) -> tuple[float, float]:
+def _bca(costs: Floats, passes: Floats, confidence: float, seed: int) -> tuple[float, float]:
     """Return the ends of Efron's interval; a resample without a pass has infinite cost."""
     from scipy.special import ndtr, ndtri
 
@@ -204,9 +253,7 @@ def _bca(
     return end(-normal_quantile(confidence)), end(normal_quantile(confidence))
 
 
-def _resampled(
-    costs: NDArray[np.float64], passes: NDArray[np.float64], seed: int
-) -> NDArray[np.float64]:
+def _resampled(costs: Floats, passes: Floats, seed: int) -> Floats:
     """Return the sorted ratios of resamples."""
     rng = np.random.RandomState(seed)  # the one stream that NumPy promises to keep
     n, rows = costs.size, max(1, BLOCK // costs.size)
@@ -219,7 +266,7 @@ def _resampled(
     return np.sort(ratios)
 
 
-def _quantile(ordered: NDArray[np.float64], level: float) -> float:
+def _quantile(ordered: Floats, level: float) -> float:
     """Return a quantile between the two nearest values; infinite where the upper one is."""
     place = level * (ordered.size - 1)
     i = min(int(place), ordered.size - 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ import attrs
 
 from scorekit._checks import check_bounded_count, check_instance, check_number, store
 from scorekit._records import FrozenMapping, Record
+from scorekit.errors import InputError
 
 TOKENS_PER_PRICE = 1_000_000
 """Prices are quoted for a million tokens."""
@@ -130,7 +132,10 @@ def per_pass(costs: Sequence[float], passes: float) -> float:
     """Divide exactly and round once, so that ``inf`` never comes of an overflow."""
     if not passes:
         return math.inf
-    return check_number("cost_of_pass", sum(map(Fraction, costs)) / Fraction(passes), 0.0)
+    cost = sum(map(Fraction, costs)) / Fraction(passes)
+    if cost > sys.float_info.max:
+        raise InputError("cost_of_pass must be a finite number >= 0, got more than 1.797e+308")
+    return float(cost)
 
 
 def as_decimal(number: float) -> Fraction:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scorekit._checks import (
     check_labels,
     check_number,
-    check_same_length,
     check_score_column,
-    column,
+    paired_columns,
 )
 from scorekit._records import Record
 from scorekit.intervals import (
@@ -31,8 +30,8 @@ MAX_VALUE = 1e300
 MAX_FLIPS = 20
 """Groups that changed up to which all ways to flip their signs are counted."""
 
-ROUNDING = 1e-12
-"""Differences smaller than this share of the largest value are the rounding of decimals."""
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""Share of a value below which it differs only by the rounding of decimals."""
 
 
 @attrs.frozen(kw_only=True)
@@ -40,7 +39,9 @@ class PairedDifference(Record):
     """Result of `paired_difference`; ``str()`` shows difference, interval and p value."""
 
     delta: float
-    """Mean of *current* less *baseline*."""
+    """Mean of *current* less *baseline*, above 0 where *current* is higher."""
+    baseline_mean: float
+    current_mean: float
     stderr: float | None
     """Standard error of *delta*, from the differences; None for a single task or cluster."""
     interval: Interval | None
@@ -49,8 +50,8 @@ class PairedDifference(Record):
     p_value: float | None
     """Two-sided, of the paired t test; None where *interval* is."""
     sign_flip_p_value: float | None
-    """Two-sided and exact, whatever the distribution; None where more than 20 tasks, or clusters,
-    changed, for then the t test needs no such check."""
+    """Two-sided and exact where the sides are exchangeable; None where more than 20 tasks, or
+    clusters, changed by different amounts."""
     stderr_unpaired: float | None
     """What the standard error would be had the two sides other tasks of the same kind; None where
     *stderr* is."""
@@ -64,7 +65,8 @@ class PairedDifference(Record):
         """Return the difference on one line, rounded for display."""
         interval = "" if self.interval is None else f" {self.interval}"
         p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
-        return f"{self.delta:+.4g}{interval} ({p}{self.n_tasks} tasks)"
+        tasks = "1 task" if self.n_tasks == 1 else f"{self.n_tasks} tasks"
+        return f"{self.delta:+.4g}{interval} ({p}{tasks})"
 
 
 def paired_difference(
@@ -83,9 +85,14 @@ def paired_difference(
     sides, beside the error that two unpaired means would have.
 
     The values may be on any scale: scores, costs, seconds.  *sign_flip_p_value* leaves the normal
-    distribution out: were the sides alike, each difference could as well have had the other sign,
-    and it is the share of all ways to sign them whose sum lies as far from 0 as the one seen.
-    Read it where fewer than some 20 tasks changed.
+    distribution out: were the sides exchangeable, each difference could as well have had the
+    other sign, and it is the share of all ways to sign them whose sum lies as far from 0 as the
+    one seen.  It is given where at most 20 tasks changed (of *clusters* at most 20, which then
+    change sign as one), or any number by the same amount, as where scores are 0 and 1.
+
+    Where a few large values would outweigh all others, as among seconds, tokens or dollars,
+    neither test is to be trusted: compare the logarithms.  The difference is then that of a
+    ratio, which ``exp`` gives back.
 
     `compare_reports` takes the attempts at each case, knows that scores end at 0 and 1, and gives
     a verdict; on one score for each case its t test is this one.
@@ -123,8 +130,7 @@ def paired_difference(
 
     .. versionadded:: 0.1.0
     """
-    columns = column("baseline", baseline, "scores"), column("current", current, "scores")
-    check_same_length("baseline", columns[0].size, "current", columns[1].size)
+    columns = paired_columns(("baseline", baseline, "numbers"), ("current", current, "numbers"))
     old, new = (
         check_score_column(name, values, -MAX_VALUE, MAX_VALUE)
         for name, values in zip(("baseline", "current"), columns, strict=True)
@@ -133,54 +139,64 @@ def paired_difference(
     if clusters is not None:
         codes = np.array(check_labels("clusters", clusters, old.size))
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
-    scale = max(float(abs(old).max()), float(abs(new).max())) or 1.0
-    old, new = old / scale, new / scale  # no square can overflow, nor underflow
     deltas = new - old
-    deltas[abs(deltas) <= ROUNDING] = 0.0
+    sizes = np.maximum(abs(old), abs(new))
+    scale = 2.0 ** math.frexp(float(sizes.max()))[1]  # no square can overflow, nor underflow
     delta = math.fsum(deltas) / deltas.size
     stderr, *apart = (
-        clustered_stderr(values, codes, noise=ROUNDING) for values in (deltas, old, new)
+        clustered_stderr(values / scale, codes, noise=ROUNDING) for values in (deltas, old, new)
     )
     interval = p = None
     if stderr:
         df = effective_groups(codes) - 1.0
         reach = t_quantile(confidence, df) * stderr
         interval = Interval(
-            low=scale * (delta - reach),
-            high=scale * (delta + reach),
+            low=delta - scale * reach,
+            high=delta + scale * reach,
             confidence=confidence,
             method="t" if clusters is None else "clustered t",
         )
-        p = two_sided_p(abs(delta) / stderr, df)
+        p = two_sided_p(abs(delta) / scale / stderr, df)
     return PairedDifference(
-        delta=scale * delta,
+        delta=delta,
+        baseline_mean=math.fsum(old) / old.size,
+        current_mean=math.fsum(new) / new.size,
         stderr=None if stderr is None else scale * stderr,
         interval=interval,
         p_value=p,
-        sign_flip_p_value=_sign_flip_p_value(deltas, codes),
+        sign_flip_p_value=_sign_flip_p_value(
+            *(
+                np.asarray(np.bincount(codes, weights=values / scale), np.float64)
+                for values in (deltas, ROUNDING * sizes)
+            )
+        ),
         stderr_unpaired=None if stderr is None else scale * math.hypot(*(e or 0.0 for e in apart)),
-        correlation=_correlation(old, new),
+        correlation=_correlation(old / scale, new / scale),
         n_tasks=deltas.size,
         n_groups=None if clusters is None else int(codes.max()) + 1,
     )
 
 
-def _sign_flip_p_value(deltas: NDArray[np.float64], codes: NDArray[np.intp]) -> float | None:
-    """Return the share of ways to sign groups' sums whose total is as large, either way."""
-    totals = np.bincount(codes, weights=deltas)
-    changed = totals[abs(totals) > ROUNDING * float(abs(deltas).sum())]
+def _sign_flip_p_value(totals: NDArray[np.float64], noise: NDArray[np.float64]) -> float | None:
+    """Return the share of ways to sign groups' *totals* whose sum is as large, either way."""
+    changed = totals[abs(totals) > noise]
+    sizes, doubt = abs(changed), float(noise.sum())
+    if changed.size and float(np.ptp(sizes)) <= doubt:  # all alike: it is their number that counts
+        from scipy.special import bdtr
+
+        fewer = min(int(np.count_nonzero(changed < 0.0)), int(np.count_nonzero(changed > 0.0)))
+        return min(1.0, 2.0 * float(bdtr(fewer, changed.size, 0.5)))
     if changed.size > MAX_FLIPS:
         return None
     sums = np.zeros(1)
-    for size in changed:
+    for size in sizes:
         sums = np.concatenate([sums + size, sums - size])
-    least = abs(float(changed.sum())) - ROUNDING * float(abs(changed).sum())
-    return float(np.mean(abs(sums) >= least))
+    return float(np.mean(abs(sums) >= abs(float(changed.sum())) - doubt))
 
 
 def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
     one, other = (values - math.fsum(values) / values.size for values in (first, second))
-    lengths = float(np.linalg.norm(one)), float(np.linalg.norm(other))
-    if min(lengths) <= ROUNDING:
+    spreads = float(one @ one), float(other @ other)
+    if min(spreads) <= ROUNDING**2:
         return None
-    return min(max(float(one @ other) / math.prod(lengths), -1.0), 1.0)
+    return min(max(float(one @ other) / math.sqrt(math.prod(spreads)), -1.0), 1.0)

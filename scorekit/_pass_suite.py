@@ -17,6 +17,7 @@ from scorekit._checks import (
     check_labels,
     check_number,
     check_same_length,
+    check_same_order,
 )
 from scorekit._pass_kernel import Counts, Floats, blocks, one_task, table
 from scorekit._suite_estimate import (
@@ -53,6 +54,7 @@ def check_columns(n_samples: object, n_correct: object) -> tuple[Counts, Counts]
     """Return two columns of counts, none correct that is not a sample."""
     n_column, c_column = _sized("n_samples", n_samples), _sized("n_correct", n_correct)
     check_same_length("n_correct", len(c_column), "n_samples", len(n_column))
+    check_same_order("n_samples", n_samples, "n_correct", n_correct)
     n, c = check_count_column("n_samples", n_column, 1), check_count_column("n_correct", c_column)
     too_many = c > n
     if too_many.any():
@@ -133,7 +135,7 @@ def _one_task(
     some, none = one_task(n, n - c if all_pass else c, k)
     stderr = None
     if n >= 2 * k:
-        variance = _variance(some, none, *one_task(n, n - c if all_pass else c, 2 * k))
+        variance = _variance(n, k, (some, none), one_task(n, n - c if all_pass else c, 2 * k))
         stderr = math.sqrt(max(float(variance), 0.0))
     score, failure = (none, some) if all_pass else (some, none)
     ends = wilson(c / n, n, normal_quantile(confidence))
@@ -158,8 +160,13 @@ def _one_task(
     )
 
 
-def _variance(some: Some, none: Some, some_of_twice: Some, none_of_twice: Some) -> Floats:
+def _variance(
+    n: Counts | int, k: int, chances: tuple[Some, Some], of_twice: tuple[Some, Some]
+) -> Floats:
     """Return the unbiased sampling variance, from the smaller of the two chances."""
+    (some, none), (some_of_twice, none_of_twice) = chances, of_twice
+    if k == 1:  # nothing cancels
+        return np.asarray(some * none / (n - 1))
     variances: Floats = np.where(
         some > none, none * none - none_of_twice, some_of_twice - some * (1.0 + none)
     )
@@ -274,7 +281,7 @@ class _Sums:
         offset = some - self._origin
         terms = [n, some, none, offset, offset * offset]
         if self.has_twice:
-            terms.append(_variance(some, none, *chances[2 * self.k]))
+            terms.append(_variance(n, self.k, (some, none), chances[2 * self.k]))
         self._blocks.append([float((weights * term).sum()) for term in terms])
 
     def total(self) -> list[float]:

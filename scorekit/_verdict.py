@@ -100,14 +100,16 @@ def suite_verdict(
     confidence: float,
     groups: Groups | None = None,
     margin: float | None = None,
+    by_attempts: bool = True,
     n_verdicts: int = 1,
 ) -> SuiteVerdict:
     """
     Judge cases by a test over attempts where all are 0 or 1, else by one over cases or groups.
 
-    The detectable effect is that of a test which allows for *n_verdicts* at once.
+    Without *by_attempts* it is never one over attempts.  The detectable effect is that of a test
+    which allows for *n_verdicts* at once.
     """
-    binary = groups is None and all(map(_is_binary, (before, after)))
+    binary = by_attempts and groups is None and all(map(_is_binary, (before, after)))
     deltas = case_means(after) - case_means(before)
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
     n_effective = effective_groups(group_of)

@@ -14,9 +14,8 @@ from scorekit._checks import (
     check_choice,
     check_flag,
     check_number,
-    check_same_length,
     check_score_column,
-    column,
+    paired_columns,
 )
 from scorekit._differences import difference_interval, share_interval
 from scorekit._records import Record
@@ -66,7 +65,7 @@ class JudgeAgreement(Record):
 
 @attrs.frozen(kw_only=True)
 class CorrectedMean(Record):
-    """Result of `corrected_mean`."""
+    """Result of `corrected_mean`; ``str()`` shows it beside both means that it is made of."""
 
     score: float
     """Estimate of the mean that humans would have given; it is not cut to ``[0, 1]``."""
@@ -79,6 +78,8 @@ class CorrectedMean(Record):
     """Mean of what the judge gave where no human did, uncorrected."""
     human_mean: float
     """Mean of the human labels alone."""
+    human_interval: Interval
+    """Of that mean: what is known without the judge."""
     bias: float
     """Mean of judge less human where both are known, above 0 where the judge is generous."""
     sensitivity: float | None
@@ -92,6 +93,14 @@ class CorrectedMean(Record):
     sum to no more than 1, which is chance."""
     n_labeled: int
     n_unlabeled: int
+
+    def __str__(self) -> str:
+        """Return the means on one line, rounded for display."""
+        return (
+            f"mean {self.score:.4g} {self.interval} from {self.n_labeled} labels and "
+            f"{self.n_unlabeled} judgements (labels alone: {self.human_mean:.4g} "
+            f"{self.human_interval}, judge alone: {self.judge_mean:.4g})"
+        )
 
 
 def judge_agreement(
@@ -144,9 +153,9 @@ def judge_agreement(
 
     .. versionadded:: 0.1.0
     """
-    judge_column = column("judge_scores", judge_scores, "scores")
-    human_column = column("human_scores", human_scores, "scores")
-    check_same_length("judge_scores", judge_column.size, "human_scores", human_column.size)
+    judge_column, human_column = paired_columns(
+        ("judge_scores", judge_scores, "scores"), ("human_scores", human_scores, "scores")
+    )
     judge = check_score_column("judge_scores", judge_column, -MAX_SCORE, MAX_SCORE)
     human = check_score_column("human_scores", human_column, -MAX_SCORE, MAX_SCORE)
     if weights is not None:
@@ -235,9 +244,9 @@ def corrected_mean(
 
     .. versionadded:: 0.1.0
     """
-    judged_column = column("judge_labeled", judge_labeled, "scores")
-    human_column = column("human", human, "scores")
-    check_same_length("judge_labeled", judged_column.size, "human", human_column.size)
+    judged_column, human_column = paired_columns(
+        ("judge_labeled", judge_labeled, "scores"), ("human", human, "scores")
+    )
     f = check_score_column("judge_labeled", judged_column)
     y = check_score_column("human", human_column)
     u = check_score_column("judge_unlabeled", judge_unlabeled)
@@ -251,6 +260,7 @@ def corrected_mean(
     judge_mean = float(np.mean(u))
     score = weight * judge_mean + float(np.mean(rest))
     low, high = share_interval(u, np.arange(u.size), confidence)
+    alone = share_interval(y, np.arange(y.size), confidence)
     correction = difference_interval(rest, np.arange(y.size), confidence)
     middle = float(np.mean(rest))
     return CorrectedMean(
@@ -265,6 +275,9 @@ def corrected_mean(
         judge_weight=weight,
         judge_mean=judge_mean,
         human_mean=float(np.mean(y)),
+        human_interval=Interval(
+            low=alone[0], high=alone[1], confidence=confidence, method="wilson"
+        ),
         bias=float(np.mean(f - y)),
         **_error_rates(f, y, u),
         n_labeled=y.size,
@@ -276,7 +289,7 @@ def _error_rates(f: Floats, y: Floats, u: Floats) -> dict[str, float | None]:
     """Return what a judge of 0 and 1 gets right of either, and the mean that this leads to."""
     binary = all(np.isin(scores, (0.0, 1.0)).all() for scores in (f, y, u))
     sensitivity = float(np.mean(f[y == 1.0])) if binary and y.any() else None
-    specificity = 1.0 - float(np.mean(f[y == 0.0])) if binary and not y.all() else None
+    specificity = float(np.mean(f[y == 0.0] == 0.0)) if binary and not y.all() else None
     corrected = None
     if sensitivity is not None and specificity is not None:
         skill = sensitivity + specificity - 1.0

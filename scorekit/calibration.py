@@ -15,10 +15,9 @@ from scorekit._checks import (
     check_count,
     check_items,
     check_number,
-    check_same_length,
     check_score_column,
     check_text,
-    column,
+    paired_columns,
 )
 from scorekit._records import FrozenMapping, Record
 from scorekit.errors import InputError, refuse
@@ -150,9 +149,9 @@ def confidence_calibration(
     .. versionadded:: 0.1.0
     """
     checked = _check_nominal(nominal)
-    names = column("levels", levels, "level names")
-    outcomes = column("correct", correct, "booleans or scores")
-    check_same_length("correct", outcomes.size, "levels", names.size)
+    outcomes, names = paired_columns(
+        ("correct", correct, "booleans or scores"), ("levels", levels, "level names")
+    )
     codes, scores = _codes(names, tuple(checked)), check_score_column("correct", outcomes)
     tallies: list[tuple[Fraction, int]] = []
     for code in range(len(checked)):

@@ -174,6 +174,7 @@ def compare_reports(
     clusters: Mapping[str, str | int] | None = None,
     margin: float | None = None,
     adjustment: Adjustment = "holm",
+    test: Literal["auto", "t"] = "auto",
 ) -> Comparison:
     """
     Say what changed from one run to another, case by case and for the suite as a whole.
@@ -185,11 +186,13 @@ def compare_reports(
 
     The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
     Cochran-Mantel-Haenszel test over the attempts, its interval the weighted risk difference with
-    the variance of that test, and speaks about these very cases; otherwise it is a paired t test
-    on the cases' scores, and speaks about cases like these.  Where cases come in
-    *clusters* it is a t test on the mean change over the cases with the jackknife's error over
-    clusters: CR1 and as many degrees of freedom as clusters less one where these are equally
-    large; otherwise the effective number of clusters counts.  It reads ``"regressed"`` or
+    the variance of that test: had no case's rate changed, would these attempts look so?  That is
+    the question for two runs of one model, and speaks about these very cases.  Otherwise it is a
+    paired t test on the cases' scores, which asks whether cases like these changed on average, as
+    one does of two models that differ from case to case; *test* asks that of attempts too.  Where
+    cases come in *clusters* it is a t test on the mean change over the cases with the jackknife's
+    error over clusters: CR1 and as many degrees of freedom as clusters less one where these are
+    equally large; otherwise the effective number of clusters counts.  It reads ``"regressed"`` or
     ``"improved"`` where the interval lies wholly on one side of zero; otherwise ``"no evidence"``
     if a change of *threshold* would have been seen with 80 % power, and ``"inconclusive"`` if it
     would not.
@@ -219,6 +222,8 @@ def compare_reports(
             false alarm, ``"benjamini-hochberg"`` the share of false ones among the alarms to be
             expected, at ``1 - confidence``, ``"benjamini-yekutieli"`` that share however the
             suites depend on each other; ``"none"`` lets each speak for itself.
+        test: ``"auto"`` as above; ``"t"`` for the paired t test also where every attempt scored 0
+            or 1: each case is then one observation, and the verdict is about cases like these.
 
     Returns:
         A frozen `Comparison`.
@@ -257,6 +262,7 @@ def compare_reports(
     if margin is not None:
         margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
     check_choice("adjustment", adjustment, ADJUSTMENTS)
+    check_choice("test", test, ("auto", "t"))
     old, new = read("baseline", baseline), read("current", current)
     if kind(baseline) != kind(current):
         refuse("current", f"a {kind(baseline)} like baseline", current, TypeError)
@@ -280,6 +286,7 @@ def compare_reports(
             confidence=confidence,
             groups=None if clusters is None else _groups(clusters, pair.case_ids),
             margin=margin,
+            by_attempts=test == "auto",
             n_verdicts=1 if adjustment == "none" else len(pairs),
         )
         for pair in pairs

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+WIDE = 2**39
+"""Successes and failures above which the beta quantiles lose digits, and no method differs."""
+
 _METHODS = ("wilson", "jeffreys", "clopper-pearson", "bayes-uniform")
 
 
@@ -126,7 +129,7 @@ def proportion_interval(
     successes = check_count("n_successes", n_successes, 0, n, high_name="n_trials")
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     check_choice("method", method, _METHODS)
-    if method == "wilson":
+    if method == "wilson" or min(successes, n - successes) > WIDE:
         low, high = wilson(successes / n, n, normal_quantile(confidence))
     else:
         low, high = _beta_ends(successes, n, confidence, method)
@@ -154,7 +157,8 @@ def _beta_ends(successes: int, n: int, confidence: float, method: str) -> tuple[
     failures, tail = n - successes, (1.0 - confidence) / 2.0
     if method == "bayes-uniform":
         shape = successes + 1, failures + 1
-        return float(betaincinv(*shape, tail)), float(betainccinv(*shape, tail))
+        ends = float(betaincinv(*shape, tail)), float(betainccinv(*shape, tail))
+        return ends[0], max(ends)
     first, second = (0.5, 0.5) if method == "jeffreys" else (0.0, 1.0)
     low = betaincinv(successes + first, failures + second, tail) if successes else 0.0
     high = betainccinv(successes + second, failures + first, tail) if failures else 1.0
@@ -276,7 +280,7 @@ def t_quantile(confidence: float, df: float) -> float:
     """Return t such that Student's t lies in [-t, t] with probability *confidence*."""
     from scipy.special import stdtrit
 
-    return -float(stdtrit(df, (1.0 - confidence) / 2.0))
+    return min(-float(stdtrit(df, (1.0 - confidence) / 2.0)), 1e100)  # its square stays finite
 
 
 def two_sided_p(statistic: float, df: float) -> float:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from statistics import pvariance
 
 import attrs
+import numpy as np
 
 from scorekit._checks import (
     check_choice,
@@ -19,7 +20,7 @@ from scorekit._checks import (
     check_text,
     store,
 )
-from scorekit._cost_of_pass import ratio_interval
+from scorekit._cost_of_pass import cost_interval
 from scorekit._costs import as_decimal, per_pass
 from scorekit._records import FrozenMapping, Record
 from scorekit.errors import one_line, refuse, shown
@@ -292,7 +293,9 @@ def tier_statistics(
         duration_seconds=describe([run.duration_seconds for run in checked]),
         composite_score=composite,
         cost_of_pass=per_pass(costs, sum(passes)),
-        cost_of_pass_interval=ratio_interval(costs, passes, confidence=confidence),
+        cost_of_pass_interval=cost_interval(
+            np.array(costs), np.array(passes), np.arange(len(costs)), confidence=confidence
+        ),
         grade=letter_grade(composite.median),
     )
 

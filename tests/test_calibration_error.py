@@ -257,7 +257,7 @@ def test_any_column_will_do(column: Any) -> None:
         (
             ([0.5], [1, 0]),
             InputError,
-            "outcomes and confidences must be equally long, got 2 and 1",
+            "confidences and outcomes must be equally long, got 1 and 2",
         ),
         (
             ([0.5, math.nan], [1, 0]),

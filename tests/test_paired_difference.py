@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scorekit import compare_reports, mean_interval, paired_difference
+from scorekit import compare_reports, mean_interval, paired_difference, pass_at_k
 from scorekit.errors import InputError
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
@@ -100,6 +100,7 @@ def test_what_cannot_be_told_is_none() -> None:
     one = paired_difference([1], [0])
     assert (one.stderr, one.interval, one.p_value, one.stderr_unpaired) == (None,) * 4
     assert (one.delta, one.sign_flip_p_value, one.correlation) == (-1.0, 1.0, None)
+    assert (one.baseline_mean, one.current_mean, str(one)) == (1.0, 0.0, "-1 (1 task)")
     cluster = paired_difference([1, 0, 1], [0, 0, 1], clusters=["db"] * 3)
     assert (cluster.stderr, cluster.interval, cluster.n_groups) == (None, None, 1)
     same = paired_difference([0.1, 0.7, 1.0], [0.1, 0.7, 1.0])
@@ -122,9 +123,31 @@ def test_clusters_flip_together() -> None:
 
 @pytest.mark.parametrize(("n_changed", "expected"), [(20, 2 / 2**20), (21, None)])
 def test_signs_are_counted_up_to_twenty_changes(n_changed: int, expected: float | None) -> None:
-    """All of them fell: only two of the ways are as far out."""
-    result = paired_difference([1] * 30, [0] * n_changed + [1] * (30 - n_changed))
+    """All of them fell, by unlike amounts: only two of the ways are as far out."""
+    fallen = np.arange(n_changed) / 100
+    result = paired_difference([1] * 30, [*fallen, *[1] * (30 - n_changed)])
     assert result.sign_flip_p_value == expected
+
+
+@given(st.lists(st.integers(-1, 1), min_size=1, max_size=60), st.sampled_from([0.1, 1.0, 7.0]))
+def test_equal_changes_of_any_number(signs: list[int], size: float) -> None:
+    """Oracle: scipy's binomial test, McNemar's exact; also where all change alike."""
+    old = np.full(len(signs), 0.3)
+    result = paired_difference(old, old + size * np.array(signs))
+    changed = len(signs) - signs.count(0)
+    expected = stats.binomtest(signs.count(1), changed).pvalue if changed else 1.0
+    assert result.sign_flip_p_value == pytest.approx(expected)
+
+
+def test_large_values_hide_no_small_changes() -> None:
+    """What two numbers differ by counts, however large a third one is."""
+    result = paired_difference([10**13, 1, 2, 3], [10**13, 2, 3, 4])
+    assert result.delta == 0.75
+    assert result.stderr == pytest.approx(0.25)
+    assert result.sign_flip_p_value == 0.25
+    even = paired_difference([1, 2, 3], [2, 2, 2])
+    assert (even.delta, even.p_value, even.sign_flip_p_value) == (0.0, 1.0, 1.0)
+    assert paired_difference([0.1, 0.7], [0.1, 0.7]).correlation == 1.0
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
@@ -132,10 +155,29 @@ def test_the_scale_does_not_matter(scale: float) -> None:
     """Seconds or years: statistics without a unit stay, the others scale."""
     old, new = np.array([1.0, 0.5, 0.25, 0.0]), np.array([0.5, 0.75, 0.0, 0.25])
     plain, scaled = paired_difference(old, new), paired_difference(old * scale, new * scale)
-    assert scaled.delta == pytest.approx(plain.delta * scale, rel=1e-12)
+    for name in ("delta", "baseline_mean", "current_mean"):
+        expected = getattr(plain, name) * scale
+        assert getattr(scaled, name) == pytest.approx(expected, rel=1e-12), name
     assert scaled.stderr == pytest.approx((plain.stderr or 0) * scale, rel=1e-12)
     for name in ("p_value", "sign_flip_p_value", "correlation"):
         assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-9), name
+
+
+def test_rows_in_another_order_are_refused() -> None:
+    """Two pandas columns pair by place; the same index in another order is a mistake."""
+    old = pd.Series([1.0, 0.0, 0.5], index=["a", "b", "c"])
+    message = (
+        "current must have its rows in the order of baseline, got the same index in another "
+        "order; pass current.loc[baseline.index], or both as .to_numpy() to pair them as is"
+    )
+    with pytest.raises(InputError) as caught:
+        paired_difference(old, old[::-1])
+    assert str(caught.value) == message
+    counts = pd.Series([10, 10, 10], index=["a", "b", "c"])
+    with pytest.raises(InputError, match="n_correct must have its rows in the order of n_samples"):
+        pass_at_k(n_samples=counts, n_correct=counts[::-1])
+    assert paired_difference(old, old.loc[old.index]).delta == 0.0
+    assert paired_difference(old, old[::-1].reset_index(drop=True)).delta == 0.0
 
 
 def test_any_column_type_will_do() -> None:
@@ -150,7 +192,7 @@ def test_any_column_type_will_do() -> None:
         (
             {"baseline": []},
             InputError,
-            "baseline must be a non-empty sequence of scores, got ()",
+            "baseline must be a non-empty sequence of numbers, got ()",
         ),
         (
             {"current": [1]},

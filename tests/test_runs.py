@@ -15,7 +15,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scorekit._cost_of_pass import ratio_interval
+from scorekit._cost_of_pass import cost_of_pass_from_columns
 from scorekit._costs import PRICES, ModelPrice, cost_of_pass, token_cost
 from scorekit.errors import InputError, shown
 from scorekit.runs import (
@@ -276,8 +276,8 @@ def test_tier_is_made_of_what_its_runs_score(runs: list[Run]) -> None:
         total = sum(Fraction(run.cost_usd) for run in runs)
         assert tier.cost_of_pass == float(total / Fraction(sum(passes)))
         costs = [run.cost_usd for run in runs]
-        expected = ratio_interval(costs, passes, confidence=0.95)
-        assert tier.cost_of_pass_interval == expected
+        columns = cost_of_pass_from_columns(costs_usd=costs, passed=passes)
+        assert tier.cost_of_pass_interval == columns.interval
     else:
         assert (tier.cost_of_pass, tier.cost_of_pass_interval) == (math.inf, None)
 

@@ -461,7 +461,7 @@ def test_one_task_needs_no_scipy() -> None:
     [
         ({"n_samples": 0}, InputError, "n_samples must be an integer >= 1, got 0"),
         ({"n_samples": True}, TypeError, "n_samples must be an integer >= 1, got True"),
-        ({"n_samples": math.nan}, TypeError, "n_samples must be an integer >= 1, got nan"),
+        ({"n_samples": math.nan}, InputError, "n_samples must be an integer >= 1, got nan"),
         (
             {"n_samples": 2**53 + 1},
             InputError,
