@@ -18,6 +18,7 @@ from scorekit._checks import (
     check_score_column,
     paired_columns,
 )
+from scorekit._differences import difference_interval, mean_of
 from scorekit._records import Record
 from scorekit.errors import refuse
 from scorekit.intervals import Interval, normal_quantile, wilson
@@ -52,7 +53,7 @@ class CalibrationBin(Record):
 @attrs.frozen(kw_only=True)
 class CalibrationError(Record):
     """
-    Result of `calibration_error`.
+    Result of `calibration_error`; ``str()`` shows the error, the bias and how many attempts.
 
     ``brier = reliability - resolution + uncertainty + within_bin_variance -
     within_bin_covariance``.
@@ -66,6 +67,10 @@ class CalibrationError(Record):
     """The same over bins that hold equally many attempts, as far as ties allow."""
     max_error: float
     """The largest gap of any bin of equal width, however few attempts it holds."""
+    bias: float
+    """Mean confidence less accuracy, above 0 where the model is overconfident."""
+    bias_interval: Interval
+    """Of the bias, rises and falls bounded apart by Wilson's method."""
     debiased_square: float | None
     """Mean square of the gaps without what chance adds to it; below 0 where chance would have
     added more.  A bin of one attempt is left out; None where all are."""
@@ -97,6 +102,13 @@ class CalibrationError(Record):
     """All bins of equal width, in order."""
     equal_mass_bins: tuple[CalibrationBin, ...]
     """The bins of equal mass that hold attempts; ties stay in one bin."""
+
+    def __str__(self) -> str:
+        """Return the essentials on one line, rounded for display."""
+        return (
+            f"expected calibration error {self.score:.4g}, "
+            f"bias {self.bias:+.4g} {self.bias_interval} ({self.n_attempts} attempts)"
+        )
 
 
 def calibration_error(
@@ -167,6 +179,8 @@ def calibration_error(
         score=by_width.error(),
         equal_mass_error=by_mass.error(),
         max_error=float(np.max(np.abs(by_width.gaps))),
+        bias=mean_of(f - y),
+        bias_interval=difference_interval(f - y, np.arange(f.size), confidence),
         debiased_square=square,
         debiased_error=None if square is None else math.sqrt(max(square, 0.0)),
         brier=float(np.mean(np.square(f - y))),

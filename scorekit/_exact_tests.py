@@ -17,7 +17,7 @@ EXACT_ATTEMPTS = 100
 
 @attrs.frozen(kw_only=True)
 class McNemarTest(Record):
-    """Result of `mcnemar_test`: the p values, and the counts they came from."""
+    """Result of `mcnemar_test`: the p values, and the counts they came from; both by ``str()``."""
 
     p_value: float
     """Two-sided and exact; it keeps its level for certain, and is cautious for that."""
@@ -29,6 +29,13 @@ class McNemarTest(Record):
     """One-sided and exact, the chance of so many falls or more were both sides alike."""
     n_pass_to_fail: int
     n_fail_to_pass: int
+
+    def __str__(self) -> str:
+        """Return the counts and two p values on one line, rounded for display."""
+        return (
+            f"{self.n_pass_to_fail} fell, {self.n_fail_to_pass} rose "
+            f"(mid-p = {self.mid_p_value:.2g}, exact p = {self.p_value:.2g})"
+        )
 
 
 def mcnemar_test(*, n_pass_to_fail: int, n_fail_to_pass: int) -> McNemarTest:

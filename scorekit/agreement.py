@@ -37,7 +37,7 @@ MAX_SCORE = 1e100
 
 @attrs.frozen(kw_only=True)
 class JudgeAgreement(Record):
-    """Result of `judge_agreement`."""
+    """Result of `judge_agreement`; ``str()`` shows kappa and accuracy with their intervals."""
 
     score: float | None
     """Cohen's kappa, at most 1; 0 is what chance gives.  None where *reason* says why."""
@@ -62,6 +62,16 @@ class JudgeAgreement(Record):
     """How often the human gave the row's label and the judge the column's, as *labels*."""
     n_items: int
 
+    def __str__(self) -> str:
+        """Return the essentials on one line, rounded for display."""
+        weights = f"{self.weights} " if self.weights else ""
+        kappa = f"none ({self.reason})" if self.score is None else f"{self.score:.4g}"
+        interval = "" if self.interval is None else f" {self.interval}"
+        return (
+            f"{weights}kappa {kappa}{interval}, accuracy {self.accuracy:.4g} "
+            f"{self.accuracy_interval} ({self.n_items} items)"
+        )
+
 
 @attrs.frozen(kw_only=True)
 class CorrectedMean(Record):
@@ -79,7 +89,7 @@ class CorrectedMean(Record):
     human_mean: float
     """Mean of the human labels alone."""
     human_interval: Interval
-    """Of that mean: what is known without the judge."""
+    """Of that mean, which is what is known without the judge."""
     bias: float
     """Mean of judge less human where both are known, above 0 where the judge is generous."""
     sensitivity: float | None
@@ -287,9 +297,9 @@ def corrected_mean(
 
 def _error_rates(f: Floats, y: Floats, u: Floats) -> dict[str, float | None]:
     """Return what a judge of 0 and 1 gets right of either, and the mean that this leads to."""
-    binary = all(np.isin(scores, (0.0, 1.0)).all() for scores in (f, y, u))
+    binary = all(((scores == 0.0) | (scores == 1.0)).all() for scores in (f, y, u))
     sensitivity = float(np.mean(f[y == 1.0])) if binary and y.any() else None
-    specificity = float(np.mean(f[y == 0.0] == 0.0)) if binary and not y.all() else None
+    specificity = float(np.mean(1.0 - f[y == 0.0])) if binary and not y.all() else None
     corrected = None
     if sensitivity is not None and specificity is not None:
         skill = sensitivity + specificity - 1.0

@@ -49,6 +49,20 @@ def test_kappa_reference() -> None:
     assert result.accuracy == 1.0
 
 
+def test_results_read_on_one_line() -> None:
+    """What `print` shows, also where there is no kappa."""
+    agreed = judge_agreement([1, 0, 1, 1], [1, 0, 0, 1], weights="linear")
+    text = "linear kappa 0.5 [-0.7569, 0.9632], accuracy 0.75 [0.3006, 0.9544] (4 items)"
+    assert str(agreed) == text
+    same = str(judge_agreement([1, 1], [1, 1]))
+    assert same.startswith("kappa none (both gave every item the same score), accuracy 1 [")
+    mean = corrected_mean(judge_labeled=[1, 0, 1], human=[1, 0, 0], judge_unlabeled=[1, 1, 0])
+    assert str(mean) == (
+        "mean 0.3333 [-0.5475, 1.307] from 3 labels and 3 judgements "
+        "(labels alone: 0.3333 [0.01133, 0.9562], judge alone: 0.6667)"
+    )
+
+
 @given(ITEMS)
 def test_kappa_against_other_libraries(rows: list[tuple[int, int]]) -> None:
     """Oracles: scikit-learn's score over all four labels, statsmodels' error."""

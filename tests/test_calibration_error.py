@@ -185,6 +185,36 @@ def test_area_where_few_were_wrong(n_right: int, n_wrong: int, area: float) -> N
     assert hits >= 138
 
 
+@given(ATTEMPTS)
+def test_the_bias_is_confidence_less_accuracy(rows: list[tuple[float, bool]]) -> None:
+    """Oracle: the rationals; its interval holds it, and says nothing of a single attempt."""
+    f, y = [stated for stated, _ in rows], [right for _, right in rows]
+    result = calibration_error(f, y)
+    exact = (sum(map(Fraction, f)) - sum(y)) / len(rows)
+    assert result.bias == pytest.approx(float(exact), abs=1e-15)
+    assert result.bias_interval.low - 1e-12 <= result.bias <= result.bias_interval.high + 1e-12
+    if len(rows) == 1:
+        assert (result.bias_interval.low, result.bias_interval.high) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_the_interval_of_the_bias_covers(shift: float) -> None:
+    """Simulation: confidences that are right on average, or too high by 0.1."""
+    rng = np.random.default_rng(3)
+    held = []
+    for _ in range(400):
+        rates = rng.uniform(0.1, 0.9, 40)
+        interval = calibration_error(rates + shift, rng.random(40) < rates).bias_interval
+        held.append(interval.low <= shift <= interval.high)
+    assert np.mean(held) >= 0.94
+
+
+def test_it_reads_on_one_line() -> None:
+    """What `print` shows."""
+    text = "expected calibration error 0.6, bias +0 [-0.9917, 0.9917] (2 attempts)"
+    assert str(calibration_error([0.6, 0.4], [0, 1])) == text
+
+
 def test_an_attempt_on_an_edge_of_mass_goes_above_it() -> None:
     """Oracle: the place of each rank in integers; floats put some a hair below their edge."""
     bins = calibration_error([i / 33 for i in range(33)], [True] * 33, n_bins=22).equal_mass_bins

@@ -57,6 +57,12 @@ def test_mcnemar_reference(case: dict[str, Any]) -> None:
         assert p_value == (expected if expected is None else pytest.approx(expected, rel=1e-9))
 
 
+def test_it_reads_on_one_line() -> None:
+    """What `print` shows."""
+    text = "12 fell, 3 rose (mid-p = 0.021, exact p = 0.035)"
+    assert str(mcnemar_test(n_pass_to_fail=12, n_fail_to_pass=3)) == text
+
+
 @given(COUNTS, COUNTS)
 def test_mcnemar_against_statsmodels_and_scipy(falls: int, rises: int) -> None:
     """Oracle: statsmodels' exact and corrected tests, and scipy's binomial test."""

@@ -18,7 +18,8 @@ from scorekit import compare_reports, mean_interval, paired_difference, pass_at_
 from scorekit.errors import InputError
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
-PAIRS = st.lists(st.tuples(st.floats(-100, 100), st.floats(-100, 100)), min_size=2, max_size=12)
+EIGHTHS = st.integers(-800, 800).map(lambda eighths: eighths / 8)
+PAIRS = st.lists(st.tuples(EIGHTHS, EIGHTHS), min_size=2, max_size=12)
 
 
 def test_reference() -> None:

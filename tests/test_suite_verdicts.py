@@ -65,6 +65,26 @@ def test_paired_difference_reference() -> None:
 
 
 @given(
+    st.lists(
+        st.tuples(*[st.lists(st.booleans(), min_size=1, max_size=4)] * 2), min_size=2, max_size=8
+    )
+)
+def test_attempts_may_be_judged_by_case(cases: list[tuple[list[bool], list[bool]]]) -> None:
+    """Oracle: scipy's paired t test on the cases' means, whatever the attempts were."""
+    sides = [named(side) for side in zip(*cases, strict=True)]
+    suite = compare_reports(*sides, test="t").suite
+    deltas = [np.mean(after) - np.mean(before) for before, after in cases]
+    assert suite.delta == pytest.approx(np.mean(deltas), abs=1e-12)
+    if np.ptp(deltas) > 1e-9:
+        theirs = stats.ttest_1samp(deltas, 0.0)
+        assert suite.test == "paired t"
+        assert suite.p_value == pytest.approx(theirs.pvalue, rel=1e-6)
+        assert (suite.odds_ratio, suite.corrected_p_value) == (None, None)
+    else:
+        assert suite.test == "bound without variation"
+
+
+@given(
     st.integers(2, 6).flatmap(
         lambda size: st.lists(
             st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=size, max_size=size),
@@ -406,6 +426,7 @@ def test_margin_interval_laws(values: list[float], confidence: float) -> None:
                 "'none', got 'bonferroni'"
             ),
         ),
+        ({"test": "z"}, InputError, "test must be one of 'auto', 't', got 'z'"),
         (
             {"clusters": ["x"]},
             TypeError,

@@ -37,6 +37,19 @@ def main() -> None:
     suite = scorekit.pass_at_k(n_samples=tasks.size(), n_correct=tasks.sum())
     print(suite)
 
+    attempts = pd.DataFrame(
+        {
+            "model": ["old"] * 4 + ["new"] * 4,
+            "task": ["sort", "sort", "parse", "parse"] * 2,
+            "passed": [True, False, True, True, False, False, True, True],
+        }
+    )
+    by_model = {
+        model: {str(task): list(passed) for task, passed in rows.groupby("task")["passed"]}
+        for model, rows in attempts.groupby("model")
+    }
+    print(scorekit.compare_reports(by_model["old"], by_model["new"]).suite.verdict)
+
     samples = [
         scorekit.CodeSample(model="m", **row) for row in polars_frame.drop("score").to_dicts()
     ]
