@@ -23,13 +23,15 @@ from scorekit._costs import per_pass
 from scorekit._differences import share_interval
 from scorekit._records import Record
 from scorekit.errors import refuse
-from scorekit.intervals import Interval, normal_quantile, t_quantile
+from scorekit.intervals import Interval, group_sums, normal_quantile, t_quantile
 
 Floats = NDArray[np.float64]
 
 RESAMPLES = 20_000
 MAX_RESAMPLED = 10_000
 """Runs that a bootstrap takes; beyond them Fieller's interval says the same at once."""
+MAX_COST = 1e300
+"""Largest cost taken: sums of such ones stay finite."""
 ROUNDING = 1e-12
 """Ratios that differ by a smaller share are equal, but for the order of their sums."""
 BLOCK = 2_000_000
@@ -77,17 +79,19 @@ def cost_of_pass_from_columns(
     ratio *r* for which a t test does not reject that "cost - r * passed" has mean 0, and here also
     the mean cost over both ends of Wilson's interval of the pass rate: where (nearly) all runs
     passed, they tell little of how often others will.  Where the runs are compatible with no pass
-    at all it has no upper end.  ``"bca"`` is the bias-corrected
-    and accelerated bootstrap over 20,000 resamples of runs, as some papers give it; it knows
-    only the runs it was given, and has no width where all of them passed at the same cost.
+    at all it has no upper end.
+
+    ``"bca"`` is the bias-corrected and accelerated bootstrap over 20,000 resamples of runs, as
+    some papers give it; it knows only the runs it was given, and has no width where all of them
+    passed at the same cost.
 
     Runs of one task are not independent: where tasks were run several times give each run its task
     as *clusters*.  Cost and passes of a cluster then count as one observation, and the bootstrap
     draws whole clusters.
 
     Args:
-        costs_usd: Cost of each run in USD (>= 0), shape ``(N,)``: a list, or a NumPy, pandas,
-            polars or Arrow column.
+        costs_usd: Cost of each run in USD (0 to 1e300), shape ``(N,)``: a list, or a NumPy,
+            pandas, polars or Arrow column.
         passed: Whether it passed, or the pass rate of a task in [0, 1], shape ``(N,)``.
         clusters: A label for each run, equal where runs belong together; None where every run
             stands by itself.
@@ -114,7 +118,7 @@ def cost_of_pass_from_columns(
         >>> cost_of_pass_from_columns(costs_usd=[0.1, -0.1], passed=[True, True])
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: costs_usd[1] must be a finite number >= 0, got -0.1
+        scorekit.errors.InputError: costs_usd[1] must be a number in [0, 1e+300], got -0.1
 
     References:
         Erol et al., "Cost-of-Pass: An Economic Framework for Evaluating Language Models",
@@ -125,7 +129,7 @@ def cost_of_pass_from_columns(
     .. versionadded:: 0.1.0
     """
     columns = paired_columns(("costs_usd", costs_usd, "numbers"), ("passed", passed, "outcomes"))
-    costs = check_number_column("costs_usd", columns[0], 0.0)
+    costs = check_number_column("costs_usd", columns[0], 0.0, MAX_COST)
     passes = check_score_column("passed", columns[1])
     check_choice("method", method, ("fieller", "bca"))
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
@@ -133,7 +137,7 @@ def cost_of_pass_from_columns(
     codes = np.arange(costs.size)
     if clusters is not None:
         codes = np.array(check_labels("clusters", clusters, costs.size))
-    totals = _totals(costs, codes), _totals(passes, codes)
+    totals = group_sums(costs, codes), group_sums(passes, codes)
     n = totals[0].size
     if method == "bca" and n > MAX_RESAMPLED:
         what = "runs" if clusters is None else "clusters"
@@ -165,7 +169,7 @@ def cost_interval(
     and Fieller's interval no width; yet the pass rate is known no better than Wilson's interval
     says, and the mean cost over either of its ends is always held.
     """
-    totals = _totals(costs, codes).tolist(), _totals(passes, codes).tolist()
+    totals = group_sums(costs, codes).tolist(), group_sums(passes, codes).tolist()
     interval = ratio_interval(*totals, confidence=confidence)
     if interval is None or len(totals[0]) == 1:
         return interval
@@ -179,10 +183,6 @@ def cost_interval(
         low=min(interval.low, mean / most),
         high=max(interval.high, mean / least if least else math.inf),
     )
-
-
-def _totals(values: Floats, codes: NDArray[np.intp]) -> Floats:
-    return np.asarray(np.bincount(codes, weights=values), np.float64)
 
 
 def ratio_interval(

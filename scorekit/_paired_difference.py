@@ -20,6 +20,7 @@ from scorekit.intervals import (
     Interval,
     clustered_stderr,
     effective_groups,
+    group_sums,
     t_quantile,
     two_sided_p,
 )
@@ -165,10 +166,7 @@ def paired_difference(
         interval=interval,
         p_value=p,
         sign_flip_p_value=_sign_flip_p_value(
-            *(
-                np.asarray(np.bincount(codes, weights=values / scale), np.float64)
-                for values in (deltas, ROUNDING * sizes)
-            )
+            group_sums(deltas / scale, codes), group_sums(ROUNDING * sizes / scale, codes)
         ),
         stderr_unpaired=None if stderr is None else scale * math.hypot(*(e or 0.0 for e in apart)),
         correlation=_correlation(old / scale, new / scale),

@@ -254,11 +254,20 @@ def clustered_stderr(
     if n_groups == 1:
         return None
     offsets = np.asarray(values) - values[0]  # equal values have no spread at all
-    sums = np.bincount(group_of, weights=offsets - math.fsum(offsets) / n)
+    sums = group_sums(offsets - math.fsum(offsets) / n, group_of)
     if float(abs(sums).max()) < noise:
         return 0.0
     shifts = sums / (n - sizes)  # of the mean, were the group left out
     return math.sqrt((1.0 - 1.0 / n_groups) * float(shifts @ shifts))
+
+
+def group_sums(
+    values: NDArray[np.float64], codes: Sequence[int] | NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the sum of the *values* of each group, *codes* numbering the groups from 0."""
+    import numpy as np
+
+    return np.asarray(np.bincount(codes, weights=values), np.float64)
 
 
 def effective_groups(codes: Sequence[int] | NDArray[np.intp]) -> float:

@@ -187,7 +187,7 @@ def test_long_columns_are_resampled_in_blocks() -> None:
     assert (bca.low, bca.high) == pytest.approx((fieller.low, fieller.high), rel=2e-3)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e299])
 def test_the_error_is_that_of_the_residuals(scale: float) -> None:
     """Oracle: scipy's standard error of cost - ratio * passed, over the pass rate."""
     costs, passed = np.array([1.0, 3.0, 2.0, 5.0]) * scale, np.array([1.0, 0.0, 1.0, 0.5])
@@ -216,7 +216,7 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
         (
             {"costs_usd": [0.1, math.nan]},
             InputError,
-            "costs_usd[1] must be a finite number >= 0, got nan",
+            "costs_usd[1] must be a number in [0, 1e+300], got nan",
         ),
         (
             {"clusters": ["a"]},
@@ -232,7 +232,7 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
             'costs_usd must be a column of at most 10000 runs for method="bca", got 10001',
         ),
         (
-            {"costs_usd": [1e308, 1e308], "passed": [0.0, 0.5]},
+            {"costs_usd": [1e300, 1e300], "passed": [0.0, 1e-9]},
             InputError,
             "cost_of_pass must be a finite number >= 0, got more than 1.797e+308",
         ),
