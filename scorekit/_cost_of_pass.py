@@ -262,7 +262,8 @@ def _resampled(costs: Floats, passes: Floats, seed: int) -> Floats:
         drawn = rng.randint(0, n, (min(rows, RESAMPLES - start), n))
         tops, bottoms = costs[drawn].sum(axis=1), passes[drawn].sum(axis=1)
         part = ratios[start : start + rows]
-        np.divide(tops, bottoms, out=part, where=bottoms > 0.0)
+        with np.errstate(over="ignore"):  # what no float holds is infinite
+            np.divide(tops, bottoms, out=part, where=bottoms > 0.0)
     return np.sort(ratios)
 
 

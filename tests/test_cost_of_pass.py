@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -109,6 +109,7 @@ def test_bca_at_the_edges(runs: list[tuple[float, float]], seed: int) -> None:
     st.lists(st.tuples(COSTS, st.floats(0, 1)), min_size=1, max_size=6),
     st.sampled_from(["fieller", "bca"]),
 )
+@example([(0.0, 1.0), (1.0, 2e-313)], "bca")
 def test_any_rate_will_do(runs: list[tuple[float, float]], method: Any) -> None:
     """Rates down to subnormal ones: a number or a refusal, and Fieller's holds the cost."""
     costs, rates = (list(column) for column in zip(*runs, strict=True))
