@@ -283,9 +283,15 @@ def check_same_order(name: str, values: object, other: str, other_values: object
     """Refuse two pandas columns of the same rows in different orders: entries pair by place."""
     index: Any = getattr(values, "index", None)
     other_index: Any = getattr(other_values, "index", None)
-    if not (hasattr(index, "equals") and hasattr(other_index, "equals")):
+    if not (hasattr(index, "is_unique") and hasattr(other_index, "is_unique")):
         return
-    if not index.equals(other_index) and set(index) == set(other_index):
+    if index.equals(other_index) or not (index.is_unique and other_index.is_unique):
+        return
+    try:
+        alike = bool(index.sort_values().equals(other_index.sort_values()))
+    except TypeError:  # labels without an order, of several types
+        return
+    if alike:
         raise InputError(
             f"{other} must have its rows in the order of {name}, got the same index in another "
             f"order; pass {other}.loc[{name}.index], or both as .to_numpy() to pair them as is"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import ClassVar, Literal
 
 import attrs
@@ -16,6 +16,7 @@ from scorekit._checks import (
     check_labels,
     check_number,
     check_number_column,
+    check_same_order,
     check_score_column,
     paired_columns,
 )
@@ -23,7 +24,15 @@ from scorekit._costs import per_pass
 from scorekit._differences import share_interval
 from scorekit._records import Record
 from scorekit.errors import refuse
-from scorekit.intervals import Interval, group_sums, normal_quantile, t_quantile
+from scorekit.intervals import (
+    Interval,
+    clustered_stderr,
+    effective_groups,
+    group_sums,
+    mean_shifts,
+    normal_quantile,
+    t_quantile,
+)
 
 Floats = NDArray[np.float64]
 
@@ -86,8 +95,7 @@ def cost_of_pass_from_columns(
     passed at the same cost.
 
     Runs of one task are not independent: where tasks were run several times give each run its task
-    as *clusters*.  Cost and passes of a cluster then count as one observation, and the bootstrap
-    draws whole clusters.
+    as *clusters*.  A cluster then counts as one observation, and the bootstrap draws whole ones.
 
     Args:
         costs_usd: Cost of each run in USD (0 to 1e300), shape ``(N,)``: a list, or a NumPy,
@@ -97,8 +105,8 @@ def cost_of_pass_from_columns(
             stands by itself.
         method: ``"fieller"``, or ``"bca"`` for at most 10,000 runs or clusters.
         confidence: Level of the interval, in (0, 1).
-        seed: Of the resamples of ``"bca"`` (at most 2**32 - 1); the same runs and seed give the
-            same interval.
+        seed: Of the resamples of ``"bca"`` (at most 2**32 - 1); the same runs in the same order
+            and the same seed give the same interval.
 
     Returns:
         A frozen `CostOfPass`.
@@ -136,9 +144,9 @@ def cost_of_pass_from_columns(
     seed = check_count("seed", seed, 0, 2**32 - 1)
     codes = np.arange(costs.size)
     if clusters is not None:
+        check_same_order("costs_usd", costs_usd, "clusters", clusters)
         codes = np.array(check_labels("clusters", clusters, costs.size))
-    totals = group_sums(costs, codes), group_sums(passes, codes)
-    n = totals[0].size
+    n = int(codes.max()) + 1
     if method == "bca" and n > MAX_RESAMPLED:
         what = "runs" if clusters is None else "clusters"
         refuse("costs_usd", f'a column of at most {MAX_RESAMPLED} {what} for method="bca"', n)
@@ -146,12 +154,17 @@ def cost_of_pass_from_columns(
     cost = per_pass(costs.tolist(), n_passes)
     interval = cost_interval(costs, passes, codes, confidence=confidence)
     if method == "bca" and interval is not None:
-        low, high = _bca(*totals, confidence, seed) if n > 1 else (0.0, math.inf)
-        low, high = min(low, cost), max(high, cost)
+        low, high = 0.0, math.inf
+        if n > 1:
+            totals = group_sums(costs, codes), group_sums(passes, codes)
+            low, high = _bca(*totals, confidence, seed)
         interval = Interval(low=low, high=high, confidence=confidence, method="bca")
+    if interval is not None:  # rounding must not leave the cost outside
+        low, high = min(interval.low, cost), max(interval.high, cost)
+        interval = attrs.evolve(interval, low=low, high=high)
     return CostOfPass(
         cost_of_pass=cost,
-        stderr=_delta_error(*totals) if n_passes and n > 1 else None,
+        stderr=_delta_error(costs, passes, codes),
         interval=interval,
         n_runs=costs.size,
         n_passes=n_passes,
@@ -169,12 +182,12 @@ def cost_interval(
     and Fieller's interval no width; yet the pass rate is known no better than Wilson's interval
     says, and the mean cost over either of its ends is always held.
     """
-    totals = group_sums(costs, codes).tolist(), group_sums(passes, codes).tolist()
-    interval = ratio_interval(*totals, confidence=confidence)
-    if interval is None or len(totals[0]) == 1:
+    if codes[-1] == codes.size - 1:  # each run alone, in whatever order
+        order = np.lexsort((passes, costs))
+        costs, passes = costs[order], passes[order]
+    interval = ratio_interval(costs, passes, codes, confidence=confidence)
+    if interval is None or not codes.any():
         return interval
-    if len(totals[0]) == passes.size:  # each run alone, in whatever order
-        passes = np.sort(passes)
     least, most = share_interval(passes, codes, confidence)
     scale = float(costs.max()) or 1.0
     mean = scale * (math.fsum(costs / scale) / costs.size)
@@ -186,30 +199,31 @@ def cost_interval(
 
 
 def ratio_interval(
-    numerators: Sequence[float], denominators: Sequence[float], *, confidence: float
+    numerators: Floats, denominators: Floats, codes: NDArray[np.intp], *, confidence: float
 ) -> Interval | None:
     """
     Bound ``sum(numerators) / sum(denominators)``, both nonnegative and paired, by Fieller.
 
-    The interval holds every ratio r >= 0 for which a t test does not reject that
-    "numerator - r * denominator" has mean 0: ``a r^2 - 2 b r + c <= 0``.  A denominator that is
-    not significantly above 0 (a <= 0) leaves it without upper bound, a numerator that is not
-    (c <= 0) puts the lower end at 0.  A single pair bounds nothing; None where the denominators
-    are all 0, for then there is no ratio.
+    The interval holds every ratio r >= 0 for which a t test, over the groups that *codes* number,
+    does not reject that "numerator - r * denominator" has mean 0: ``a r^2 - 2 b r + c <= 0``.  A
+    denominator that is not significantly above 0 (a <= 0) leaves it without upper bound, a
+    numerator that is not (c <= 0) puts the lower end at 0.  A single group bounds nothing; None
+    where the denominators are all 0, for then there is no ratio.
     """
-    n, scale, unit = len(numerators), max(numerators) or 1.0, max(denominators)
+    scale, unit = float(numerators.max()) or 1.0, float(denominators.max())
     if not unit:
         return None
     low, high = 0.0, math.inf
-    if n > 1:
-        # scaled, no square can overflow
-        tops, bottoms = [x / scale for x in numerators], [y / unit for y in denominators]
-        top, bottom = math.fsum(tops) / n, math.fsum(bottoms) / n
-        square = t_quantile(confidence, n - 1) ** 2 / (n * (n - 1))
-        pairs = [(x - top, y - bottom) for x, y in zip(tops, bottoms, strict=True)]
-        a = bottom * bottom - square * math.fsum(y * y for _, y in pairs)
-        b = top * bottom - square * math.fsum(x * y for x, y in pairs)
-        c = top * top - square * math.fsum(x * x for x, _ in pairs)
+    if codes.any():
+        sides = numerators / scale, denominators / unit  # scaled, no square can overflow
+        top, bottom = (math.fsum(side) / side.size for side in sides)
+        x, y = (mean_shifts(side, codes) for side in sides)
+        assert x is not None and y is not None  # noqa: PT018, S101 - there are several groups
+        quantile = t_quantile(confidence, effective_groups(codes) - 1.0)
+        square = quantile * quantile * (1.0 - 1.0 / x.size)
+        a = bottom * bottom - square * math.fsum(y * y)
+        b = top * bottom - square * math.fsum(x * y)
+        c = top * top - square * math.fsum(x * x)
         root = b + math.sqrt(max(b * b - a * c, 0.0))
         ratio = top / bottom  # rounding must not leave it outside where nothing varies
         low = scale * min(c / root, ratio) / unit if c > 0.0 else 0.0
@@ -217,12 +231,15 @@ def ratio_interval(
     return Interval(low=low, high=high, confidence=confidence, method="fieller")
 
 
-def _delta_error(costs: Floats, passes: Floats) -> float:
-    scale = float(costs.max()) or 1.0  # scaled, no square can overflow
-    rate, n = math.fsum(passes) / passes.size, passes.size
-    ratio = math.fsum(costs / scale) / math.fsum(passes)
-    residuals = costs / scale - ratio * passes
-    return scale * (math.sqrt(float(residuals @ residuals) / (n * (n - 1))) / rate)
+def _delta_error(costs: Floats, passes: Floats, codes: NDArray[np.intp]) -> float | None:
+    """Return the error of the ratio; None with one group, or without a pass."""
+    scale, unit = float(costs.max()) or 1.0, float(passes.max())
+    if not unit:
+        return None
+    costs, passes = costs / scale, passes / unit  # scaled, no square can overflow
+    ratio = math.fsum(costs) / math.fsum(passes)
+    error = clustered_stderr(costs - ratio * passes, codes)
+    return None if error is None else scale * (error / float(passes.mean())) / unit
 
 
 def _bca(costs: Floats, passes: Floats, confidence: float, seed: int) -> tuple[float, float]:

@@ -67,13 +67,13 @@ def difference_interval(values: Floats, groups: Groups, confidence: float) -> In
     shared = (up * up + down * down - together * together) / (up * down) if up and down else 0.0
     mean = rise - fall
     return Interval(
-        low=max(-1.0, mean - _reach(rise - rise_low, fall_high - fall, shared)),
-        high=min(1.0, mean + _reach(rise_high - rise, fall - fall_low, shared)),
+        low=max(-1.0, mean - joint_reach(rise - rise_low, fall_high - fall, shared)),
+        high=min(1.0, mean + joint_reach(rise_high - rise, fall - fall_low, shared)),
         confidence=confidence,
         method=METHOD,
     )
 
 
-def _reach(first: float, second: float, shared: float) -> float:
+def joint_reach(first: float, second: float, shared: float) -> float:
     """Return the root of the variance of a difference, *shared* twice the correlation."""
     return math.sqrt(max(first * first + second * second - shared * first * second, 0.0))

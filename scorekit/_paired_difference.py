@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scorekit._checks import (
     check_labels,
     check_number,
+    check_same_order,
     check_score_column,
     paired_columns,
 )
@@ -138,14 +139,17 @@ def paired_difference(
     )
     codes = np.arange(old.size)
     if clusters is not None:
+        check_same_order("baseline", baseline, "clusters", clusters)
         codes = np.array(check_labels("clusters", clusters, old.size))
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     deltas = new - old
     sizes = np.maximum(abs(old), abs(new))
     scale = 2.0 ** math.frexp(float(sizes.max()))[1]  # no square can overflow, nor underflow
+    rounded = np.where(deltas == 0.0, 0.0, ROUNDING * sizes / scale)
     delta = math.fsum(deltas) / deltas.size
+    noise = float(rounded.max())
     stderr, *apart = (
-        clustered_stderr(values / scale, codes, noise=ROUNDING) for values in (deltas, old, new)
+        clustered_stderr(values / scale, codes, noise=noise) for values in (deltas, old, new)
     )
     interval = p = None
     if stderr:
@@ -166,7 +170,7 @@ def paired_difference(
         interval=interval,
         p_value=p,
         sign_flip_p_value=_sign_flip_p_value(
-            group_sums(deltas / scale, codes), group_sums(ROUNDING * sizes / scale, codes)
+            group_sums(deltas / scale, codes), group_sums(rounded, codes)
         ),
         stderr_unpaired=None if stderr is None else scale * math.hypot(*(e or 0.0 for e in apart)),
         correlation=_correlation(old / scale, new / scale),
@@ -177,8 +181,9 @@ def paired_difference(
 
 def _sign_flip_p_value(totals: NDArray[np.float64], noise: NDArray[np.float64]) -> float | None:
     """Return the share of ways to sign groups' *totals* whose sum is as large, either way."""
-    changed = totals[abs(totals) > noise]
-    sizes, doubt = abs(changed), float(noise.sum())
+    is_changed = abs(totals) > noise
+    changed, doubt = totals[is_changed], float(noise[is_changed].sum())
+    sizes = abs(changed)
     if changed.size and float(np.ptp(sizes)) <= doubt:  # all alike: it is their number that counts
         from scipy.special import bdtr
 
@@ -195,6 +200,6 @@ def _sign_flip_p_value(totals: NDArray[np.float64], noise: NDArray[np.float64]) 
 def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
     one, other = (values - math.fsum(values) / values.size for values in (first, second))
     spreads = float(one @ one), float(other @ other)
-    if min(spreads) <= ROUNDING**2:
+    if min(spreads) <= one.size * ROUNDING**2:
         return None
     return min(max(float(one @ other) / math.sqrt(math.prod(spreads)), -1.0), 1.0)

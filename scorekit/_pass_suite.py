@@ -94,6 +94,7 @@ def estimate(
     check_choice("insufficient", insufficient, INSUFFICIENT)
     if is_column(n_samples) or is_column(n_correct):
         n, c = check_columns(n_samples, n_correct)
+        check_same_order("n_samples", n_samples, "clusters", clusters)
         codes = None if clusters is None else np.array(check_labels("clusters", clusters, n.size))
         suite = _Suite(n, c, codes, confidence=confidence, all_pass=all_pass)
         return suite.estimate(kind, ks, insufficient)

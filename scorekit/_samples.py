@@ -18,6 +18,7 @@ from scorekit._checks import (
     check_number_column,
     check_records,
     check_same_length,
+    check_same_order,
     check_text,
     check_text_column,
     split_missing,
@@ -147,6 +148,8 @@ def from_columns(columns: dict[str, Any]) -> Samples:
     """Check columns under the names of a sample's fields; all but the first two may be None."""
     case_ids = check_text_column("case_id", columns["case_id"])
     n_samples = len(case_ids)
+    for name, values in columns.items():
+        check_same_order("case_id", columns["case_id"], name, values)
     model = columns["model"]
     if isinstance(model, str):
         models = [check_text("model", model)] * n_samples

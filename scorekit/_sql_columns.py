@@ -14,6 +14,7 @@ from scorekit._checks import (
     as_builtins,
     check_items,
     check_same_length,
+    check_same_order,
     check_text,
     is_missing,
 )
@@ -159,6 +160,7 @@ def sql_cases_from_columns(
             return (values,) * len(case_ids)
         items = check_items(name, as_builtins(values), what="entries")
         check_same_length(name, len(items), "case_id", len(case_ids))
+        check_same_order("case_id", case_id, name, values)
         return items
 
     columns = {

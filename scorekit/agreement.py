@@ -17,7 +17,14 @@ from scorekit._checks import (
     check_score_column,
     paired_columns,
 )
-from scorekit._differences import difference_interval, share_interval
+from scorekit._differences import (
+    METHOD,
+    difference_interval,
+    grouped_error,
+    joint_reach,
+    mean_of,
+    share_interval,
+)
 from scorekit._records import Record
 from scorekit.errors import refuse
 from scorekit.intervals import Interval, normal_quantile, t_quantile, wilson
@@ -216,7 +223,8 @@ def corrected_mean(
 
     The labelled items must be a random sample of all.  The interval bounds the judge's mean, and
     where the human gave more and less than the judge, each by Wilson's method, so that a few
-    items without a disagreement do not prove that there is none.
+    items without a disagreement do not prove that there is none; with *power_tuned* also the part
+    of the judge's mean that is left to the labelled items.
 
     Args:
         judge_labeled: Scores in ``[0, 1]`` that the judge gave the items with a human label, shape
@@ -271,16 +279,15 @@ def corrected_mean(
     score = weight * judge_mean + float(np.mean(rest))
     low, high = share_interval(u, np.arange(u.size), confidence)
     alone = share_interval(y, np.arange(y.size), confidence)
-    correction = difference_interval(rest, np.arange(y.size), confidence)
-    middle = float(np.mean(rest))
+    below, above = _rest_reaches(f, y, 1.0 - weight, confidence)
     return CorrectedMean(
         score=score,
         stderr=math.sqrt(weight**2 * np.var(u) / u.size + np.var(rest) / y.size),
         interval=Interval(
-            low=score - math.hypot(weight * (judge_mean - low), middle - correction.low),
-            high=score + math.hypot(weight * (high - judge_mean), correction.high - middle),
+            low=score - math.hypot(weight * (judge_mean - low), below),
+            high=score + math.hypot(weight * (high - judge_mean), above),
             confidence=confidence,
-            method=correction.method,
+            method=METHOD,
         ),
         judge_weight=weight,
         judge_mean=judge_mean,
@@ -292,6 +299,24 @@ def corrected_mean(
         **_error_rates(f, y, u),
         n_labeled=y.size,
         n_unlabeled=u.size,
+    )
+
+
+def _rest_reaches(f: Floats, y: Floats, share: float, confidence: float) -> tuple[float, float]:
+    """
+    Return how far below and above it ``mean(y - f) + share * mean(f)`` may be.
+
+    The two parts are bounded apart and put together by their correlation: as one column their sum
+    varies too little to tell of disagreements that few labels happen not to show.
+    """
+    groups = np.arange(y.size)
+    gap, correction = mean_of(y - f), difference_interval(y - f, groups, confidence)
+    mean, (low, high) = mean_of(f), share_interval(f, groups, confidence)
+    together, apart, own = (grouped_error(side, groups) for side in (y, y - f, f))
+    shared = (apart**2 + own**2 - together**2) / (apart * own) if apart and own else 0.0
+    return (
+        joint_reach(gap - correction.low, share * (mean - low), shared),
+        joint_reach(correction.high - gap, share * (high - mean), shared),
     )
 
 

@@ -18,6 +18,7 @@ from scorekit._checks import (
     check_instance,
     check_number,
     check_same_length,
+    check_same_order,
     store,
 )
 from scorekit._records import Record
@@ -183,7 +184,7 @@ def code_scores(
     check_instance("weights", weights, CodeWeights)
     flags = check_flag_column("compiled", compiled)
     n_passed, n_failed, n_warnings = (
-        _count_column(name, column, flags.size)
+        _count_column(name, column, compiled, flags.size)
         for name, column in (("passed", passed), ("failed", failed), ("warnings", warnings))
     )
     tests = n_passed / np.maximum(n_passed + n_failed, 1)
@@ -192,11 +193,14 @@ def code_scores(
     return scores
 
 
-def _count_column(name: str, column: Iterable[int] | None, length: int) -> NDArray[np.int64]:
+def _count_column(
+    name: str, column: Iterable[int] | None, compiled: object, length: int
+) -> NDArray[np.int64]:
     if column is None:
         return np.zeros(length, dtype=np.int64)
     counts = check_count_column(name, column)
     check_same_length(name, counts.size, "compiled", length)
+    check_same_order("compiled", compiled, name, column)
     return counts
 
 

@@ -17,6 +17,7 @@ from scorekit._checks import (
     check_labels,
     check_number,
     check_number_column,
+    check_same_order,
     check_text,
     store,
 )
@@ -152,18 +153,33 @@ def wilson(p: float, n: float, quantile: float) -> tuple[float, float]:
 
 
 def _beta_ends(successes: int, n: int, confidence: float, method: str) -> tuple[float, float]:
-    from scipy.special import betainccinv, betaincinv
-
     failures, tail = n - successes, (1.0 - confidence) / 2.0
     if method == "bayes-uniform":
-        shape = successes + 1, failures + 1
-        ends = float(betaincinv(*shape, tail)), float(betainccinv(*shape, tail))
-        return ends[0], max(ends)
+        low = _beta_quantile(successes + 1.0, failures + 1.0, tail)
+        return low, max(low, _beta_quantile(successes + 1.0, failures + 1.0, tail, upper=True))
     first, second = (0.5, 0.5) if method == "jeffreys" else (0.0, 1.0)
-    low = betaincinv(successes + first, failures + second, tail) if successes else 0.0
-    high = betainccinv(successes + second, failures + first, tail) if failures else 1.0
+    low, high = 0.0, 1.0
+    if successes:
+        low = _beta_quantile(successes + first, failures + second, tail)
+    if failures:
+        high = _beta_quantile(successes + second, failures + first, tail, upper=True)
     share = successes / n  # at low confidence both of Jeffreys' ends can lie beyond it
-    return min(float(low), share), max(float(high), share)
+    return min(low, share), max(high, share)
+
+
+def _beta_quantile(a: float, b: float, tail: float, *, upper: bool = False) -> float:
+    """Return where a beta distribution has *tail* below it, or above it where *upper*."""
+    from scipy.special import betainc, betaincc, betainccinv, betaincinv
+
+    chance, inverse = (betaincc, betainccinv) if upper else (betainc, betaincinv)
+    found = float(inverse(a, b, tail))
+    if abs(float(chance(a, b, found)) - tail) <= 1e-6 * tail:
+        return found
+    from scipy.optimize import brentq
+
+    return float(
+        brentq(lambda x: chance(a, b, x) - tail, 0.0, 1.0, xtol=1e-300, rtol=1e-15, maxiter=2000)
+    )
 
 
 def mean_interval(
@@ -221,6 +237,7 @@ def mean_interval(
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     codes = list(range(numbers.size))
     if clusters is not None:
+        check_same_order("values", values, "clusters", clusters)
         codes = check_labels("clusters", clusters, numbers.size)
     scale = float(abs(numbers).max()) or 1.0  # scaled, no square can overflow
     mean = math.fsum(numbers / scale) / numbers.size
@@ -249,16 +266,31 @@ def clustered_stderr(
     """
     import numpy as np
 
-    _, group_of, sizes = np.unique(codes, return_inverse=True, return_counts=True)
-    n, n_groups = group_of.size, sizes.size
-    if n_groups == 1:
+    shifts = mean_shifts(np.asarray(values), codes, noise=noise)
+    if shifts is None:
         return None
-    offsets = np.asarray(values) - values[0]  # equal values have no spread at all
+    return math.sqrt((1.0 - 1.0 / shifts.size) * float(shifts @ shifts))
+
+
+def mean_shifts(
+    values: NDArray[np.float64],
+    codes: Sequence[int] | NDArray[np.intp],
+    *,
+    noise: float = 0.0,
+) -> NDArray[np.float64] | None:
+    """Return by how much the mean falls where a group is left out; None with one group."""
+    import numpy as np
+
+    _, group_of, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    n = group_of.size
+    if sizes.size == 1:
+        return None
+    offsets = values - values[0]  # equal values have no spread at all
     sums = group_sums(offsets - math.fsum(offsets) / n, group_of)
     if float(abs(sums).max()) < noise:
-        return 0.0
-    shifts = sums / (n - sizes)  # of the mean, were the group left out
-    return math.sqrt((1.0 - 1.0 / n_groups) * float(shifts @ shifts))
+        sums[:] = 0.0
+    shifts: NDArray[np.float64] = sums / (n - sizes)
+    return shifts
 
 
 def group_sums(

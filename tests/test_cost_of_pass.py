@@ -28,6 +28,13 @@ FEW = st.lists(
 )
 
 
+def fieller(costs: list[float], passed: list[float], confidence: float = 0.95) -> Interval | None:
+    """Return Fieller's interval alone."""
+    codes = np.arange(len(costs))
+    columns = np.array(costs, float), np.array(passed, float)
+    return ratio_interval(*columns, codes, confidence=confidence)
+
+
 def test_reference() -> None:
     """Ratio, both intervals and the error, made before this code; no pass has none of them."""
     runs, no_pass = REFERENCE["cost_of_pass"]
@@ -147,6 +154,14 @@ def test_clusters_count_once(method: Any) -> None:
     assert once.interval is not None
     ends = runs.interval.low, runs.interval.high
     assert ends == pytest.approx((once.interval.low, once.interval.high))
+    uneven = cost_of_pass_from_columns(
+        costs_usd=[1.0] * 60,
+        passed=[1, 1, 1, 1, 0] * 12,
+        clusters=[0] * 20 + [1 + i // 4 for i in range(40)],
+        method=method,
+    )
+    assert uneven.interval is not None
+    assert 1.0 <= uneven.interval.low < 1.25 < uneven.interval.high < 2.0  # sizes are no noise
     alone = cost_of_pass_from_columns(costs_usd=costs, passed=passed, clusters=["a"] * 5)
     assert alone.stderr is None
     assert alone.interval == Interval(low=0.0, high=math.inf, confidence=0.95, method="fieller")
@@ -248,7 +263,7 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
 
 def test_few_passes_leave_the_cost_without_upper_bound() -> None:
     """One pass in five is compatible with none at all, so only the lower end is known."""
-    result = ratio_interval([1.0, 1.1, 0.9, 1.0, 1.2], [1, 0, 0, 0, 0], confidence=0.95)
+    result = fieller([1.0, 1.1, 0.9, 1.0, 1.2], [1, 0, 0, 0, 0])
     assert result is not None
     assert math.isinf(result.high)
     assert 0.0 < result.low < 5.2
@@ -256,14 +271,14 @@ def test_few_passes_leave_the_cost_without_upper_bound() -> None:
 
 def test_one_run_bounds_nothing() -> None:
     """There is no spread to learn from a single run."""
-    result = ratio_interval([0.5], [1.0], confidence=0.95)
+    result = fieller([0.5], [1.0])
     assert result == Interval(low=0.0, high=math.inf, confidence=0.95, method="fieller")
 
 
 @pytest.mark.parametrize("cost", [0.0, 0.1, 1e-320, 1.7e308])
 def test_constant_cost_that_always_passes_has_no_spread(cost: float) -> None:
     """The quadratic degenerates and neither rounding nor overflow may turn its ends around."""
-    result = ratio_interval([cost] * 7, [1.0] * 7, confidence=0.95)
+    result = fieller([cost] * 7, [1.0] * 7)
     assert result is not None
     assert (result.low, result.high) == pytest.approx((cost, cost), rel=1e-7)
 
@@ -274,7 +289,7 @@ def test_fieller_holds_what_the_t_test_does_not_reject(
 ) -> None:
     """Oracle: scipy's t test of cost - r * passed, at ratios all around the estimate."""
     costs, passed = (list(column) for column in zip(*runs, strict=True))
-    result = ratio_interval(costs, passed, confidence=confidence)
+    result = fieller(costs, passed, confidence)
     if result is None:
         assert not any(passed)
         return

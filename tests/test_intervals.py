@@ -70,6 +70,21 @@ def test_bayesian_ends_are_quantiles_of_the_posterior(method: Any, prior: float)
     assert (ours.low, ours.high) == pytest.approx(theirs, rel=1e-9)
 
 
+@pytest.mark.parametrize("n", [10**9, 2**40, 2**53])
+@pytest.mark.parametrize("successes", [1, 2, 999, 1000])
+@pytest.mark.parametrize(
+    ("method", "shift"), [("jeffreys", 0.5), ("bayes-uniform", 1.0), ("clopper-pearson", 0.0)]
+)
+def test_few_of_very_many(n: int, successes: int, method: Any, shift: float) -> None:
+    """Oracle: the gamma quantiles of the Poisson limit; beta ones go astray at shapes of 1000."""
+    result = proportion_interval(successes, n, method=method)
+    low, high = (
+        stats.gamma.ppf(0.025, successes + shift),
+        stats.gamma.isf(0.025, successes + (shift or 1.0)),
+    )
+    assert (result.low * n, result.high * n) == pytest.approx((low, high), rel=1e-5)
+
+
 @given(COUNTS, CONFIDENCES)
 def test_a_uniform_prior_leaves_its_belief_on_both_sides(
     counts: tuple[int, int], confidence: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scorekit import compare_reports, mean_interval, paired_difference, pass_at_k
+from scorekit import (
+    code_report_from_columns,
+    code_scores,
+    compare_reports,
+    cost_of_pass_from_columns,
+    mean_interval,
+    paired_difference,
+    pass_at_k,
+    sql_cases_from_columns,
+)
 from scorekit.errors import InputError
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
@@ -146,6 +156,10 @@ def test_large_values_hide_no_small_changes() -> None:
     assert result.delta == 0.75
     assert result.stderr == pytest.approx(0.25)
     assert result.sign_flip_p_value == 0.25
+    times = np.full(1000, 1.7e9)
+    later = times + np.array([0.5, 0.25, 0.125, 0.0625, -0.5] + [0] * 995)
+    few = paired_difference(times[:5], later[:5])
+    assert paired_difference(times, later).sign_flip_p_value == few.sign_flip_p_value == 0.625
     even = paired_difference([1, 2, 3], [2, 2, 2])
     assert (even.delta, even.p_value, even.sign_flip_p_value) == (0.0, 1.0, 1.0)
     assert paired_difference([0.1, 0.7], [0.1, 0.7]).correlation == 1.0
@@ -179,6 +193,51 @@ def test_rows_in_another_order_are_refused() -> None:
         pass_at_k(n_samples=counts, n_correct=counts[::-1])
     assert paired_difference(old, old.loc[old.index]).delta == 0.0
     assert paired_difference(old, old[::-1].reset_index(drop=True)).delta == 0.0
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([0, 0, 1, 1], [0, 1, 1, 1]),
+        ([0, 1, 0, 1], [1, 0, 1, 0]),
+        ([0, 1, 2, 3], [1, 2, 3, 4]),
+        ([0, "a", None, 1], ["a", 0, 1, None]),
+    ],
+)
+def test_other_indexes_pair_by_place(first: list[Any], second: list[Any]) -> None:
+    """Labels that repeat, differ or have no order do not say which row belongs where."""
+    old, new = pd.Series([1.0, 0, 1, 0], index=first), pd.Series([0.0, 0, 1, 0], index=second)
+    assert paired_difference(old, new).delta == -0.25
+
+
+def test_clusters_in_another_order_are_refused() -> None:
+    """So are the other columns that go with a first one."""
+    values, turned = pd.Series([0, 1, 0]), pd.Series([1, 1, 0], index=[2, 1, 0])
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("clusters", lambda: mean_interval(values, clusters=turned)),
+        ("clusters", lambda: paired_difference(values, values, clusters=turned)),
+        ("clusters", lambda: pass_at_k(n_samples=values + 5, n_correct=values, clusters=turned)),
+        (
+            "clusters",
+            lambda: cost_of_pass_from_columns(costs_usd=values, passed=values, clusters=turned),
+        ),
+        ("passed", lambda: code_scores(compiled=values == 0, passed=turned)),
+        (
+            "passed",
+            lambda: code_report_from_columns(
+                case_id=values.astype(str), model="m", compiled=values == 0, passed=turned
+            ),
+        ),
+        (
+            "generated",
+            lambda: sql_cases_from_columns(
+                case_id=values.astype(str), generated=turned.astype(str), expected_tables=None
+            ),
+        ),
+    ]
+    for name, call in calls:
+        with pytest.raises(InputError, match=f"^{name} must have its rows in the order of "):
+            call()
 
 
 def test_any_column_type_will_do() -> None:
