@@ -238,7 +238,7 @@ def _delta_error(costs: Floats, passes: Floats, codes: NDArray[np.intp]) -> floa
         return None
     costs, passes = costs / scale, passes / unit  # scaled, no square can overflow
     ratio = math.fsum(costs) / math.fsum(passes)
-    error = clustered_stderr(costs - ratio * passes, codes)
+    error = clustered_stderr(costs - ratio * passes, codes, noise=ROUNDING)
     return None if error is None else scale * (error / float(passes.mean())) / unit
 
 

@@ -161,6 +161,10 @@ def test_clusters_count_once(method: Any) -> None:
         method=method,
     )
     assert uneven.interval is not None
+    even = cost_of_pass_from_columns(
+        costs_usd=[0.1, 0.2, 0.3], passed=[1, 0, 1], clusters=["a", "a", "b"], method=method
+    )
+    assert even.stderr == 0.0
     assert 1.0 <= uneven.interval.low < 1.25 < uneven.interval.high < 2.0  # sizes are no noise
     alone = cost_of_pass_from_columns(costs_usd=costs, passed=passed, clusters=["a"] * 5)
     assert alone.stderr is None
