@@ -10,8 +10,12 @@ from fractions import Fraction
 import attrs
 
 from scorekit._checks import check_bounded_count, check_instance, check_number, store
+from scorekit._exact import exact_array, sorted_runs, sums_of_runs
 from scorekit._records import FrozenMapping, Record
 from scorekit.errors import InputError
+
+MANY = 1000
+"""Costs above which the exact sums of a column are faster than those of fractions."""
 
 TOKENS_PER_PRICE = 1_000_000
 """Prices are quoted for a million tokens."""
@@ -132,10 +136,17 @@ def per_pass(costs: Sequence[float], passes: float) -> float:
     """Divide exactly and round once, so that ``inf`` never comes of an overflow."""
     if not passes:
         return math.inf
-    cost = sum(map(Fraction, costs)) / Fraction(passes)
+    cost = _total(costs) / Fraction(passes)
     if cost > sys.float_info.max:
         raise InputError("cost_of_pass must be a finite number >= 0, got more than 1.797e+308")
     return float(cost)
+
+
+def _total(costs: Sequence[float]) -> Fraction:
+    if len(costs) <= MANY:
+        return sum(map(Fraction, costs), Fraction())
+    sums = sums_of_runs(sorted_runs(exact_array(costs)))
+    return Fraction(sums.total, sums.unit)
 
 
 def as_decimal(number: float) -> Fraction:

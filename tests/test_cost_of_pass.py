@@ -56,6 +56,16 @@ def test_reference() -> None:
     assert (none.stderr, none.n_runs, none.n_passes) == (None, 4, 0.0)
 
 
+@pytest.mark.parametrize("n", [1000, 1001, 20_000])
+def test_a_long_column_is_summed_exactly(n: int) -> None:
+    """Oracle: fractions, over costs of very unlike size; one rounding."""
+    rng = np.random.default_rng(5)
+    costs, passed = 10.0 ** rng.uniform(-12, 6, n), rng.random(n) < 0.3
+    result = cost_of_pass_from_columns(costs_usd=costs, passed=passed)
+    exact = sum(map(Fraction, costs.tolist())) / int(passed.sum())
+    assert result.cost_of_pass == float(exact)
+
+
 def test_it_is_what_a_tier_says() -> None:
     """The same runs as records and as columns."""
     runs = [
