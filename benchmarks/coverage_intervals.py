@@ -262,6 +262,19 @@ def costs(repetitions: int, seed: int) -> None:
             )
 
 
+def table(repetitions: int, seed: int) -> None:
+    """Print the coverage of every kind of estimate."""
+    print("| estimate | tasks x samples | k | rates | coverage | too high | too low | width |")
+    print("|---|---|---|---|---|---|---|---|")
+    for row in ROWS:
+        high, low, width = covered(row, repetitions, seed)
+        print(
+            f"| {row.name} | {row.n_tasks} x {row.n} | {row.k} | {named(row.rates)} | "
+            f"{1 - high - low:.4f} | {high:.4f} | {low:.4f} | {width:.3f} |",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Print one Markdown table."""
     parser = argparse.ArgumentParser(description="Simulate the coverage of intervals.")
@@ -271,20 +284,8 @@ def main() -> None:
     parser.add_argument("--costs", action="store_true", help="the cost of a pass instead")
     options = parser.parse_args()
     print(f"{options.repetitions} repetitions of each, seed {options.seed}, confidence 0.95\n")
-    if options.sweep:
-        return sweep(options.repetitions, options.seed)
-    if options.costs:
-        return costs(options.repetitions, options.seed)
-    print("| estimate | tasks x samples | k | rates | coverage | too high | too low | width |")
-    print("|---|---|---|---|---|---|---|---|")
-    for row in ROWS:
-        high, low, width = covered(row, options.repetitions, options.seed)
-        print(
-            f"| {row.name} | {row.n_tasks} x {row.n} | {row.k} | {named(row.rates)} | "
-            f"{1 - high - low:.4f} | {high:.4f} | {low:.4f} | {width:.3f} |",
-            flush=True,
-        )
-    return None
+    part = sweep if options.sweep else costs if options.costs else table
+    part(options.repetitions, options.seed)
 
 
 if __name__ == "__main__":

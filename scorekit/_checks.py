@@ -233,6 +233,18 @@ def check_labels(name: str, values: object, length: int) -> list[int]:
     return codes
 
 
+def check_clusters(
+    clusters: object, length: int, name: str = "", values: object = None
+) -> NDArray[np.intp]:
+    """Return the number of each entry's cluster, its own where *clusters* is None."""
+    import numpy as np
+
+    if clusters is None:
+        return np.arange(length)
+    check_same_order(name, values, "clusters", clusters)
+    return np.array(check_labels("clusters", clusters, length))
+
+
 def differs_from_itself(value: Any) -> bool:
     """Tell NaN and its kin, which agree with nothing, and ``pd.NA``, of which nobody knows."""
     try:

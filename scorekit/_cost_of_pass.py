@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 
 from scorekit._checks import (
     check_choice,
+    check_clusters,
     check_count,
-    check_labels,
     check_number,
     check_number_column,
-    check_same_order,
     check_score_column,
     paired_columns,
 )
 from scorekit._costs import per_pass
-from scorekit._differences import share_interval
+from scorekit._differences import Floats, mean_of, share_interval
 from scorekit._records import Record
 from scorekit.errors import refuse
 from scorekit.intervals import (
@@ -33,8 +32,6 @@ from scorekit.intervals import (
     normal_quantile,
     t_quantile,
 )
-
-Floats = NDArray[np.float64]
 
 RESAMPLES = 20_000
 MAX_RESAMPLED = 10_000
@@ -142,18 +139,17 @@ def cost_of_pass_from_columns(
     check_choice("method", method, ("fieller", "bca"))
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     seed = check_count("seed", seed, 0, 2**32 - 1)
-    codes = np.arange(costs.size)
-    if clusters is not None:
-        check_same_order("costs_usd", costs_usd, "clusters", clusters)
-        codes = np.array(check_labels("clusters", clusters, costs.size))
+    codes = check_clusters(clusters, costs.size, "costs_usd", costs_usd)
     n = int(codes.max()) + 1
     if method == "bca" and n > MAX_RESAMPLED:
         what = "runs" if clusters is None else "clusters"
         refuse("costs_usd", f'a column of at most {MAX_RESAMPLED} {what} for method="bca"', n)
     n_passes = math.fsum(passes)
     cost = per_pass(costs.tolist(), n_passes)
-    interval = cost_interval(costs, passes, codes, confidence=confidence)
-    if method == "bca" and interval is not None:
+    interval = None
+    if method == "fieller":
+        interval = cost_interval(costs, passes, codes, confidence=confidence)
+    elif n_passes:
         low, high = 0.0, math.inf
         if n > 1:
             totals = group_sums(costs, codes), group_sums(passes, codes)
@@ -190,7 +186,7 @@ def cost_interval(
         return interval
     least, most = share_interval(passes, codes, confidence)
     scale = float(costs.max()) or 1.0
-    mean = scale * (math.fsum(costs / scale) / costs.size)
+    mean = scale * mean_of(costs / scale)
     return attrs.evolve(
         interval,
         low=min(interval.low, mean / most),
@@ -216,7 +212,7 @@ def ratio_interval(
     low, high = 0.0, math.inf
     if codes.any():
         sides = numerators / scale, denominators / unit  # scaled, no square can overflow
-        top, bottom = (math.fsum(side) / side.size for side in sides)
+        top, bottom = map(mean_of, sides)
         x, y = (mean_shifts(side, codes) for side in sides)
         assert x is not None and y is not None  # noqa: PT018, S101 - there are several groups
         quantile = t_quantile(confidence, effective_groups(codes) - 1.0)

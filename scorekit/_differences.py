@@ -63,8 +63,7 @@ def difference_interval(values: Floats, groups: Groups, confidence: float) -> In
     rise, fall = mean_of(rises), mean_of(falls)
     rise_low, rise_high = share_interval(rises, groups, confidence)
     fall_low, fall_high = share_interval(falls, groups, confidence)
-    together, up, down = (grouped_error(side, groups) for side in (values, rises, falls))
-    shared = (up * up + down * down - together * together) / (up * down) if up and down else 0.0
+    shared = shared_variance(rises, falls, values, groups)
     mean = rise - fall
     return Interval(
         low=max(-1.0, mean - joint_reach(rise - rise_low, fall_high - fall, shared)),
@@ -74,6 +73,12 @@ def difference_interval(values: Floats, groups: Groups, confidence: float) -> In
     )
 
 
+def shared_variance(first: Floats, second: Floats, joint: Floats, groups: Groups) -> float:
+    """Return twice the correlation of the means of two parts, its sign turned if *joint* adds."""
+    one, other, both = (grouped_error(side, groups) for side in (first, second, joint))
+    return (one * one + other * other - both * both) / (one * other) if one and other else 0.0
+
+
 def joint_reach(first: float, second: float, shared: float) -> float:
-    """Return the root of the variance of a difference, *shared* twice the correlation."""
+    """Return how far what two parts make up reaches, from their reaches and `shared_variance`."""
     return math.sqrt(max(first * first + second * second - shared * first * second, 0.0))

@@ -7,15 +7,15 @@ from collections.abc import Hashable, Iterable
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from scorekit._checks import (
-    check_labels,
+    check_clusters,
     check_number,
-    check_same_order,
     check_score_column,
     paired_columns,
 )
+from scorekit._differences import Floats, mean_of
+from scorekit._exact_tests import mcnemar_test
 from scorekit._records import Record
 from scorekit.intervals import (
     Interval,
@@ -137,16 +137,13 @@ def paired_difference(
         check_score_column(name, values, -MAX_VALUE, MAX_VALUE)
         for name, values in zip(("baseline", "current"), columns, strict=True)
     )
-    codes = np.arange(old.size)
-    if clusters is not None:
-        check_same_order("baseline", baseline, "clusters", clusters)
-        codes = np.array(check_labels("clusters", clusters, old.size))
+    codes = check_clusters(clusters, old.size, "baseline", baseline)
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     deltas = new - old
     sizes = np.maximum(abs(old), abs(new))
     scale = 2.0 ** math.frexp(float(sizes.max()))[1]  # no square can overflow, nor underflow
     rounded = np.where(deltas == 0.0, 0.0, ROUNDING * sizes / scale)
-    delta = math.fsum(deltas) / deltas.size
+    delta = mean_of(deltas)
     noise = float(rounded.max())
     stderr, *apart = (
         clustered_stderr(values / scale, codes, noise=noise) for values in (deltas, old, new)
@@ -164,8 +161,8 @@ def paired_difference(
         p = two_sided_p(abs(delta) / scale / stderr, df)
     return PairedDifference(
         delta=delta,
-        baseline_mean=math.fsum(old) / old.size,
-        current_mean=math.fsum(new) / new.size,
+        baseline_mean=mean_of(old),
+        current_mean=mean_of(new),
         stderr=None if stderr is None else scale * stderr,
         interval=interval,
         p_value=p,
@@ -179,16 +176,15 @@ def paired_difference(
     )
 
 
-def _sign_flip_p_value(totals: NDArray[np.float64], noise: NDArray[np.float64]) -> float | None:
+def _sign_flip_p_value(totals: Floats, noise: Floats) -> float | None:
     """Return the share of ways to sign groups' *totals* whose sum is as large, either way."""
     is_changed = abs(totals) > noise
     changed, doubt = totals[is_changed], float(noise[is_changed].sum())
     sizes = abs(changed)
     if changed.size and float(np.ptp(sizes)) <= doubt:  # all alike: it is their number that counts
-        from scipy.special import bdtr
-
-        fewer = min(int(np.count_nonzero(changed < 0.0)), int(np.count_nonzero(changed > 0.0)))
-        return min(1.0, 2.0 * float(bdtr(fewer, changed.size, 0.5)))
+        falls = int(np.count_nonzero(changed < 0.0))
+        test = mcnemar_test(n_pass_to_fail=falls, n_fail_to_pass=changed.size - falls)
+        return test.p_value
     if changed.size > MAX_FLIPS:
         return None
     sums = np.zeros(1)
@@ -197,8 +193,8 @@ def _sign_flip_p_value(totals: NDArray[np.float64], noise: NDArray[np.float64]) 
     return float(np.mean(abs(sums) >= abs(float(changed.sum())) - doubt))
 
 
-def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
-    one, other = (values - math.fsum(values) / values.size for values in (first, second))
+def _correlation(first: Floats, second: Floats) -> float | None:
+    one, other = (values - mean_of(values) for values in (first, second))
     spreads = float(one @ one), float(other @ other)
     if min(spreads) <= one.size * ROUNDING**2:
         return None

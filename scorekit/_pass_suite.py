@@ -11,10 +11,10 @@ import numpy as np
 from scorekit._checks import (
     check_bounded_count,
     check_choice,
+    check_clusters,
     check_count,
     check_count_column,
     check_items,
-    check_labels,
     check_number,
     check_same_length,
     check_same_order,
@@ -94,8 +94,9 @@ def estimate(
     check_choice("insufficient", insufficient, INSUFFICIENT)
     if is_column(n_samples) or is_column(n_correct):
         n, c = check_columns(n_samples, n_correct)
-        check_same_order("n_samples", n_samples, "clusters", clusters)
-        codes = None if clusters is None else np.array(check_labels("clusters", clusters, n.size))
+        codes = None
+        if clusters is not None:
+            codes = check_clusters(clusters, n.size, "n_samples", n_samples)
         suite = _Suite(n, c, codes, confidence=confidence, all_pass=all_pass)
         return suite.estimate(kind, ks, insufficient)
     if clusters is not None:

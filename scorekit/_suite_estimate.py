@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import check_choice, check_labels, check_number
+from scorekit._checks import check_choice, check_clusters, check_number
 from scorekit._records import Record
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (
@@ -126,11 +126,9 @@ def estimate_tasks(
     """
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
     check_choice("insufficient", insufficient, INSUFFICIENT)
-    codes = np.arange(n.size)
-    if clusters is not None:
-        if single:
-            refuse("clusters", "None for a single task", clusters, TypeError)
-        codes = np.array(check_labels("clusters", clusters, n.size))
+    if clusters is not None and single:
+        refuse("clusters", "None for a single task", clusters, TypeError)
+    codes = check_clusters(clusters, n.size)
     if single and n[0] < k and insufficient != "nan":
         refuse_short_task(name, int(n[0]), k)
     n_short = count_short(n, k, insufficient, name)

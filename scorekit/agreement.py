@@ -20,10 +20,10 @@ from scorekit._checks import (
 from scorekit._differences import (
     METHOD,
     difference_interval,
-    grouped_error,
     joint_reach,
     mean_of,
     share_interval,
+    shared_variance,
 )
 from scorekit._records import Record
 from scorekit.errors import refuse
@@ -278,7 +278,7 @@ def corrected_mean(
     judge_mean = float(np.mean(u))
     score = weight * judge_mean + float(np.mean(rest))
     low, high = share_interval(u, np.arange(u.size), confidence)
-    alone = share_interval(y, np.arange(y.size), confidence)
+    human_low, human_high = share_interval(y, np.arange(y.size), confidence)
     below, above = _rest_reaches(f, y, 1.0 - weight, confidence)
     return CorrectedMean(
         score=score,
@@ -293,7 +293,7 @@ def corrected_mean(
         judge_mean=judge_mean,
         human_mean=float(np.mean(y)),
         human_interval=Interval(
-            low=alone[0], high=alone[1], confidence=confidence, method="wilson"
+            low=human_low, high=human_high, confidence=confidence, method="wilson"
         ),
         bias=float(np.mean(f - y)),
         **_error_rates(f, y, u),
@@ -312,8 +312,7 @@ def _rest_reaches(f: Floats, y: Floats, share: float, confidence: float) -> tupl
     groups = np.arange(y.size)
     gap, correction = mean_of(y - f), difference_interval(y - f, groups, confidence)
     mean, (low, high) = mean_of(f), share_interval(f, groups, confidence)
-    together, apart, own = (grouped_error(side, groups) for side in (y, y - f, f))
-    shared = (apart**2 + own**2 - together**2) / (apart * own) if apart and own else 0.0
+    shared = shared_variance(y - f, f, y, groups)
     return (
         joint_reach(gap - correction.low, share * (mean - low), shared),
         joint_reach(correction.high - gap, share * (high - mean), shared),

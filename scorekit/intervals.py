@@ -13,11 +13,10 @@ import attrs
 from scorekit._checks import (
     check_bounded_count,
     check_choice,
+    check_clusters,
     check_count,
-    check_labels,
     check_number,
     check_number_column,
-    check_same_order,
     check_text,
     store,
 )
@@ -235,10 +234,7 @@ def mean_interval(
     """
     numbers = check_number_column("values", values)
     confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
-    codes = list(range(numbers.size))
-    if clusters is not None:
-        check_same_order("values", values, "clusters", clusters)
-        codes = check_labels("clusters", clusters, numbers.size)
+    codes = check_clusters(clusters, numbers.size, "values", values)
     scale = float(abs(numbers).max()) or 1.0  # scaled, no square can overflow
     mean = math.fsum(numbers / scale) / numbers.size
     stderr = clustered_stderr(numbers / scale, codes)
