@@ -9,12 +9,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from scorekit._checks import (
-    check_bounded_count,
-    check_items,
-    check_score_column,
-    is_ordered,
-)
+from scorekit._checks import check_bounded_count, check_items, is_ordered
+from scorekit._columns import check_score_column
 from scorekit._pass_kernel import Floats
 from scorekit._suite_estimate import Insufficient, SuiteEstimate, estimate_tasks
 from scorekit.intervals import wilson

@@ -11,13 +11,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import (
-    check_count,
-    check_number,
-    check_number_column,
-    check_score_column,
-    paired_columns,
-)
+from scorekit._checks import check_count, check_number
+from scorekit._columns import check_number_column, check_score_column, paired_columns
 from scorekit._differences import difference_interval, mean_of
 from scorekit._records import Record
 from scorekit.errors import refuse

@@ -10,11 +10,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import (
-    check_choice,
+from scorekit._checks import check_choice, check_count, check_number
+from scorekit._columns import (
     check_clusters,
-    check_count,
-    check_number,
     check_number_column,
     check_score_column,
     paired_columns,

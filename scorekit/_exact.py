@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import attrs
 
-from scorekit._checks import check_number, is_flag, is_masked, is_ordered
+from scorekit._checks import check_number, is_flag, is_ordered
+from scorekit._columns import is_masked
 from scorekit.errors import InputError, refuse
 
 if TYPE_CHECKING:

@@ -12,14 +12,13 @@ import attrs
 import numpy as np
 
 from scorekit._checks import (
-    as_builtins,
     check_bounded_count,
     check_count,
     check_items,
     check_same_length,
-    differs_from_itself,
     is_ordered,
 )
+from scorekit._columns import as_builtins, differs_from_itself
 from scorekit._pass_kernel import Floats
 from scorekit._records import is_mapping
 from scorekit._suite_estimate import Insufficient, SuiteEstimate, estimate_tasks

@@ -8,12 +8,8 @@ from collections.abc import Hashable, Iterable
 import attrs
 import numpy as np
 
-from scorekit._checks import (
-    check_clusters,
-    check_number,
-    check_score_column,
-    paired_columns,
-)
+from scorekit._checks import check_number
+from scorekit._columns import check_clusters, check_score_column, paired_columns
 from scorekit._differences import Floats, mean_of
 from scorekit._exact_tests import mcnemar_test
 from scorekit._records import Record

@@ -11,14 +11,12 @@ import numpy as np
 from scorekit._checks import (
     check_bounded_count,
     check_choice,
-    check_clusters,
     check_count,
-    check_count_column,
     check_items,
     check_number,
     check_same_length,
-    check_same_order,
 )
+from scorekit._columns import check_clusters, check_count_column, check_same_order
 from scorekit._pass_kernel import Counts, Floats, blocks, one_task, table
 from scorekit._suite_estimate import (
     INSUFFICIENT,

@@ -11,18 +11,20 @@ from numpy.typing import NDArray
 
 from scorekit._checks import (
     check_bounded_count,
-    check_count_column,
     check_flag,
-    check_flag_column,
     check_number,
-    check_number_column,
     check_records,
     check_same_length,
-    check_same_order,
     check_text,
+    store,
+)
+from scorekit._columns import (
+    check_count_column,
+    check_flag_column,
+    check_number_column,
+    check_same_order,
     check_text_column,
     split_missing,
-    store,
 )
 from scorekit._records import Record
 

@@ -10,14 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import (
-    as_builtins,
-    check_items,
-    check_same_length,
-    check_same_order,
-    check_text,
-    is_missing,
-)
+from scorekit._checks import check_items, check_same_length, check_text, is_missing
+from scorekit._columns import as_builtins, check_same_order
 from scorekit._records import is_mapping
 from scorekit._sql import check_dialect
 from scorekit._sql_case import SqlCase

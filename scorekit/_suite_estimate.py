@@ -10,7 +10,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import check_choice, check_clusters, check_number
+from scorekit._checks import check_choice, check_number
+from scorekit._columns import check_clusters
 from scorekit._records import Record
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (

@@ -10,13 +10,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import (
-    check_choice,
-    check_flag,
-    check_number,
-    check_score_column,
-    paired_columns,
-)
+from scorekit._checks import check_choice, check_flag, check_number
+from scorekit._columns import check_score_column, paired_columns
 from scorekit._differences import (
     METHOD,
     difference_interval,

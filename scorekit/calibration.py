@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from scorekit._calibration_region import score_interval
-from scorekit._checks import (
-    MAX_COUNT,
-    check_count,
-    check_items,
-    check_number,
-    check_score_column,
-    check_text,
-    paired_columns,
-)
+from scorekit._checks import MAX_COUNT, check_count, check_items, check_number, check_text
+from scorekit._columns import check_score_column, paired_columns
 from scorekit._records import FrozenMapping, Record
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import Interval, normal_quantile, wilson

@@ -15,13 +15,7 @@ from typing import Any, Literal, Self
 
 import attrs
 
-from scorekit._checks import (
-    check_choice,
-    check_count,
-    check_instance,
-    check_number,
-    check_text,
-)
+from scorekit._checks import check_choice, check_count, check_instance, check_number, check_text
 from scorekit._claude_prompt import CHOICE_SCORES, PROMPT_HASH, price_of, template_variables
 from scorekit._claude_service import Service, Settings, check_key, closed
 from scorekit._costs import ModelPrice

@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from scorekit._checks import (
     check_bounded_count,
-    check_count_column,
     check_flag,
-    check_flag_column,
     check_instance,
     check_number,
     check_same_length,
-    check_same_order,
     store,
 )
+from scorekit._columns import check_count_column, check_flag_column, check_same_order
 from scorekit._records import Record
 from scorekit.errors import refuse
 

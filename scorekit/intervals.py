@@ -13,13 +13,12 @@ import attrs
 from scorekit._checks import (
     check_bounded_count,
     check_choice,
-    check_clusters,
     check_count,
     check_number,
-    check_number_column,
     check_text,
     store,
 )
+from scorekit._columns import check_clusters, check_number_column
 from scorekit._records import Record
 from scorekit.errors import refuse
 

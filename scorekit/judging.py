@@ -9,11 +9,7 @@ from typing import Literal, cast
 
 import attrs
 
-from scorekit._checks import (
-    check_choice,
-    check_items,
-    check_text,
-)
+from scorekit._checks import check_choice, check_items, check_text
 from scorekit._evidence import evidence_on, is_remembered, remember
 from scorekit._judges import (
     Caller,
