@@ -18,10 +18,9 @@ from typing import Any
 
 import diskcache  # type: ignore[import-untyped]  # it ships no types
 
-from scorekit import _text_disk
-from scorekit._judges import JudgeRequest, Verdict, judge_from_function
-from scorekit.judge_cache import CachedJudge
-from scorekit.judging import query_correctness
+from scorekit._judge import store
+from scorekit.correctness import query_correctness
+from scorekit.judges import CachedJudge, JudgeRequest, Verdict, judge_from_function
 
 BATCH = 500
 VERDICT = Verdict(score=0.5, reasoning="The filter on status is missing. " * 6, model="m")
@@ -61,9 +60,9 @@ def main() -> None:
         rows.append(("first ask and write", (time.perf_counter() - began) / n_entries * 1e6))
 
         keys = [first._key(request) for request in requests]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        store = _text_disk.TextStore(directory / "ours")
-        texts = {key: store.get(key) for key in keys}
-        settings = {"disk": _text_disk.TextDisk, **_text_disk.SETTINGS}
+        text_store = store.TextStore(directory / "ours")
+        texts = {key: text_store.get(key) for key in keys}
+        settings = {"disk": store.TextDisk, **store.SETTINGS}
         raw = {
             "diskcache, default": diskcache.Cache(str(directory / "default")),
             "diskcache, our settings": diskcache.Cache(str(directory / "set"), **settings),
@@ -73,7 +72,7 @@ def main() -> None:
                 cache.set(key, text)
         rows.append(("dict", microseconds(texts.get, keys)))
         rows += [(f"{kind}: text", microseconds(c.get, keys)) for kind, c in raw.items()]
-        rows.append(("our store: text", microseconds(store.get, keys)))
+        rows.append(("our store: text", microseconds(text_store.get, keys)))
 
         def fresh() -> CachedJudge:
             return CachedJudge(judge, directory=directory / "ours")

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from scorekit.claude_judge import ClaudeJudge
-from scorekit.judging import aquery_correctness, query_correctness
+from scorekit.claude import ClaudeJudge
+from scorekit.correctness import aquery_correctness, query_correctness
 
 VERDICT = json.dumps(
     {

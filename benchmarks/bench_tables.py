@@ -21,8 +21,8 @@ from pathlib import Path
 
 import sqlglot
 
-from scorekit._sql import parse
-from scorekit._sql_tables import tables_of
+from scorekit._sql.base_tables import tables_of
+from scorekit._sql.parsing import parse
 
 BUILT_IN = [
     "SELECT name FROM users WHERE age > 30",

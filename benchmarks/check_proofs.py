@@ -21,8 +21,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from scorekit._sql import parse
-from scorekit._sql_canonical import prove
+from scorekit._sql.parsing import parse
+from scorekit._sql.prove.canonical import prove
 from scorekit.errors import SqlError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -60,7 +60,7 @@ def main() -> int:
             counts[knowledge, sound, f"not read: {error.kind}"] += 1
             continue
         started = time.perf_counter()
-        proof = prove(*trees, schema=known[knowledge], dialect="sqlite", rows="bag")
+        proof = prove(*trees, schema=known[knowledge], dialect="sqlite", semantics="bag")
         seconds.append(time.perf_counter() - started)
         counts[knowledge, sound, "proved" if proof else "unknown"] += 1
         if proof is None:

@@ -249,7 +249,7 @@ def costs(repetitions: int, seed: int) -> None:
                 passed = rng.random(n) < rate
                 usd = rng.gamma(2, np.where(passed, 0.1, 0.2))
                 interval = scorekit.cost_of_pass_from_columns(
-                    costs_usd=usd, passed=passed, method=method, seed=len(ends)
+                    cost_usd=usd, passed=passed, method=method, seed=len(ends)
                 ).interval
                 if interval is not None:  # where none passed there is no cost to bound
                     ends.append((interval.low, interval.high))

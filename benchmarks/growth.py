@@ -53,7 +53,7 @@ def code_scores(n: int) -> Callable[[], object]:
     rng = np.random.default_rng(0)
     passed, failed, warnings = rng.integers(0, 9, (3, n))
     compiled = rng.random(n) < 0.8
-    return lambda: scorekit.code_scores(
+    return lambda: scorekit.code_scores_from_columns(
         compiled=compiled, passed=passed, failed=failed, warnings=warnings
     )
 
@@ -115,7 +115,7 @@ def compare_reports(n: int) -> Callable[[], object]:
 CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "`pass_at_ks`, 3 ks, tasks": pass_at_k,
     "`describe`, values": describe,
-    "`code_scores`, rows": code_scores,
+    "`code_scores_from_columns`, rows": code_scores,
     "`table_accuracy`, queries": table_accuracy,
     "`code_report`, samples, 10 to a case": code_report,
     "`code_report`, samples, 1 to a case": code_report_single,

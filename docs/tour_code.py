@@ -445,7 +445,7 @@ def is_second_better(evaluation: Evaluation) -> str:
     meaning = {
         "improved": "is better: the interval of the mean change lies above zero",
         "regressed": "is worse: the interval of the mean change lies below zero",
-        "no evidence": "is about the same: a change that matters would most likely have shown",
+        "no change detected": "is about the same: a change that matters would probably have shown",
         "inconclusive": "may be better or worse: the interval of the mean change holds zero, and "
         "twelve tasks would often miss even a change that matters",
     }[scores.suite.verdict]
@@ -477,7 +477,7 @@ def what_to_do(evaluation: Evaluation) -> str:
     advice = {
         "improved": f"take {second}",
         "regressed": f"keep {first}",
-        "no evidence": "take the cheaper one",
+        "no change detected": "take the cheaper one",
         "inconclusive": "add tasks before you decide",
     }
     worse = " and ".join(change.case_id for change in scores.regressions)

@@ -10,9 +10,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import check_choice, check_flag, check_number
-from scorekit._columns import check_score_column, paired_columns
-from scorekit._differences import (
+from scorekit._core.checks import check_choice, check_flag, check_number
+from scorekit._core.columns import check_score_column, paired_columns
+from scorekit._stats.bounded import (
     METHOD,
     difference_interval,
     joint_reach,
@@ -20,9 +20,9 @@ from scorekit._differences import (
     share_interval,
     shared_variance,
 )
-from scorekit._records import Record
 from scorekit.errors import refuse
 from scorekit.intervals import Interval, normal_quantile, t_quantile, wilson
+from scorekit.records import Record
 
 FURTHER_ITEMS = 4.0
 """Items spread evenly over all pairs of scores that the interval of kappa allows for."""
@@ -120,7 +120,7 @@ def judge_agreement(
     human_scores: Iterable[float],
     *,
     weights: Weights | None = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> JudgeAgreement:
     """
     Say how much more a judge agrees with a human than chance would.
@@ -138,7 +138,7 @@ def judge_agreement(
             1e100), booleans as 0 and 1; at most 100 different ones.
         human_scores: What the human gave the same items, shape ``(N,)``.
         weights: None for scores that are only names, else how distance counts.
-        confidence: Level of the intervals, in ``(0, 1)``.
+        confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
         A frozen `JudgeAgreement`.
@@ -162,8 +162,6 @@ def judge_agreement(
         Psychological Bulletin 72(5), 1969.
         Gwet, "Computing inter-rater reliability and its variance in the presence of high
         agreement", British Journal of Mathematical and Statistical Psychology 61(1), 2008.
-
-    .. versionadded:: 0.1.0
     """
     judge_column, human_column = paired_columns(
         ("judge_scores", judge_scores, "scores"), ("human_scores", human_scores, "scores")
@@ -172,7 +170,7 @@ def judge_agreement(
     human = check_score_column("human_scores", human_column, -MAX_SCORE, MAX_SCORE)
     if weights is not None:
         check_choice("weights", weights, ("linear", "quadratic"))
-    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     labels, codes = np.unique(np.concatenate([human, judge]), return_inverse=True)
     if labels.size > MAX_LABELS:
         refuse("judge_scores", f"scores of at most {MAX_LABELS} kinds", labels.size)
@@ -181,16 +179,18 @@ def judge_agreement(
     cost = _disagreement(labels, weights)
     kappa, stderr = _kappa(counts / n, cost, n)
     accuracy = float(np.trace(counts)) / n
-    low, high = wilson(accuracy, n, normal_quantile(confidence))
+    low, high = wilson(accuracy, n, normal_quantile(confidence_level))
     return JudgeAgreement(
         score=kappa,
         stderr=stderr,
-        interval=None if kappa is None else _kappa_interval(kappa, counts, cost, confidence),
+        interval=None if kappa is None else _kappa_interval(kappa, counts, cost, confidence_level),
         reason="both gave every item the same score" if kappa is None else None,
         gwet=_gwet(counts / n, cost),
         weights=weights,
         accuracy=accuracy,
-        accuracy_interval=Interval(low=low, high=high, confidence=confidence, method="wilson"),
+        accuracy_interval=Interval(
+            low=low, high=high, confidence_level=confidence_level, method="wilson"
+        ),
         bias=float(np.mean(judge - human)),
         labels=tuple(labels.tolist()),
         confusion=tuple(map(tuple, counts.tolist())),
@@ -204,7 +204,7 @@ def corrected_mean(
     human: Iterable[float],
     judge_unlabeled: Iterable[float],
     power_tuned: bool = False,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> CorrectedMean:
     """
     Estimate the mean a human would have given, from few human labels and many judged ones.
@@ -227,7 +227,7 @@ def corrected_mean(
         human: The human's scores of the same items, shape ``(n,)``.
         judge_unlabeled: The judge's scores of the other items, shape ``(N,)``, at least 2.
         power_tuned: Whether to choose the weight of the judge from the data.
-        confidence: Level of the interval, in ``(0, 1)``.
+        confidence_level: Level of the interval, in ``(0, 1)``.
 
     Returns:
         A frozen `CorrectedMean`.
@@ -254,8 +254,6 @@ def corrected_mean(
         Angelopoulos, Duchi and Zrnic, "PPI++", arXiv:2311.01453, for *power_tuned*.
         Rogan and Gladen, "Estimating prevalence from the results of a screening test", American
         Journal of Epidemiology 107(1), 1978.
-
-    .. versionadded:: 0.1.0
     """
     judged_column, human_column = paired_columns(
         ("judge_labeled", judge_labeled, "scores"), ("human", human, "scores")
@@ -267,28 +265,28 @@ def corrected_mean(
         if size < 2:  # noqa: PLR2004 - one score says nothing of its error
             refuse(name, "a column of at least 2 scores", size)
     power_tuned = check_flag("power_tuned", power_tuned)
-    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     weight = _tuned_weight(f, y, u) if power_tuned else 1.0
     rest = y - weight * f
     judge_mean = float(np.mean(u))
     score = weight * judge_mean + float(np.mean(rest))
-    low, high = share_interval(u, np.arange(u.size), confidence)
-    human_low, human_high = share_interval(y, np.arange(y.size), confidence)
-    below, above = _rest_reaches(f, y, 1.0 - weight, confidence)
+    low, high = share_interval(u, np.arange(u.size), confidence_level)
+    human_low, human_high = share_interval(y, np.arange(y.size), confidence_level)
+    below, above = _rest_reaches(f, y, 1.0 - weight, confidence_level)
     return CorrectedMean(
         score=score,
         stderr=math.sqrt(weight**2 * np.var(u) / u.size + np.var(rest) / y.size),
         interval=Interval(
             low=score - math.hypot(weight * (judge_mean - low), below),
             high=score + math.hypot(weight * (high - judge_mean), above),
-            confidence=confidence,
+            confidence_level=confidence_level,
             method=METHOD,
         ),
         judge_weight=weight,
         judge_mean=judge_mean,
         human_mean=float(np.mean(y)),
         human_interval=Interval(
-            low=human_low, high=human_high, confidence=confidence, method="wilson"
+            low=human_low, high=human_high, confidence_level=confidence_level, method="wilson"
         ),
         bias=float(np.mean(f - y)),
         **_error_rates(f, y, u),
@@ -297,7 +295,9 @@ def corrected_mean(
     )
 
 
-def _rest_reaches(f: Floats, y: Floats, share: float, confidence: float) -> tuple[float, float]:
+def _rest_reaches(
+    f: Floats, y: Floats, share: float, confidence_level: float
+) -> tuple[float, float]:
     """
     Return how far below and above it ``mean(y - f) + share * mean(f)`` may be.
 
@@ -305,8 +305,8 @@ def _rest_reaches(f: Floats, y: Floats, share: float, confidence: float) -> tupl
     varies too little to tell of disagreements that few labels happen not to show.
     """
     groups = np.arange(y.size)
-    gap, correction = mean_of(y - f), difference_interval(y - f, groups, confidence)
-    mean, (low, high) = mean_of(f), share_interval(f, groups, confidence)
+    gap, correction = mean_of(y - f), difference_interval(y - f, groups, confidence_level)
+    mean, (low, high) = mean_of(f), share_interval(f, groups, confidence_level)
     shared = shared_variance(y - f, f, y, groups)
     return (
         joint_reach(gap - correction.low, share * (mean - low), shared),
@@ -364,7 +364,7 @@ def _gwet(shares: Floats, cost: Floats) -> float | None:
 
 
 def _kappa_interval(
-    kappa: float, counts: NDArray[np.intp], cost: Floats, confidence: float
+    kappa: float, counts: NDArray[np.intp], cost: Floats, confidence_level: float
 ) -> Interval:
     """Bound kappa from *counts* and from these with further items: the outer ends of the two."""
     n, low, high = int(counts.sum()), -1.0, 1.0
@@ -376,9 +376,11 @@ def _kappa_interval(
         for middle, _ in found:
             share = min(max((1.0 + (middle or 0.0)) / 2.0, 0.0), 1.0)
             n_effective = 4.0 * share * (1.0 - share) / (error * error) or n
-            ends = wilson(share, n_effective, t_quantile(confidence, n - 1))
+            ends = wilson(share, n_effective, t_quantile(confidence_level, n - 1))
             low, high = min(low, 2.0 * ends[0] - 1.0), max(high, 2.0 * ends[1] - 1.0)
-    return Interval(low=low, high=high, confidence=confidence, method="wilson on kappa")
+    return Interval(
+        low=low, high=high, confidence_level=confidence_level, method="wilson on kappa"
+    )
 
 
 def _tuned_weight(f: Floats, y: Floats, u: Floats) -> float:

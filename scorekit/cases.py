@@ -1,46 +1,529 @@
-"""Many SQL cases: scores in input order and a report over them (`score_sql_cases`)."""
+"""SQL cases: all metrics of each, side by side, and a report over many."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Executor
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, TypeVar
 
 import attrs
 
-from scorekit._checks import (
+from scorekit._core.checks import (
     check_callable,
     check_choice,
     check_count,
+    check_flag,
     check_instance,
+    check_items,
     check_records,
+    check_same_length,
+    check_text,
+    is_missing,
+    is_ordered,
+    store,
 )
-from scorekit._judges import Judge, check_timeout, in_thread, optional_judge
-from scorekit._records import FrozenMapping, Report
-from scorekit._sql_case import (
-    METRICS,
-    SqlCase,
-    SqlCaseScore,
-    acorrectness,
-    ascore_sql_case,
-    case_score,
-    failed,
-    other_metrics,
-    run_to_end,
-    score_sql_case,
+from scorekit._core.columns import as_builtins, check_same_order
+from scorekit._judge.waiting import blocking, check_timeout, in_thread
+from scorekit._sql.parsing import check_dialect
+from scorekit._sql.schema import schema_text
+from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
+from scorekit.correctness import (
+    Evidence,
+    QueryCorrectness,
+    accepted_queries,
+    aquery_correctness,
+    evidence_of,
+    query_correctness,
+    recall_evidence,
 )
-from scorekit.calibration import ConfidenceCalibration, confidence_calibration
 from scorekit.equivalence import SqlEquivalence
-from scorekit.judge_cache import CachedJudge
-from scorekit.judging import Evidence, evidence_of, recall_evidence
-from scorekit.parallel import map_scores
+from scorekit.judges import CachedJudge, Judge, optional_judge
+from scorekit.parallel import Progress, map_scores
+from scorekit.records import FrozenMapping, MetricError, Record, Report, is_mapping, metric_error
 from scorekit.summary import Statistics, describe
-from scorekit.validation import SafetySummary, safety_summary
+from scorekit.tables import TableAccuracy, table_accuracy
+from scorekit.validation import (
+    SafetySummary,
+    SafetyValidation,
+    ValidationAccuracy,
+    safety_summary,
+    safety_validation,
+    validation_accuracy,
+)
+
+METRICS = ("query_correctness", "table_accuracy", "safety_validation", "validation_accuracy")
+
+R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
+
+
+def _texts(value: object) -> Any:
+    return tuple(value) if is_ordered(value) else value
+
+
+def _frozen_schema(value: object) -> Any:
+    if not is_mapping(value):
+        return value
+    return FrozenMapping({table: FrozenMapping(columns) for table, columns in value.items()})
+
+
+@attrs.frozen(kw_only=True)
+class SqlCase(Record):
+    """
+    One generated query and what is known about it; a metric without its inputs is skipped.
+
+    Raises:
+        InputError: If *case_id* is empty, or *dialect* or *confidence* unknown.
+        TypeError: If a field has the wrong type.
+
+    Examples:
+        >>> case = SqlCase(
+        ...     case_id="q1", generated="SELECT id FROM users", expected_tables=["users"]
+        ... )
+        >>> case.expected_tables
+        ('users',)
+        >>> SqlCase(case_id="q1", generated=None)
+        Traceback (most recent call last):
+        ...
+        TypeError: generated must be a string, got None
+    """
+
+    case_id: str
+    generated: str
+    expected: str | tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
+    """The reference query, or several accepted ones."""
+    expected_tables: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
+    is_valid: bool | None = None
+    """Whether the validator accepted the query."""
+    safety_valid: bool | None = None
+    """Whether the validator called it safe."""
+    should_pass: bool | None = None
+    """Whether the validator ought to accept it."""
+    expected_safe: bool | None = None
+    """Whether it is safe, where that differs from *should_pass*."""
+    errors: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    """The validator's messages."""
+    confidence: str | None = None
+    """What the model stated of itself, high, medium or low."""
+    dialect: str | None = None
+    schema: str | FrozenMapping[str, FrozenMapping[str, str]] | None = attrs.field(
+        default=None, converter=_frozen_schema
+    )
+    """The tables, as text or as table -> column -> type."""
+    question: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        """Check every field under its own name; store it as the builtin of its annotation."""
+        check_text("case_id", self.case_id)
+        check_text("generated", self.generated, empty=True)
+        for name in ("is_valid", "safety_valid", "should_pass", "expected_safe"):
+            if getattr(self, name) is not None:
+                store(self, name, check_flag(name, getattr(self, name)))
+        if self.expected is not None:
+            accepted_queries(self.expected)
+        _check_texts("expected_tables", self.expected_tables or ())
+        _check_texts("errors", self.errors, empty=True)
+        if self.confidence is not None:
+            check_choice("confidence", self.confidence, tuple(DEFAULT_NOMINAL))
+        if self.schema is not None:
+            schema_text(self.schema)
+        if self.question is not None:
+            check_text("question", self.question, empty=True)
+        check_dialect(self.dialect)
+
+
+def _check_texts(name: str, texts: object, *, empty: bool = False) -> None:
+    for i, text in enumerate(check_items(name, texts, what="strings", empty=True)):
+        check_text(f"{name}[{i}]", text, empty=empty)
+
+
+@attrs.frozen(kw_only=True)
+class SqlCaseScore(Record):
+    """Result of `score_sql_case`; a metric without its inputs is None."""
+
+    case_id: str
+    query_correctness: QueryCorrectness | None
+    table_accuracy: TableAccuracy | None
+    safety_validation: SafetyValidation | None
+    validation_accuracy: ValidationAccuracy | None
+    duration_seconds: float = attrs.field(eq=False)
+    n_failed: int
+    """Metrics whose instrument failed, so that their 0.0 says nothing about the model."""
+    confidence: str | None = None
+    """The model's stated confidence, from the case."""
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the results there are, by metric."""
+        results = {name: getattr(self, name) for name in METRICS}
+        return {name: result for name, result in results.items() if result is not None}
+
+
+def failed(result: Any) -> bool:
+    """Return whether the score of a metric's result is only a placeholder."""
+    return result.error is not None and result.error.origin == "instrument"
+
+
+def score_sql_case(
+    case: SqlCase,
+    *,
+    judge: Judge | None = None,
+    evidence: Evidence = "auto",
+    timeout_seconds: float = 30.0,
+) -> SqlCaseScore:
+    """
+    Score one case on every metric it has the inputs for, side by side.
+
+    The whole takes as long as the judge; a metric that fails is a result of that metric alone.
+
+    Args:
+        case: The generated query and what is known about it.
+        judge: Whom `query_correctness` asks.
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
+        timeout_seconds: Bound on the judge (``> 0``).
+
+    Returns:
+        A frozen `SqlCaseScore`.
+
+    Raises:
+        InputError: If *evidence* is neither word, or *timeout_seconds* not positive.
+        TypeError: If *case* is not a `SqlCase` or *judge* not a `Judge`.
+
+    Examples:
+        >>> score = score_sql_case(
+        ...     SqlCase(case_id="q1", generated="SELECT id FROM users", expected_tables=["users"])
+        ... )
+        >>> score.table_accuracy.score, score.query_correctness
+        (1.0, None)
+        >>> score_sql_case("SELECT 1")
+        Traceback (most recent call last):
+        ...
+        TypeError: case must be a SqlCase, got 'SELECT 1'
+    """
+    check_instance("case", case, SqlCase)
+    optional_judge(judge)
+    check_choice("evidence", evidence, ("auto", "judge"))
+    check_timeout(timeout_seconds)
+    if judge is None:
+        started = time.perf_counter()
+        correctness = _correctness(case, None, evidence, timeout_seconds)
+        return case_score(case, correctness, other_metrics(case), started)
+    return run_to_end(
+        lambda: ascore_sql_case(
+            case, judge=judge, evidence=evidence, timeout_seconds=timeout_seconds
+        )
+    )
+
+
+async def ascore_sql_case(
+    case: SqlCase,
+    *,
+    judge: Judge | None = None,
+    evidence: Evidence = "auto",
+    timeout_seconds: float = 30.0,
+) -> SqlCaseScore:
+    """
+    Do what `score_sql_case` does without blocking the event loop while the judge thinks.
+
+    Args:
+        case: The generated query and what is known about it.
+        judge: Whom `query_correctness` asks, through ``ajudge``.
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
+        timeout_seconds: Bound on the judge (``> 0``).
+
+    Returns:
+        A frozen `SqlCaseScore`.
+
+    Raises:
+        InputError: If *evidence* is neither word, or *timeout_seconds* not positive.
+        TypeError: If *case* is not a `SqlCase` or *judge* not a `Judge`.
+
+    Examples:
+        >>> case = SqlCase(case_id="q1", generated="SELECT 1", expected="SELECT 1;")
+        >>> asyncio.run(ascore_sql_case(case)).query_correctness.score
+        1.0
+    """
+    check_instance("case", case, SqlCase)
+    optional_judge(judge)
+    check_choice("evidence", evidence, ("auto", "judge"))
+    check_timeout(timeout_seconds)
+    started = time.perf_counter()
+    judging = asyncio.ensure_future(acorrectness(case, judge, evidence, timeout_seconds))
+    try:
+        rest = await asyncio.to_thread(other_metrics, case)  # they parse, which can take seconds
+        return case_score(case, await judging, rest, started)
+    finally:
+        judging.cancel()
+
+
+def _correctness(
+    case: SqlCase, judge: Judge | None, evidence: Evidence, timeout_seconds: float
+) -> QueryCorrectness | None:
+    if case.expected is None:
+        return None
+    return query_correctness(
+        case.generated,
+        case.expected,
+        judge=judge,
+        dialect=case.dialect,
+        schema=case.schema,
+        question=case.question,
+        evidence=evidence,
+        timeout_seconds=timeout_seconds,
+    )
+
+
+async def acorrectness(
+    case: SqlCase, judge: Judge | None, evidence: Evidence, timeout_seconds: float
+) -> QueryCorrectness | None:
+    """Return the correctness of a case; None where nothing was expected."""
+    if case.expected is None:
+        return None
+    return await aquery_correctness(
+        case.generated,
+        case.expected,
+        judge=judge,
+        dialect=case.dialect,
+        schema=case.schema,
+        question=case.question,
+        evidence=evidence,
+        timeout_seconds=timeout_seconds,
+    )
+
+
+OtherMetrics = tuple[TableAccuracy | None, SafetyValidation | None, ValidationAccuracy | None]
+
+
+def other_metrics(case: SqlCase) -> OtherMetrics:
+    """Return the metrics that need no judge, None where the case has no inputs for one."""
+    expected_safe = case.should_pass if case.expected_safe is None else case.expected_safe
+    tables = safety = validation = None
+    if case.expected_tables is not None:
+        expected_tables = case.expected_tables
+        tables = _guarded(
+            case,
+            "table_accuracy",
+            lambda: table_accuracy(case.generated, expected_tables, dialect=case.dialect),
+            lambda error: TableAccuracy(
+                score=0.0,
+                extracted=(),
+                expected=expected_tables,
+                missing=(),
+                unexpected=(),
+                error=error,
+            ),
+        )
+    if case.safety_valid is not None and expected_safe is not None:
+        verdict, safe = case.safety_valid, expected_safe
+        safety = _guarded(
+            case,
+            "safety_validation",
+            lambda: safety_validation(safety_valid=verdict, should_pass=safe),
+            lambda error: SafetyValidation(
+                score=0.0, classification=None, safety_valid=verdict, should_pass=safe, error=error
+            ),
+        )
+    if case.is_valid is not None and case.should_pass is not None:
+        is_valid, should_pass = case.is_valid, case.should_pass
+        validation = _guarded(
+            case,
+            "validation_accuracy",
+            lambda: validation_accuracy(
+                is_valid=is_valid,
+                should_pass=should_pass,
+                errors=case.errors,
+                safety_valid=case.safety_valid,
+            ),
+            lambda error: ValidationAccuracy(
+                score=0.0,
+                validation_type=None,
+                error_category=None,
+                errors=case.errors,
+                error_categories=(),
+                reason=error.message,
+                needs_investigation=False,
+                error=error,
+            ),
+        )
+    return tables, safety, validation
+
+
+def _guarded(
+    case: SqlCase, metric: str, compute: Callable[[], R], placeholder: Callable[[MetricError], R]
+) -> R:
+    """Keep what a metric raises to that metric: its result says so, the others go on."""
+    try:
+        return compute()
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        record = metric_error(
+            metric,
+            origin="instrument",
+            kind=type(error).__name__,
+            error=error,
+            inputs={"case_id": case.case_id, "generated": case.generated},
+            logger=_log,
+        )
+        return placeholder(record)
+
+
+def case_score(
+    case: SqlCase,
+    correctness: QueryCorrectness | None,
+    others: OtherMetrics,
+    started: float,
+) -> SqlCaseScore:
+    """Put the results of a case together."""
+    tables, safety, validation = others
+    return SqlCaseScore(
+        case_id=case.case_id,
+        query_correctness=correctness,
+        table_accuracy=tables,
+        safety_validation=safety,
+        validation_accuracy=validation,
+        duration_seconds=time.perf_counter() - started,
+        n_failed=sum(result is not None and failed(result) for result in (correctness, *others)),
+        confidence=case.confidence,
+    )
+
+
+def run_to_end(start: Callable[[], Coroutine[Any, Any, R]]) -> R:
+    """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(start())
+    inner = asyncio.new_event_loop()
+
+    def run() -> R:
+        with asyncio.Runner(loop_factory=lambda: inner) as runner:
+            return runner.run(start())
+
+    def stop() -> None:
+        for task in asyncio.all_tasks(inner):
+            task.cancel()
+
+    try:
+        result: R = in_thread(blocking(run)).result()
+    except BaseException:  # an interrupt from the keyboard, say: nobody waits any more
+        with suppress(RuntimeError):  # it has ended by itself
+            inner.call_soon_threadsafe(stop)
+        raise
+    return result
+
+
+_ONE_FOR_ALL = ("dialect", "schema")
+"""Columns that may be one value."""
+
+
+def sql_cases_from_columns(
+    *,
+    case_id: Iterable[str],
+    generated: Iterable[str],
+    expected: Iterable[str | Iterable[str] | None] | None = None,
+    expected_tables: Iterable[Iterable[str] | None] | None = None,
+    is_valid: Iterable[bool | None] | None = None,
+    safety_valid: Iterable[bool | None] | None = None,
+    should_pass: Iterable[bool | None] | None = None,
+    expected_safe: Iterable[bool | None] | None = None,
+    errors: Iterable[Iterable[str] | None] | None = None,
+    confidence: Iterable[str | None] | None = None,
+    dialect: str | Iterable[str | None] | None = None,
+    schema: str
+    | Mapping[str, Mapping[str, str]]
+    | Iterable[str | Mapping[str, Mapping[str, str]] | None]
+    | None = None,
+    question: Iterable[str | None] | None = None,
+) -> tuple[SqlCase, ...]:
+    """
+    Make a `SqlCase` of each row of a table, for `score_sql_cases`.
+
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``.  In all
+    but the first two an entry that is missing (None, NaN, ``pd.NA``) is not known of that case,
+    as a column that is not given is not known of any.
+
+    Args:
+        case_id: The name of each case.
+        generated: The query that was generated.
+        expected: The reference query, or a list of several accepted ones.
+        expected_tables: Lists of the right tables.
+        is_valid: Whether the validator accepted each query.
+        safety_valid: Whether the validator called it safe.
+        should_pass: Whether the validator ought to accept it.
+        expected_safe: Whether it is safe, where that differs from *should_pass*.
+        errors: Lists of the validator's messages.
+        confidence: What the model stated of itself: high, medium or low.
+        dialect: The dialect of each query, or one for all.
+        schema: The tables of each, as text or as table -> column -> type, or one for all.
+        question: What was asked.
+
+    Returns:
+        The cases, in the order of the rows.
+
+    Raises:
+        InputError: If the columns differ in length or are empty, or as `SqlCase`.
+        TypeError: If a column is none, or as `SqlCase`.
+
+    Examples:
+        >>> cases = sql_cases_from_columns(
+        ...     case_id=["q1", "q2"],
+        ...     generated=["SELECT 1", "SELECT x FROM t"],
+        ...     expected=["SELECT 1", None],
+        ...     dialect="sqlite",
+        ... )
+        >>> cases[1].expected, cases[1].dialect
+        (None, 'sqlite')
+        >>> sql_cases_from_columns(case_id=["q1"], generated=["SELECT 1"], is_valid=["yes"])
+        Traceback (most recent call last):
+        ...
+        TypeError: row 0: is_valid must be True or False, got 'yes'
+    """
+    case_ids = check_items("case_id", as_builtins(case_id), what="strings")
+
+    def entries(name: str, values: Any) -> tuple[Any, ...]:
+        if name in _ONE_FOR_ALL and (isinstance(values, str) or is_mapping(values)):
+            return (values,) * len(case_ids)
+        items = check_items(name, as_builtins(values), what="entries")
+        check_same_length(name, len(items), "case_id", len(case_ids))
+        check_same_order("case_id", case_id, name, values)
+        return items
+
+    columns = {
+        "case_id": case_ids,
+        "generated": generated,
+        "expected": expected,
+        "expected_tables": expected_tables,
+        "is_valid": is_valid,
+        "safety_valid": safety_valid,
+        "should_pass": should_pass,
+        "expected_safe": expected_safe,
+        "errors": errors,
+        "confidence": confidence,
+        "dialect": dialect,
+        "schema": schema,
+        "question": question,
+    }
+    given = {name: entries(name, values) for name, values in columns.items() if values is not None}
+    rows = zip(*given.values(), strict=True)
+    return tuple(_case(i, dict(zip(given, row, strict=True))) for i, row in enumerate(rows))
+
+
+def _case(i: int, row: dict[str, Any]) -> SqlCase:
+    case: dict[str, Any] = {"case_id": None, "generated": None}  # refused unless known
+    case |= {name: as_builtins(value) for name, value in row.items() if not is_missing(value)}
+    try:
+        return SqlCase(**case)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"row {i}: {error}") from None
+
 
 CHUNK_SIZE = 500
 """Cases that are computed before the event loop and the progress hear of them."""
@@ -53,9 +536,6 @@ MAX_CONCURRENCY = 50
 
 MAX_KINDS = 3
 """Kinds of failures that a report's text names, the most frequent first."""
-
-R = TypeVar("R")
-Progress = Callable[[int, int], object]
 
 
 @attrs.frozen(kw_only=True)
@@ -161,8 +641,6 @@ def score_sql_cases(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: cases must be a non-empty sequence of SqlCase, got ()
-
-    .. versionadded:: 0.1.0
     """
     items = check_records("cases", cases, SqlCase)
     return run_to_end(
@@ -210,8 +688,6 @@ async def ascore_sql_cases(
         >>> case = SqlCase(case_id="q1", generated="SELECT 1", expected="SELECT 1;")
         >>> asyncio.run(ascore_sql_cases([case])).n_by_method
         {'identical': 1}
-
-    .. versionadded:: 0.1.0
     """
     items = check_records("cases", cases, SqlCase)
     optional_judge(judge)

@@ -1,4 +1,4 @@
-"""Score generated code from what a build and a test run reported: `code_score`, `code_scores`."""
+"""Score generated code from what a build and a test run reported: `code_score`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._checks import (
+from scorekit._core.checks import (
     check_bounded_count,
     check_flag,
     check_instance,
     check_number,
     check_same_length,
+    check_text,
     store,
 )
-from scorekit._columns import check_count_column, check_flag_column, check_same_order
-from scorekit._records import Record
+from scorekit._core.columns import (
+    check_count_column,
+    check_flag_column,
+    check_same_order,
+)
 from scorekit.errors import refuse
+from scorekit.records import Record
 
 WARNINGS_TO_ZERO = 10
 """Lint warnings at which the lint component reaches 0: a tenth is lost for each one."""
@@ -119,8 +124,6 @@ def code_score(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: passed must be an integer >= 0, got -1
-
-    .. versionadded:: 0.1.0
     """
     compiled = check_flag("compiled", compiled)
     passed = check_bounded_count("passed", passed)
@@ -142,7 +145,7 @@ def code_score(
     )
 
 
-def code_scores(
+def code_scores_from_columns(
     *,
     compiled: Iterable[bool],
     passed: Iterable[int] | None = None,
@@ -170,14 +173,13 @@ def code_scores(
         TypeError: If an entry is not a boolean, or not an integer.
 
     Examples:
-        >>> code_scores(compiled=[True, True, False], passed=[2, 1, 5], failed=[0, 1, 0]).tolist()
-        [1.0, 0.75, 0.0]
-        >>> code_scores(compiled=[True, True], passed=[1])
+        >>> scores = code_scores_from_columns(compiled=[True, True], passed=[2, 1], failed=[0, 1])
+        >>> scores.tolist()
+        [1.0, 0.75]
+        >>> code_scores_from_columns(compiled=[True, True], passed=[1])
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: passed and compiled must be equally long, got 1 and 2
-
-    .. versionadded:: 0.1.0
     """
     check_instance("weights", weights, CodeWeights)
     flags = check_flag_column("compiled", compiled)
@@ -208,3 +210,67 @@ def _weigh(tests: Any, clippy: Any, weights: CodeWeights) -> Any:
     size = math.frexp(sum(parts))[1]
     a, b, c = (math.ldexp(part, -size) for part in parts)  # exact; no product can underflow
     return (a + b * tests + c * clippy) / (a + b + c)
+
+
+@attrs.frozen(kw_only=True)
+class CodeSample(Record):
+    """
+    One generated program and what came of it; several with one *case_id* are its attempts.
+
+    None means not measured.
+
+    Raises:
+        InputError: If an id is empty, a number negative or not finite, or a count above 2**53.
+        TypeError: If a field has the wrong type.
+
+    Examples:
+        >>> CodeSample(case_id="fizzbuzz", model="a", compiled=True, passed=3).correct
+        True
+        >>> CodeSample(case_id="fizzbuzz", model="a", compiled=True, passed=-3)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: passed must be an integer >= 0, got -3
+    """
+
+    case_id: str
+    model: str
+    compiled: bool
+    passed: int = 0
+    """Tests passed; this and all counts at most 2**53."""
+    failed: int = 0
+    """Tests failed."""
+    warnings: int = 0
+    """Lint warnings."""
+    cost_usd: float | None = None
+    latency_seconds: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        """Check every field under its own name; store it as the builtin of its annotation."""
+        check_text("case_id", self.case_id)
+        check_text("model", self.model)
+        store(self, "compiled", check_flag("compiled", self.compiled))
+        for name in ("passed", "failed", "warnings", "input_tokens", "output_tokens"):
+            value = getattr(self, name)
+            if name in _REQUIRED:
+                store(self, name, check_bounded_count(name, value))
+            elif value is not None:
+                store(self, name, check_bounded_count(name + _UNLESS_NONE, value))
+        for name in MEASURED:
+            if getattr(self, name) is not None:
+                store(self, name, check_number(name + _UNLESS_NONE, getattr(self, name), 0.0))
+
+    @property
+    def correct(self) -> bool:
+        """Whether it compiled, at least one test ran and none failed; warnings do not matter."""
+        return bool(self.compiled and self.passed and not self.failed)
+
+
+_REQUIRED = {"passed", "failed", "warnings"}
+_UNLESS_NONE = ", None where not measured,"  # data frames make NaN of it
+
+
+COUNTS = ("passed", "failed", "warnings")
+MEASURED = ("cost_usd", "latency_seconds")
+TOKENS = ("input_tokens", "output_tokens")

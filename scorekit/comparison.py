@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import html
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from operator import itemgetter
 from statistics import fmean
@@ -11,32 +14,248 @@ from typing import ClassVar, Literal, NamedTuple
 import attrs
 import numpy as np
 
-from scorekit._changes import (
-    CaseChange,
-    as_markdown,
-    as_text,
-    escaped,
-    listed,
-    margin_line,
-    notes,
-    suite_line,
+from scorekit._core.checks import (
+    check_choice,
+    check_flag,
+    check_items,
+    check_number,
+    is_flag,
+    is_ordered,
 )
-from scorekit._checks import check_choice, check_flag, check_number
-from scorekit._comparison_sides import Cases, Comparable, Suite, kind, read
-from scorekit._differences import DECIMAL_NOISE, Groups
-from scorekit._exact_tests import change_p_value
-from scorekit._notebook import page
-from scorekit._records import FrozenMapping, Report, is_mapping
-from scorekit._verdict import (
+from scorekit._core.notebook import page
+from scorekit._stats.bounded import DECIMAL_NOISE, Groups
+from scorekit._stats.exact_tests import change_p_value
+from scorekit.cases import SqlReport, failed
+from scorekit.errors import RegressionError, one_line, refuse, shown
+from scorekit.records import FrozenMapping, Record, Report, is_mapping
+from scorekit.reports import CodeReport
+from scorekit.verdicts import (
     ADJUSTMENTS,
     Attempts,
+    MarginVerdict,
     SuiteVerdict,
     adjusted,
     adjusted_p_values,
     case_means,
     suite_verdict,
 )
-from scorekit.errors import RegressionError, one_line, refuse, shown
+
+MAX_ROWS = 20
+"""Changes of each kind that a text rendering lists before it only counts them."""
+
+
+@attrs.frozen(kw_only=True)
+class CaseChange(Record):
+    """One case in both reports, or in one of them (the other side is None)."""
+
+    case_id: str
+    model: str | None
+    """The model, None where the two sides hold different ones or none is known."""
+    metric: str
+    baseline: float | None
+    """Mean score over the attempts, in ``[0, 1]``."""
+    current: float | None
+    """Mean score over the attempts, in ``[0, 1]``."""
+    delta: float | None
+    """``current - baseline``; negative is worse."""
+    p_value: float | None
+    """
+    Fisher's exact test of this case's attempts, one-sided in the direction of the change.
+
+    None where a side is missing, or an attempt not scored 0 or 1.  It only describes: by chance
+    alone up to ten in a hundred unchanged cases fall below .05, five in either direction.  The
+    suite verdict decides.
+    """
+
+
+def as_text(title: str, changes: tuple[CaseChange, ...]) -> list[str]:
+    """Return the lines of plain text for one list of changes."""
+    width = max((len(_label(change)) for change in changes[:MAX_ROWS]), default=0)
+    lines = [f"{title}: {len(changes)}"]
+    lines += [f"  {_label(change):<{width}}  {_shift(change)}" for change in changes[:MAX_ROWS]]
+    if len(changes) > MAX_ROWS:
+        lines.append(f"  and {len(changes) - MAX_ROWS} more")
+    return lines
+
+
+def as_markdown(title: str, changes: tuple[CaseChange, ...]) -> list[str]:
+    """Return the lines of Markdown for one list of changes."""
+    lines = ["", f"**{title}: {len(changes)}**"]
+    if changes:
+        lines += ["", "| case | metric | baseline | current | change |"]
+        lines.append("|---|---|---:|---:|---:|")
+    lines += [
+        f"| {escaped(_label(change))} | {escaped(change.metric)} | "
+        f"{_number(change.baseline)} | {_number(change.current)} | "
+        f"{_number(change.delta, sign='+')} |"
+        for change in changes[:MAX_ROWS]
+    ]
+    if len(changes) > MAX_ROWS:
+        lines += ["", f"and {len(changes) - MAX_ROWS} more"]
+    return lines
+
+
+def listed(what: str, changes: tuple[CaseChange, ...]) -> str:
+    """Name the first changes in one sentence."""
+    names = ", ".join(_label(change) for change in changes[:5])
+    more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""  # noqa: PLR2004 - as above
+    return f"{len(changes)} {what}: {names}{more}"
+
+
+def suite_line(suite: SuiteVerdict) -> str:
+    """Return a suite's change, interval, test and p values."""
+    level = f"{100 * suite.interval.confidence_level:g} %"
+    low, high = suite.interval.low, suite.interval.high
+    cases = f"{suite.n_cases} case{'s' * (suite.n_cases > 1)}"
+    if suite.n_groups is not None:
+        cases += f" in {suite.n_groups} group{'s' * (suite.n_groups > 1)}"
+    p_value = f"p = {suite.p_value:.2g}"
+    if suite.adjusted_p_value != suite.p_value:
+        p_value += f", adjusted {suite.adjusted_p_value:.2g}"
+    return (
+        f"{suite.delta:+.3f} [{low:+.3f}, {high:+.3f}] ({level}, {suite.test}, {p_value}, {cases})"
+    )
+
+
+def notes(suite: SuiteVerdict) -> list[str]:
+    """Return what else there is to say of a suite: what would have been seen, the margin."""
+    effect = suite.minimum_detectable_effect
+    if effect is None:
+        single = "case" if suite.n_groups is None else "group"
+        found = [f"one {single} cannot show how large a change would have been seen"]
+    elif effect > 1:
+        found = ["not even a change from 0 to 1 would have been seen four times in five"]
+    else:
+        found = [f"a change of {effect:.3f} would have been seen four times in five"]
+    if suite.within_margin is not None:
+        found.append(margin_line(suite.within_margin))
+    return found
+
+
+def margin_line(verdict: MarginVerdict) -> str:
+    """Return what is known about the margin, and from which interval."""
+    low, high = verdict.interval.low, verdict.interval.high
+    return f"margin {verdict.margin:g}: {verdict.verdict} [{low:+.3f}, {high:+.3f}]"
+
+
+def escaped(text: str) -> str:
+    """Return *text* such that Markdown shows it as it is, on one line."""
+    return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(one_line(text), quote=False))
+
+
+def _label(change: CaseChange) -> str:
+    parts = [change.case_id]
+    if change.model is not None:
+        parts.append(change.model)
+    return one_line(" / ".join(parts))
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "-" if value is None else f"{value:{sign}.3f}"
+
+
+def _shift(change: CaseChange) -> str:
+    text = f"{one_line(change.metric)} {_number(change.baseline)} -> {_number(change.current)}"
+    return text if change.delta is None else f"{text} ({change.delta:+.3f})"
+
+
+Comparable = CodeReport | SqlReport | Mapping[str, float | Iterable[float]]
+
+
+Suite = tuple[str, str | None]
+"""A metric, and the model whose scores it holds; None where none is known."""
+
+Cases = dict[str, tuple[float, ...]]
+"""The scores of the attempts at each case."""
+
+
+class Side(NamedTuple):
+    """One run: the scores of each suite, and what only an instrument's failure is known of."""
+
+    suites: dict[Suite, Cases]
+    failing: frozenset[tuple[Suite, str]]
+
+    @property
+    def models(self) -> set[str | None]:
+        """Return the models in it."""
+        return {model for _, model in self.suites}
+
+    def keyed(self, *, by_case: bool) -> dict[Suite, Cases]:
+        """Return the scores, without their model where cases alone are to be paired."""
+        if not by_case:
+            return self.suites
+        return {(metric, None): cases for (metric, _), cases in self.suites.items()}
+
+    def name(self, default: str) -> str:
+        """Return the model, or *default* where there is not exactly one."""
+        names = [model for model in self.models if model is not None]
+        return names[0] if len(names) == 1 else default
+
+
+def kind(run: object) -> str:
+    """Return the word that says what kind of run *run* is."""
+    return type(run).__name__ if isinstance(run, CodeReport | SqlReport) else "mapping"
+
+
+def read(name: str, run: object) -> Side:
+    """Read a report or a mapping; refuse anything else, and a run without cases."""
+    failing: frozenset[tuple[Suite, str]] = frozenset()
+    suites: dict[Suite, Cases] = {}
+    if isinstance(run, CodeReport):
+        by_model: defaultdict[str, Cases] = defaultdict(dict)
+        for c in run.cases:
+            by_model[c.model][c.case_id] = c.scores
+        suites = {("code_score", model): cases for model, cases in by_model.items()}
+    elif isinstance(run, SqlReport):
+        suites, failing = _sql_suites(run)
+    elif is_mapping(run):
+        cases = {_case_id(name, c): _scores(name, c, value) for c, value in run.items()}
+        suites = {("score", None): cases} if cases else {}
+    else:
+        refuse(name, "a CodeReport, a SqlReport or a mapping from case to score", run, TypeError)
+    if not suites and not failing:
+        refuse(name, "a run with at least one case", {})
+    return Side(suites, failing)
+
+
+def _sql_suites(report: SqlReport) -> tuple[dict[Suite, Cases], frozenset[tuple[Suite, str]]]:
+    """Return the scores by metric and case, and what has only placeholders for scores."""
+    suites: dict[Suite, Cases] = {}
+    failing: set[tuple[Suite, str]] = set()
+    for case in report.cases:
+        for metric, result in case.metrics().items():
+            suite, case_id = (metric, None), case.case_id
+            if failed(result):
+                failing.add((suite, case_id))
+            else:
+                cases = suites.setdefault(suite, {})
+                cases[case_id] = (*cases.get(case_id, ()), result.score)
+    return suites, frozenset(
+        (suite, case_id) for suite, case_id in failing if case_id not in suites.get(suite, ())
+    )
+
+
+def _case_id(name: str, case: object) -> str:
+    if not isinstance(case, str):
+        refuse(f"a case of {name}", "a string", case, TypeError)
+    return case
+
+
+def _scores(side: str, case: str, value: object) -> tuple[float, ...]:
+    if type(value) is float and 0.0 <= value <= 1.0:
+        return (value,)
+    name = f"{side}[{shown(case)}]"
+    if is_ordered(value) or isinstance(value, str):
+        items = check_items(name, value, what="scores")
+        return tuple(_score(f"{name}[{i}]", item) for i, item in enumerate(items))
+    return (_score(name, value),)
+
+
+def _score(name: str, value: object) -> float:
+    return (
+        float(check_flag(name, value)) if is_flag(value) else check_number(name, value, 0.0, 1.0)
+    )
+
 
 Adjustment = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]
 
@@ -170,7 +389,7 @@ def compare_reports(
     current: Comparable,
     *,
     threshold: float = 0.05,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     clusters: Mapping[str, str | int] | None = None,
     margin: float | None = None,
     adjustment: Adjustment = "holm",
@@ -193,9 +412,9 @@ def compare_reports(
     cases come in *clusters* it is a t test on the mean change over the cases with the jackknife's
     error over clusters: CR1 and as many degrees of freedom as clusters less one where these are
     equally large; otherwise the effective number of clusters counts.  It reads ``"regressed"`` or
-    ``"improved"`` where the interval lies wholly on one side of zero; otherwise ``"no evidence"``
-    if a change of *threshold* would have been seen with 80 % power, and ``"inconclusive"`` if it
-    would not.
+    ``"improved"`` where the interval lies wholly on one side of zero; otherwise
+    ``"no change detected"`` if a change of *threshold* would have been seen with 80 % power, and
+    ``"inconclusive"`` if it would not.
     Where nothing varies no test says anything: the interval is then Wilson's bound on the share
     of cases that could have changed unseen.  Intervals are cut to the possible ``[-1, 1]``.
 
@@ -206,7 +425,7 @@ def compare_reports(
     With a *margin* each suite also says whether it is shown to be no worse than by that much.
     That verdict rests on an interval of its own, which bounds rises and falls apart, so that a
     few cases without a loss do not prove that there is none; it errs with a chance of half of
-    ``1 - confidence``.  To ask that all suites hold their margin needs no adjustment.
+    ``1 - confidence_level``.  To ask that all suites hold their margin needs no adjustment.
 
     Args:
         baseline: The run to compare with: a report (of a `SqlReport` each metric is compared by
@@ -214,13 +433,13 @@ def compare_reports(
             ``[0, 1]`` (booleans count 0 and 1).
         current: The run to judge, of the same kind.
         threshold: Smallest change of a case that does not count, in ``[0, 1]``.
-        confidence: Level of the suite's interval, in ``(0, 1)``.
+        confidence_level: Level of the suite's interval, in ``(0, 1)``.
         clusters: Group of each case, by case id, where cases are related: questions on one
             database, tasks from one repository.  It may name other cases too.
         margin: Largest loss of the suite that is still acceptable, in ``(0, 1)``.
         adjustment: How several suites allow for their number: ``"holm"`` keeps the chance of any
             false alarm, ``"benjamini-hochberg"`` the share of false ones among the alarms to be
-            expected, at ``1 - confidence``, ``"benjamini-yekutieli"`` that share however the
+            expected, at ``1 - confidence_level``, ``"benjamini-yekutieli"`` that share however the
             suites depend on each other; ``"none"`` lets each speak for itself.
         test: ``"auto"`` as above; ``"t"`` for the paired t test also where every attempt scored 0
             or 1: each case is then one observation, and the verdict is about cases like these.
@@ -254,11 +473,9 @@ def compare_reports(
         Economics and Statistics 99(4), 2017, for clusters.
         Zou and Donner, "Construction of confidence limits about effect measures: a general
         approach", Statistics in Medicine 27(10), 2008, for the interval under a margin.
-
-    .. versionadded:: 0.1.0
     """
     threshold = check_number("threshold", threshold, 0.0, 1.0)
-    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     if margin is not None:
         margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
     check_choice("adjustment", adjustment, ADJUSTMENTS)
@@ -283,7 +500,7 @@ def compare_reports(
             pair.before,
             pair.after,
             threshold=threshold,
-            confidence=confidence,
+            confidence_level=confidence_level,
             groups=None if clusters is None else _groups(clusters, pair.case_ids),
             margin=margin,
             by_attempts=test == "auto",
@@ -392,7 +609,7 @@ def _verdict_line(title: str, suite: SuiteVerdict) -> str:
     return f"{one_line(title)}: {suite.verdict}, {suite_line(suite)}"
 
 
-_SEVERITY = ("regressed", "inconclusive", "no evidence", "improved")
+_SEVERITY = ("regressed", "inconclusive", "no change detected", "improved")
 
 
 def _looks(suite: SuiteVerdict) -> tuple[int, float]:

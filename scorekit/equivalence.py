@@ -6,22 +6,16 @@ from typing import Final, Literal
 
 import attrs
 
-from scorekit._checks import check_choice, check_count, check_number, check_text
-from scorekit._records import Record
-from scorekit._row_comparison import (
-    Row,
-    Rows,
-    same_bag,
-    same_in_some_column_order,
-    same_set,
-)
-from scorekit._sql import check_dialect
-from scorekit._sql_canonical import prove
-from scorekit._sql_faithful import UnfaithfulError
-from scorekit._sql_reading import read_pair
-from scorekit._sql_refutation import Difference, Same, refute
-from scorekit._sql_schema import Keys, Schema, read_schema
+from scorekit._core.checks import check_choice, check_count, check_number, check_text
+from scorekit._sql.parsing import check_dialect
+from scorekit._sql.prove.canonical import prove
+from scorekit._sql.refute.faithful import UnfaithfulError
+from scorekit._sql.refute.reading import read_pair
+from scorekit._sql.refute.search import Difference, Same, refute
+from scorekit._sql.rows import Row, Rows, same_bag, same_in_some_column_order, same_set
+from scorekit._sql.schema import Keys, Schema, read_schema
 from scorekit.errors import one_line
+from scorekit.records import Record
 
 MAX_DATABASES: Final = 10_000
 """Most databases that `sql_equivalence` tries."""
@@ -105,7 +99,7 @@ def sql_equivalence(
     schema: Schema | None = None,
     keys: Keys | None = None,
     dialect: str | None = None,
-    rows: Literal["bag", "set"] = "bag",
+    semantics: Literal["bag", "set"] = "bag",
     row_order: Literal["auto", "ignored"] = "auto",
     column_order: Literal["significant", "ignored"] = "significant",
     tolerance: float = 1e-9,
@@ -116,9 +110,9 @@ def sql_equivalence(
     Decide whether two queries mean the same, by proof or by counterexample, without a model.
 
     Queries are equal if they have equal results on every database that the schema and the keys
-    allow.  Results are equal if they hold the same rows equally often (*rows* ``"bag"``) or at
-    least once each (``"set"``); cells are compared in the order of the columns, whatever these
-    are called.  Where both queries end in an ORDER BY, a row that one query puts before another
+    allow.  Results are equal if they hold the same rows equally often (*semantics* ``"bag"``)
+    or at least once each (``"set"``); cells are compared in the order of the columns, whatever
+    these are called.  Where both queries end in an ORDER BY, a row that one puts before another
     must not come after it in the other; rows that an ORDER BY leaves tied have no order.  Whole
     numbers are compared exactly; two numbers of which one is a fraction are equal if they differ
     by at most *tolerance* times the larger of 1 and both.  NULL equals NULL.
@@ -141,7 +135,7 @@ def sql_equivalence(
         keys: The key of a table, a column or a tuple of columns, or a list of tuples where
             there are several.  Rows differ in it, and it is never NULL.
         dialect: SQL dialect of both, as sqlglot names it.
-        rows: ``"bag"``, or ``"set"`` where repeated rows do not matter.
+        semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter.
         row_order: ``"auto"``, or ``"ignored"`` where order never matters.
         column_order: ``"significant"``, or ``"ignored"`` where the results may have their columns
             in any order.
@@ -177,15 +171,13 @@ def sql_equivalence(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: n_databases must be an integer in [1, 10000], got 0
-
-    .. versionadded:: 0.1.0
     """
     texts = check_text("a", a, empty=True), check_text("b", b, empty=True)
     named = check_dialect(dialect)
-    check_choice("rows", rows, ("bag", "set"))
+    check_choice("semantics", semantics, ("bag", "set"))
     check_choice("row_order", row_order, ("auto", "ignored"))
     check_choice("column_order", column_order, ("significant", "ignored"))
-    same = _same(rows, column_order, check_number("tolerance", tolerance, 0.0))
+    same = _same(semantics, column_order, check_number("tolerance", tolerance, 0.0))
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
     known = read_schema(schema, keys, named)
@@ -195,7 +187,7 @@ def sql_equivalence(
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     if pair.first == pair.second:
         return SqlEquivalence(verdict="proved", reason="the queries are identical")
-    proof = prove(pair.first, pair.second, schema=known, dialect=named, rows=rows)
+    proof = prove(pair.first, pair.second, schema=known, dialect=named, semantics=semantics)
     if proof is not None:
         return SqlEquivalence(
             verdict="proved",
@@ -224,8 +216,8 @@ def sql_equivalence(
     )
 
 
-def _same(rows: str, column_order: str, tolerance: float) -> Same:
-    compare = same_set if rows == "set" else same_bag
+def _same(semantics: str, column_order: str, tolerance: float) -> Same:
+    compare = same_set if semantics == "set" else same_bag
 
     def same(first: Rows, second: Rows) -> bool:
         if first and second and len(first[0]) != len(second[0]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
-from scorekit._checks import (
+from scorekit._core.checks import (
     check_bounded_count,
     check_choice,
     check_count,
@@ -18,9 +18,9 @@ from scorekit._checks import (
     check_text,
     store,
 )
-from scorekit._columns import check_clusters, check_number_column
-from scorekit._records import Record
+from scorekit._core.columns import check_clusters, check_number_column
 from scorekit.errors import refuse
+from scorekit.records import Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,15 +38,15 @@ class Interval(Record):
     A confidence interval; ``str()`` shows the two ends to 4 significant digits.
 
     Raises:
-        InputError: If *low* is above *high*, an end is NaN, *confidence* is not in (0, 1), or
-            *method* is empty.
+        InputError: If *low* is above *high*, an end is NaN, *confidence_level* is not in
+            (0, 1), or *method* is empty.
         TypeError: If a number is not one, or *method* not a string.
 
     Examples:
-        >>> interval = Interval(low=0.25, high=2 / 3, confidence=0.95, method="wilson")
+        >>> interval = Interval(low=0.25, high=2 / 3, confidence_level=0.95, method="wilson")
         >>> print(interval)
         [0.25, 0.6667]
-        >>> Interval(low=0.5, high=0.25, confidence=0.95, method="wilson")
+        >>> Interval(low=0.5, high=0.25, confidence_level=0.95, method="wilson")
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: high must be a number >= low = 0.5, got 0.25
@@ -56,7 +56,7 @@ class Interval(Record):
     """Lower end, inside the interval."""
     high: float
     """Upper end, inside the interval; ``inf`` where the data set no bound."""
-    confidence: float
+    confidence_level: float
     """How often intervals made this way hold the true value, in (0, 1)."""
     method: str
     """How it was made, e.g. ``"wilson"``."""
@@ -67,8 +67,10 @@ class Interval(Record):
             end = getattr(self, name)
             if end not in (-math.inf, math.inf):
                 store(self, name, check_number(name, end))
-        confidence = check_number("confidence", self.confidence, 0.0, 1.0, open_ends=True)
-        store(self, "confidence", confidence)
+        confidence_level = check_number(
+            "confidence_level", self.confidence_level, 0.0, 1.0, open_ends=True
+        )
+        store(self, "confidence_level", confidence_level)
         check_text("method", self.method)
         if self.low > self.high:
             refuse("high", f"a number >= low = {self.low}", self.high)
@@ -82,15 +84,15 @@ def proportion_interval(
     n_successes: int,
     n_trials: int,
     *,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     method: Literal["wilson", "jeffreys", "clopper-pearson", "bayes-uniform"] = "wilson",
 ) -> Interval:
     """
     Bound the success rate behind *n_successes* in *n_trials* independent trials.
 
-    Wilson's score interval covers the true rate *confidence* of the time on average over
+    Wilson's score interval covers the true rate *confidence_level* of the time on average over
     rates; Jeffreys' is the Bayesian one under a Beta(1/2, 1/2) prior; Clopper and Pearson's covers
-    at least *confidence* of the time at every rate, and is wider for it. With these three no
+    at least *confidence_level* of the time at every rate, and is wider for it. With these three no
     success makes the lower end exactly 0, no failure the upper end exactly 1. ``"bayes-uniform"``
     is the middle of the posterior under a uniform prior, as it stands: where no trial succeeded,
     or all did, it leaves out the share seen.
@@ -98,15 +100,15 @@ def proportion_interval(
     Args:
         n_successes: Trials that succeeded (count, at most *n_trials*).
         n_trials: Trials made (count, 1 to 2**53).
-        confidence: Share of such intervals that hold the true rate, in (0, 1).
+        confidence_level: Share of such intervals that hold the true rate, in (0, 1).
         method: ``"wilson"``, ``"jeffreys"``, ``"clopper-pearson"`` or ``"bayes-uniform"``.
 
     Returns:
         An `Interval` within [0, 1]; all methods but the last contain ``n_successes / n_trials``.
 
     Raises:
-        InputError: If a count or *confidence* is out of range, or *method* is unknown.
-        TypeError: If a count is not an integer, or *confidence* not a number.
+        InputError: If a count or *confidence_level* is out of range, or *method* is unknown.
+        TypeError: If a count is not an integer, or *confidence_level* not a number.
 
     Examples:
         >>> print(proportion_interval(1, 10))
@@ -121,18 +123,16 @@ def proportion_interval(
         Science 16(2), 2001, compares the first three.
         Bowyer, Aitchison and Ivanova, "Position: Don't use the CLT in LLM evals with fewer than a
         few hundred datapoints", arXiv:2503.01747, for the uniform prior.
-
-    .. versionadded:: 0.1.0
     """
     n = check_bounded_count("n_trials", n_trials, 1)
     successes = check_count("n_successes", n_successes, 0, n, high_name="n_trials")
-    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     check_choice("method", method, _METHODS)
     if method == "wilson" or min(successes, n - successes) > WIDE:
-        low, high = wilson(successes / n, n, normal_quantile(confidence))
+        low, high = wilson(successes / n, n, normal_quantile(confidence_level))
     else:
-        low, high = _beta_ends(successes, n, confidence, method)
-    return Interval(low=low, high=high, confidence=confidence, method=method)
+        low, high = _beta_ends(successes, n, confidence_level, method)
+    return Interval(low=low, high=high, confidence_level=confidence_level, method=method)
 
 
 def wilson(p: float, n: float, quantile: float) -> tuple[float, float]:
@@ -150,8 +150,10 @@ def wilson(p: float, n: float, quantile: float) -> tuple[float, float]:
     return min(low, p), min(max(high, p), 1.0)
 
 
-def _beta_ends(successes: int, n: int, confidence: float, method: str) -> tuple[float, float]:
-    failures, tail = n - successes, (1.0 - confidence) / 2.0
+def _beta_ends(
+    successes: int, n: int, confidence_level: float, method: str
+) -> tuple[float, float]:
+    failures, tail = n - successes, (1.0 - confidence_level) / 2.0
     if method == "bayes-uniform":
         low = _beta_quantile(successes + 1.0, failures + 1.0, tail)
         return low, max(low, _beta_quantile(successes + 1.0, failures + 1.0, tail, upper=True))
@@ -184,7 +186,7 @@ def mean_interval(
     values: Iterable[float],
     *,
     clusters: Iterable[Hashable] | None = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> Interval:
     """
     Bound the mean behind *values*, one for each task.
@@ -203,14 +205,14 @@ def mean_interval(
             column.
         clusters: A label for each value, equal where values belong together (several questions
             on one database); None where every value stands by itself.
-        confidence: Share of such intervals that hold the true mean, in (0, 1).
+        confidence_level: Share of such intervals that hold the true mean, in (0, 1).
 
     Returns:
         An `Interval` around the mean, of method ``"t"`` or ``"clustered t"``.
 
     Raises:
         InputError: If *values* is empty or holds NaN or infinity, *clusters* differs in length,
-            or *confidence* is out of range.
+            or *confidence_level* is out of range.
         TypeError: If a value is not a number, or a label not hashable.
 
     Examples:
@@ -228,21 +230,19 @@ def mean_interval(
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
         Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of
         Economics and Statistics 99(4), 2017, for clusters.
-
-    .. versionadded:: 0.1.0
     """
     numbers = check_number_column("values", values)
-    confidence = check_number("confidence", confidence, 0.0, 1.0, open_ends=True)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     codes = check_clusters(clusters, numbers.size, "values", values)
     scale = float(abs(numbers).max()) or 1.0  # scaled, no square can overflow
     mean = math.fsum(numbers / scale) / numbers.size
     stderr = clustered_stderr(numbers / scale, codes)
     low, high = -math.inf, math.inf
     if stderr is not None:
-        reach = t_quantile(confidence, effective_groups(codes) - 1.0) * stderr
+        reach = t_quantile(confidence_level, effective_groups(codes) - 1.0) * stderr
         low, high = scale * (mean - reach), scale * (mean + reach)
     method = "t" if clusters is None else "clustered t"
-    return Interval(low=low, high=high, confidence=confidence, method=method)
+    return Interval(low=low, high=high, confidence_level=confidence_level, method=method)
 
 
 def clustered_stderr(
@@ -306,17 +306,19 @@ def effective_groups(codes: Sequence[int] | NDArray[np.intp]) -> float:
 
 
 @lru_cache(maxsize=64)
-def normal_quantile(confidence: float) -> float:
-    """Return z such that a standard normal lies in [-z, z] with probability *confidence*."""
-    return -NormalDist().inv_cdf((1.0 - confidence) / 2.0)
+def normal_quantile(confidence_level: float) -> float:
+    """Return z such that a standard normal lies in [-z, z] with probability *confidence_level*."""
+    return -NormalDist().inv_cdf((1.0 - confidence_level) / 2.0)
 
 
 @lru_cache(maxsize=256)
-def t_quantile(confidence: float, df: float) -> float:
-    """Return t such that Student's t lies in [-t, t] with probability *confidence*."""
+def t_quantile(confidence_level: float, df: float) -> float:
+    """Return t such that Student's t lies in [-t, t] with probability *confidence_level*."""
     from scipy.special import stdtrit
 
-    return min(-float(stdtrit(df, (1.0 - confidence) / 2.0)), 1e100)  # its square stays finite
+    return min(
+        -float(stdtrit(df, (1.0 - confidence_level) / 2.0)), 1e100
+    )  # its square stays finite
 
 
 def two_sided_p(statistic: float, df: float) -> float:

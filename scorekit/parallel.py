@@ -12,7 +12,7 @@ from traceback import TracebackException
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 from uuid import uuid4
 
-from scorekit._checks import check_callable, check_count, check_instance, is_ordered
+from scorekit._core.checks import check_callable, check_count, check_instance, is_ordered
 from scorekit.errors import InputError, ItemError, WorkerError, one_line, refuse, shown
 
 T = TypeVar("T")
@@ -73,8 +73,6 @@ def map_scores(
         Traceback (most recent call last):
         ...
         scorekit.errors.ItemError: items[1] failed: TypeError: object of type 'int' has no len()
-
-    .. versionadded:: 0.1.0
     """
     check_callable("function", function)
     if not is_ordered(items):

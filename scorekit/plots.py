@@ -6,15 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from scorekit._calibration_error import CalibrationError
-from scorekit._changes import CaseChange
-from scorekit._checks import check_count, check_instance, check_records, check_text
-from scorekit._code_statistics import CodeReport
-from scorekit._records import is_mapping
-from scorekit.calibration import ConfidenceCalibration
-from scorekit.comparison import Comparison
+from scorekit._core.checks import check_count, check_instance, check_records, check_text
+from scorekit.calibration import CalibrationError, ConfidenceCalibration
+from scorekit.comparison import CaseChange, Comparison
 from scorekit.errors import MissingExtraError, one_line, refuse, shown
 from scorekit.intervals import Interval
+from scorekit.records import is_mapping
+from scorekit.reports import CodeReport
 from scorekit.runs import TierStatistics
 from scorekit.sampling import PassAtK
 
@@ -80,8 +78,6 @@ def plot_reliability(
         Traceback (most recent call last):
         ...
         TypeError: result must be a ConfidenceCalibration or a CalibrationError, got 0.9
-
-    .. versionadded:: 0.1.0
     """
     title, dots = _dots(result)
     own = _axes(ax)
@@ -140,8 +136,6 @@ def plot_pass_at_k(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: results must be a non-empty sequence of PassAtK, got ()
-
-    .. versionadded:: 0.1.0
     """
     curves = _curves(results)
     own = _axes(ax)
@@ -217,8 +211,6 @@ def plot_comparison(
         Traceback (most recent call last):
         ...
         TypeError: comparison must be a Comparison, got [0.5]
-
-    .. versionadded:: 0.1.0
     """
     check_instance("comparison", comparison, Comparison)
     shown = check_count("max_cases", max_cases, 2)
@@ -296,8 +288,6 @@ def plot_cost_quality(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: points must be a non-empty sequence of TierStatistics, got ()
-
-    .. versionadded:: 0.1.0
     """
     places, x_label, y_label = _places(points)
     own = _axes(ax)

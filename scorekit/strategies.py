@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from scorekit._changes import CaseChange
-from scorekit._code_statistics import CaseStatistics, CodeReport, ModelStatistics
-from scorekit._estimate_strategies import (
+from scorekit._strategies.estimates import (
     best_at_k_results,
     calibration_bins,
     calibration_errors,
@@ -31,7 +29,7 @@ from scorekit._estimate_strategies import (
     sql_equivalences,
     table_rows,
 )
-from scorekit._input_strategies import (
+from scorekit._strategies.inputs import (
     CONFIDENCES,
     COUNTS,
     FLAGS,
@@ -50,23 +48,16 @@ from scorekit._input_strategies import (
     suite_counts,
     verdicts,
 )
-from scorekit._records import FrozenMapping, MetricError
-from scorekit._samples import CodeSample
-from scorekit._sql_case import SqlCaseScore, score_sql_case
-from scorekit._sql_strategies import SHOP, sql_queries, sql_schemas, st
-from scorekit._verdict import SuiteVerdict
-from scorekit.calibration import (
-    ConfidenceCalibration,
-    LevelCalibration,
-    confidence_calibration,
-)
-from scorekit.cases import SqlReport, score_sql_cases
-from scorekit.coding import CodeScore, code_score
-from scorekit.comparison import Comparison, compare_reports
+from scorekit._strategies.queries import SHOP, sql_queries, sql_schemas, st
+from scorekit.calibration import ConfidenceCalibration, LevelCalibration, confidence_calibration
+from scorekit.cases import SqlCaseScore, SqlReport, score_sql_case, score_sql_cases
+from scorekit.coding import CodeSample, CodeScore, code_score
+from scorekit.comparison import CaseChange, Comparison, compare_reports
+from scorekit.correctness import QueryCorrectness, query_correctness
 from scorekit.intervals import Interval, proportion_interval
-from scorekit.judge_cache import CacheStatistics
-from scorekit.judging import QueryCorrectness, query_correctness
-from scorekit.reports import CodeTally, code_report
+from scorekit.judges import CacheStatistics
+from scorekit.records import FrozenMapping, MetricError
+from scorekit.reports import CaseStatistics, CodeReport, CodeTally, ModelStatistics, code_report
 from scorekit.runs import (
     CrossTier,
     RunScore,
@@ -86,6 +77,7 @@ from scorekit.validation import (
     safety_validation,
     validation_accuracy,
 )
+from scorekit.verdicts import SuiteVerdict
 
 __all__ = [
     "SHOP",
@@ -162,11 +154,7 @@ METHODS: tuple[Literal["wilson", "jeffreys", "clopper-pearson"], ...] = (
 
 
 def code_score_results() -> st.SearchStrategy[CodeScore]:
-    """
-    Draw results of `scorekit.code_score`.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.code_score`."""
     return st.builds(
         code_score,
         compiled=st.booleans(),
@@ -179,46 +167,30 @@ def code_score_results() -> st.SearchStrategy[CodeScore]:
 
 @st.composite
 def pass_at_k_results(draw: st.DrawFn) -> PassAtK:
-    """
-    Draw results of `scorekit.pass_at_k`, of one task and of suites.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.pass_at_k`, of one task and of suites."""
     counts: dict[str, Any] = draw(sample_counts() | suite_counts())
-    return pass_at_k(**counts, confidence=draw(CONFIDENCES))
+    return pass_at_k(**counts, confidence_level=draw(CONFIDENCES))
 
 
 @st.composite
 def intervals(draw: st.DrawFn) -> Interval:
-    """
-    Draw intervals of a share, by each method of `scorekit.proportion_interval`.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw intervals of a share, by each method of `scorekit.proportion_interval`."""
     n = draw(st.integers(1, 60))
     return proportion_interval(
         draw(st.integers(0, n)),
         n,
-        confidence=draw(CONFIDENCES),
+        confidence_level=draw(CONFIDENCES),
         method=draw(st.sampled_from(METHODS)),
     )
 
 
 def statistics() -> st.SearchStrategy[Statistics]:
-    """
-    Draw results of `scorekit.describe`.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.describe`."""
     return st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=10).map(describe)
 
 
 def tallies() -> st.SearchStrategy[Tally]:
-    """
-    Draw tallies with values in them, and empty ones.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw tallies with values in them, and empty ones."""
     return st.lists(st.floats(-1e9, 1e9), max_size=10).map(_tally)
 
 
@@ -230,11 +202,7 @@ def _tally(values: list[float]) -> Tally:
 
 
 def letter_grades() -> st.SearchStrategy[LetterGrade]:
-    """
-    Draw results of `scorekit.letter_grade`.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.letter_grade`."""
     return UNIT.map(letter_grade)
 
 
@@ -248,8 +216,6 @@ def code_reports(
         max_cases: Most cases (count, at least 1).
         max_models: Most models (count, at least 1).
         max_samples: Most samples in all (count, at least 1).
-
-    .. versionadded:: 0.1.0
     """
     names = st.tuples(
         st.lists(NAMES, min_size=1, max_size=max_cases),
@@ -264,11 +230,7 @@ def code_reports(
 
 
 def code_tallies() -> st.SearchStrategy[CodeTally]:
-    """
-    Draw tallies with samples in them, and empty ones.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw tallies with samples in them, and empty ones."""
     return st.lists(code_samples(), max_size=6).map(_code_tally)
 
 
@@ -279,30 +241,18 @@ def _code_tally(samples: list[CodeSample]) -> CodeTally:
 
 
 def case_statistics() -> st.SearchStrategy[CaseStatistics]:
-    """
-    Draw the cases of reports.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw the cases of reports."""
     return code_reports().flatmap(lambda report: st.sampled_from(report.cases))
 
 
 def model_statistics() -> st.SearchStrategy[ModelStatistics]:
-    """
-    Draw the models of reports.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw the models of reports."""
     return code_reports().flatmap(lambda report: st.sampled_from(report.models))
 
 
 @st.composite
 def comparisons(draw: st.DrawFn) -> Comparison:
-    """
-    Draw results of `scorekit.compare_reports`, with cases that only one side has.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.compare_reports`, with cases that only one side has."""
     attempts = UNIT | st.lists(st.booleans(), min_size=1, max_size=4)
     cases = draw(st.lists(NAMES, min_size=1, max_size=8, unique=True))
     n_before = draw(st.integers(1, len(cases)))
@@ -312,21 +262,13 @@ def comparisons(draw: st.DrawFn) -> Comparison:
 
 
 def suite_verdicts() -> st.SearchStrategy[SuiteVerdict]:
-    """
-    Draw verdicts on suites.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw verdicts on suites."""
     return comparisons().map(lambda comparison: comparison.suite)
 
 
 @st.composite
 def case_changes(draw: st.DrawFn) -> CaseChange:
-    """
-    Draw single changes, with both sides or one.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw single changes, with both sides or one."""
     left, right = draw(st.tuples(st.none() | UNIT, UNIT) | st.tuples(UNIT, st.none()))
     return CaseChange(
         case_id=draw(NAMES),
@@ -340,11 +282,7 @@ def case_changes(draw: st.DrawFn) -> CaseChange:
 
 
 def run_scores() -> st.SearchStrategy[RunScore]:
-    """
-    Draw results of `scorekit.score_run`.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.score_run`."""
     return runs().map(score_run)
 
 
@@ -356,18 +294,12 @@ def tier_statistics_results(
 
     Args:
         tier_ids: What their ids are drawn from.
-
-    .. versionadded:: 0.1.0
     """
     return st.builds(tier_statistics, tier_ids, run_lists())
 
 
 def cross_tiers() -> st.SearchStrategy[CrossTier]:
-    """
-    Draw results of `scorekit.cross_tier` over one to four tiers, the baseline among them.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.cross_tier` over one to four tiers, the baseline among them."""
     tiers = st.lists(run_lists(max_runs=4), min_size=1, max_size=4).map(
         lambda groups: [tier_statistics(f"T{i}", group) for i, group in enumerate(groups)]
     )
@@ -375,21 +307,13 @@ def cross_tiers() -> st.SearchStrategy[CrossTier]:
 
 
 def table_accuracies() -> st.SearchStrategy[TableAccuracy]:
-    """
-    Draw results of `scorekit.table_accuracy`, some for text that is not SQL.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.table_accuracy`, some for text that is not SQL."""
     tables = st.lists(st.sampled_from([*SHOP, "elsewhere"]), max_size=3)
     return st.builds(table_accuracy, sql_queries(max_depth=1) | st.text(max_size=20), tables)
 
 
 def query_correctness_results() -> st.SearchStrategy[QueryCorrectness]:
-    """
-    Draw results of `scorekit.query_correctness`, some of them failed for want of a judge.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.query_correctness`, some of them failed for want of a judge."""
     queries = sql_queries(max_depth=1)
     return st.builds(
         query_correctness,
@@ -401,29 +325,17 @@ def query_correctness_results() -> st.SearchStrategy[QueryCorrectness]:
 
 
 def safety_validations() -> st.SearchStrategy[SafetyValidation]:
-    """
-    Draw results of `scorekit.safety_validation`.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.safety_validation`."""
     return st.builds(safety_validation, safety_valid=st.booleans(), should_pass=st.booleans())
 
 
 def safety_summaries() -> st.SearchStrategy[SafetySummary]:
-    """
-    Draw results of `scorekit.safety_summary`.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.safety_summary`."""
     return st.lists(safety_validations(), min_size=1, max_size=12).map(safety_summary)
 
 
 def validation_accuracies() -> st.SearchStrategy[ValidationAccuracy]:
-    """
-    Draw results of `scorekit.validation_accuracy`.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.validation_accuracy`."""
     return st.builds(
         validation_accuracy,
         is_valid=st.booleans(),
@@ -436,29 +348,17 @@ def validation_accuracies() -> st.SearchStrategy[ValidationAccuracy]:
 
 
 def confidence_calibrations() -> st.SearchStrategy[ConfidenceCalibration]:
-    """
-    Draw results of `scorekit.confidence_calibration`, with and without enough cases.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.confidence_calibration`, with and without enough cases."""
     return confidence_outcomes().map(lambda columns: confidence_calibration(*columns))
 
 
 def level_calibrations() -> st.SearchStrategy[LevelCalibration]:
-    """
-    Draw single levels of calibrations.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw single levels of calibrations."""
     return confidence_calibrations().flatmap(lambda result: st.sampled_from(result.levels))
 
 
 def sql_case_scores() -> st.SearchStrategy[SqlCaseScore]:
-    """
-    Draw results of `scorekit.score_sql_case`.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw results of `scorekit.score_sql_case`."""
     return st.builds(score_sql_case, sql_cases(), judge=st.none() | judges())
 
 
@@ -468,19 +368,13 @@ def sql_reports(*, max_cases: int = 4) -> st.SearchStrategy[SqlReport]:
 
     Args:
         max_cases: Most cases (count, at least 1).
-
-    .. versionadded:: 0.1.0
     """
     cases = st.lists(sql_cases(), min_size=1, max_size=max_cases)
     return st.builds(score_sql_cases, cases, judge=st.none() | judges())
 
 
 def metric_errors() -> st.SearchStrategy[MetricError]:
-    """
-    Draw what a failed metric says of itself.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw what a failed metric says of itself."""
     return st.builds(
         MetricError,
         metric=st.sampled_from(["query_correctness", "table_accuracy"]),
@@ -494,11 +388,7 @@ def metric_errors() -> st.SearchStrategy[MetricError]:
 
 
 def cache_statistics() -> st.SearchStrategy[CacheStatistics]:
-    """
-    Draw what a `scorekit.CachedJudge` says of itself.
-
-    .. versionadded:: 0.1.0
-    """
+    """Draw what a `scorekit.CachedJudge` says of itself."""
     return st.tuples(COUNTS, COUNTS, COUNTS, COUNTS).map(
         lambda n: CacheStatistics(
             n_hits=n[0] + n[1],

@@ -9,8 +9,8 @@ from functools import reduce
 
 import attrs
 
-from scorekit._checks import check_instance, check_items, check_number, check_text
-from scorekit._exact import (
+from scorekit._core.checks import check_instance, check_items, check_number, check_text
+from scorekit._stats.exact import (
     NUMBERS,
     Runs,
     Sums,
@@ -23,8 +23,8 @@ from scorekit._exact import (
     sums_of_few,
     sums_of_runs,
 )
-from scorekit._records import Record
 from scorekit.errors import refuse
+from scorekit.records import Record
 
 FEW = 200
 """Values up to which Python's integers are faster than the first call into arrays."""
@@ -74,8 +74,6 @@ def describe(values: Iterable[float | Decimal | Fraction]) -> Statistics:
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: values[1] must be a finite number, got nan
-
-    .. versionadded:: 0.1.0
     """  # noqa: E501 - a repr is one line
     column = as_column(values)
     if is_tuple(column) and len(column) <= FEW:
@@ -105,8 +103,6 @@ class Tally:
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: values must be a non-empty sequence of numbers, got ()
-
-    .. versionadded:: 0.1.0
     """
 
     __slots__ = ("_stack",)
@@ -245,8 +241,6 @@ def letter_grade(
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: score must be a number in [0, 1], got 85
-
-    .. versionadded:: 0.1.0
     """
     score = check_number("score", score, 0.0, 1.0)
     rows = scale if scale is LETTER_SCALE else _check_scale(scale)

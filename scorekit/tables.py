@@ -5,17 +5,22 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import lru_cache
+from concurrent.futures import Executor
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeGuard
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
-from scorekit._checks import check_text
-from scorekit._records import MetricError, MetricResult, is_mapping, metric_error
-from scorekit._sql import CACHED_CHARS, check_dialect, parse
-from scorekit._sql_tables import tables_of
+from scorekit._core.checks import check_items, check_same_length, check_text
+from scorekit._core.columns import as_builtins
+from scorekit._sql.base_tables import tables_of
+from scorekit._sql.parsing import CACHED_CHARS, check_dialect, parse
 from scorekit.errors import SqlError, refuse
+from scorekit.parallel import Progress, map_scores
+from scorekit.records import MetricError, MetricResult, is_mapping, metric_error
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -70,8 +75,6 @@ def extract_tables(sql: str, *, dialect: str | None = None) -> tuple[str, ...]:
         Traceback (most recent call last):
         ...
         scorekit.errors.SqlError: parse: Expecting ). Line 1, column 9.
-
-    .. versionadded:: 0.1.0
     """
     return _extract(check_text("sql", sql, empty=True), dialect)
 
@@ -113,8 +116,6 @@ def table_accuracy(
     References:
         Jaccard, "Étude comparative de la distribution florale dans une portion des Alpes et des
         Jura", Bulletin de la Société Vaudoise des Sciences Naturelles 37, 1901.
-
-    .. versionadded:: 0.1.0
     """
     check_text("generated", generated, empty=True)
     expected = check_tables("expected_tables", expected_tables)
@@ -222,3 +223,62 @@ def _suffixes(name: str, lengths: set[int]) -> list[str]:
     """Return the ends of a dotted name that have one of these numbers of dots."""
     parts = name.split(".")
     return [".".join(parts[-n - 1 :]) for n in lengths if n < len(parts)]
+
+
+def table_accuracies_from_columns(
+    generated: Iterable[str],
+    expected_tables: Iterable[Iterable[str]],
+    *,
+    dialect: str | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """
+    Score a column of queries; entry *i* is the score `table_accuracy` gives to row *i*.
+
+    SQL that does not parse scores 0.0; ask `table_accuracy` why.
+
+    Args:
+        generated: The SQL, shape ``(N,)``: a list, or a NumPy, pandas, polars or Arrow column.
+        expected_tables: Names of the right tables of each, shape ``(N,)``: a column of lists.
+        dialect: The dialect of all, by sqlglot's name for it; None to try several.
+        executor: Computes in chunks, through `map_scores`; None computes here.
+        progress: Called with the number of queries done and of all queries, from time to time.
+
+    Returns:
+        The scores in ``[0, 1]``, float64, shape ``(N,)``.
+
+    Raises:
+        InputError: If the columns differ in length or are empty, *dialect* is not one that sqlglot
+            knows, a name is empty, or *executor* is shut down.
+        TypeError: If an entry is not a string, or not an iterable of strings.
+        WorkerError: If a worker died and *executor* does not replace it.
+
+    Examples:
+        >>> table_accuracies_from_columns(
+        ...     ["SELECT * FROM users JOIN logs USING (id)", "SELECT ("], [["users"], ["users"]]
+        ... ).tolist()
+        [0.5, 0.0]
+        >>> table_accuracies_from_columns(["SELECT 1"], [[], []])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: expected_tables and generated must be equally long, got 2 and 1
+    """
+    check_dialect(dialect)
+    queries = check_items("generated", as_builtins(generated), what="strings")
+    columns = check_items("expected_tables", as_builtins(expected_tables), what="lists of strings")
+    check_same_length("expected_tables", len(columns), "generated", len(queries))
+    pairs = [
+        (
+            check_text(f"generated[{i}]", query, empty=True),
+            check_tables(f"expected_tables[{i}]", as_builtins(names)),
+        )
+        for i, (query, names) in enumerate(zip(queries, columns, strict=True))
+    ]
+    score = partial(_score, dialect=dialect)
+    scores = map_scores(score, pairs, executor=executor, progress=progress)
+    return np.fromiter(scores, np.float64, len(pairs))
+
+
+def _score(pair: tuple[str, tuple[str, ...]], *, dialect: str | None) -> float:
+    return table_accuracy(*pair, dialect=dialect).score

@@ -9,15 +9,16 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Literal
 
 import attrs
 
-from scorekit._checks import check_flag, check_items, check_records, check_text
-from scorekit._messages import ErrorCategory, diagnose
-from scorekit._records import MetricError, MetricResult, Record
+from scorekit._core.checks import check_flag, check_items, check_records, check_text
+from scorekit._sql.messages import diagnose
 from scorekit.errors import shown
 from scorekit.intervals import Interval, proportion_interval
+from scorekit.records import MetricError, MetricResult, Record
 
 Classification = Literal["true negative", "true positive", "false positive", "false negative"]
 ValidationType = Literal[
@@ -25,6 +26,26 @@ ValidationType = Literal[
 ]
 
 _log = logging.getLogger(__name__)
+
+
+class ErrorCategory(StrEnum):
+    """
+    What is wrong with a query, as far as its error message tells.
+
+    Examples:
+        >>> ErrorCategory("syntax error") is ErrorCategory.SYNTAX
+        True
+    """
+
+    SYNTAX = "syntax error"
+    """The text is no query of its dialect."""
+    SCHEMA = "schema violation"
+    """It parses, but does not fit the database in names, types, grouping or values."""
+    SAFETY = "safety violation"
+    """It was refused as not permitted, not read-only, several statements or an injection."""
+    UNKNOWN = "unknown"
+    """None of these, or nothing that says so, as a timeout, a lost connection or no message."""
+
 
 # (the validator's verdict, what it should have been) -> what that is called
 _CLASSIFICATIONS: dict[tuple[bool, bool], Classification] = {
@@ -98,8 +119,6 @@ def safety_validation(*, safety_valid: bool, should_pass: bool) -> SafetyValidat
         Traceback (most recent call last):
         ...
         TypeError: safety_valid must be True or False, got 'yes'
-
-    .. versionadded:: 0.1.0
     """
     safety_valid = check_flag("safety_valid", safety_valid)
     should_pass = check_flag("should_pass", should_pass)
@@ -175,8 +194,6 @@ def safety_summary(results: Iterable[SafetyValidation]) -> SafetySummary:
         Traceback (most recent call last):
         ...
         TypeError: results[0] must be a SafetyValidation, got None
-
-    .. versionadded:: 0.1.0
     """
     records = check_records("results", results, SafetyValidation)
     verdicts = {i: result.classification for i, result in enumerate(records) if _judged(result)}
@@ -236,11 +253,9 @@ def categorize_error(message: str) -> ErrorCategory:
         Traceback (most recent call last):
         ...
         TypeError: message must be a string, got None
-
-    .. versionadded:: 0.1.0
     """
     row = diagnose(check_text("message", message, empty=True))
-    return row.category if row else ErrorCategory.UNKNOWN
+    return ErrorCategory(row.category) if row else ErrorCategory.UNKNOWN
 
 
 @attrs.frozen(kw_only=True)
@@ -312,8 +327,6 @@ def validation_accuracy(
         Traceback (most recent call last):
         ...
         TypeError: errors must be a sequence of strings, got 'no such table: users'
-
-    .. versionadded:: 0.1.0
     """
     is_valid = check_flag("is_valid", is_valid)
     should_pass = check_flag("should_pass", should_pass)

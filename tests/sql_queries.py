@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from scorekit._sql_schema import SqlSchema, read_schema
+from scorekit._sql.schema import SqlSchema, read_schema
 
 TABLES = {
     "users": {"id": "int", "name": "text", "age": "int", "city": "text"},

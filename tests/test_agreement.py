@@ -153,11 +153,11 @@ def test_kappa_where_one_label_is_common(n: int) -> None:
     assert misses <= 25
 
 
-@pytest.mark.parametrize("confidence", [1e-9, 0.5, 1 - 1e-12])
-def test_any_confidence_leaves_the_score_inside(confidence: float) -> None:
+@pytest.mark.parametrize("confidence_level", [1e-9, 0.5, 1 - 1e-12])
+def test_any_confidence_leaves_the_score_inside(confidence_level: float) -> None:
     """At next to no confidence rounding alone would put it outside."""
     for judge in ([1, 1, 1, 0, 1, 1, 1], [0, 0.5, 0.5, 0, 1, 1, 0.5]):
-        result = judge_agreement(judge, [1, 1, 1, 0, 1, 0, 0], confidence=confidence)
+        result = judge_agreement(judge, [1, 1, 1, 0, 1, 0, 0], confidence_level=confidence_level)
         assert result.score is not None
         assert result.interval is not None
         assert result.interval.low <= result.score <= result.interval.high
@@ -338,7 +338,11 @@ def test_agreement_errors(arguments: Any, error: type[Exception], message: str) 
             "weights must be one of 'linear', 'quadratic', got 'cubic'",
         ),
         ({"weights": -1}, TypeError, "weights must be one of 'linear', 'quadratic', got -1"),
-        ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
+        (
+            {"confidence_level": 0},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 0",
+        ),
     ],
 )
 def test_agreement_option_errors(
@@ -371,7 +375,11 @@ def test_agreement_option_errors(
             "judge_unlabeled[0] must be a number in [0, 1], got nan",
         ),
         ({"power_tuned": 1}, TypeError, "power_tuned must be True or False, got 1"),
-        ({"confidence": math.nan}, InputError, "confidence must be a number in (0, 1), got nan"),
+        (
+            {"confidence_level": math.nan},
+            InputError,
+            "confidence_level must be a number in (0, 1), got nan",
+        ),
     ],
 )
 def test_corrected_mean_errors(

@@ -332,7 +332,7 @@ def test_clusters_go_with_their_tasks(form: Callable[..., Any]) -> None:
     assert single.interval.to_dict() == {
         "low": 0.0,
         "high": 1.0,
-        "confidence": 0.95,
+        "confidence_level": 0.95,
         "method": "none: one cluster",
     }
 
@@ -548,9 +548,9 @@ def test_hostile_sizes_end_soon() -> None:
             ),
         ),
         (
-            lambda: majority_at_k(["a"], correct="a", confidence=1),
+            lambda: majority_at_k(["a"], correct="a", confidence_level=1),
             InputError,
-            "confidence must be a number in (0, 1), got 1",
+            "confidence_level must be a number in (0, 1), got 1",
         ),
         (
             lambda: majority_at_k(["a"], correct="a", insufficient="skip"),  # type: ignore[arg-type]

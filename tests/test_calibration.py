@@ -155,9 +155,9 @@ def test_overconfidence(counts: Counts, nominal: dict[str, float], *, overconfid
 
 def test_a_higher_confidence_takes_more_to_call_a_model_overconfident() -> None:
     """The level of confidence reaches the intervals and what rests on them."""
-    result = calibration_from_counts({"high": (15, 20), "low": (4, 10)}, confidence=0.99)
+    result = calibration_from_counts({"high": (15, 20), "low": (4, 10)}, confidence_level=0.99)
     assert not result.overconfident
-    assert [x.interval.confidence for x in result.levels if x.interval] == [0.99, 0.99]
+    assert [x.interval.confidence_level for x in result.levels if x.interval] == [0.99, 0.99]
 
 
 @given(
@@ -377,8 +377,16 @@ LEVELS = "one of 'high', 'medium', 'low' (see nominal)"
         ),
         ({"min_cases": 0}, InputError, "min_cases must be an integer >= 1, got 0"),
         ({"min_cases": 2.5}, TypeError, "min_cases must be an integer >= 1, got 2.5"),
-        ({"confidence": 95}, InputError, "confidence must be a number in (0, 1), got 95"),
-        ({"confidence": "95"}, TypeError, "confidence must be a number in (0, 1), got '95'"),
+        (
+            {"confidence_level": 95},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 95",
+        ),
+        (
+            {"confidence_level": "95"},
+            TypeError,
+            "confidence_level must be a number in (0, 1), got '95'",
+        ),
     ],
 )
 def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -432,7 +440,11 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
         ),
         ({"nominal": None}, TypeError, "nominal must be a mapping, got None"),
         ({"min_cases": True}, TypeError, "min_cases must be an integer >= 1, got True"),
-        ({"confidence": 1}, InputError, "confidence must be a number in (0, 1), got 1"),
+        (
+            {"confidence_level": 1},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 1",
+        ),
     ],
 )
 def test_count_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -317,7 +317,7 @@ def test_errors(arguments: Any, error: type[Exception], message: str) -> None:
     [
         ({"n_bins": 0}, "n_bins must be an integer in [1, 1000], got 0"),
         ({"n_bins": 10**9}, "n_bins must be an integer in [1, 1000], got 1000000000"),
-        ({"confidence": 1}, "confidence must be a number in (0, 1), got 1"),
+        ({"confidence_level": 1}, "confidence_level must be a number in (0, 1), got 1"),
     ],
 )
 def test_option_errors(options: dict[str, Any], message: str) -> None:

@@ -21,12 +21,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorekit import _evidence, _sql_case
-from scorekit._judges import Judge, JudgeRequest, judge_from_function
-from scorekit._sql_case import METRICS, SqlCase, SqlCaseScore, ascore_sql_case, score_sql_case
-from scorekit.cases import SqlReport, ascore_sql_cases, score_sql_cases
+from scorekit import cases as cases_module
+from scorekit import correctness
+from scorekit.cases import (
+    METRICS,
+    SqlCase,
+    SqlCaseScore,
+    SqlReport,
+    ascore_sql_case,
+    ascore_sql_cases,
+    score_sql_case,
+    score_sql_cases,
+)
 from scorekit.comparison import compare_reports
 from scorekit.errors import InputError, RegressionError
+from scorekit.judges import Judge, JudgeRequest, judge_from_function
 from scorekit.validation import SafetyValidation
 
 FULL = SqlCase(
@@ -133,7 +142,7 @@ def test_a_metric_that_raises_is_a_result_of_that_metric_alone(
     for name in METRICS[1:]:
         with monkeypatch.context() as patch, caplog.at_level(logging.ERROR, "scorekit"):
             caplog.clear()
-            patch.setattr(_sql_case, name, lambda *_, **__: 1 / 0)
+            patch.setattr(cases_module, name, lambda *_, **__: 1 / 0)
             score = score_sql_case(FULL, judge=judge_of(1.0))
         results = score.metrics()
         assert results.pop(name).error.kind == "ZeroDivisionError"
@@ -308,8 +317,8 @@ def test_the_judge_stays_here_and_the_rest_goes_to_the_workers() -> None:
 
 def test_evidence_is_looked_for_by_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Proofs are work like any other; the judge, who stays here, is shown what they found."""
-    monkeypatch.setattr(_evidence, "_remembered", OrderedDict())
-    monkeypatch.setattr(_evidence, "sql_equivalence", None)
+    monkeypatch.setattr(correctness, "_remembered", OrderedDict())
+    monkeypatch.setattr(correctness, "sql_equivalence", None)
     seen: list[str | None] = []
 
     def judge(request: JudgeRequest) -> float:

@@ -19,8 +19,8 @@ from scorekit import (
     pass_at_k,
     proportion_interval,
 )
-from scorekit._checks import check_instance
-from scorekit._judges import check_judge
+from scorekit._core.checks import check_instance
+from scorekit.judges import check_judge
 
 DURATIONS = [np.timedelta64(5, unit) for unit in ("s", "ns", "D")] + [*np.array([5]).view("m8")]
 

@@ -23,8 +23,8 @@ from typing import Any
 
 import pytest
 
-from scorekit import _sql_case, claude_judge
-from scorekit._claude_prompt import (
+from scorekit import cases, claude
+from scorekit._claude.prompt import (
     MAX_CHARACTERS,
     PRICES,
     PROMPT_HASH,
@@ -35,15 +35,20 @@ from scorekit._claude_prompt import (
     instructions_found,
     template_variables,
 )
-from scorekit._costs import ModelPrice
-from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
-from scorekit._records import FrozenMapping
-from scorekit._sql_case import SqlCase, score_sql_case
-from scorekit.cases import score_sql_cases
-from scorekit.claude_judge import ClaudeJudge
+from scorekit.cases import SqlCase, score_sql_case, score_sql_cases
+from scorekit.claude import ClaudeJudge
+from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.errors import InputError, JudgeError, MissingExtraError
-from scorekit.judge_cache import CachedJudge, VotingJudge
-from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
+from scorekit.judges import (
+    CachedJudge,
+    Judge,
+    JudgeRequest,
+    Verdict,
+    VotingJudge,
+    judge_from_function,
+)
+from scorekit.prices import ModelPrice
+from scorekit.records import FrozenMapping
 
 pytest.importorskip("anthropic")
 pytest.importorskip("autoevals")
@@ -1090,7 +1095,7 @@ def test_a_new_prompt_or_scale_makes_another_judge(
     assert len(PROMPT_HASH) == 16
     with judge_for(server) as judge:
         assert CachedJudge(judge, directory=tmp_path / "c").judge(PAIR).score == 1.0
-    monkeypatch.setattr(claude_judge, name, value)
+    monkeypatch.setattr(claude, name, value)
     with judge_for(server) as judge:
         assert CachedJudge(judge, directory=tmp_path / "c").peek(PAIR) is None
 
@@ -1139,8 +1144,8 @@ def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.Monk
         answered.set()  # and does not answer before
         return compute(case)
 
-    compute = _sql_case.other_metrics
-    monkeypatch.setattr(_sql_case, "other_metrics", other_metrics)
+    compute = cases.other_metrics
+    monkeypatch.setattr(cases, "other_metrics", other_metrics)
     case = SqlCase(
         case_id="q", generated="SELECT a FROM t", expected="SELECT b FROM t", expected_tables=["t"]
     )
@@ -1252,9 +1257,9 @@ def test_an_unreachable_service() -> None:
 
 LEAVING = """
 import os, sys
-from scorekit.claude_judge import ClaudeJudge
-from scorekit.judge_cache import CachedJudge
-from scorekit._judges import JudgeRequest
+from scorekit.claude import ClaudeJudge
+from scorekit.judges import CachedJudge
+from scorekit.judges import JudgeRequest
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 judge = ClaudeJudge(api_key="k", base_url=sys.argv[1])
 CachedJudge(judge)

@@ -1,4 +1,4 @@
-"""code_score and code_scores: sourced values, errors, properties, an exact oracle."""
+"""code_score and code_scores_from_columns: sourced values, errors, properties, an exact oracle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorekit import CodeWeights, InputError, code_score, code_scores
+from scorekit import CodeWeights, InputError, code_score, code_scores_from_columns
 
 COUNTS = st.integers(0, 40)
 OUTCOMES = st.tuples(st.booleans(), COUNTS, COUNTS, COUNTS)
@@ -100,7 +100,7 @@ def test_columns_give_what_single_calls_give(rows: list[tuple[bool, int, int, in
     one_by_one = [
         code_score(compiled=c, passed=p, failed=f, warnings=w).score for c, p, f, w in rows
     ]
-    assert code_scores(**_columns(rows)).tolist() == one_by_one
+    assert code_scores_from_columns(**_columns(rows)).tolist() == one_by_one
 
 
 @pytest.mark.parametrize(
@@ -112,15 +112,15 @@ def test_any_column_type_will_do(column: Any) -> None:
     """Users bring the table they have."""
     rows = [(True, 2, 2, 1), (False, 1, 0, 0), (True, 5, 0, 20)]
     columns = {name: column(values) for name, values in _columns(rows).items()}
-    assert code_scores(**columns).tolist() == pytest.approx([0.74, 0.0, 0.9])
+    assert code_scores_from_columns(**columns).tolist() == pytest.approx([0.74, 0.0, 0.9])
 
 
 def test_pandas_nullable_integers_are_integers_and_a_missing_one_is_named() -> None:
     """A missing value turns a pandas column into floats; the message names where it is."""
     passed = pd.Series([1, 2], dtype="Int64")
-    assert code_scores(compiled=[True, True], passed=passed).tolist() == [1.0, 1.0]
+    assert code_scores_from_columns(compiled=[True, True], passed=passed).tolist() == [1.0, 1.0]
     with pytest.raises(InputError, match=r"^passed\[1\] must be an integer >= 0, got nan$"):
-        code_scores(compiled=[True, True], passed=pd.Series([1, None], dtype="Int64"))
+        code_scores_from_columns(compiled=[True, True], passed=pd.Series([1, None], dtype="Int64"))
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
 def test_column_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     """A bad entry is named by its position."""
     with pytest.raises(error) as caught:
-        code_scores(**{"compiled": [True, False], **arguments})
+        code_scores_from_columns(**{"compiled": [True, False], **arguments})
     assert str(caught.value) == message
 
 
@@ -211,4 +211,4 @@ def test_missing_and_enormous_counts_are_named() -> None:
         with pytest.raises(
             InputError, match=r"^passed\[0\] must be an integer of at most 2\*\*53"
         ):
-            code_scores(compiled=[True], passed=column)
+            code_scores_from_columns(compiled=[True], passed=column)

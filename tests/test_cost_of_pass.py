@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from scorekit import Run, cost_of_pass_from_columns, tier_statistics
-from scorekit._cost_of_pass import MAX_RESAMPLED, ratio_interval
 from scorekit.errors import InputError
 from scorekit.intervals import Interval
+from scorekit.runs import MAX_RESAMPLED, ratio_interval
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
 COSTS = st.floats(0, 1e300)
@@ -28,18 +28,20 @@ FEW = st.lists(
 )
 
 
-def fieller(costs: list[float], passed: list[float], confidence: float = 0.95) -> Interval | None:
+def fieller(
+    costs: list[float], passed: list[float], confidence_level: float = 0.95
+) -> Interval | None:
     """Return Fieller's interval alone."""
     codes = np.arange(len(costs))
     columns = np.array(costs, float), np.array(passed, float)
-    return ratio_interval(*columns, codes, confidence=confidence)
+    return ratio_interval(*columns, codes, confidence_level=confidence_level)
 
 
 def test_reference() -> None:
     """Ratio, both intervals and the error, made before this code; no pass has none of them."""
     runs, no_pass = REFERENCE["cost_of_pass"]
     expected = runs["output"]
-    columns = {"costs_usd": runs["input"]["cost"], "passed": runs["input"]["passed"]}
+    columns = {"cost_usd": runs["input"]["cost"], "passed": runs["input"]["passed"]}
     result = cost_of_pass_from_columns(**columns)
     bca = cost_of_pass_from_columns(**columns, method="bca")
     assert result.cost_of_pass == bca.cost_of_pass == pytest.approx(expected["ratio"], rel=1e-9)
@@ -49,7 +51,7 @@ def test_reference() -> None:
         assert (interval.low, interval.high) == pytest.approx(expected[name], rel=1e-9)
         assert name.startswith(interval.method)
     none = cost_of_pass_from_columns(
-        costs_usd=no_pass["input"]["cost"], passed=no_pass["input"]["passed"], method="bca"
+        cost_usd=no_pass["input"]["cost"], passed=no_pass["input"]["passed"], method="bca"
     )
     assert none.cost_of_pass == float(no_pass["output"]["ratio"])
     assert none.interval is no_pass["output"]["fieller95"]
@@ -61,7 +63,7 @@ def test_a_long_column_is_summed_exactly(n: int) -> None:
     """Oracle: fractions, over costs of very unlike size; one rounding."""
     rng = np.random.default_rng(5)
     costs, passed = 10.0 ** rng.uniform(-12, 6, n), rng.random(n) < 0.3
-    result = cost_of_pass_from_columns(costs_usd=costs, passed=passed)
+    result = cost_of_pass_from_columns(cost_usd=costs, passed=passed)
     exact = sum(map(Fraction, costs.tolist())) / int(passed.sum())
     assert result.cost_of_pass == float(exact)
 
@@ -72,11 +74,11 @@ def test_it_is_what_a_tier_says() -> None:
         Run(run_id=str(i), passed=i % 3 > 0, impl_rate=1, cost_usd=0.1 + i % 4, duration_seconds=1)
         for i in range(12)
     ]
-    tier = tier_statistics("T", runs, confidence=0.9)
+    tier = tier_statistics("T", runs, confidence_level=0.9)
     result = cost_of_pass_from_columns(
-        costs_usd=np.array([run.cost_usd for run in runs]),
+        cost_usd=np.array([run.cost_usd for run in runs]),
         passed=[run.passed for run in runs],
-        confidence=0.9,
+        confidence_level=0.9,
     )
     assert (result.cost_of_pass, result.interval, result.n_runs) == (
         tier.cost_of_pass,
@@ -86,11 +88,13 @@ def test_it_is_what_a_tier_says() -> None:
 
 
 @given(FEW, st.integers(0, 2**32 - 1), st.sampled_from([0.5, 0.9, 0.95]))
-def test_bca_is_scipys(runs: list[tuple[float, float]], seed: int, confidence: float) -> None:
+def test_bca_is_scipys(
+    runs: list[tuple[float, float]], seed: int, confidence_level: float
+) -> None:
     """Oracle: ``scipy.stats.bootstrap`` on the same stream, where it has an answer."""
     costs, passed = (np.array(values) for values in zip(*runs, strict=True))
     result = cost_of_pass_from_columns(
-        costs_usd=costs, passed=passed, method="bca", confidence=confidence, seed=seed
+        cost_usd=costs, passed=passed, method="bca", confidence_level=confidence_level, seed=seed
     )
     if not passed.all() or costs.size == 1 or not np.ptp(costs / passed):
         return  # scipy's quantiles of infinite ratios, and of a single one, are NaN
@@ -100,7 +104,7 @@ def test_bca_is_scipys(runs: list[tuple[float, float]], seed: int, confidence: f
         paired=True,
         vectorized=True,
         n_resamples=20_000,
-        confidence_level=confidence,
+        confidence_level=confidence_level,
         random_state=seed,
     ).confidence_interval
     assert result.interval is not None
@@ -112,7 +116,7 @@ def test_bca_is_scipys(runs: list[tuple[float, float]], seed: int, confidence: f
 def test_bca_at_the_edges(runs: list[tuple[float, float]], seed: int) -> None:
     """Whatever the runs: an interval in order, its upper end infinite where a pass may be none."""
     costs, passed = (list(column) for column in zip(*runs, strict=True))
-    result = cost_of_pass_from_columns(costs_usd=costs, passed=passed, method="bca", seed=seed)
+    result = cost_of_pass_from_columns(cost_usd=costs, passed=passed, method="bca", seed=seed)
     if not any(passed):
         assert result.interval is None
         return
@@ -132,9 +136,9 @@ def test_any_rate_will_do(runs: list[tuple[float, float]], method: Any) -> None:
     costs, rates = (list(column) for column in zip(*runs, strict=True))
     if any(rates) and sum(map(Fraction, costs)) / Fraction(math.fsum(rates)) > sys.float_info.max:
         with pytest.raises(InputError, match=r"cost_of_pass must be a finite number >= 0, got mo"):
-            cost_of_pass_from_columns(costs_usd=costs, passed=rates, method=method)
+            cost_of_pass_from_columns(cost_usd=costs, passed=rates, method=method)
         return
-    result = cost_of_pass_from_columns(costs_usd=costs, passed=rates, method=method)
+    result = cost_of_pass_from_columns(cost_usd=costs, passed=rates, method=method)
     if result.interval is None:
         assert result.cost_of_pass == math.inf
         return
@@ -150,9 +154,9 @@ def test_clusters_count_once(method: Any) -> None:
     """Runs of one task are one observation: as their sums, however they are split up."""
     costs, passed = np.array([0.2, 0.4, 0.1, 0.3, 0.6]), np.array([1.0, 0.0, 1.0, 1.0, 0.0])
     tasks = ["a", "b", "c", "d", "e"]
-    once = cost_of_pass_from_columns(costs_usd=costs, passed=passed, method=method)
+    once = cost_of_pass_from_columns(cost_usd=costs, passed=passed, method=method)
     runs = cost_of_pass_from_columns(
-        costs_usd=np.repeat(costs, 4) / 4,
+        cost_usd=np.repeat(costs, 4) / 4,
         passed=np.repeat(passed, 4) / 4,
         clusters=np.repeat(tasks, 4),
         method=method,
@@ -165,20 +169,22 @@ def test_clusters_count_once(method: Any) -> None:
     ends = runs.interval.low, runs.interval.high
     assert ends == pytest.approx((once.interval.low, once.interval.high))
     uneven = cost_of_pass_from_columns(
-        costs_usd=[1.0] * 60,
+        cost_usd=[1.0] * 60,
         passed=[1, 1, 1, 1, 0] * 12,
         clusters=[0] * 20 + [1 + i // 4 for i in range(40)],
         method=method,
     )
     assert uneven.interval is not None
     even = cost_of_pass_from_columns(
-        costs_usd=[0.1, 0.2, 0.3], passed=[1, 0, 1], clusters=["a", "a", "b"], method=method
+        cost_usd=[0.1, 0.2, 0.3], passed=[1, 0, 1], clusters=["a", "a", "b"], method=method
     )
     assert even.stderr == 0.0
     assert 1.0 <= uneven.interval.low < 1.25 < uneven.interval.high < 2.0  # sizes are no noise
-    alone = cost_of_pass_from_columns(costs_usd=costs, passed=passed, clusters=["a"] * 5)
+    alone = cost_of_pass_from_columns(cost_usd=costs, passed=passed, clusters=["a"] * 5)
     assert alone.stderr is None
-    assert alone.interval == Interval(low=0.0, high=math.inf, confidence=0.95, method="fieller")
+    assert alone.interval == Interval(
+        low=0.0, high=math.inf, confidence_level=0.95, method="fieller"
+    )
 
 
 @pytest.mark.parametrize(("n", "rate"), [(5, 0.8), (10, 0.95), (30, 0.98), (100, 0.05)])
@@ -187,19 +193,19 @@ def test_passes_that_hardly_vary_prove_little(n: int, rate: float) -> None:
     rng = np.random.default_rng(7)
     held = []
     for passed in rng.random((400, n)) < rate:
-        interval = cost_of_pass_from_columns(costs_usd=np.ones(n), passed=passed).interval
+        interval = cost_of_pass_from_columns(cost_usd=np.ones(n), passed=passed).interval
         held.append(interval is None or interval.low <= 1 / rate <= interval.high)
     assert np.mean(held) >= 0.95
 
 
 def test_all_passing_runs_are_bound_by_wilson() -> None:
     """Oracle: Wilson's formula by hand; three of three passes leave a rate of 3 / (3 + t^2)."""
-    result = cost_of_pass_from_columns(costs_usd=[0.1] * 3, passed=[True] * 3)
+    result = cost_of_pass_from_columns(cost_usd=[0.1] * 3, passed=[True] * 3)
     assert result.interval is not None
     square = stats.t.isf(0.025, 2) ** 2
     ends = result.interval.low, result.interval.high
     assert ends == pytest.approx((0.1, 0.1 * (3 + square) / 3))
-    bare = cost_of_pass_from_columns(costs_usd=[0.1] * 3, passed=[True] * 3, method="bca")
+    bare = cost_of_pass_from_columns(cost_usd=[0.1] * 3, passed=[True] * 3, method="bca")
     assert bare.interval is not None
     assert bare.interval.low <= bare.cost_of_pass <= bare.interval.high
 
@@ -209,7 +215,7 @@ def test_long_columns_are_resampled_in_blocks() -> None:
     costs = np.linspace(0.1, 1.0, MAX_RESAMPLED)
     passed = np.arange(MAX_RESAMPLED) % 2 == 0
     bca, fieller = (
-        cost_of_pass_from_columns(costs_usd=costs, passed=passed, method=method).interval
+        cost_of_pass_from_columns(cost_usd=costs, passed=passed, method=method).interval
         for method in ("bca", "fieller")
     )
     assert bca is not None
@@ -221,7 +227,7 @@ def test_long_columns_are_resampled_in_blocks() -> None:
 def test_the_error_is_that_of_the_residuals(scale: float) -> None:
     """Oracle: scipy's standard error of cost - ratio * passed, over the pass rate."""
     costs, passed = np.array([1.0, 3.0, 2.0, 5.0]) * scale, np.array([1.0, 0.0, 1.0, 0.5])
-    result = cost_of_pass_from_columns(costs_usd=costs, passed=passed)
+    result = cost_of_pass_from_columns(cost_usd=costs, passed=passed)
     residuals = costs / scale - 11 / 2.5 * passed
     expected = stats.sem(residuals) / passed.mean()
     assert result.stderr is not None
@@ -232,21 +238,21 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
     ("arguments", "error", "message"),
     [
         (
-            {"costs_usd": []},
+            {"cost_usd": []},
             InputError,
-            "costs_usd must be a non-empty sequence of numbers, got ()",
+            "cost_usd must be a non-empty sequence of numbers, got ()",
         ),
         (
             {"passed": [True]},
             InputError,
-            "costs_usd and passed must be equally long, got 2 and 1",
+            "cost_usd and passed must be equally long, got 2 and 1",
         ),
         ({"passed": [1, 2]}, InputError, "passed[1] must be a number in [0, 1], got 2.0"),
         ({"passed": ["y", "n"]}, TypeError, "passed[0] must be a number in [0, 1], got 'y'"),
         (
-            {"costs_usd": [0.1, math.nan]},
+            {"cost_usd": [0.1, math.nan]},
             InputError,
-            "costs_usd[1] must be a number in [0, 1e+300], got nan",
+            "cost_usd[1] must be a number in [0, 1e+300], got nan",
         ),
         (
             {"clusters": ["a"]},
@@ -254,15 +260,19 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
             "clusters must be 2 labels, one for each entry, got 1",
         ),
         ({"method": "delta"}, InputError, "method must be one of 'fieller', 'bca', got 'delta'"),
-        ({"confidence": 1.0}, InputError, "confidence must be a number in (0, 1), got 1.0"),
+        (
+            {"confidence_level": 1.0},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 1.0",
+        ),
         ({"seed": -1}, InputError, "seed must be an integer in [0, 4294967295], got -1"),
         (
-            {"costs_usd": [0.1] * 10_001, "passed": [1] * 10_001, "method": "bca"},
+            {"cost_usd": [0.1] * 10_001, "passed": [1] * 10_001, "method": "bca"},
             InputError,
-            'costs_usd must be a column of at most 10000 runs for method="bca", got 10001',
+            'cost_usd must be a column of at most 10000 runs for method="bca", got 10001',
         ),
         (
-            {"costs_usd": [1e300, 1e300], "passed": [0.0, 1e-9]},
+            {"cost_usd": [1e300, 1e300], "passed": [0.0, 1e-9]},
             InputError,
             "cost_of_pass must be a finite number >= 0, got more than 1.797e+308",
         ),
@@ -271,7 +281,7 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
 def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     """Each message names the parameter, its domain and the value it got."""
     with pytest.raises(error) as caught:
-        cost_of_pass_from_columns(**{"costs_usd": [0.1, 0.2], "passed": [1, 0], **arguments})
+        cost_of_pass_from_columns(**{"cost_usd": [0.1, 0.2], "passed": [1, 0], **arguments})
     assert str(caught.value) == message
 
 
@@ -286,7 +296,7 @@ def test_few_passes_leave_the_cost_without_upper_bound() -> None:
 def test_one_run_bounds_nothing() -> None:
     """There is no spread to learn from a single run."""
     result = fieller([0.5], [1.0])
-    assert result == Interval(low=0.0, high=math.inf, confidence=0.95, method="fieller")
+    assert result == Interval(low=0.0, high=math.inf, confidence_level=0.95, method="fieller")
 
 
 @pytest.mark.parametrize("cost", [0.0, 0.1, 1e-320, 1.7e308])
@@ -299,11 +309,11 @@ def test_constant_cost_that_always_passes_has_no_spread(cost: float) -> None:
 
 @given(RUNS, st.floats(0.5, 0.99), st.floats(0, 4))
 def test_fieller_holds_what_the_t_test_does_not_reject(
-    runs: list[tuple[float, float]], confidence: float, factor: float
+    runs: list[tuple[float, float]], confidence_level: float, factor: float
 ) -> None:
     """Oracle: scipy's t test of cost - r * passed, at ratios all around the estimate."""
     costs, passed = (list(column) for column in zip(*runs, strict=True))
-    result = fieller(costs, passed, confidence)
+    result = fieller(costs, passed, confidence_level)
     if result is None:
         assert not any(passed)
         return
@@ -315,6 +325,6 @@ def test_fieller_holds_what_the_t_test_does_not_reject(
     if len(set(residuals)) > 1:
         p_value = stats.ttest_1samp(residuals, 0.0).pvalue
         if not result.low <= ratio <= result.high:
-            assert p_value <= (1 - confidence) + 1e-6
+            assert p_value <= (1 - confidence_level) + 1e-6
         elif result.low > 0.0 and math.isfinite(result.high):
-            assert p_value >= (1 - confidence) - 1e-6
+            assert p_value >= (1 - confidence_level) - 1e-6

@@ -196,7 +196,7 @@ def test_what_is_determined_after_all_is_refuted(a: str, b: str) -> None:
 @pytest.mark.parametrize(
     ("a", "b", "option"),
     [
-        ("SELECT id FROM users", "SELECT DISTINCT id FROM users", {"rows": "set"}),
+        ("SELECT id FROM users", "SELECT DISTINCT id FROM users", {"semantics": "set"}),
         ("SELECT id, age FROM users", "SELECT age, id FROM users", {"column_order": "ignored"}),
         (
             "SELECT id FROM users ORDER BY id",
@@ -432,7 +432,7 @@ def test_a_count_is_reached() -> None:
         ({"b": None}, TypeError, "b must be a string, got None"),
         ({"n_databases": 0}, InputError, r"n_databases must be an integer in \[1, 10000\], got 0"),
         ({"seed": -1}, InputError, "seed must be an integer >= 0, got -1"),
-        ({"rows": "list"}, InputError, "rows must be one of 'bag', 'set', got 'list'"),
+        ({"semantics": "list"}, InputError, "semantics must be one of 'bag', 'set', got 'list'"),
         ({"row_order": "x"}, InputError, "row_order must be one of 'auto', 'ignored', got 'x'"),
         (
             {"column_order": True},

@@ -62,6 +62,7 @@ from scorekit import (
 
 HOSTILE = '<script>"&\n\x00|`\ud800é'
 
+NUMBERS: Any = {"low": np.float32(0.5), "high": Decimal(1), "confidence_level": Fraction(1, 2)}
 WEIGHTS = CodeWeights(compilation=Decimal("0.5"), tests=Fraction(1, 4), clippy=np.float32(0.25))  # type: ignore[arg-type]
 SAMPLES = [
     CodeSample(
@@ -162,11 +163,11 @@ MADE: list[Record] = [
     mcnemar_test(n_pass_to_fail=0, n_fail_to_pass=0),
     paired_difference([1, np.float64(0.5), True], [0, 0.3, 1], clusters=[1, 1, HOSTILE]),
     paired_difference([1], [0]),
-    cost_of_pass_from_columns(costs_usd=[Decimal("0.5"), 1], passed=[np.True_, 0], method="bca"),  # type: ignore[list-item]
-    cost_of_pass_from_columns(costs_usd=[0.5], passed=[False]),
+    cost_of_pass_from_columns(cost_usd=[Decimal("0.5"), 1], passed=[np.True_, 0], method="bca"),  # type: ignore[list-item]
+    cost_of_pass_from_columns(cost_usd=[0.5], passed=[False]),
     *compare_reports({"a": [1, 1]}, {"a": [0, 0]}).regressions,
-    Interval(low=-math.inf, high=math.inf, confidence=0.5, method="none"),
-    Interval(low=np.float32(0.5), high=Decimal(1), confidence=Fraction(1, 2), method="by hand"),  # type: ignore[arg-type]
+    Interval(low=-math.inf, high=math.inf, confidence_level=0.5, method="none"),
+    Interval(**{**NUMBERS, "method": "by hand"}),
     pass_at_k(n_samples=10, n_correct=3, k=5),
     pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="nan"),
     pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="drop"),

@@ -16,7 +16,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from scorekit import CaseChange, InputError, compare_reports, mcnemar_test
-from scorekit._exact_tests import drop_p_value
+from scorekit._stats.exact_tests import drop_p_value
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
 

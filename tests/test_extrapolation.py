@@ -12,7 +12,7 @@ import pytest
 from scipy import optimize, stats
 
 from scorekit import InputError, extrapolate_pass_at_k, pass_at_k
-from scorekit._extrapolation import beta_pass_at_k
+from scorekit.sampling import beta_pass_at_k
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "sampling.json").read_text())
 SUITES = [
@@ -54,7 +54,7 @@ def test_the_fit_is_the_likeliest(n: list[int], c: list[int]) -> None:
 @suites
 def test_the_interval_is_what_the_likelihood_leaves(n: list[int], c: list[int]) -> None:
     """Oracle: over a grid of fits, none that scipy calls likely enough lies outside of it."""
-    result = extrapolate_pass_at_k(n_samples=n, n_correct=c, k=50, confidence=0.9)
+    result = extrapolate_pass_at_k(n_samples=n, n_correct=c, k=50, confidence_level=0.9)
     floor = _log_likelihood(n, c, result.mean_rate, result.correlation)
     floor -= stats.chi2.ppf(0.9, 1) / 2
     scores = [
@@ -127,9 +127,9 @@ def test_tasks_all_alike_or_each_all_or_nothing() -> None:
         ),
         ({"k": 100_001}, InputError, "k must be an integer in [1, 100000], got 100001"),
         (
-            {"confidence": math.nan},
+            {"confidence_level": math.nan},
             InputError,
-            "confidence must be a number in (0, 1), got nan",
+            "confidence_level must be a number in (0, 1), got nan",
         ),
     ],
 )

@@ -28,12 +28,12 @@ from scorekit import (
     best_at_k,
     code_report,
     code_report_from_columns,
-    code_scores,
+    code_scores_from_columns,
     map_scores,
     mean_interval,
     score_sql_cases,
     sql_cases_from_columns,
-    table_accuracies,
+    table_accuracies_from_columns,
     table_accuracy,
 )
 
@@ -242,7 +242,7 @@ TABLES = [["a"], ["A", "c"], ["a"], []] * 5
 def test_table_accuracy_of_a_table_of_any_kind(make: Any) -> None:
     """Entry i is the score of row i."""
     table = make({"sql": SQL, "tables": TABLES})
-    scores = table_accuracies(table["sql"], table["tables"], dialect="sqlite")
+    scores = table_accuracies_from_columns(table["sql"], table["tables"], dialect="sqlite")
     assert scores.dtype == np.float64
     expected = [
         table_accuracy(*row, dialect="sqlite").score for row in zip(SQL, TABLES, strict=True)
@@ -254,10 +254,10 @@ def test_table_accuracy_on_workers() -> None:
     """An executor gives the same scores, and the progress hears of the end."""
     told: list[tuple[int, int | None]] = []
     with ThreadPoolExecutor(2) as executor:
-        scores = table_accuracies(
+        scores = table_accuracies_from_columns(
             SQL * 60, TABLES * 60, executor=executor, progress=lambda *done: told.append(done)
         )
-    assert scores.tolist() == table_accuracies(SQL * 60, TABLES * 60).tolist()
+    assert scores.tolist() == table_accuracies_from_columns(SQL * 60, TABLES * 60).tolist()
     assert told[-1] == (1200, 1200)
 
 
@@ -292,7 +292,7 @@ def test_errors_of_columns_of_queries(
 ) -> None:
     """The column is named, and the row."""
     with pytest.raises(error) as caught:
-        table_accuracies(sql, tables)
+        table_accuracies_from_columns(sql, tables)
     assert str(caught.value) == message
 
 
@@ -418,7 +418,7 @@ def test_a_data_frame_is_no_column(frame: Any) -> None:
     with pytest.raises(TypeError, match=r"^case_id must be a non-empty sequence of strings, got "):
         sql_cases_from_columns(case_id=table, generated=["SELECT 1"])
     with pytest.raises(TypeError, match=r"^generated must be a non-empty sequence of strings, g"):
-        table_accuracies(table, [["t"]])
+        table_accuracies_from_columns(table, [["t"]])
     with pytest.raises(TypeError, match=r"^items must be an ordered iterable, got "):
         map_scores(len, table)
 
@@ -442,7 +442,7 @@ def test_what_a_mask_hides_is_missing() -> None:
     )
     assert (report.models[0].total_cost_usd, report.models[0].total_input_tokens) == (1.0, 1)
     with pytest.raises(TypeError, match=r"^passed\[1\] must be an integer >= 0, got None$"):
-        code_scores(compiled=[True, True], passed=masked)
+        code_scores_from_columns(compiled=[True, True], passed=masked)
 
 
 def test_small_floats_of_numpy_are_measured_like_any() -> None:
@@ -460,7 +460,8 @@ def test_small_floats_of_numpy_are_measured_like_any() -> None:
 def test_columns_load_no_module_of_masks() -> None:
     """It takes longer to load than most columns to score, and nothing is masked without it."""
     code = (
-        "import sys; from scorekit import code_scores; code_scores(compiled=[True, False]); "
+        "import sys; from scorekit import code_scores_from_columns as score; "
+        "score(compiled=[True, False]); "
         "sys.exit('numpy.ma' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -44,11 +44,11 @@ def test_reference_values(case: dict[str, Any], method: Any) -> None:
     """Reference values made before this code and apart from it."""
     counts = case["input"]
     result = proportion_interval(
-        counts["c"], counts["n"], confidence=counts["level"], method=method
+        counts["c"], counts["n"], confidence_level=counts["level"], method=method
     )
     low, high = case["output"][method.replace("-", "_")]
     assert (result.low, result.high) == pytest.approx((low, high), rel=1e-9, abs=0.0)
-    assert (result.confidence, result.method) == (counts["level"], method)
+    assert (result.confidence_level, result.method) == (counts["level"], method)
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 7), (1, 7), (4, 7), (7, 7), (81, 263)])
@@ -58,7 +58,7 @@ def test_reference_values(case: dict[str, Any], method: Any) -> None:
 def test_scipy_agrees(successes: int, n: int, method: Any, scipy_name: Any) -> None:
     """Oracle: another implementation of the two methods that it has, at another confidence."""
     theirs = stats.binomtest(successes, n).proportion_ci(0.9, method=scipy_name)
-    ours = proportion_interval(successes, n, confidence=0.9, method=method)
+    ours = proportion_interval(successes, n, confidence_level=0.9, method=method)
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9, abs=0.0)
 
 
@@ -87,12 +87,12 @@ def test_few_of_very_many(n: int, successes: int, method: Any, shift: float) -> 
 
 @given(COUNTS, CONFIDENCES)
 def test_a_uniform_prior_leaves_its_belief_on_both_sides(
-    counts: tuple[int, int], confidence: float
+    counts: tuple[int, int], confidence_level: float
 ) -> None:
     """Law: within (0, 1), and mirrored when successes and failures change places."""
     successes, n = counts
     result, other = (
-        proportion_interval(c, n, confidence=confidence, method="bayes-uniform")
+        proportion_interval(c, n, confidence_level=confidence_level, method="bayes-uniform")
         for c in (successes, n - successes)
     )
     assert 0.0 < result.low <= result.high <= 1.0
@@ -101,11 +101,11 @@ def test_a_uniform_prior_leaves_its_belief_on_both_sides(
 
 @given(COUNTS, CONFIDENCES, st.sampled_from(METHODS))
 def test_interval_contains_the_share_and_keeps_to_its_range(
-    counts: tuple[int, int], confidence: float, method: Any
+    counts: tuple[int, int], confidence_level: float, method: Any
 ) -> None:
     """Whatever the counts: inside [0, 1], with 0 and 1 exact and only reached at the edges."""
     successes, n = counts
-    result = proportion_interval(successes, n, confidence=confidence, method=method)
+    result = proportion_interval(successes, n, confidence_level=confidence_level, method=method)
     assert 0.0 <= result.low <= successes / n <= result.high <= 1.0
     assert (result.low == 0.0) == (successes == 0)
     if successes == n:
@@ -137,12 +137,12 @@ def test_wilson_takes_real_numbers_of_trials(p: float, n: float, quantile: float
     assert 0.0 <= low <= p <= high <= 1.0
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999, 1 - 1e-9])
-def test_quantiles_agree_with_scipy(confidence: float) -> None:
+@pytest.mark.parametrize("confidence_level", [0.5, 0.9, 0.95, 0.999, 1 - 1e-9])
+def test_quantiles_agree_with_scipy(confidence_level: float) -> None:
     """Oracle: scipy.stats, which is too slow to import for two numbers."""
-    tail = (1.0 - confidence) / 2.0
-    assert normal_quantile(confidence) == pytest.approx(stats.norm.isf(tail), rel=1e-9)
-    assert t_quantile(confidence, 9) == pytest.approx(stats.t.isf(tail, 9), rel=1e-9)
+    tail = (1.0 - confidence_level) / 2.0
+    assert normal_quantile(confidence_level) == pytest.approx(stats.norm.isf(tail), rel=1e-9)
+    assert t_quantile(confidence_level, 9) == pytest.approx(stats.t.isf(tail, 9), rel=1e-9)
 
 
 def test_wilson_loads_neither_numpy_nor_scipy() -> None:
@@ -192,7 +192,7 @@ def test_reference_t_interval() -> None:
     st.floats(0.5, 0.99),
 )
 def test_clusters_of_any_size_against_the_jackknife(
-    rows: list[tuple[float, int]], confidence: float
+    rows: list[tuple[float, int]], confidence_level: float
 ) -> None:
     """Oracle: the means without each group in turn, on the effective number of groups."""
     values, clusters = (np.array(column) for column in zip(*rows, strict=True))
@@ -202,8 +202,8 @@ def test_clusters_of_any_size_against_the_jackknife(
     shifts = [values[clusters != label].mean() - values.mean() for label in labels]
     stderr = math.sqrt((1 - 1 / labels.size) * np.square(shifts).sum())
     df = values.size**2 / np.square(sizes).sum() - 1
-    reach = stderr * stats.t.isf((1 - confidence) / 2, df)
-    result = mean_interval(values, clusters=clusters, confidence=confidence)
+    reach = stderr * stats.t.isf((1 - confidence_level) / 2, df)
+    result = mean_interval(values, clusters=clusters, confidence_level=confidence_level)
     assert result.low == pytest.approx(values.mean() - reach, rel=1e-6, abs=1e-6)
     assert result.high == pytest.approx(values.mean() + reach, rel=1e-6, abs=1e-6)
 
@@ -238,11 +238,11 @@ def test_uneven_clusters_are_covered(sizes: list[int]) -> None:
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=20), st.floats(0.01, 0.99))
-def test_t_interval_agrees_with_scipy(values: list[float], confidence: float) -> None:
+def test_t_interval_agrees_with_scipy(values: list[float], confidence_level: float) -> None:
     """Oracle: scipy's interval of the mean."""
-    result = mean_interval(values, confidence=confidence)
+    result = mean_interval(values, confidence_level=confidence_level)
     theirs = (
-        stats.ttest_1samp(values, 0.0).confidence_interval(confidence)
+        stats.ttest_1samp(values, 0.0).confidence_interval(confidence_level)
         if len(set(values)) > 1
         else (values[0], values[0])
     )
@@ -289,9 +289,9 @@ def test_one_value_or_one_cluster_bounds_nothing() -> None:
             "clusters must be a non-empty sequence of labels, got 'ab'",
         ),
         (
-            {"confidence": 1.0},
+            {"confidence_level": 1.0},
             InputError,
-            "confidence must be a number in (0, 1), got 1.0",
+            "confidence_level must be a number in (0, 1), got 1.0",
         ),
     ],
 )
@@ -327,8 +327,16 @@ def test_mean_errors(arguments: dict[str, Any], error: type[Exception], message:
             TypeError,
             "n_successes must be an integer in [0, n_trials = 10], got True",
         ),
-        ({"confidence": 1}, InputError, "confidence must be a number in (0, 1), got 1"),
-        ({"confidence": "95%"}, TypeError, "confidence must be a number in (0, 1), got '95%'"),
+        (
+            {"confidence_level": 1},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 1",
+        ),
+        (
+            {"confidence_level": "95%"},
+            TypeError,
+            "confidence_level must be a number in (0, 1), got '95%'",
+        ),
         (
             {"method": "wald"},
             InputError,
@@ -352,18 +360,24 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
         ({"low": 0.7}, InputError, "high must be a number >= low = 0.7, got 0.5"),
         ({"low": math.nan}, InputError, "low must be a finite number, got nan"),
         ({"high": "1"}, TypeError, "high must be a finite number, got '1'"),
-        ({"confidence": 0.0}, InputError, "confidence must be a number in (0, 1), got 0.0"),
+        (
+            {"confidence_level": 0.0},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 0.0",
+        ),
     ],
 )
 def test_interval_errors(fields: dict[str, Any], error: type[Exception], message: str) -> None:
     """An interval made by hand is held to the same invariant."""
     with pytest.raises(error) as caught:
-        Interval(**{"low": 0.25, "high": 0.5, "confidence": 0.95, "method": "mine", **fields})
+        Interval(
+            **{"low": 0.25, "high": 0.5, "confidence_level": 0.95, "method": "mine", **fields}
+        )
     assert str(caught.value) == message
 
 
 def test_an_unbounded_interval_survives_its_dict() -> None:
     """Infinity is an end like any other."""
-    interval = Interval(low=0.1, high=math.inf, confidence=0.9, method="fieller")
+    interval = Interval(low=0.1, high=math.inf, confidence_level=0.9, method="fieller")
     assert Interval.from_dict(interval.to_dict()) == interval
     assert str(interval) == "[0.1, inf]"

@@ -31,13 +31,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import scorekit
-from scorekit import _single_flight, _text_disk, judge_cache
-from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
-from scorekit._records import FrozenMapping
-from scorekit._sql_case import SqlCase, score_sql_case
+from scorekit import judges
+from scorekit._judge import single_flight, store
+from scorekit.cases import SqlCase, score_sql_case
+from scorekit.correctness import aquery_correctness, query_correctness
 from scorekit.errors import InputError, JudgeError
-from scorekit.judge_cache import CachedJudge, CacheStatistics, CacheWarning, VotingJudge
-from scorekit.judging import aquery_correctness, query_correctness
+from scorekit.judges import (
+    CachedJudge,
+    CacheStatistics,
+    CacheWarning,
+    Judge,
+    JudgeRequest,
+    Verdict,
+    VotingJudge,
+    judge_from_function,
+)
+from scorekit.records import FrozenMapping
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="about signals, owners and mode bits")
 DAY = 86_400
@@ -303,7 +312,7 @@ def test_a_verdict_too_long_or_strange_for_disk_stays_in_memory(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It was paid for; the disk goes on for the others."""
-    long = Verdict(score=1.0, reasoning="x" * _text_disk.MAX_TEXT)
+    long = Verdict(score=1.0, reasoning="x" * store.MAX_TEXT)
     strange = Verdict(score=1.0, usage=FrozenMapping({"tokens": b"7"}))  # type: ignore[dict-item]
     for n, answer in enumerate((long, strange)):
         judge = CachedJudge(Counting(answer), directory=tmp_path / "c")
@@ -395,7 +404,7 @@ POISON: dict[str, tuple[str, tuple[Any, ...]]] = {
     "bytes": ("UPDATE Cache SET value = ?", (BOMB,)),
     "a number": ("UPDATE Cache SET value = ?", (1,)),
     "nothing": ("UPDATE Cache SET value = NULL", ()),
-    "too long": ("UPDATE Cache SET value = ?", ("x" * (_text_disk.MAX_TEXT + 1),)),
+    "too long": ("UPDATE Cache SET value = ?", ("x" * (store.MAX_TEXT + 1),)),
     "no JSON": ("UPDATE Cache SET value = ?", ("{",)),
     "deep JSON": ("UPDATE Cache SET value = ?", ("[" * 100_000,)),
     "other JSON": ("UPDATE Cache SET value = ?", ("[1]",)),
@@ -446,7 +455,7 @@ def test_poisoned_keys_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     execute(directory, "UPDATE Cache SET key = ?, raw = 0, filename = '../victim'", BOMB)
     monkeypatch.setattr(diskcache.core, "pickle", Tripwire())
     assert judge._store is not None
-    with pytest.raises(_text_disk.UnsafeRowError):
+    with pytest.raises(store.UnsafeRowError):
         list(judge._store._cache)
     with pytest.raises(Tripped):
         list(diskcache.Cache(str(directory / "v1")))
@@ -458,8 +467,8 @@ def test_poisoned_keys_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_the_disk_takes_and_gives_nothing_but_short_text() -> None:
     """Every door that the base class has, and nothing through it."""
-    disk = _text_disk.TextDisk("nowhere")
-    for value in (b"x", 1, None, BOMB, "x" * (_text_disk.MAX_TEXT + 1)):
+    disk = store.TextDisk("nowhere")
+    for value in (b"x", 1, None, BOMB, "x" * (store.MAX_TEXT + 1)):
         with pytest.raises(TypeError):
             disk.store(value, read=False)
     with pytest.raises(TypeError):
@@ -468,13 +477,13 @@ def test_the_disk_takes_and_gives_nothing_but_short_text() -> None:
         with pytest.raises(TypeError):
             disk.put(key)
     for row in ((BOMB, True), ("x", False), (BOMB, False)):
-        with pytest.raises(_text_disk.UnsafeRowError):
+        with pytest.raises(store.UnsafeRowError):
             disk.get(*row)
     assert disk.get("x", raw=True) == "x"
-    with pytest.raises(_text_disk.UnsafeRowError):
+    with pytest.raises(store.UnsafeRowError):
         disk.filename("x", "y")
     doors = {name for name in vars(diskcache.Disk) if not name.startswith("_")}
-    assert doors - set(vars(_text_disk.TextDisk)) == {"hash"}  # of a key, which `put` has seen
+    assert doors - set(vars(store.TextDisk)) == {"hash"}  # of a key, which `put` has seen
 
 
 def test_rows_that_were_swapped_answer_nothing(tmp_path: Path) -> None:
@@ -635,7 +644,7 @@ def test_what_belongs_to_somebody_else_is_refused(
 UNPRIVILEGED = """
 import os, tempfile
 import test_judge_cache as t
-from scorekit import _text_disk
+from scorekit._judge import store
 if os.geteuid() == 0:
     os.setgid(65534), os.setuid(65534)
 directory = t.Path(tempfile.mkdtemp(dir="/tmp"))
@@ -711,7 +720,7 @@ def test_nobody_else_may_read_or_write(tmp_path: Path) -> None:
 
 @pytest.fixture
 def _short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_text_disk, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(store, "TIMEOUT_SECONDS", 0.2)
 
 
 @contextlib.contextmanager
@@ -959,7 +968,7 @@ def test_a_pickled_judge_reaches_a_clean_interpreter(tmp_path: Path) -> None:
     """And so do the records and the warning."""
     judge = CachedJudge(HALF, directory=tmp_path / "c")
     judge.judge(request())
-    things = (judge.stats, CacheWarning("x"), _text_disk.StoreError("y"))
+    things = (judge.stats, CacheWarning("x"), store.StoreError("y"))
     data = pickle.dumps(things)
     program = (
         "import pickle, sys; stats, warning, error = pickle.loads(bytes.fromhex(sys.argv[1]));"
@@ -975,8 +984,8 @@ def test_diskcache_is_loaded_for_a_directory_only() -> None:
     program = """
 import sys
 sys.modules["diskcache"] = None
-from scorekit.judge_cache import CachedJudge
-from scorekit._judges import JudgeRequest, judge_from_function
+from scorekit.judges import CachedJudge
+from scorekit.judges import JudgeRequest, judge_from_function
 judge = judge_from_function(lambda _: 1.0, identity="one")
 print(CachedJudge(judge).judge(JudgeRequest(generated="a", expected="b")).score)
 try:
@@ -1028,9 +1037,9 @@ def test_threads_of_a_forked_process_find_no_lock_of_its_parent(
             others.append(threading.Thread(target=judge.judge, args=(request(1),), daemon=True))
             others[0].start()
             others[0].join(5)
-        return _single_flight.SingleFlight(recall)
+        return single_flight.SingleFlight(recall)
 
-    monkeypatch.setattr(judge_cache, "SingleFlight", make)
+    monkeypatch.setattr(judges, "SingleFlight", make)
     assert judge.judge(request()).score == 0.5
     assert not others[0].is_alive()
 
@@ -1049,7 +1058,7 @@ def test_closing_in_the_middle_of_an_ask(tmp_path: Path, monkeypatch: pytest.Mon
             return -1
 
     judge = CachedJudge(Counting(), directory=tmp_path / "c")
-    monkeypatch.setattr(judge_cache, "threading", Racing())
+    monkeypatch.setattr(judges, "threading", Racing())
     assert judge.judge(request()).score == 0.5
 
 
@@ -1363,7 +1372,7 @@ def test_an_interrupt_in_a_task_passes() -> None:
 
 def test_the_wait_for_a_stopped_loop_is_short() -> None:
     """The time limit of a judgement is 30 s by default."""
-    assert _single_flight.POLL_SECONDS < 1
+    assert single_flight.POLL_SECONDS < 1
 
 
 # Bad arguments.

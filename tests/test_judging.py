@@ -15,14 +15,14 @@ from typing import Any
 import attrs
 import pytest
 
-from scorekit import _evidence, judging
-from scorekit._judges import Judge, JudgeRequest, Verdict, judge_from_function
-from scorekit._records import FrozenMapping
-from scorekit._sql import check_sql
-from scorekit._sql_schema import schema_text
+from scorekit import correctness
+from scorekit._sql.parsing import check_sql
+from scorekit._sql.schema import schema_text
+from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.equivalence import SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError
-from scorekit.judging import QueryCorrectness, aquery_correctness, query_correctness
+from scorekit.judges import Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit.records import FrozenMapping
 
 Ask = Callable[..., QueryCorrectness]
 
@@ -142,7 +142,7 @@ def test_a_schema_that_only_a_judge_reads_stops_nothing(
     ask: Ask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table without columns cannot be built, but can be shown."""
-    monkeypatch.setattr(_evidence, "_remembered", OrderedDict())
+    monkeypatch.setattr(correctness, "_remembered", OrderedDict())
     odd: dict[str, dict[str, str]] = {"t": {}}
     result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(lambda _: 0.5), schema=odd)
     assert (result.score, result.method) == (0.5, "judge")
@@ -153,15 +153,15 @@ def test_a_schema_that_only_a_judge_reads_stops_nothing(
 
 def test_evidence_is_remembered(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """A repeated pair costs a look-up, another schema a new one; the memory is bounded."""
-    monkeypatch.setattr(_evidence, "_remembered", OrderedDict())
-    monkeypatch.setattr(_evidence, "MAX_REMEMBERED", 2)
+    monkeypatch.setattr(correctness, "_remembered", OrderedDict())
+    monkeypatch.setattr(correctness, "MAX_REMEMBERED", 2)
     looked: list[object] = []
 
     def look(*pair: str, **options: object) -> SqlEquivalence:
         looked.append(options["schema"])
         return sql_equivalence(*pair, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_evidence, "sql_equivalence", look)
+    monkeypatch.setattr(correctness, "sql_equivalence", look)
     schemas = [None, "t(a int)", {"t": {"a": "int"}}]
     for schema in [*schemas[:2], *schemas[:2], schemas[2], schemas[0]]:
         ask("SELECT 2", "SELECT 3", schema=schema)
@@ -319,7 +319,7 @@ def test_long_sql_is_not_parsed_in_the_event_loop(monkeypatch: pytest.MonkeyPatc
         seen.append(threading.get_ident())
         check_sql(*arguments)
 
-    monkeypatch.setattr(judging, "check_sql", check)
+    monkeypatch.setattr(correctness, "check_sql", check)
     long = "SELECT " + ", ".join(f"a{i}" for i in range(500))
     for sql, kind in ((long, "no_judge"), (long + " FROM FROM", "parse")):
         result = _async(sql, "SELECT 1")

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorekit import _records
-from scorekit._records import FrozenMapping, MetricError, metric_error
+from scorekit import records
 from scorekit.errors import InputError, ScorekitError, SqlError, one_line, shortened
+from scorekit.records import FrozenMapping, MetricError, metric_error
 
 LOGGER = logging.getLogger("scorekit.trial")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -51,7 +51,7 @@ def test_untrusted_text_is_bounded_and_printable(text: str, limit: int) -> None:
 
 def test_metric_error_holds_what_happened(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sourced from the exception: its text, its stack, and the clock that tests replace."""
-    monkeypatch.setattr(_records, "now", lambda: NOON)
+    monkeypatch.setattr(records, "now", lambda: NOON)
     with pytest.raises(KeyError) as caught:
         {"orders": 1}["users\ntable"]
     inputs = {"n": 3, "sql": "a\nb"}

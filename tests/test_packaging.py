@@ -32,7 +32,11 @@ def test_the_wheel_holds_the_package_alone(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     code = {name for name in names if ".dist-info/" not in name}
-    assert code == {f"scorekit/{p.name}" for p in (ROOT / "scorekit").iterdir() if p.is_file()}
+    assert code == {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "scorekit").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
     assert "scorekit/py.typed" in code
 
 

@@ -17,7 +17,7 @@ from scipy import stats
 
 from scorekit import (
     code_report_from_columns,
-    code_scores,
+    code_scores_from_columns,
     compare_reports,
     cost_of_pass_from_columns,
     mean_interval,
@@ -219,9 +219,9 @@ def test_clusters_in_another_order_are_refused() -> None:
         ("clusters", lambda: pass_at_k(n_samples=values + 5, n_correct=values, clusters=turned)),
         (
             "clusters",
-            lambda: cost_of_pass_from_columns(costs_usd=values, passed=values, clusters=turned),
+            lambda: cost_of_pass_from_columns(cost_usd=values, passed=values, clusters=turned),
         ),
-        ("passed", lambda: code_scores(compiled=values == 0, passed=turned)),
+        ("passed", lambda: code_scores_from_columns(compiled=values == 0, passed=turned)),
         (
             "passed",
             lambda: code_report_from_columns(
@@ -274,7 +274,11 @@ def test_any_column_type_will_do() -> None:
             InputError,
             "clusters must be 2 labels, one for each entry, got 1",
         ),
-        ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
+        (
+            {"confidence_level": 0},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 0",
+        ),
     ],
 )
 def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

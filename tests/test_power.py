@@ -25,7 +25,7 @@ def _arguments(values: dict[str, Any]) -> dict[str, Any]:
         "sampling_variance": (values["sigma2_A"], values["sigma2_B"]),
         "attempts": (values["K_A"], values["K_B"]),
     }
-    more = {"confidence": 1 - values["alpha"]} if "alpha" in values else {}
+    more = {"confidence_level": 1 - values["alpha"]} if "alpha" in values else {}
     return names | more | ({"power": values["power"]} if "power" in values else {})
 
 
@@ -74,7 +74,7 @@ def test_reference_tasks_of_mcnemars_test(case: dict[str, Any]) -> None:
     result = required_tasks(
         effect=values["p10"] - values["p01"],
         discordant=values["p10"] + values["p01"],
-        confidence=1 - values["alpha"],
+        confidence_level=1 - values["alpha"],
         power=values["power"],
     )
     assert result == case["output"]
@@ -102,7 +102,7 @@ def test_statsmodels_agrees() -> None:
         task_variance=0.04,
         sampling_variance=(0.2, 0.1),
         attempts=[3, 5],  # type: ignore[arg-type]
-        confidence=0.9,
+        confidence_level=0.9,
         power=0.7,
     )
     theirs = NormalIndPower(ddof=0).power(
@@ -135,10 +135,14 @@ def test_planned_power_is_had() -> None:
 
 @given(st.floats(0.01, 1), st.integers(1, 20), st.floats(0.5, 0.99), st.floats(0.5, 0.99))
 def test_the_two_are_inverse(
-    effect: float, attempts: int, confidence: float, power: float
+    effect: float, attempts: int, confidence_level: float, power: float
 ) -> None:
     """So many tasks see the effect, and one fewer does not."""
-    options: dict[str, Any] = {"attempts": attempts, "confidence": confidence, "power": power}
+    options: dict[str, Any] = {
+        "attempts": attempts,
+        "confidence_level": confidence_level,
+        "power": power,
+    }
     n = required_tasks(effect=effect, **options)
     slack = 1 + 1e-12
     assert minimum_detectable_effect(n_tasks=n, **options) <= effect * slack
@@ -153,13 +157,13 @@ def test_the_two_are_inverse(
     st.floats(0.5, 0.999),
 )
 def test_rounding_asks_for_no_further_task(
-    n: int, task_variance: float, sampling_variance: tuple[float, float], confidence: float
+    n: int, task_variance: float, sampling_variance: tuple[float, float], confidence_level: float
 ) -> None:
     """What *n* tasks detect takes *n* tasks, though the square of it is rounded."""
     options: dict[str, Any] = {
         "task_variance": task_variance,
         "sampling_variance": sampling_variance,
-        "confidence": confidence,
+        "confidence_level": confidence_level,
     }
     effect = minimum_detectable_effect(n_tasks=n, **options)
     if effect <= 1:
@@ -168,10 +172,14 @@ def test_rounding_asks_for_no_further_task(
 
 @given(st.integers(2, 10**9), st.floats(0.001, 1), st.floats(0.01, 0.999), st.floats(0.5, 0.999))
 def test_the_two_are_inverse_for_mcnemars_test_too(
-    n: int, discordant: float, confidence: float, power: float
+    n: int, discordant: float, confidence_level: float, power: float
 ) -> None:
     """What *n* tasks detect takes *n* tasks, and fewer tasks detect less."""
-    options: dict[str, Any] = {"discordant": discordant, "confidence": confidence, "power": power}
+    options: dict[str, Any] = {
+        "discordant": discordant,
+        "confidence_level": confidence_level,
+        "power": power,
+    }
     effect = minimum_detectable_effect(n_tasks=n, **options)
     assert minimum_detectable_effect(n_tasks=n + 1, **options) < effect
     if effect <= discordant:
@@ -180,11 +188,15 @@ def test_the_two_are_inverse_for_mcnemars_test_too(
 
 @given(st.floats(0.01, 1), st.floats(0, 1), st.floats(0.5, 0.99), st.floats(0.5, 0.99))
 def test_connors_number_is_the_least(
-    effect: float, more: float, confidence: float, power: float
+    effect: float, more: float, confidence_level: float, power: float
 ) -> None:
     """So many tasks see the effect and one fewer does not; more flips ask for more tasks."""
     discordant = effect + more * (1 - effect)
-    options: dict[str, Any] = {"discordant": discordant, "confidence": confidence, "power": power}
+    options: dict[str, Any] = {
+        "discordant": discordant,
+        "confidence_level": confidence_level,
+        "power": power,
+    }
     n = required_tasks(effect=effect, **options)
     assert minimum_detectable_effect(n_tasks=n, **options) <= effect
     if n > 2:
@@ -239,7 +251,11 @@ def test_nothing_varies() -> None:
         ({"attempts": 1.5}, TypeError, "attempts must be an integer >= 1, got 1.5"),
         ({"power": 1.0}, InputError, "power must be a number in [0.5, 1), got 1.0"),
         ({"power": 0.4}, InputError, "power must be a number in [0.5, 1), got 0.4"),
-        ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
+        (
+            {"confidence_level": 0},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 0",
+        ),
         ({"discordant": 0}, InputError, "discordant must be a number in (0, 1], got 0"),
         ({"discordant": 1.5}, InputError, "discordant must be a number in (0, 1], got 1.5"),
         ({"discordant": "half"}, TypeError, "discordant must be a finite number, got 'half'"),

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorekit import InputError, Interval, Record
-from scorekit._records import FrozenMapping
+from scorekit.records import FrozenMapping
 
 
 @attrs.frozen(kw_only=True)
@@ -157,7 +157,7 @@ class Series(Record):
 
 def test_cells_are_short() -> None:
     """Many numbers are cut, large ones written out, small nested records take one row."""
-    interval = Interval(low=0, high=1, confidence=0.5, method="none")
+    interval = Interval(low=0, high=1, confidence_level=0.5, method="none")
     page = Series(
         numbers=(12345.678, 1e15, 0.123456, *range(20)),
         intervals=(interval, interval),

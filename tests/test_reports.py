@@ -237,7 +237,12 @@ OF_A_TABLE = "(of a table: code_report_from_columns(**table))"
         ),
         (SUITE, {"ks": ()}, InputError, "ks must be a non-empty sequence of integers, got ()"),
         (SUITE, {"ks": (1, 0)}, InputError, "ks[1] must be an integer >= 1, got 0"),
-        (SUITE, {"confidence": 1.0}, InputError, "confidence must be a number in (0, 1), got 1.0"),
+        (
+            SUITE,
+            {"confidence_level": 1.0},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 1.0",
+        ),
         (
             SUITE,
             {"insufficient": "skip"},

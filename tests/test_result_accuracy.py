@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorekit import InputError, result_accuracy
-from scorekit._row_comparison import same_bag, same_in_some_column_order, same_set
+from scorekit._sql.rows import same_bag, same_in_some_column_order, same_set
 from scorekit.errors import shown
 
 NAN = math.nan
@@ -83,9 +83,9 @@ def test_reasons_and_counts() -> None:
 
 def test_options() -> None:
     """Each option leaves out what it says and nothing else."""
-    assert same([(1,), (1,)], [(1,)], rows="set")
-    assert same([(1.0,), (1.0,)], [(1.0 + 1e-12,)], rows="set")
-    assert not same([(1.0,), (2.0,)], [(1.0 + 1e-12,)], rows="set")
+    assert same([(1,), (1,)], [(1,)], semantics="set")
+    assert same([(1.0,), (1.0,)], [(1.0 + 1e-12,)], semantics="set")
+    assert not same([(1.0,), (2.0,)], [(1.0 + 1e-12,)], semantics="set")
     assert same([(1, "a"), (2, "b")], [("b", 2), ("a", 1)], column_order="ignored")
     assert not same([(1, "a"), (2, "b")], [("b", 1), ("a", 2)], column_order="ignored")
     assert same([("a", 1), ("b", 2)], [(1, "a"), (2, "b")], column_order="ignored", ordered=True)
@@ -275,7 +275,7 @@ def test_rows_that_are_none(arguments: Any, error: type[Exception], message: str
             InputError,
             "rule must be one of 'scorekit', 'spider', 'bird', 'spider2', 'defog', got 'x'",
         ),
-        ({"rows": "x"}, InputError, "rows must be one of 'bag', 'set', got 'x'"),
+        ({"semantics": "x"}, InputError, "semantics must be one of 'bag', 'set', got 'x'"),
         (
             {"column_order": 1},
             TypeError,
@@ -284,9 +284,9 @@ def test_rows_that_are_none(arguments: Any, error: type[Exception], message: str
         ({"ordered": 1}, TypeError, "ordered must be True or False, got 1"),
         ({"tolerance": NAN}, InputError, "tolerance must be a finite number >= 0, got nan"),
         (
-            {"ordered": True, "rows": "set"},
+            {"ordered": True, "semantics": "set"},
             InputError,
-            "ordered must be False where rows is 'set', got True",
+            "ordered must be False where semantics is 'set', got True",
         ),
     ],
 )

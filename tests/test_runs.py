@@ -15,15 +15,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scorekit._cost_of_pass import cost_of_pass_from_columns
-from scorekit._costs import PRICES, ModelPrice, cost_of_pass, token_cost
 from scorekit.errors import InputError, shown
+from scorekit.prices import PRICES, ModelPrice, token_cost
 from scorekit.runs import (
     CrossTier,
     Run,
     RunScore,
     TierStatistics,
     composite_score,
+    cost_of_pass,
+    cost_of_pass_from_columns,
     cross_tier,
     score_run,
     tier_statistics,
@@ -110,7 +111,7 @@ def test_cost_of_pass_interval_as_computed_elsewhere() -> None:
     assert tier.cost_of_pass_interval is not None
     assert tier.cost_of_pass_interval.low == pytest.approx(0.13225534323621155, rel=1e-10)
     assert tier.cost_of_pass_interval.high == pytest.approx(0.6254004068893115, rel=1e-10)
-    assert tier.cost_of_pass_interval.confidence == 0.95
+    assert tier.cost_of_pass_interval.confidence_level == 0.95
 
 
 def test_prices_are_those_of_the_source() -> None:
@@ -276,7 +277,7 @@ def test_tier_is_made_of_what_its_runs_score(runs: list[Run]) -> None:
         total = sum(Fraction(run.cost_usd) for run in runs)
         assert tier.cost_of_pass == float(total / Fraction(sum(passes)))
         costs = [run.cost_usd for run in runs]
-        columns = cost_of_pass_from_columns(costs_usd=costs, passed=passes)
+        columns = cost_of_pass_from_columns(cost_usd=costs, passed=passes)
         assert tier.cost_of_pass_interval == columns.interval
     else:
         assert (tier.cost_of_pass, tier.cost_of_pass_interval) == (math.inf, None)
@@ -312,7 +313,7 @@ def test_a_higher_confidence_widens_the_interval() -> None:
     """The level reaches the interval."""
     runs = [_run(f"{i}", passed=i > 1, cost_usd=0.5 + i / 100) for i in range(20)]
     narrow, wide = (
-        tier_statistics("T1", runs, confidence=level).cost_of_pass_interval
+        tier_statistics("T1", runs, confidence_level=level).cost_of_pass_interval
         for level in (0.5, 0.95)
     )
     assert narrow is not None
@@ -574,14 +575,14 @@ def test_what_no_float_holds_is_refused_not_infinite() -> None:
             "run_id of runs[2] must be unlike that of runs[0], got 'a'",
         ),
         (
-            {"runs": [_run(passed=False)], "confidence": 95},
+            {"runs": [_run(passed=False)], "confidence_level": 95},
             InputError,
-            "confidence must be a number in (0, 1), got 95",
+            "confidence_level must be a number in (0, 1), got 95",
         ),
         (
-            {"confidence": "95%"},
+            {"confidence_level": "95%"},
             TypeError,
-            "confidence must be a number in (0, 1), got '95%'",
+            "confidence_level must be a number in (0, 1), got '95%'",
         ),
     ],
 )

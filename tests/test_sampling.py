@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scorekit._pass_kernel import BLOCK, EXACT_UP_TO, blocks, one_task
+from scorekit._stats.chances import BLOCK, EXACT_UP_TO, blocks, one_task
 from scorekit.errors import InputError
 from scorekit.intervals import proportion_interval, t_quantile
 from scorekit.sampling import PassAtK, pass_at_k, pass_at_k_per_task, pass_at_ks
@@ -105,14 +105,14 @@ def test_reference_suite() -> None:
 
 def test_all_that_a_result_says() -> None:
     """One task by hand: 11/12, and the sampling variance 1/144 - 0."""
-    result = pass_at_k(n_samples=10, n_correct=3, k=5, confidence=0.9)
-    share = proportion_interval(3, 10, confidence=0.9)
+    result = pass_at_k(n_samples=10, n_correct=3, k=5, confidence_level=0.9)
+    share = proportion_interval(3, 10, confidence_level=0.9)
     assert (result.score, result.failure) == (11 / 12, 1 / 12)
     assert (result.k, result.n_tasks, result.n_tasks_used, result.stderr) == (5, 1, 1, None)
     assert result.stderr_same_tasks == pytest.approx(1 / 12)
     assert result.interval.low == pytest.approx(1 - (1 - share.low) ** 5)
     assert result.interval.high == pytest.approx(1 - (1 - share.high) ** 5)
-    assert result.interval.confidence == 0.9
+    assert result.interval.confidence_level == 0.9
     assert result.interval.method == "wilson carried through 1 - (1 - p)^k"
     assert PassAtK.from_dict(result.to_dict()) == result
 
@@ -489,7 +489,11 @@ def test_one_task_needs_no_scipy() -> None:
             InputError,
             'n_samples must be >= k = 11, got 10; lower k or pass insufficient="nan"',
         ),
-        ({"confidence": 0}, InputError, "confidence must be a number in (0, 1), got 0"),
+        (
+            {"confidence_level": 0},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 0",
+        ),
         (
             {"insufficient": "skip"},
             InputError,

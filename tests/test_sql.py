@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from scorekit._sql import MAX_CHARS, RETRIES, check_dialect, check_sql, parse, quiet
-from scorekit._sql_nesting import MAX_NESTING, nesting
+from scorekit._sql.nesting import MAX_NESTING, nesting
+from scorekit._sql.parsing import MAX_CHARS, RETRIES, check_dialect, check_sql, parse, quiet
 from scorekit.errors import InputError, SqlError
 from scorekit.tables import extract_tables
 

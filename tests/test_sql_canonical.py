@@ -15,10 +15,10 @@ from hypothesis import given
 from sql_queries import PAIRS, TABLES, contradicts, database, pair, schemas
 from sqlglot import exp
 
-from scorekit._sql import parse
-from scorekit._sql_canonical import ALIKE, UNORDERED, Proof, canonical, prove
-from scorekit._sql_schema import SqlSchema, read_schema
-from scorekit._sql_terms import UnsupportedError
+from scorekit._sql.parsing import parse
+from scorekit._sql.prove.canonical import ALIKE, UNORDERED, Proof, canonical, prove
+from scorekit._sql.prove.terms import UnsupportedError
+from scorekit._sql.schema import SqlSchema, read_schema
 
 SCHEMAS = schemas()
 REFERENCE = json.loads((Path(__file__).parent / "data" / "sql_pairs.json").read_text())
@@ -29,10 +29,14 @@ def _tree(sql: str, dialect: str | None = "sqlite") -> exp.Expr:
 
 
 def _prove(
-    first: str, second: str, known: str = "none", dialect: str | None = "sqlite", rows: Any = "bag"
+    first: str,
+    second: str,
+    known: str = "none",
+    dialect: str | None = "sqlite",
+    semantics: Any = "bag",
 ) -> Proof | None:
     trees = _tree(first, dialect), _tree(second, dialect)
-    return prove(*trees, schema=SCHEMAS[known], dialect=dialect, rows=rows)
+    return prove(*trees, schema=SCHEMAS[known], dialect=dialect, semantics=semantics)
 
 
 # The least that must be known (none < columns < keys), and two queries that are equal then.
@@ -233,7 +237,7 @@ def test_reference_pairs(known: str | None) -> None:
     proved = {"equal": 0, "not_equal": 0}
     for item in REFERENCE["pairs"]:
         trees = _tree(item["a"]), _tree(item["b"])
-        proof = prove(*trees, schema=schema, dialect="sqlite", rows="bag")
+        proof = prove(*trees, schema=schema, dialect="sqlite", semantics="bag")
         proved[item["verdict"]] += proof is not None
     assert proved == {"equal": 13 if known else 12, "not_equal": 0}  # a star needs the columns
 
@@ -244,7 +248,7 @@ def test_no_database_contradicts_a_proof(pair_: tuple[str, str, bool]) -> None:
     first, second, _ = pair_
     for known, schema in SCHEMAS.items():
         trees = _tree(first), _tree(second)
-        if prove(*trees, schema=schema, dialect="sqlite", rows="bag"):
+        if prove(*trees, schema=schema, dialect="sqlite", semantics="bag"):
             assert not contradicts(first, second, DATABASES[known == "keys"])
         for tree in trees:
             with contextlib.suppress(UnsupportedError):
@@ -323,10 +327,10 @@ def test_assumptions_are_named(
 )  # fmt: skip
 def test_rows_as_sets(first: str, second: str) -> None:
     """Duplicates at the end do not count in sets; those inside of the query do."""
-    assert _prove(first, second, rows="bag") is None
-    assert _prove(first, second, rows="set") is not None
+    assert _prove(first, second, semantics="bag") is None
+    assert _prove(first, second, semantics="set") is not None
     inside = "SELECT COUNT(*) FROM ({}) q".format
-    assert _prove(inside(first), inside(second), rows="set") is None
+    assert _prove(inside(first), inside(second), semantics="set") is None
 
 
 @pytest.mark.parametrize(
@@ -379,7 +383,7 @@ def test_hostile_queries(sql: str) -> None:
     """Whatever is thrown at it, there is an answer after a bounded number of steps."""
     tree = parse(sql).statements[0] if sql != "SELECT" else exp.Select()
     for schema in SCHEMAS.values():
-        prove(tree, tree.copy(), schema=schema, dialect=None, rows="bag")
+        prove(tree, tree.copy(), schema=schema, dialect=None, semantics="bag")
 
 
 def test_schema_that_was_not_given_proves_nothing() -> None:
@@ -388,5 +392,5 @@ def test_schema_that_was_not_given_proves_nothing() -> None:
     assert given_ is not None
     inferred = SqlSchema(given_.tables, given_.keys, given=False)
     trees = _tree("SELECT * FROM items"), _tree(f"SELECT {', '.join(TABLES['items'])} FROM items")
-    assert prove(*trees, schema=inferred, dialect="sqlite", rows="bag") is None
-    assert prove(*trees, schema=given_, dialect="sqlite", rows="bag") is not None
+    assert prove(*trees, schema=inferred, dialect="sqlite", semantics="bag") is None
+    assert prove(*trees, schema=given_, dialect="sqlite", semantics="bag") is not None

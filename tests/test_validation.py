@@ -22,10 +22,11 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sqlglot.optimizer.qualify import qualify
 
-from scorekit._messages import DIAGNOSES, HINTS, MESSAGE_LIMIT, ErrorCategory, Row, diagnose
-from scorekit._records import FrozenMapping, MetricError
+from scorekit._sql.messages import DIAGNOSES, HINTS, MESSAGE_LIMIT, Row, diagnose
 from scorekit.errors import InputError
+from scorekit.records import FrozenMapping, MetricError
 from scorekit.validation import (
+    ErrorCategory,
     SafetySummary,
     SafetyValidation,
     ValidationAccuracy,
@@ -534,7 +535,7 @@ def test_categories_are_total(message: str) -> None:
 @given(st.sampled_from(DIAGNOSES), st.text(alphabet="xyz \n.,-", max_size=50))
 def test_what_follows_a_diagnosis_does_not_change_it(row: Row, rest: str) -> None:
     """Messages go on with hints, positions and links."""
-    assert categorize_error(f"{row.example} {rest}") is row.category
+    assert categorize_error(f"{row.example} {rest}") == row.category
 
 
 def test_categorize_error_refuses_what_is_no_text() -> None:

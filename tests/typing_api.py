@@ -39,9 +39,9 @@ from scorekit import (
 def estimates() -> None:
     """Hold the types of estimates."""
     assert_type(scorekit.code_score(compiled=True, passed=1), CodeScore)
-    assert_type(scorekit.code_scores(compiled=[True, False]), NDArray[np.float64])
-    scorekit.code_scores(compiled=np.array([True]), passed=np.array([1]))
-    scorekit.code_scores(compiled=pd.Series([True]), passed=pl.Series([1]))
+    assert_type(scorekit.code_scores_from_columns(compiled=[True, False]), NDArray[np.float64])
+    scorekit.code_scores_from_columns(compiled=np.array([True]), passed=np.array([1]))
+    scorekit.code_scores_from_columns(compiled=pd.Series([True]), passed=pl.Series([1]))
     assert_type(scorekit.pass_at_k(n_samples=10, n_correct=3, k=5), PassAtK)
     assert_type(scorekit.pass_at_k(n_samples=[10, 10], n_correct=np.array([3, 4])), PassAtK)
     assert_type(scorekit.pass_at_ks(n_samples=[10], n_correct=[3], ks=(1, 5)), tuple[PassAtK, ...])
@@ -62,7 +62,7 @@ def estimates() -> None:
     paired = scorekit.paired_difference([1, 0.5], pd.Series([True, False]), clusters=["a", 1])
     assert_type(paired.sign_flip_p_value, float | None)
     assert_type(paired.interval, Interval | None)
-    dear = scorekit.cost_of_pass_from_columns(costs_usd=np.array([0.5]), passed=pl.Series([True]))
+    dear = scorekit.cost_of_pass_from_columns(cost_usd=np.array([0.5]), passed=pl.Series([True]))
     assert_type(dear.interval, Interval | None)
     assert_type(scorekit.describe([1, 2.0]), Statistics)
     assert_type(scorekit.letter_grade(0.9), LetterGrade)
@@ -82,7 +82,9 @@ def reports() -> None:
         case_id=pd.Series(["a"]), generated=["SELECT 1"], is_valid=[None], dialect="sqlite"
     )
     assert_type(rows, tuple[SqlCase, ...])
-    accuracies = scorekit.table_accuracies(pl.Series(["SELECT 1"]), [["t"]], progress=print)
+    accuracies = scorekit.table_accuracies_from_columns(
+        pl.Series(["SELECT 1"]), [["t"]], progress=print
+    )
     assert_type(accuracies, NDArray[np.float64])
     assert_type(scorekit.CodeTally().merge(scorekit.CodeTally()).result(), CodeReport)
     lengths = scorekit.map_scores(len, ["a", "bc"], progress=print)
@@ -107,7 +109,9 @@ def evidence() -> None:
     assert_type(scorekit.query_correctness("a", ["b"], judge=judges[0]), QueryCorrectness)
     keys = {"t": [("a", "b")]}
     assert_type(scorekit.sql_equivalence("a", "b", schema="x", keys=keys), SqlEquivalence)
-    scorekit.sql_equivalence("a", "b", schema={"t": {"a": "int"}}, keys={"t": "a"}, rows="set")
+    scorekit.sql_equivalence(
+        "a", "b", schema={"t": {"a": "int"}}, keys={"t": "a"}, semantics="set"
+    )
     assert_type(scorekit.result_accuracy([(1, None)], [["a", 2.5]]), ResultAccuracy)
     case = SqlCase(case_id="q", generated="a", expected=["b"], expected_tables=["t"])
     assert_type(scorekit.score_sql_cases([case], judge=cached), SqlReport)

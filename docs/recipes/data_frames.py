@@ -18,14 +18,14 @@ OUTCOMES = {
 def main() -> None:
     """Score a frame of each library, and put a report into one."""
     pandas_frame = pd.DataFrame(OUTCOMES)
-    pandas_frame["score"] = scorekit.code_scores(
+    pandas_frame["score"] = scorekit.code_scores_from_columns(
         compiled=pandas_frame["compiled"],
         passed=pandas_frame["passed"],
         failed=pandas_frame["failed"],
     )
     polars_frame = pl.DataFrame(OUTCOMES)
     polars_frame = polars_frame.with_columns(
-        score=scorekit.code_scores(
+        score=scorekit.code_scores_from_columns(
             compiled=polars_frame["compiled"],
             passed=polars_frame["passed"],
             failed=polars_frame["failed"],

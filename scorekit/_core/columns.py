@@ -1,0 +1,227 @@
+"""Checks of columns: each returns an array, or raises with the message form of `_checks`."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from scorekit._core.checks import (
+    MAX_COUNT,
+    check_bounded_count,
+    check_flag,
+    check_items,
+    check_number,
+    check_same_length,
+    check_text,
+    is_flag,
+    is_missing,
+)
+from scorekit.errors import InputError, refuse
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+
+def as_builtins(values: Any) -> Any:
+    """Return an array (NumPy, pandas, Arrow) as a list, anything else as it is."""
+    if hasattr(values, "to_pylist"):  # Arrow
+        return values.to_pylist()
+    return values.tolist() if hasattr(values, "tolist") else values
+
+
+def check_labels(name: str, values: object, length: int) -> list[int]:
+    """Return a column of *length* hashable labels as numbers from 0, equal ones alike."""
+    items = check_items(name, as_builtins(values), what="labels")
+    if len(items) != length:
+        raise InputError(f"{name} must be {length} labels, one for each entry, got {len(items)}")
+    code_of: dict[object, int] = {}
+    codes: list[int] = []
+    for i, label in enumerate(items):
+        try:
+            codes.append(code_of.setdefault(label, len(code_of)))
+        except TypeError:
+            refuse(f"{name}[{i}]", "a hashable label", label, TypeError)
+        if is_missing(label) or differs_from_itself(label):
+            refuse(f"{name}[{i}]", "a label that is not missing", label)
+    return codes
+
+
+def check_clusters(
+    clusters: object, length: int, name: str = "", values: object = None
+) -> NDArray[np.intp]:
+    """Return the number of each entry's cluster, its own where *clusters* is None."""
+    import numpy as np
+
+    if clusters is None:
+        return np.arange(length)
+    check_same_order(name, values, "clusters", clusters)
+    return np.array(check_labels("clusters", clusters, length))
+
+
+def differs_from_itself(value: Any) -> bool:
+    """Tell NaN and its kin, which agree with nothing, and ``pd.NA``, of which nobody knows."""
+    try:
+        return bool(value != value)  # noqa: PLR0124 - as said
+    except (TypeError, ValueError):
+        return True
+
+
+def is_masked(values: object) -> bool:
+    """Tell NumPy's masked arrays, whose module takes longer to load than most columns to score."""
+    masked = sys.modules.get("numpy.ma")  # without it loaded nothing can be masked
+    return masked is not None and isinstance(values, masked.MaskedArray)
+
+
+def column(name: str, values: object, what: str) -> NDArray[Any]:
+    """Return a one-dimensional, non-empty column as an array, its entries unchecked."""
+    import numpy as np
+
+    if is_masked(values):
+        values = as_builtins(values)  # None where masked: asarray would give what the mask hides
+    if not hasattr(values, "__array__"):
+        items = check_items(name, values, what=what)
+        kinds = set(map(type, items))
+        # asarray would make 1 of True, and a common type of a mixture
+        array = np.asarray(items) if kinds in ({int}, {float}, {bool}) else _objects(items)
+    else:
+        array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if array.size == 0:
+        refuse(name, f"a non-empty sequence of {what}", values)
+    if array.dtype.kind in "mM":  # whose entries can turn into integers unasked
+        refuse(name, f"a sequence of {what} rather than of durations or dates", values, TypeError)
+    return array
+
+
+def paired_columns(
+    first: tuple[str, object, str], second: tuple[str, object, str]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return two columns, each of name, values and what they are, whose entries go together."""
+    one, other = column(*first), column(*second)
+    check_same_length(first[0], one.size, second[0], other.size)
+    check_same_order(first[0], first[1], second[0], second[1])
+    return one, other
+
+
+def check_same_order(name: str, values: object, other: str, other_values: object) -> None:
+    """Refuse two pandas columns of the same rows in different orders: entries pair by place."""
+    index: Any = getattr(values, "index", None)
+    other_index: Any = getattr(other_values, "index", None)
+    if not (hasattr(index, "is_unique") and hasattr(other_index, "is_unique")):
+        return
+    if index.equals(other_index) or not (index.is_unique and other_index.is_unique):
+        return
+    try:
+        alike = bool(index.sort_values().equals(other_index.sort_values()))
+    except TypeError:  # labels without an order, of several types
+        return
+    if alike:
+        raise InputError(
+            f"{other} must have its rows in the order of {name}, got the same index in another "
+            f"order; pass {other}.loc[{name}.index], or both as .to_numpy() to pair them as is"
+        )
+
+
+def _objects(items: tuple[Any, ...]) -> NDArray[Any]:
+    import numpy as np
+
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def check_flag_column(name: str, values: object) -> NDArray[np.bool_]:
+    """Return a column of booleans (list, NumPy, pandas, polars, Arrow) as an array."""
+    import numpy as np
+
+    array = column(name, values, "booleans")
+    if array.dtype == np.bool_:
+        return array
+    return np.fromiter(_each(name, array, check_flag), np.bool_, array.size)
+
+
+def check_count_column(name: str, values: object, low: int = 0) -> NDArray[np.int64]:
+    """Return a column of integers in ``[low, 2**53]`` as an array; refuses bools and floats."""
+    import numpy as np
+
+    array = column(name, values, "integers")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        refuse(f"{name}[{int(np.argmax(np.isnan(array)))}]", f"an integer >= {low}", math.nan)
+    if array.dtype.kind not in "iu":
+        counts = _each(name, array, lambda n, v: check_bounded_count(n, v, low))
+        return np.fromiter(counts, np.int64, array.size)
+    if int(array.min()) < low or int(array.max()) > MAX_COUNT:
+        first = int(np.argmax((array < low) | (array > MAX_COUNT)))
+        check_bounded_count(f"{name}[{first}]", int(array[first]), low)
+    return array.astype(np.int64, copy=False)
+
+
+def check_number_column(
+    name: str, values: object, low: float = -math.inf, high: float = math.inf
+) -> NDArray[np.float64]:
+    """Return a column of finite numbers in ``[low, high]`` as an array; refuses bools."""
+    import numpy as np
+
+    array = column(name, values, "numbers")
+    if array.dtype.kind not in "iuf":
+        return np.fromiter(
+            _each(name, array, lambda n, v: check_number(n, v, low, high)), np.float64, array.size
+        )
+    numbers = array.astype(np.float64, copy=False)
+    inside = (numbers >= low) & (numbers <= high) & np.isfinite(numbers)
+    if not inside.all():
+        first = int(np.argmin(inside))
+        check_number(f"{name}[{first}]", float(numbers[first]), low, high)
+    return numbers
+
+
+def check_score_column(
+    name: str, values: object, low: float = 0.0, high: float = 1.0
+) -> NDArray[np.float64]:
+    """Return a column of finite numbers in ``[low, high]``, booleans among them as 0 and 1."""
+    import numpy as np
+
+    array = column(name, values, "booleans or scores")
+    if array.dtype == np.bool_:
+        return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        array = _objects(tuple(float(v) if is_flag(v) else v for v in array.tolist()))
+    return check_number_column(name, array, low, high)
+
+
+def check_text_column(name: str, values: object) -> list[str]:
+    """Return a column of non-empty strings (list, NumPy, pandas, polars, Arrow) as a list."""
+    texts: list[Any] = column(name, values, "strings").tolist()
+    for i, text in enumerate(texts):
+        if type(text) is not str or not text:
+            check_text(f"{name}[{i}]", text)
+    return texts
+
+
+def split_missing(name: str, values: object) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """
+    Return a column of numbers, 0 where there is none, and where that is: None, NaN or ``pd.NA``.
+
+    Data frames turn counts beside a missing one into floats; they come back as integers.
+    """
+    import numpy as np
+
+    array = column(name, values, "numbers")
+    if array.dtype.kind not in "fO":
+        return array, np.zeros(array.size, dtype=np.bool_)
+    missing = np.fromiter(map(is_missing, array.tolist()), np.bool_, array.size)
+    filled = np.where(missing, 0, array)
+    whole = array.dtype.kind == "f" and bool((filled == np.floor(filled)).all())
+    if whole and float(filled.max()) < MAX_COUNT:  # a float16 could not be compared with it
+        filled = filled.astype(np.int64)
+    return filled, missing
+
+
+def _each(name: str, array: NDArray[Any], check: Callable[[str, object], T]) -> Iterable[T]:
+    return (check(f"{name}[{i}]", value) for i, value in enumerate(array.tolist()))

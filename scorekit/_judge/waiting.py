@@ -1,0 +1,94 @@
+"""Calling a judge from threads and event loops without waiting for too long."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from scorekit._core.checks import check_number
+
+T = TypeVar("T")
+
+
+class Caller:
+    """Who waits for a judge: for how long, and whether still."""
+
+    def __init__(self, timeout_seconds: float) -> None:
+        self.timeout_seconds = timeout_seconds
+        self.has_left = False
+        """Whether nobody would read the answer: what has not been asked need not be."""
+
+
+caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
+"""Whom the running code works for."""
+
+blocked_loops: ContextVar[tuple[asyncio.AbstractEventLoop, ...]] = ContextVar(
+    "blocked_loops", default=()
+)
+"""Event loops that stand still until the running code is done."""
+
+
+def keeps_limit(judge: object) -> bool:
+    """
+    Return whether *judge* keeps the limit of its `Caller` by itself.
+
+    One with a queue of its own does: only it knows when a question's turn has come, and waiting
+    for that is no fault.
+    """
+    return getattr(judge, "keeps_limit", False) is True
+
+
+def blocking(function: Callable[[], T]) -> Callable[[], T]:
+    """Return *function* knowing of the event loop, if any, whose thread will wait for it."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return function
+
+    def run() -> T:
+        token = blocked_loops.set((*blocked_loops.get(), loop))
+        try:
+            return function()
+        finally:
+            blocked_loops.reset(token)
+
+    return run
+
+
+async def wait_for(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+def check_timeout(timeout_seconds: object) -> float:
+    """Return a time limit in seconds, or refuse it."""
+    seconds = check_number("timeout_seconds", timeout_seconds, 0.0, open_ends=True)
+    return min(seconds, threading.TIMEOUT_MAX)  # more than which no lock can wait
+
+
+def in_thread(function: Callable[[], Any]) -> Future[Any]:
+    """
+    Run *function* in a thread that nobody has to wait for.
+
+    Not a pool: one hanging judge would keep a worker, and the interpreter from leaving.
+    """
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()  # a waiter that gives up must not cancel it
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            result = context.run(function)
+        except StopIteration as error:  # which no future of an event loop can carry
+            future.set_exception(RuntimeError(f"StopIteration: {error}"))
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is taken
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=run, name="scorekit-judge", daemon=True).start()
+    return future

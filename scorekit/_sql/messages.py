@@ -1,0 +1,389 @@
+"""What the error messages of databases, parsers and validators mean: two tables, one lookup."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+SYNTAX = "syntax error"
+SCHEMA = "schema violation"
+SAFETY = "safety violation"
+UNKNOWN = "unknown"
+
+
+class Row(NamedTuple):
+    """One way in which one source says that something is wrong."""
+
+    source: str
+    category: str
+    """The value of an `ErrorCategory`."""
+    pattern: str
+    """A regular expression on lower-case text with single spaces, starting where a word may."""
+    example: str
+    """A real message."""
+
+
+def _sqlstate(codes: str) -> str:
+    """Match a SQLSTATE after its name, in brackets or quotes, or before a colon; never a port."""
+    return (
+        rf"sql ?state\W{{1,4}}(?:{codes})\b|['\"(\[](?:{codes})['\"\]),]"
+        rf"|(?:(?<=: )|^)(?:{codes})(?:: |$)"
+    )
+
+
+def _mysql(codes: str) -> str:
+    """Match an error number as the clients print it, ``1146 (42S02)`` or ``(1146, "``."""
+    return rf"(?:{codes}) \(\w{{5}}\)|\((?:{codes}), ?['\"]"
+
+
+def _sql_server(codes: str) -> str:
+    """Match an error number as the clients print it: ``Msg 208``, ``(208, b"``, ``(208) (SQL``."""
+    return rf"msg (?:{codes})\b|\((?:{codes})(?:, ?b?['\"]|\) \(sql)"
+
+
+# Words for things in a database, and what is said of them when they are not what they should be.
+_THINGS = (
+    r"(?:aggregate|alias|catalog|column|database|dataset|field|function|index|object|procedure"
+    r"|relation|role|schema|sequence|table|type|view)"
+)
+_WRITES = (
+    r"(?:alter|create|ddl|delete|dml|drop|exec|execute|grant|insert|merge|revoke|truncate|update"
+    r"|write)"
+)
+
+# The match that starts first decides: a message names its diagnosis before it quotes the query.
+# Where two rows start at the same place, the upper one does.
+# One row, two lines: who says it, what it means, how it is recognised; an example.
+# fmt: off
+DIAGNOSES = (
+    # Codes.  42000 says "syntax error or access rule violation" and so decides nothing.
+    Row("SQLSTATE", SAFETY, _sqlstate(r"425\d\d|42kd1|25006|2f00[234]|3800[234]"),
+        "ERROR:  42501: permission denied for table t"),
+    Row("SQLSTATE", SYNTAX, _sqlstate(r"426\d\d|37000"),
+        'ERROR:  42601: syntax error at or near "SELEC"'),
+    Row("SQLSTATE", SCHEMA,
+        _sqlstate(r"42(?:[1-47-9]\d\d|[ps]\d\d|k\w\d)|3[df]000|21s0[12]|23(?:\d\d\d|p01)"
+                  r"|22(?:00[1378]|018|p02)"),
+        "SQLSTATE[42S02]: Base table or view not found: 1146 Table 'd.nosuch' doesn't exist"),
+    Row("MySQL", SYNTAX, _mysql(r"1064|1065|1096|1149|1248"),
+        "ERROR 1064 (42000) at line 1: You have an error in your SQL syntax; check the manual"
+        " that corresponds to your MariaDB server version for the right syntax to use near"
+        " 'SELEC * FROM users' at line 1"),
+    Row("MySQL", SCHEMA,
+        _mysql(r"100[78]|104[689]|105[0-68]|106[0-26]|1072|1091|1109|1111|1136|1140|1146|121[67]"
+               r"|1222|1241|1292|1305|1318|1327|136[46]|1406|145[12]|1525|158[24]|1630|3065|4078"),
+        "(1146, \"Table 'd.nosuch' doesn't exist\")"),
+    Row("MySQL", SAFETY, _mysql(r"1044|114[23]|1175|1227|1290|1370|1410|1792|1836"),
+        "ERROR 1227 (42000) at line 1: Access denied; you need (at least one of) the FILE"
+        " privilege(s) for this operation"),
+    Row("SQL Server", SYNTAX, _sql_server(r"10[25]|156|170|319|4145"),
+        "Msg 102, Level 15, State 1, Server db, Line 1\nIncorrect syntax near 'SELEC'."),
+    Row("SQL Server", SCHEMA,
+        _sql_server(r"10[48]|116|145|195|20[5-9]|213|245|402|515|547|911|1088|2601|2627|2714|2812"
+                    r"|3701|410[34]|4121|4902|8114|812[01]|8155"),
+        "(208, b\"Invalid object name 'nosuch'.DB-Lib error message 20018, severity 16:\\n\")"),
+    Row("SQL Server", SAFETY, _sql_server(r"229|230|262|297|300|916|3906|15247"),
+        "Msg 262, Level 14, State 1, Server db, Line 1\n"
+        "CREATE TABLE permission denied in database 'd'."),
+    Row("Oracle", SYNTAX,
+        r"ora-(?:0090[0-35-8]|0091[17]|0092[0-8]|0093[36]|00970|0174[02]|01756|0304[89])\b"
+        r"|pls-00103",
+        "ORA-00933: SQL command not properly ended"),
+    Row("Oracle", SCHEMA,
+        r"ora-(?:00001|0090[49]|00913|00918|0093[2478]|00942|00947|0095[57]|0097[29]|01400"
+        r"|01722|0178[69]|018(?:4[0-9]|5[0-9]|6[0-9])|02289|0229[0-2]|0404[23]|12899|18014)\b"
+        r"|pls-(?:00201|0030[26])",
+        'ORA-00904: "NOSUCH": invalid identifier'),
+    Row("Oracle", SAFETY, r"ora-(?:01031|01456|01950|16000|4190[01])\b",
+        "ORA-01031: insufficient privileges"),
+    # PostgreSQL; its drivers leave the code out
+    Row("PostgreSQL", SYNTAX, r"syntax error at (?:or near|end of input)",
+        'syntax error at or near "DROP"\nLINE 1: SELECT 1 DROP TABLE t\n                 ^'),
+    Row("PostgreSQL", SYNTAX, r"unterminated |trailing junk after|non-integer constant in",
+        'unterminated quoted string at or near "\'abc"'),
+    Row("PostgreSQL", SYNTAX, r"each \w{5,9} query must have the same number of columns"
+        r"|insert has more |subquery (?:in from must|must return|has too) ",
+        "each UNION query must have the same number of columns"),
+    Row("PostgreSQL", SCHEMA, r"missing from-clause entry|invalid reference to from-clause entry",
+        'missing FROM-clause entry for table "x"'),
+    Row("PostgreSQL", SCHEMA, r"operator does not exist|could not find a function named"
+        r"|no (?:function|operator) matches the given",
+        "operator does not exist: text = integer"),
+    Row("PostgreSQL", SCHEMA,
+        r"invalid input (?:syntax|value) for|value too long for|integer out of range"
+        r"|argument of \S{2,9} must (?:be type|not)",
+        'invalid input syntax for type integer: "x"'),
+    Row("PostgreSQL", SCHEMA,
+        r"(?:aggregate|window|set-returning|grouping) (?:functions?|operations?) "
+        r"[^;:]{0,100}?(?:are not allowed|cannot|requires)",
+        "aggregate functions are not allowed in WHERE"),
+    Row("PostgreSQL", SCHEMA,
+        r"(?:order by |group by )[^;:]{1,60}? (?:is not in|must appear in) (?:the )?select list",
+        "ORDER BY position 5 is not in select list"),
+    Row("PostgreSQL", SCHEMA,
+        r"table name [^;:]{1,100}? specified more than once|there is no parameter \$"
+        r"|unrecognized configuration parameter",
+        'table name "t" specified more than once'),
+    Row("PostgreSQL", SCHEMA,
+        r"null value in column|duplicate key|violates [^;:]{1,40}?constraint",
+        'null value in column "a" of relation "t" violates not-null constraint'),
+    Row("PostgreSQL", SAFETY, r"permission denied (?:for|to) ",
+        "permission denied for table t"),
+    Row("PostgreSQL", SAFETY, r"must be (?:owner of|superuser|a? ?member of)",
+        "must be owner of table t"),
+    Row("PostgreSQL", SAFETY, r"cannot execute [^;:]{1,40}? in a read-only transaction",
+        "cannot execute DROP TABLE in a read-only transaction"),
+    Row("PostgreSQL", SAFETY, r"cannot insert multiple commands",
+        "cannot insert multiple commands into a prepared statement"),
+    # MySQL and MariaDB
+    Row("MySQL", SYNTAX,
+        r"you have an error in your sql syntax|query was empty|no tables used"
+        r"|every derived table must have",
+        "You have an error in your SQL syntax; check the manual that corresponds to your MySQL"
+        " server version for the right syntax to use near 'not allowed' at line 1"),
+    Row("MySQL", SCHEMA, r"unknown (?:column|table|database|storage engine) ",
+        "Unknown column 'injection' in 'SELECT'"),
+    Row("MySQL", SCHEMA,
+        r"incorrect (?:paramet|\w{3,9} value)|undeclared variable|data too long for column"
+        r"|column count does|operand should contain|can.t (?:create|drop) |illegal parameter data",
+        "Incorrect parameter count in the call to native function 'lower'"),
+    Row("MySQL", SCHEMA, r"invalid use of group function|mixing of group columns|isn.t in group by"
+        r"|expression #\d{1,3} of \w{5,9} (?:list|by clause) is not in group by",
+        "Invalid use of group function"),
+    Row("MySQL", SCHEMA, r"duplicate (?:entry|column name|key name)|not unique table/alias"
+        r"|the used select statements have a different number",
+        "Duplicate entry '1' for key 'PRIMARY'"),
+    Row("MySQL", UNKNOWN, r"access denied for user [^;]{1,200}?\(using password",
+        "ERROR 1045 (28000): Access denied for user 'nosuch'@'localhost' (using password: YES)"),
+    Row("MySQL", SAFETY, r"command denied to user",
+        "DROP command denied to user 'low'@'localhost' for table `d`.`t`"),
+    Row("MySQL", SAFETY, r"you are using safe update mode",
+        "You are using safe update mode and you tried to update a table without a WHERE that"
+        " uses a KEY column"),
+    Row("MySQL", SAFETY,
+        r"server is running with the \S{1,30} option|cannot execute statement in a read only",
+        "The MariaDB server is running with the --read-only option so it cannot execute this"
+        " statement"),
+    # SQLite
+    Row("SQLite", SYNTAX, r"near .{1,200}?: syntax error",
+        'near "DROP": syntax error'),
+    Row("SQLite", SYNTAX,
+        r"unrecognized token: |incomplete input|all values must have|no tables specified",
+        'unrecognized token: "\'not allowed"'),
+    Row("SQLite", SCHEMA,
+        r"no such (?:column|table|function|index|view|trigger|module|collation|database)",
+        "no such table: syntax error"),
+    Row("SQLite", SCHEMA,
+        r"wrong number of arguments to|misuse of (?:aggregate|window)|row value misused",
+        "misuse of aggregate function count()"),
+    Row("SQLite", SCHEMA,
+        r"table [^;:]{1,100}? has (?:no column named|\d{1,5} (?:columns|values))"
+        r"|sub-?(?:select|query) returns \d{1,5} columns|selects to the left and right of",
+        "table t has 2 columns but 3 values were supplied"),
+    Row("SQLite", SCHEMA, r"(?:1st|2nd|3rd|\d{1,3}th) \w{5} by term out of range"
+        r"|cannot join using column|a group by clause is required",
+        "1st ORDER BY term out of range - should be between 1 and 1"),
+    Row("SQLite", SCHEMA,
+        r"(?:unique|not null|check|foreign key|primary key) constraint failed|datatype mismatch",
+        "NOT NULL constraint failed: t.b"),
+    Row("SQLite", SAFETY, r"attempt to write a readonly database",
+        "attempt to write a readonly database"),
+    Row("SQLite", SAFETY, r"you can only execute one statement",
+        "You can only execute one statement at a time."),
+    Row("SQLite", SAFETY,
+        r"access to [^;]{1,100}? (?:is|was) (?:denied|prohibited|forbidden|restricted)",
+        "access to t.b is prohibited"),
+    # SQL Server
+    Row("SQL Server", SYNTAX, r"incorrect syntax near|unclosed quotation mark"
+        r"|subqueries are not allowed in this context"
+        r"|an expression of non-boolean type specified",
+        "('42000', \"[42000] [Microsoft][ODBC Driver 17 for SQL Server][SQL Server]Incorrect"
+        " syntax near the keyword 'not'. (156) (SQLExecDirectW)\")"),
+    Row("SQL Server", SCHEMA, r"invalid (?:object|column) name",
+        "Invalid column name 'permission denied'."),
+    Row("SQL Server", SCHEMA, r"the multi-part identifier|could not find stored procedure"
+        r"|cannot find (?:the object|either column)|there is already an object named",
+        'The multi-part identifier "x.a" could not be bound.'),
+    Row("SQL Server", SCHEMA,
+        r"is not a recognized (?:built-in )?function|is invalid in the select list"
+        r"|an aggregate may not appear|is incompatible with",
+        "'nofunc' is not a recognized built-in function name."),
+    Row("SQL Server", SCHEMA,
+        r"conversion failed when|error converting data type|operand type clash"
+        r"|all queries combined using|column name or number of supplied values",
+        "Conversion failed when converting the varchar value 'x' to data type int."),
+    Row("SQL Server", SAFETY, r"permission was denied on",
+        "The SELECT permission was denied on the object 'Employee', database 'd', schema 'dbo'."),
+    Row("SQL Server", SAFETY, r"failed to update database .{1,140}? read-only",
+        'Failed to update database "d" because the database is read-only.'),
+    # Snowflake
+    Row("Snowflake", SYNTAX, r"sql compilation error: (?:syntax|parse) error",
+        "001003 (42000): SQL compilation error:\nsyntax error line 1 at position 0 unexpected"
+        " 'SELEC'."),
+    Row("Snowflake", SCHEMA, r"sql compilation error",
+        "000904 (42000): SQL compilation error: error line 1 at position 7\n"
+        "invalid identifier 'NOSUCH'"),
+    Row("Snowflake", SCHEMA,
+        r"(?:object|table|schema|database|view) .{1,140}? does not exist or not authorized",
+        "Object 'PGDBRUNNER810.PUBLIC.FOO' does not exist or not authorized."),
+    Row("Snowflake", SAFETY, r"sql access control error",
+        "SQL access control error:\nInsufficient privileges to operate on table 'T'"),
+    Row("Snowflake", SAFETY, r"actual statement count \d{1,5} did not match",
+        "000008 (0A000): Actual statement count 2 did not match the desired statement count 1."),
+    # BigQuery
+    Row("BigQuery", SYNTAX, r"syntax error: (?:expected|unexpected|unclosed|illegal|missing)",
+        "400 Syntax error: Expected end of input but got keyword FROM at [1:10]"),
+    Row("BigQuery", SCHEMA, r"unrecognized name: ",
+        "400 Unrecognized name: injection; Did you mean inspection? at [1:8]"),
+    Row("BigQuery", SCHEMA, r"not found: (?:table|dataset|project|routine|function|model)"
+        r"|(?:function|type|table-valued function) not found: ",
+        "404 Not found: Table p:d.nosuch was not found in location US"),
+    Row("BigQuery", SCHEMA,
+        r"no matching signature for|could not cast literal|name \S{1,100} not found inside",
+        "400 No matching signature for operator = for argument types: INT64, STRING. Supported"
+        " signature: ANY = ANY at [1:30]"),
+    Row("BigQuery", SCHEMA,
+        r"select list expression references|table [^;:]{1,100}? must be qualified with"
+        r"|(?:aggregate|analytic) function \S{1,60} not allowed in",
+        "400 SELECT list expression references column a which is neither grouped nor aggregated"
+        " at [1:8]"),
+    Row("BigQuery", SAFETY, r"access denied: ",
+        "403 Access Denied: Table p:d.t: User does not have permission to query table p:d.t, or"
+        " perhaps it does not exist in location US."),
+    # DuckDB
+    Row("DuckDB", SAFETY, r"(?:(?:binder|invalid input) error: )?cannot execute statement of type",
+        'Invalid Input Error: Cannot execute statement of type "INSERT" on database "x" which is'
+        " attached in read-only mode!"),
+    Row("DuckDB", SAFETY, r"permission error: ",
+        'Permission Error: Cannot access file "/etc/passwd" - file system operations are disabled'
+        " by configuration"),
+    Row("DuckDB", SYNTAX, r"parser error: ",
+        'Parser Error: syntax error at or near "SELEC"'),
+    Row("DuckDB", SCHEMA, r"(?:binder|catalog) error: ",
+        'Binder Error: Referenced column "injection" not found in FROM clause!'),
+    Row("DuckDB", SCHEMA, r"(?:constraint|conversion) error: ",
+        "Conversion Error: Could not convert string 'x' to INT32"),
+    # Spark and Databricks
+    Row("Spark", SYNTAX,
+        r"\[(?:parse_syntax_error|parse_empty_statement|unclosed_|invalid_sql_syntax)"
+        r"|mismatched input |extraneous input |no viable alternative at input",
+        "[PARSE_SYNTAX_ERROR] Syntax error at or near 'SELEC'. SQLSTATE: 42601 (line 1, pos 0)"),
+    Row("Spark", SCHEMA,
+        r"\[(?:table_or_view|schema|catalog|column|field|routine)_(?:not_found|already_exists)"
+        r"|table or view not found",
+        "[TABLE_OR_VIEW_NOT_FOUND] The table or view `nosuch` cannot be found. Verify the"
+        " spelling and correctness of the schema and catalog."),
+    Row("Spark", SCHEMA,
+        r"\[(?:unresolved_|ambiguous_|missing_aggregation|missing_group_by|group_by_"
+        r"|datatype_mismatch|wrong_num_args|num_columns_mismatch|cast_invalid_input)"
+        r"|cannot resolve ['\"`]|undefined function",
+        "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name"
+        " `nosuch` cannot be resolved. Did you mean one of the following? [`a`]."),
+    Row("Spark", SAFETY, r"\[insufficient_permissions",
+        "[INSUFFICIENT_PERMISSIONS] Insufficient privileges:\nUser does not have SELECT on Table"
+        " 'c.s.t'"),
+    # sqlglot, its optimizer's complaints too
+    Row("sqlglot", SYNTAX,
+        r"invalid expression / unexpected token|error tokenizing|required keyword: ",
+        "Invalid expression / Unexpected token. Line 1, Col: 7.\n  SELEC \x1b[4m1\x1b[0m"),
+    Row("sqlglot", SYNTAX,
+        r"expecting [()\[\]{}]|expected (?:[()\[\]{}]|\w{2,20} after |table name but got)",
+        "Expecting ). Line 1, Col: 9.\n  SELECT (\x1b[4m1\x1b[0m"),
+    Row("sqlglot", SCHEMA,
+        r"the number of provided arguments|alias already used|cannot automatically join"
+        r"|unknown (?:output )?(?:column|table): |invalid set operation due to",
+        "The number of provided arguments (2) is greater than the maximum number of supported"
+        " arguments (1). Line 1, Col: 17."),
+    # What validators, of whatever make, say
+    Row("validators", SYNTAX,
+        r"syntax error(?! or access)|invalid (?:sql )?syntax|(?:sql|query) (?:is|cannot be) empty",
+        "SQL syntax error: unbalanced parentheses"),
+    Row("validators", SCHEMA,
+        rf"{_THINGS}s? [^;:]{{0,140}}?(?:(?:does|do)(?: not|n.t) (?:exist|have a [cd])|not found"
+        r"|not defined|not in (?:the )?(?:schema|database|group by)|is (?:ambiguous|not unique)"
+        r"|already exists|(?:cannot|could not|can.t) be (?:found|resolved|bound|null)"
+        r"|must appear in the group by)",
+        'column "syntax error" does not exist'),
+    Row("validators", SCHEMA,
+        r"not (?:allowed|permitted) (?:in (?:the )?(?:from|group|having|order|select|where)\b"
+        r"|here|at \[)",
+        "Aggregations of aggregations are not allowed at [1:8]"),
+    Row("validators", SCHEMA,
+        rf"(?:unknown|undefined|missing|nonexistent|invalid) {_THINGS}|ambiguous \w{{3,12}}"
+        r"|type mismatch|(?:incompatible|mismatched) (?:data ?)?types?",
+        "Schema validation failed. Unknown tables: orders_2024"),
+    Row("validators", SAFETY,
+        r"(?<!-)only (?:select (?:statement|quer)|[^;:]{1,60}? (?:is|are) (?:allow|permit))",
+        "Only SELECT statements are allowed, got Drop"),
+    Row("validators", SAFETY,
+        r"(?:multiple|multi|stacked|chained|several)[ -](?:sql )?(?:statement|quer|command)",
+        "Multiple SQL statements are not allowed."),
+    Row("validators", SAFETY, r"(?:not|isn.t|aren.t) (?:an? |in the |in |on the )?"
+        r"(?:allow|permit|authori[sz]ed|whitelist)",
+        "DELETE is not allowed"),
+    Row("validators", SAFETY,
+        r"(?:forbidden|disallowed|prohibited|dangerous|unsafe|destructive|malicious|harmful)\b"
+        r"|blocked (?:command|function|keyword|operation|statement)|(?:is|are) blocked\b(?! by)",
+        "Forbidden SQL keyword detected: DROP"),
+    Row("validators", SAFETY, r"sql[ -]injection|(?:possible|potential|suspected) injection"
+        r"|injection (?:attack|attempt|detected|pattern|risk)",
+        "Potential SQL injection detected"),
+    Row("validators", SAFETY,
+        r"non-select|must (?:be|start with|begin with) (?:an? )?(?:read-only|select|with)\b",
+        "Query must start with SELECT or WITH"),
+    Row("validators", SAFETY,
+        rf"contains (?:an? )?{_WRITES}\b|{_WRITES} (?:detected|(?:statement|operation|command"
+        r"|keyword|access)s? (?:(?:is|are|was) )?(?:blocked|detected|disabled|refused|rejected))",
+        "Write operations are disabled on this connection"),
+    Row("validators", SAFETY,
+        r"permission denied|access (?:is |was )?denied|insufficient (?:privilege|permission)"
+        r"|(?:does not have|lacks?) (?:\S{1,60} )?(?:permission|privilege)",
+        "Insufficient privileges on table payroll"),
+)
+
+# Words too vague to outweigh a diagnosis that comes after them: asked when there is none.
+HINTS = (
+    Row("validators", SYNTAX,
+        r"pars(?:e|er|ing) error|error parsing|(?:failed to|could not|cannot|unable to) parse"
+        r"|unparsable|malformed|unbalanced|unclosed"
+        r"|unexpected (?:token|end|keyword|character|symbol|input)",
+        "SQL parsing error: Unexpected token"),
+    Row("validators", SCHEMA,
+        r"schema (?:check|error|mismatch|validation|violation)|(?:does not|doesn.t) exist",
+        "Schema validation failed"),
+    Row("validators", SAFETY,
+        r"(?:safety|security|policy) (?:check|error|filter|policy|rule|validation|violation)"
+        r"|blocked by (?:the |an? )?(?:filter|firewall|guard|polic|safety|security|validator)",
+        "Query blocked by a guardrail"),
+    Row("validators", SAFETY,
+        r"not read-?only|(?:is|in|opened) read-?only|read-?only (?:mode|violation)|modify data"
+        r"|(?:without|missing) (?:a )?where",
+        "Public database 'tax' is read-only"),
+    Row("validators", SYNTAX, r"(?:invalid|not valid|not a valid) (?:sql|query|statement)",
+        "Invalid SQL"),
+)
+# fmt: on
+
+MESSAGE_LIMIT = 2000
+"""Characters of a message that are read; what is wrong stands at its beginning."""
+
+
+def _scanner(rows: tuple[Row, ...]) -> re.Pattern[str]:
+    # An empty group ends each row, so that `lastindex` tells which one matched.
+    return re.compile(rf"(?<![a-z0-9_])(?:{'|'.join(f'(?:{row.pattern})()' for row in rows)})")
+
+
+_SCANNERS = tuple((_scanner(rows), rows) for rows in (DIAGNOSES, HINTS))
+
+
+def diagnose(message: str) -> Row | None:
+    """Return the row of the tables that *message* matches, None if there is none."""
+    text = message[:MESSAGE_LIMIT].replace("\\n", "\n")
+    for query in ("\nLINE ", "[SQL: "):  # from here on some drivers repeat the query
+        text = text.partition(query)[0]
+    text = " ".join(text.lower().split())
+    for scanner, rows in _SCANNERS:
+        if match := scanner.search(text):
+            assert match.lastindex is not None  # noqa: S101 - for the type checkers
+            return rows[match.lastindex - 1]
+    return None

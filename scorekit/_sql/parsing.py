@@ -1,0 +1,262 @@
+"""The one place that parses SQL: text of any origin in, statements or a `SqlError` out."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import re
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
+
+from sqlglot import Token, exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.expressions.dml import DML
+
+from scorekit._core.checks import check_text
+from scorekit._sql.nesting import MAX_NESTING, nesting
+from scorekit.errors import SqlError, refuse
+
+
+class Script(NamedTuple):
+    """Statements that query, change or define data, and the dialect that they were read as."""
+
+    statements: tuple[exp.Expr, ...]
+    dialect: str
+    """Name of the dialect, empty for the default one."""
+
+
+MAX_CHARS: Final = 200_000
+"""Longest text that is parsed."""
+
+RETRIES: Final = ("tsql", "mysql", "bigquery", "hive", "clickhouse", "duckdb", "snowflake")
+"""Dialects tried in turn on what the default one cannot parse, where none was named."""
+
+RETRIED_CHARS: Final = 20_000
+"""Longest text that is tried in them: beyond, seven more attempts would take seconds."""
+
+CACHED_CHARS: Final = 4_000
+"""Longest text whose result is remembered, so that the cache stays small."""
+
+# The parser tries the readings of some constructs one after the other, which takes 2**n steps for
+# n joins without a condition: these allow 12.  An honest query makes at most 1 node of a token.
+_NODES, _NODES_PER_TOKEN = 5_000, 2
+_NODES_MESSAGE = "Maximum number of AST nodes"
+
+# What sqlglot says of itself rather than of the SQL.
+_INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
+_TOKEN = re.compile(
+    r" but got <Token token_type: \S+, text: (?:SENTINEL|(.*?)), line: .*>", re.DOTALL
+)
+
+
+def check_dialect(dialect: object) -> str | None:
+    """Return the name of a dialect in lower case; refuses one that sqlglot does not know."""
+    if dialect is None:
+        return None
+    name = check_text("dialect", dialect).lower()
+    known = _known_dialects()
+    if name not in known:
+        near = difflib.get_close_matches(name[:100], known)
+        hint = f"near ones: {', '.join(near)}" if near else ", ".join(known)
+        refuse("dialect", f"a dialect that sqlglot knows ({hint})", dialect)
+    return name
+
+
+@cache
+def _known_dialects() -> tuple[str, ...]:
+    return tuple(sorted(filter(None, Dialect.classes)))
+
+
+def parse(sql: object, dialect: object = None) -> Script:
+    """
+    Parse a script of any origin; comments, empty statements and what only sets things up go.
+
+    Args:
+        sql: The text, plain or in Markdown fences.
+        dialect: A dialect of sqlglot; None for the default one and, where that cannot parse a
+            text of up to `RETRIED_CHARS`, the others in `RETRIES`.
+
+    Returns:
+        The statements that query, change or define data; none where others only set things up.
+
+    Raises:
+        InputError: If *dialect* is unknown.
+        SqlError: If there is no statement at all, or a limit is exceeded.
+        TypeError: If *sql* is not a string.
+    """
+    text = check_text("sql", sql, empty=True)
+    named = check_dialect(dialect)
+    if not text.strip():
+        raise SqlError("empty", "there is no SQL to parse", text)
+    if len(text) > MAX_CHARS:
+        raise SqlError("too_long", f"{len(text)} characters are more than {MAX_CHARS}", text)
+    prepared = _prepared(text)
+    try:
+        return _parse_as(prepared, named or "")
+    except SqlError as error:
+        kind = error.kind
+        if named is None and kind == "parse" and not _ANY_STATEMENT.search(prepared):
+            kind = "not_sql"
+        elif named is None and kind in ("parse", "unsupported") and len(text) <= RETRIED_CHARS:
+            for other in RETRIES:
+                with suppress(SqlError):
+                    return _parse_as(prepared, other)
+        raise SqlError(kind, error.message, text) from None
+
+
+def tokens(sql: str, dialect: str) -> list[Token]:
+    """Return the words of a text that `parse` has read as *dialect*."""
+    return _dialect(dialect).tokenize(_prepared(sql))
+
+
+def check_sql(sql: str, dialect: str | None = None) -> None:
+    """Raise `SqlError` unless *sql* parses."""
+    if len(sql) <= CACHED_CHARS:
+        _check_remembered(sql, dialect)
+    else:
+        parse(sql, dialect)
+
+
+@lru_cache(maxsize=4096)
+def _check_remembered(sql: str, dialect: str | None) -> None:
+    parse(sql, dialect)
+
+
+# From text to SQL.
+
+_FENCE = re.compile(r"`{3,}")
+_FENCE_HEAD = re.compile(r"[ \t]*([\w+-]*+)[ \t]*(\r?\n)?")
+_STATEMENT = r"(?:select|with|insert|update|delete|merge|create|replace|from|table|values)\b"
+_ANY_STATEMENT = re.compile(rf"(?i)\b(?:{_STATEMENT}|(?:alter|copy|drop|describe|truncate)\b)")
+# EXPLAIN and its options, up to the statement explained.
+_EXPLAIN = re.compile(rf"(?i)(\A|;)\s*explain\b[^;]{{0,200}}?(?=[\s(]{_STATEMENT})")
+_REPLACE = re.compile(r"(?i)(\A|;)\s*replace\s+into\b")
+
+
+def _prepared(text: str) -> str:
+    """Drop fences; rewrite EXPLAIN and REPLACE, which the parser would not look into."""
+    text = text.lstrip("\ufeff")
+    if "```" in text:
+        text = _unfenced(text)
+    text = text.strip()
+    words = text.lower()  # looking first costs a tenth of a substitution that finds nothing
+    if "explain" in words:
+        text = _EXPLAIN.sub(r"\1 ", text)
+    if "replace" in words:
+        text = _REPLACE.sub(r"\1 INSERT INTO", text)
+    return text
+
+
+def _unfenced(text: str) -> str:
+    blocks = (_fenced_sql(block) for block in _FENCE.split(text)[1::2])
+    return "\n;\n".join(filter(None, blocks)) or text
+
+
+def _fenced_sql(block: str) -> str:
+    """Return what is in a fence, or nothing if the fence names another language."""
+    head = _FENCE_HEAD.match(block)
+    assert head is not None  # noqa: S101 - every part of the pattern may be empty
+    language = head[1].lower()
+    if "sql" in language or language in Dialect.classes:
+        return block[head.end() :].strip()
+    return "" if head[2] else block.strip()
+
+
+# From SQL to statements.
+
+_DATA = (exp.Query, DML, exp.DDL, exp.Merge, exp.Values, exp.Copy, exp.Alter, exp.Drop)
+_STATEMENTS = (*_DATA, exp.TruncateTable, exp.Describe, exp.Cache, exp.Analyze)
+_TRANSACTIONS = (exp.Transaction, exp.Commit, exp.Rollback)
+_SETTINGS = (exp.Set, exp.Declare, exp.Use, exp.Pragma, exp.Show, *_TRANSACTIONS)
+
+_REFUSED = {
+    "empty": "there is no statement",
+    "unsupported": "there is no statement that the parser can look into",
+    "not_sql": "there is no statement that reads, changes or defines data",
+}
+
+
+def _parse_as(text: str, dialect: str) -> Script:
+    kept: list[exp.Expr] = []
+    refused: str | None = "empty"
+    for tree in _trees(text, _dialect(dialect)):
+        if isinstance(tree, _STATEMENTS):
+            kept.append(tree)
+        if isinstance(tree, (*_STATEMENTS, *_SETTINGS)):
+            refused = None
+        elif refused and not isinstance(tree, exp.Semicolon | None):
+            refused = "unsupported" if isinstance(tree, exp.Command) else "not_sql"
+    if refused:
+        raise SqlError(refused, _REFUSED[refused], text)
+    return Script(tuple(kept), dialect)
+
+
+@cache
+def _dialect(name: str) -> Dialect:
+    return Dialect.get_or_raise(name)
+
+
+def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
+    try:
+        tokens = dialect.tokenize(text)
+        _check_nesting(nesting(tokens, dialect), text)
+        parser = dialect.parser(max_nodes=_NODES + _NODES_PER_TOKEN * len(tokens))
+        with quiet():
+            return parser.parse(tokens, text)
+    except (SqlError, MemoryError):
+        raise
+    except RecursionError:
+        raise SqlError("too_deep", "the parser ran out of stack", text) from None
+    except SqlglotError as error:
+        raise _refusal(error, text) from None
+    except Exception as error:  # noqa: BLE001 - sqlglot raises all sorts of it on malformed input
+        raise SqlError(
+            "parse", f"the parser failed with {type(error).__name__}: {error}", text
+        ) from None
+
+
+def _check_nesting(depth: int, text: str) -> None:
+    if depth > MAX_NESTING:
+        levels = f"{-(-depth // 2)} levels of nesting are more than {MAX_NESTING // 2}"
+        raise SqlError("too_deep", levels, text)
+
+
+def _refusal(error: SqlglotError, text: str) -> SqlError:
+    first = error.errors[0] if isinstance(error, ParseError) and error.errors else {}
+    message = str(first.get("description") or error)
+    if message.startswith(_NODES_MESSAGE):
+        return SqlError("too_deep", "nested in too many ambiguous ways", text)
+    message = _INCOMPLETE.sub(r"Incomplete \1", message)
+    message = _TOKEN.sub(lambda token: f" but got {token[1] or 'the end'}", message)
+    if first.get("line"):
+        message += f". Line {first['line']}, column {first['col']}."
+    return SqlError("parse", message, text)
+
+
+_parsing = threading.local()
+
+
+class _WhileParsing(logging.Filter):
+    """Drops what a thread logs while it parses."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Say whether *record* is kept."""
+        del record
+        return not getattr(_parsing, "now", False)
+
+
+@contextmanager
+def quiet() -> Generator[None]:
+    """Keep sqlglot from logging SQL that it cannot look into; other threads are still heard."""
+    logger, silence = logging.getLogger("sqlglot"), _WhileParsing()
+    logger.addFilter(silence)
+    _parsing.now = True
+    try:
+        yield
+    finally:
+        _parsing.now = False
+        logger.removeFilter(silence)

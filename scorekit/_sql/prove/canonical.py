@@ -1,0 +1,148 @@
+"""Whether two queries give the same rows on every database, by comparing canonical forms."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+import attrs
+from sqlglot import exp
+
+from scorekit._sql.prove.known import Known
+from scorekit._sql.prove.names import CASE_MATTERS, check_size
+from scorekit._sql.prove.resolution import Resolved, resolve
+from scorekit._sql.prove.rewrites import normalized
+from scorekit._sql.prove.selects import flat_set_operation
+from scorekit._sql.prove.terms import Select, Term, UnsupportedError, with_canonical_names
+from scorekit._sql.schema import SqlSchema
+
+
+@attrs.frozen
+class Proof:
+    """Two queries give the same rows wherever the assumptions hold."""
+
+    assumptions: tuple[str, ...] = ()
+    """Sentences, each of what the proof rests upon; sorted."""
+
+
+ALIKE = "the same query gives the same rows each time"
+UNORDERED = "order is not compared, as only one query has ORDER BY"
+
+
+def prove(
+    first: exp.Expr,
+    second: exp.Expr,
+    *,
+    schema: SqlSchema | None,
+    dialect: str | None,
+    semantics: Literal["bag", "set"],
+) -> Proof | None:
+    """
+    Prove that two queries are equivalent; None where that was not achieved, whatever the reason.
+
+    The rows are compared as bags or sets, column by column and whatever the columns are called,
+    and in order if both queries have an outermost ORDER BY.  Where the tables do not decide the
+    rows (LIMIT, the clock, functions that are not known) the queries must say the same word for
+    word, except for case, spaces, and what tables and outputs are called.
+    """
+    try:
+        return _proof(first, second, schema, dialect, semantics)
+    except (UnsupportedError, RecursionError):
+        pass
+    except Exception:  # noqa: BLE001 - trees of any origin; without a proof nothing is lost
+        return None
+    try:
+        alike = _spelled(first, dialect) == _spelled(second, dialect)
+    except (UnsupportedError, RecursionError):
+        return None
+    return Proof((ALIKE,)) if alike else None
+
+
+def canonical(
+    tree: exp.Expr,
+    *,
+    schema: SqlSchema | None = None,
+    dialect: str | None = None,
+    semantics: Literal["bag", "set"] = "bag",
+    ordered: bool = True,
+) -> Term:
+    """Return the canonical form of a query whose rows are determined."""
+    known = Known(schema, dialect)
+    query = resolve(tree, known)
+    if not query.determined:
+        raise UnsupportedError
+    return _canonical(query, known, semantics, ordered=ordered)
+
+
+def _proof(
+    first: exp.Expr,
+    second: exp.Expr,
+    schema: SqlSchema | None,
+    dialect: str | None,
+    semantics: Literal["bag", "set"],
+) -> Proof | None:
+    known = Known(schema, dialect), Known(schema, dialect)
+    queries = resolve(first, known[0]), resolve(second, known[1])
+    ordered = all(query.order for query in queries)
+    extra = {UNORDERED} if any(query.order for query in queries) and not ordered else set[str]()
+    if queries[0] == queries[1]:
+        if not queries[0].determined:
+            extra.add(ALIKE)
+    elif all(query.determined for query in queries):
+        forms = [
+            _canonical(query, one, semantics, ordered=ordered)
+            for query, one in zip(queries, known, strict=True)
+        ]
+        if forms[0] != forms[1]:
+            return None
+    else:
+        return None
+    return Proof(tuple(sorted(known[0].assumptions | known[1].assumptions | extra)))
+
+
+def _canonical(
+    query: Resolved, known: Known, semantics: Literal["bag", "set"], *, ordered: bool
+) -> Term:
+    term, order = query.term, query.order if ordered else ()
+    if semantics == "set":
+        term = _as_set(term)
+    if term.op == "select":
+        term = Select.of(term)._replace(order=order).term()
+        order = ()
+    term = normalized(term, known)
+    if semantics == "set":
+        term = _as_set(term)
+    term = with_canonical_names(term, known.steps)
+    return Term("sorted", "", (term, *order)) if order else term
+
+
+def _as_set(term: Term) -> Term:
+    """Drop duplicates at the end."""
+    if term.op == "select":
+        return term._replace(name="distinct")
+    if term.op == "union all":
+        return flat_set_operation("union", term.args)
+    return term
+
+
+def _spelled(node: exp.Expr, dialect: str | None) -> object:
+    """Return a syntax tree without the case of names that are not quoted."""
+    check_size(node)
+    return _spelling(node, folding=dialect not in CASE_MATTERS)
+
+
+def _spelling(value: object, *, folding: bool) -> object:
+    if isinstance(value, exp.Identifier):
+        text: str = value.this
+        quoted = bool(value.args.get("quoted"))
+        return text.lower() if folding and text.isascii() and not quoted else text, quoted
+    if isinstance(value, exp.Expr):
+        parts = tuple(
+            (key, _spelling(part, folding=folding))
+            for key, part in sorted(value.args.items())
+            if part
+        )
+        return (type(value).__name__, parts)
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return tuple(_spelling(part, folding=folding) for part in items)
+    return value

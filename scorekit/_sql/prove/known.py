@@ -1,0 +1,68 @@
+"""What is known of the tables of a query, and what of it a proof relied upon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from scorekit._sql.prove.terms import Steps, Term
+from scorekit._sql.schema import UNCASED, SqlSchema
+
+
+@attrs.define
+class Known:
+    """What is known of the tables of one query, and what of it was relied upon."""
+
+    schema: SqlSchema | None
+    dialect: str | None = None
+    steps: Steps = attrs.Factory(Steps)
+    tables: dict[Term, str] = attrs.Factory(dict[Term, str])
+    """The base table that each ``src`` is."""
+    assumptions: set[str] = attrs.Factory(set[str])
+
+    def columns(self, table: str) -> tuple[str, ...] | None:
+        """Return the columns of a base table, None where they are not known for sure."""
+        if self.schema is None or not self.schema.given:
+            return None
+        columns = self.schema.tables.get(table.casefold())
+        return tuple(column.name for column in columns) if columns else None
+
+    def kind(self, column: Term) -> str:
+        """Return the kind of a column of a base table."""
+        table = self.tables.get(column.args[0]) if column.op == "col" else None
+        if table is None or self.schema is None or not self.schema.given:
+            return "unknown"
+        columns = self.schema.tables.get(table.casefold(), ())
+        return next((c.kind for c in columns if c.name == column.name.casefold()), "unknown")
+
+    def exact(self, value: Term) -> bool:
+        """Say whether equal values of an expression are the same to every function."""
+        kind = self.kind(value)
+        if kind == "text":
+            return self.dialect is not None and self.dialect not in UNCASED
+        return kind in ("integer", "natural", "boolean") or value.op in ("int", "str", "null")
+
+    def not_null(self, column: Term) -> str | None:
+        """Return the assumption by which a column of a base table is never NULL, if any is."""
+        table = self.tables.get(column.args[0]) if column.op == "col" else None
+        if table is None or self.schema is None:
+            return None
+        name = column.name.casefold()
+        if any(name in key for key in self.schema.keys.get(table.casefold(), ())):
+            return f"{table}.{name} is never NULL (key)"
+        columns = self.schema.tables.get(table.casefold(), ()) if self.schema.given else ()
+        if any(column.name == name and not column.nullable for column in columns):
+            return f"{table}.{name} is never NULL (schema)"
+        return None
+
+    def key_within(self, source: Term, columns: Iterable[Term]) -> str | None:
+        """Return the assumption by which *columns* tell the rows of a table apart, if any does."""
+        table = self.tables.get(source)
+        if table is None or self.schema is None:
+            return None
+        names = {c.name.casefold() for c in columns if c.op == "col" and c.args == (source,)}
+        for key in self.schema.keys.get(table.casefold(), ()):
+            if key and names.issuperset(key):
+                return f"{table} ({', '.join(key)}) is a key"
+        return None

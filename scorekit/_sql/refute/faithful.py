@@ -1,0 +1,313 @@
+"""Whether SQLite does what a query asks for, and the tables alone decide what that is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from sqlglot import exp
+
+from scorekit._sql.schema import UNCASED
+
+MAX_NODES: Final = 2_000
+"""Nodes of the largest tree that is looked at."""
+
+MAX_SOURCES: Final = 24
+"""Tables that a query may read, each as often as common table expressions repeat it."""
+
+
+class UnfaithfulError(Exception):
+    """SQLite would not do what the query asks for, or what it asks for is not determined."""
+
+
+class Reading(NamedTuple):
+    """One way to understand a query."""
+
+    dialect: str
+    folded: bool
+    """Whether strings are compared whatever their case; cells and literals are lower case then."""
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether SQLite runs the query as it is."""
+        return self.dialect == "sqlite"
+
+
+def readings(dialect: str | None) -> tuple[Reading, ...]:
+    """Return the ways to understand a query of a dialect; SQLite first where none is named."""
+    if dialect is None:
+        named = (("sqlite", False), ("postgres", False), ("mysql", True), ("duckdb", False))
+        return tuple(Reading(*reading) for reading in named)
+    if dialect == "sqlite":
+        return (Reading(dialect, folded=False),)
+    return (Reading(dialect, folded=False), Reading(dialect, folded=True))
+
+
+def only_cased(trees: Iterable[exp.Expr], dialect: str) -> bool:
+    """Say whether strings can only be understood as they are: equal or not, and never sorted."""
+    sorting = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Order, exp.Min, exp.Max)
+    return dialect not in UNCASED and not any(tree.find(*sorting) for tree in trees)
+
+
+# What no database determines.
+
+_UNDETERMINED = (
+    exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp,
+    exp.CurrentDatetime, exp.GroupConcat, exp.TableSample, exp.AnyValue, exp.First, exp.Last,
+)  # fmt: skip
+ROW_NAMES = frozenset({"rowid", "oid", "_rowid_"})
+_CLOCKS = frozenset({"date", "time", "datetime", "julianday", "unixepoch", "strftime"})
+_NOW = frozenset({"now", "localtime", "utc"})
+
+
+def check_determined(nodes: list[exp.Expr]) -> None:
+    """
+    Refuse what no database determines.
+
+    Raises:
+        UnfaithfulError: If there is any such thing among *nodes*.
+    """
+    for node in nodes:
+        if isinstance(node, _UNDETERMINED):
+            raise UnfaithfulError(f"{_called(node)} has no determined result")
+        if isinstance(node, exp.Literal) and node.is_string and node.name.lower() in _NOW:
+            raise UnfaithfulError("the time of day is not determined")
+        if (
+            isinstance(node, exp.Func)
+            and _function(node) in _CLOCKS
+            and not any(node.iter_expressions())
+        ):
+            raise UnfaithfulError("the time of day is not determined")
+        if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
+            raise UnfaithfulError(f"no database has the function {node.name}")
+        if isinstance(node, exp.Select):
+            _check_order(node)
+        if isinstance(node, exp.WindowSpec):
+            raise UnfaithfulError("ties leave the rows of a window frame open")
+        if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
+            raise UnfaithfulError("a collation leaves open which of equal strings is shown")
+
+
+def _check_order(select: exp.Select) -> None:
+    """Refuse an order of distinct rows by what they do not show: it may have several values."""
+    order = select.args.get("order")
+    if order is None or select.args.get("distinct") is None or select.is_star:
+        return
+    shown = {part.unalias().sql() for part in select.expressions}
+    named = {part.alias_or_name.casefold() for part in select.expressions}
+    for item in order.expressions:
+        part = item.this
+        by_name = isinstance(part, exp.Column) and not part.table
+        if not (
+            part.sql() in shown
+            or isinstance(part, exp.Literal)
+            or (by_name and part.name.casefold() in named)
+        ):
+            raise UnfaithfulError("DISTINCT leaves open what its rows are ordered by")
+
+
+def _function(node: exp.Func) -> str:
+    return (node.name if isinstance(node, exp.Anonymous) else node.key).lower()
+
+
+def _called(node: exp.Expr) -> str:
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper()
+    return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
+
+
+def check_size(tree: exp.Expr) -> None:
+    """
+    Refuse trees that would take long to look at or to plan.
+
+    Raises:
+        UnfaithfulError: If there are more than `MAX_NODES` nodes or `MAX_SOURCES` sources.
+    """
+    if sum(1 for _ in tree.walk()) > MAX_NODES:
+        raise UnfaithfulError(f"more than {MAX_NODES} parts are too many to try out")
+    weights: dict[str, int] = {}
+    total = 0
+    for cte in tree.find_all(exp.CTE, bfs=False):
+        name = cte.alias.casefold()
+        weights[name] = max(weights.get(name, 0), _weight(cte.this, weights, name))
+        total = max(total, weights[name])
+    if max(total, _weight(tree, weights, "")) > MAX_SOURCES:
+        raise UnfaithfulError(f"more than {MAX_SOURCES} tables are too many to try out")
+
+
+def _weight(tree: exp.Expr, weights: Mapping[str, int], own: str) -> int:
+    names = (table.name.casefold() for table in tree.find_all(exp.Table))
+    return sum(1 if name == own else max(1, weights.get(name, 1)) for name in names)
+
+
+# What dialects share with SQLite.
+
+_SHARED = (
+    exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered,
+    exp.Limit, exp.Fetch, exp.Offset, exp.Distinct, exp.SetOperation, exp.Subquery, exp.CTE,
+    exp.With, exp.Column, exp.Identifier, exp.Table, exp.TableAlias, exp.Alias, exp.Literal,
+    exp.Null, exp.Boolean, exp.Star, exp.And, exp.Or, exp.Not, exp.Paren, exp.EQ, exp.NEQ,
+    exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike,
+    exp.Exists, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Add, exp.Sub, exp.Mul, exp.Div,
+    exp.Mod, exp.Neg, exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Lower, exp.Upper,
+    exp.Length, exp.Abs, exp.Tuple, exp.DPipe,
+)  # fmt: skip
+# Arguments of these that are no trees, or are trees of shared types, and change the meaning.
+_UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
+    (exp.Select, ("kind", "hint", "operation_modifiers", "qualify", "exclude", "into")),
+    (exp.Distinct, ("on",)),
+    (exp.Group, ("all", "rollup", "cube", "grouping_sets", "totals")),
+    (exp.SetOperation, ("by_name", "side", "kind", "on")),
+    (exp.Fetch, ("limit_options",)),
+    (exp.Limit, ("limit_options", "expressions")),
+    (exp.Between, ("symmetric",)),
+    (exp.Star, ("except_", "replace", "rename", "except")),
+    (exp.In, ("unnest", "field", "is_global")),
+    (exp.Table, ("pivots", "hints", "version", "when", "only", "partition", "changes")),
+)
+_JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS"})
+_EMPTY_IS_NULL = "oracle"
+_WIDE_SUMS = frozenset({"postgres", "materialize", "risingwave"})
+_WHOLE_AVERAGES = frozenset({"tsql", "fabric"})
+
+
+def check_shared(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+    """
+    Refuse what SQLite does otherwise than a dialect.
+
+    Raises:
+        UnfaithfulError: If there is any such thing among *nodes*.
+    """
+    _check_known(nodes, dialect)
+    _check_structure(nodes, kinds, dialect)
+    _check_kinds(nodes, kinds, dialect)
+    _check_fractions(nodes)
+
+
+def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
+    for node in nodes:
+        if not isinstance(node, _SHARED):
+            raise UnfaithfulError(f"SQLite may not understand {_called(node)} as {dialect} does")
+        for kind, args in _UNSHARED_ARGS:
+            if isinstance(node, kind) and any(node.args.get(name) for name in args):
+                raise UnfaithfulError(f"SQLite does not have this form of {kind.__name__}")
+        if isinstance(node, exp.Join) and (
+            (node.args.get("kind") or "").upper() not in _JOIN_KINDS
+            or (node.args.get("method") or "").upper() not in ("", "NATURAL")
+        ):
+            raise UnfaithfulError("SQLite does not have this form of join")
+        if isinstance(node, exp.Avg) and dialect in _WHOLE_AVERAGES:
+            raise UnfaithfulError("an average of whole numbers may be rounded")
+        _check_text(node, dialect)
+
+
+def _check_structure(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+    """Refuse forms that SQLite has too, but reads otherwise."""
+    using = any(
+        isinstance(node, exp.Join) and (node.args.get("using") or node.args.get("method"))
+        for node in nodes
+    )
+    for node in nodes:
+        if using and isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
+            raise UnfaithfulError("SQLite has an order of its own of columns that are joined")
+        if isinstance(node, exp.Div) and dialect in _WIDE_SUMS and node.find(exp.Sum):
+            raise UnfaithfulError("a sum of large integers is a decimal")
+        if isinstance(node, exp.Select):
+            _check_aliases(node, kinds)
+
+
+def _check_aliases(select: exp.Select, kinds: Mapping[str, str]) -> None:
+    """Refuse a name that is a column's and another output's, where dialects choose otherwise."""
+    aliases = {
+        item.alias.casefold()
+        for item in select.expressions
+        if isinstance(item, exp.Alias) and item.this.name.casefold() != item.alias.casefold()
+    }
+    for name in ("group", "having", "order"):
+        clause = select.args.get(name)
+        for column in clause.find_all(exp.Column) if clause else ():
+            sure = column.table or (name == "order" and isinstance(column.parent, exp.Ordered))
+            if not sure and column.name.casefold() in aliases & kinds.keys():
+                raise UnfaithfulError(f"{column.name} may be a column or its alias")
+
+
+def _check_text(node: exp.Expr, dialect: str) -> None:
+    if dialect == _EMPTY_IS_NULL and is_text(node) and not node.name:
+        raise UnfaithfulError("the empty string is NULL in oracle")
+    if dialect == _EMPTY_IS_NULL and isinstance(node, exp.DPipe):
+        raise UnfaithfulError("NULL is the empty string in oracle")
+    if is_text(node) and node.name.rstrip("%_").endswith(" "):
+        raise UnfaithfulError("spaces at the end of strings may not count")
+    if is_text(node) and "\\" in node.name:
+        raise UnfaithfulError("SQLite does not escape by backslash")
+    if is_text(node) and not node.name.isascii():
+        raise UnfaithfulError("SQLite knows the case of ASCII letters only")
+
+
+def is_text(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and bool(node.is_string)
+
+
+_COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
+_COMPUTED = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg, exp.Abs)
+_TEXTUAL = (exp.Like, exp.ILike, exp.Lower, exp.Upper, exp.Length, exp.DPipe)
+_ADDED = (exp.Add, exp.Sub, exp.Mul, exp.Sum)
+_NUMERIC = frozenset({"integer", "natural", "number", "real"})
+_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
+
+
+def _check_kinds(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+    """Refuse what databases convert differently or not at all: text used as a number and back."""
+    for node in nodes:
+        operands = [n for n in node.iter_expressions() if not isinstance(n, exp.Query)]
+        held = {kind_of_expression(n, kinds) for n in operands}
+        if isinstance(node, _COMPARED):
+            mixed = held & {"text", "time"} and held & _NUMERIC
+            if "time" in held and any(is_text(n) and not _DATE.match(n.name) for n in operands):
+                raise UnfaithfulError("SQLite has no dates to compare with")
+        elif isinstance(node, _COMPUTED):
+            mixed = held & {"text", "time", "boolean"}
+        elif isinstance(node, _TEXTUAL):
+            mixed = held & {*_NUMERIC, "time", "boolean"}
+        else:
+            continue
+        if mixed:
+            raise UnfaithfulError(f"{dialect} may convert between text and numbers otherwise")
+
+
+def _check_fractions(nodes: list[exp.Expr]) -> None:
+    """Refuse to compare sums and products of decimals, which are exact but in SQLite."""
+    inexact = [n for n in nodes if isinstance(n, exp.Literal) and not is_text(n) and _rounds(n)]
+    if inexact and any(
+        node.find_ancestor(*_COMPARED, exp.Group, exp.Order, exp.CTE, exp.Subquery)
+        for node in nodes
+        if isinstance(node, _ADDED)
+    ):
+        raise UnfaithfulError("SQLite has no decimals to compute with")
+
+
+def _rounds(literal: exp.Literal) -> bool:
+    try:
+        return Decimal(literal.name) != Decimal(float(literal.name))
+    except (ArithmeticError, ValueError):
+        return True
+
+
+def kind_of_expression(node: exp.Expr, kinds: Mapping[str, str]) -> str:  # noqa: PLR0911
+    """Return what an expression holds as far as it shows, or an empty string."""
+    if isinstance(node, exp.Literal):
+        return "text" if node.is_string else "number"
+    if isinstance(node, exp.Column):
+        kind = kinds.get(node.name.casefold(), "")
+        return "" if kind == "unknown" else kind
+    if isinstance(node, exp.Count | exp.Length):
+        return "integer"
+    if isinstance(node, exp.Lower | exp.Upper | exp.DPipe):
+        return "text"
+    if isinstance(node, _COMPUTED):
+        return "number"
+    if isinstance(node, exp.Paren | exp.Min | exp.Max | exp.Ordered):
+        return kind_of_expression(node.this, kinds)
+    return ""

@@ -1,0 +1,275 @@
+"""The tables that two queries read: as a caller describes them, or as the queries show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import Scope, traverse_scope
+
+from scorekit._sql.refute.databases import Hints, Link
+from scorekit._sql.refute.faithful import UnfaithfulError, kind_of_expression
+from scorekit._sql.refute.runnable import cte_names, written_name
+from scorekit._sql.schema import Column, SqlSchema
+
+
+class Known(NamedTuple):
+    """The tables of two queries, under the names that they have in the sandbox."""
+
+    tables: dict[str, tuple[Column, ...]]
+    keys: dict[str, tuple[tuple[str, ...], ...]]
+    names: dict[str, str]
+    """The sandbox's name for each table as written."""
+    assumptions: tuple[str, ...]
+    links: tuple[Link, ...] = ()
+
+
+def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hints) -> Known:
+    """
+    Return what is known of the tables that queries read.
+
+    Raises:
+        UnfaithfulError: If the schema lacks a table, a name can mean several, or it does not
+            show which table a column belongs to.
+    """
+    written = list(dict.fromkeys(name for tree in trees for name in _base_tables(tree)))
+    given = schema is not None and schema.given
+    full = {
+        name: _full_name(name, schema.tables if schema and given else written) for name in written
+    }
+    last = {name: _free(name.rpartition(".")[2]) for name in full.values()}
+    if len(set(last.values())) < len(last):
+        raise UnfaithfulError("tables that differ in their qualifiers only")
+    names = {name: last[full[name]] for name in written}
+    known_keys: Mapping[str, tuple[tuple[str, ...], ...]] = schema.keys if schema else {}
+    keys = {last[name]: known_keys[key] for name in last if (key := _key_name(name, known_keys))}
+    if schema and given:
+        tables = {last[name]: schema.tables[name] for name in last}
+        for name in sorted(schema.checked & last.keys()):
+            raise UnfaithfulError(f"rows of {name} must pass a check that is not looked into")
+    else:
+        tables = _inferred(trees, names, keys, told)
+    links = _links(schema, last, tables, keys) if schema else ()
+    return Known(tables, keys, names, _assumptions(tables, keys, given=given), links)
+
+
+def _links(
+    schema: SqlSchema,
+    last: Mapping[str, str],
+    tables: Mapping[str, Sequence[Column]],
+    keys: Mapping[str, Sequence[tuple[str, ...]]],
+) -> tuple[Link, ...]:
+    """Return the foreign keys between tables that are read."""
+    found: list[Link] = []
+    for link in schema.references:
+        if link.table not in last or link.other not in last:
+            continue
+        table, other = last[link.table], last[link.other]
+        primary = next(iter(keys.get(other, ())), ())
+        names = [column.name for column in tables[table]]
+        other_names = [column.name for column in tables[other]]
+        others = link.others or primary
+        if len(others) != len(link.columns) or not (
+            {*link.columns} <= {*names} and {*others} <= {*other_names}
+        ):
+            raise UnfaithfulError(f"a foreign key of {table} is unclear")
+        found.append(
+            Link(
+                table,
+                tuple(map(names.index, link.columns)),
+                other,
+                tuple(map(other_names.index, others)),
+            )
+        )
+    return tuple(found)
+
+
+def _free(name: str) -> str:
+    """Return a name that SQLite does not keep for itself."""
+    return f"table_{name}" if name.startswith("sqlite_") else name
+
+
+def _key_name(name: str, keys: Mapping[str, object]) -> str | None:
+    return name if name in keys else next((k for k in keys if _suffixed(k, name)), None)
+
+
+def _base_tables(tree: exp.Expr) -> Iterable[str]:
+    local = cte_names(tree)
+    for table in tree.find_all(exp.Table):
+        if not isinstance(table.this, exp.Identifier):
+            raise UnfaithfulError("a table function or a placeholder")
+        name = written_name(table)
+        if name not in local:
+            yield name
+
+
+def _full_name(name: str, tables: Iterable[str]) -> str:
+    listed = list(tables)
+    if name in listed:
+        longer = [other for other in listed if other != name and _suffixed(other, name)]
+        return name if len(longer) != 1 or "." in name else _settled(name, longer[0])
+    fitting = [other for other in listed if _suffixed(other, name) or _suffixed(name, other)]
+    if not fitting:
+        raise UnfaithfulError(f"the schema has no table {name!r}")
+    if len(fitting) > 1:
+        raise UnfaithfulError(f"the name {name!r} fits several tables")
+    return fitting[0]
+
+
+def _settled(name: str, longer: str) -> str:
+    """Return the one table that a name with and without qualifiers can only mean."""
+    return longer if longer.rpartition(".")[2] == name else name
+
+
+def _suffixed(longer: str, name: str) -> bool:
+    return longer.endswith(f".{name}")
+
+
+def _assumptions(
+    tables: Mapping[str, Sequence[Column]],
+    keys: Mapping[str, Sequence[tuple[str, ...]]],
+    *,
+    given: bool,
+) -> tuple[str, ...]:
+    told = [] if given or not tables else ["the tables have only the columns that the queries use"]
+    for name in sorted(keys):
+        listed = " and ".join(f"({', '.join(key)})" for key in keys[name])
+        told.append(f"{name} has the key {listed}")
+    without = sorted(tables.keys() - keys.keys())
+    if without:
+        told.append(f"no key of {', '.join(without)} is known")
+    not_null = [
+        f"{name}.{column.name}"
+        for name, columns in sorted(tables.items())
+        for column in columns
+        if not column.nullable and column.name not in {c for k in keys.get(name, ()) for c in k}
+    ]
+    if not_null:
+        told.append(f"{', '.join(not_null)} never NULL")
+    return tuple(told)
+
+
+# What queries show.
+
+
+def _inferred(
+    trees: Sequence[exp.Expr],
+    names: Mapping[str, str],
+    keys: Mapping[str, Sequence[tuple[str, ...]]],
+    told: Hints,
+) -> dict[str, tuple[Column, ...]]:
+    stars = [any(_is_star(node) for node in tree.find_all(exp.Star)) for tree in trees]
+    if stars[0] != stars[1]:
+        raise UnfaithfulError("a star stands for columns that only a schema can tell")
+    found: dict[str, dict[str, None]] = {name: {} for name in names.values()}
+    for table, several in keys.items():
+        found[table].update(dict.fromkeys(c for key in several for c in key))
+    pending: list[tuple[exp.Column, set[str]]] = []
+    for tree in trees:
+        for scope in _scopes(tree):
+            _attribute(scope, names, found, pending)
+    for column, tables in pending:
+        holding = [table for table in sorted(tables) if column.name.casefold() in found[table]]
+        if len(holding) != 1:
+            raise UnfaithfulError(
+                f"which table has the column {column.name!r} only a schema can tell"
+            )
+    kinds = _kinds(trees, told)
+    return {
+        table: tuple(Column(name, kinds.get(name, "unknown"), nullable=True) for name in columns)
+        or (Column("any_column", "unknown", nullable=True),)
+        for table, columns in found.items()
+    }
+
+
+def _is_condition(node: exp.Expr) -> bool:
+    parent = node.parent
+    while isinstance(parent, exp.Paren):
+        node, parent = parent, parent.parent
+    return isinstance(parent, exp.Where | exp.Having | exp.And | exp.Or | exp.Not) or (
+        isinstance(parent, exp.Join) and parent.args.get("on") is node
+    )
+
+
+def _is_star(node: exp.Expr) -> bool:
+    return not isinstance(node.parent, exp.Count)
+
+
+def _scopes(tree: exp.Expr) -> list[Scope]:
+    try:
+        return traverse_scope(tree)
+    except (SqlglotError, RecursionError, KeyError, ValueError, AttributeError) as error:
+        raise UnfaithfulError(f"its scopes are unclear: {error}") from None
+
+
+def _attribute(
+    scope: Scope,
+    names: Mapping[str, str],
+    found: dict[str, dict[str, None]],
+    pending: list[tuple[exp.Column, set[str]]],
+) -> None:
+    """Give the columns of one scope to the tables that they can only belong to."""
+    tables = {
+        alias.casefold(): names[written_name(source)]
+        for alias, source in scope.sources.items()
+        if isinstance(source, exp.Table) and written_name(source) in names
+    }
+    own = {alias.casefold() for alias in scope.selected_sources}
+    derived = bool(own - tables.keys())
+    candidates = {tables[alias] for alias in own & tables.keys()}
+    selects: Sequence[exp.Expr] = getattr(scope.expression, "selects", ())
+    aliases = {item.alias.casefold() for item in selects if item.alias}
+    for column in scope.columns:
+        name, qualifier = column.name.casefold(), column.table.casefold()
+        if qualifier:
+            if qualifier in tables:
+                found[tables[qualifier]][name] = None
+        elif name in aliases and column.find_ancestor(exp.Order, exp.Having, exp.Group):
+            continue
+        elif candidates and derived:
+            raise UnfaithfulError(f"where the column {name!r} comes from only a schema can tell")
+        elif len(candidates) == 1:
+            found[next(iter(candidates))][name] = None
+        elif candidates:
+            pending.append((column, candidates))
+
+
+def _shown(node: exp.Expr, parts: Sequence[exp.Expr]) -> set[str]:
+    """Return the kinds of values that an operation shows its operands to have."""
+    if isinstance(node, exp.Like | exp.ILike):
+        return {"text"}
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Sum | exp.Avg):
+        return {"number"}
+    return {kind_of_expression(part, {}) for part in parts} - {"", "boolean"}
+
+
+def _kinds(trees: Sequence[exp.Expr], told: Hints) -> dict[str, str]:
+    """Return what columns hold, from what they are compared with and what is done to them."""
+    held: dict[str, set[str]] = {}
+
+    def note(name: str, kind: str) -> None:
+        held.setdefault(told.group.get(name, name), set()).add(kind)
+
+    for tree in trees:
+        for node in tree.find_all(
+            exp.Predicate, exp.Between, exp.In, exp.Binary, exp.Sum, exp.Avg
+        ):
+            parts = list(node.iter_expressions())
+            for part in parts:
+                inner = part.this if isinstance(part, exp.Min | exp.Max) else part
+                if isinstance(inner, exp.Column):
+                    for kind in _shown(node, parts):
+                        note(inner.name.casefold(), "text" if kind == "text" else "integer")
+        for column in tree.find_all(exp.Column):
+            if _is_condition(column):
+                note(column.name.casefold(), "boolean")
+    if any(len(kinds) > 1 for kinds in held.values()):
+        raise UnfaithfulError("a column is used as values of two kinds")
+    names = {c.name.casefold() for tree in trees for c in tree.find_all(exp.Column)}
+    return {
+        name: next(iter(held[root]))
+        for name in names
+        if (root := told.group.get(name, name)) in held
+    }

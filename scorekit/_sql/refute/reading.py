@@ -1,0 +1,127 @@
+"""Two texts as queries, refused where the parser gives one tree to texts of several meanings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from sqlglot import Token, TokenType, exp
+
+from scorekit._sql.parsing import Script, parse, tokens
+from scorekit._sql.refute.faithful import UnfaithfulError
+from scorekit._sql.refute.runnable import affinity, affinity_of
+from scorekit.errors import SqlError
+
+ORDINALS: Final = ("first", "second")
+_WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.DDL, exp.Into, exp.Lock)
+
+
+class Pair(NamedTuple):
+    """Two queries, parsed."""
+
+    first: exp.Expr
+    second: exp.Expr
+    dialect: str
+    """The dialect that the first was read as."""
+
+
+def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
+    """
+    Parse two queries.
+
+    Raises:
+        UnfaithfulError: If a text is not one query that only reads, or its tree may be that of
+            another text too.
+    """
+    trees: list[exp.Expr] = []
+    used = ""
+    for text, which in zip(texts, ORDINALS, strict=True):
+        try:
+            script = parse(text, dialect)
+        except SqlError as error:
+            raise UnfaithfulError(f"the {which} query cannot be read: {error}") from None
+        if len(script.statements) != 1:
+            raise UnfaithfulError(f"the {which} text is not one query")
+        tree = script.statements[0]
+        if not isinstance(tree, exp.Query) or tree.find(*_WRITES) is not None:
+            raise UnfaithfulError(f"the {which} text is not a query that only reads")
+        _check_precedence(tree, text, script)
+        if script.dialect in ("", "sqlite"):
+            tree = _as_sqlite(tree, text, script)
+        trees.append(tree)
+        used = used or script.dialect
+    return Pair(trees[0], trees[1], used)
+
+
+_COMPARISONS = (
+    exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is,
+    exp.Like, exp.ILike, exp.Glob, exp.In, exp.Between,
+)  # fmt: skip
+
+
+def _check_precedence(tree: exp.Expr, text: str, script: Script) -> None:
+    """
+    Refuse a comparison of a comparison without brackets.
+
+    ``a = b LIKE c`` is ``(a = b) LIKE c`` in some dialects and ``a = (b LIKE c)`` in others, and
+    the parser does not follow each.
+    """
+    for node in tree.find_all(*_COMPARISONS):
+        for name in ("expression", "low", "high"):
+            inner = node.args.get(name)
+            if isinstance(inner, (*_COMPARISONS, exp.Not)):
+                raise UnfaithfulError("brackets must say which comparison comes first")
+            if script.dialect or not isinstance(inner, exp.Paren):
+                continue
+            # the parser's own brackets: it reads IS as binding tighter, as few dialects do
+            if isinstance(inner.this, _COMPARISONS) and _n_brackets(
+                tree.sql(), script
+            ) > _n_brackets(text, script):
+                raise UnfaithfulError("brackets must say which comparison comes first")
+
+
+def _n_brackets(text: str, script: Script) -> int:
+    return _count(TokenType.L_PAREN, text, script)
+
+
+def _count(kind: TokenType, text: str, script: Script) -> int:
+    return sum(token.token_type == kind for token in tokens(text, script.dialect))
+
+
+def _as_sqlite(tree: exp.Expr, text: str, script: Script) -> exp.Expr:
+    """Restore what SQLite tells apart and the parser does not."""
+    n_sums = sum(1 for _ in tree.find_all(exp.Add))
+    if "+" in text and _count(TokenType.PLUS, text, script) != n_sums:
+        raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
+    if script.dialect == "sqlite" and tree.find(exp.Cast) is not None:
+        written = Counter(map(affinity, _types(tokens(text, script.dialect))))
+        if written != Counter(affinity_of(cast) for cast in tree.find_all(exp.Cast)):
+            raise UnfaithfulError("SQLite casts to types by rules of its own")
+    for node in list(tree.find_all(exp.Mod)):
+        if "start" in node.meta:  # a call of mod(), which takes fractions, unlike %
+            node.replace(exp.Anonymous(this="MOD", expressions=[node.this, node.expression]))
+    return tree
+
+
+def _types(written: list[Token]) -> Iterator[str]:
+    """Yield the types that are cast to, as written."""
+    depth, last = 0, ""
+    casts: list[tuple[int, list[str] | None]] = []
+    for token in written:
+        word = "" if token.token_type == TokenType.STRING else token.text.upper()
+        if word == "(":
+            depth += 1
+            if last == "CAST":
+                casts.append((depth, None))
+        elif word == ")":
+            if casts and casts[-1][0] == depth:
+                yield " ".join(casts.pop()[1] or ())
+            depth -= 1
+        elif casts and casts[-1][0] == depth:
+            parts = casts[-1][1]
+            if word == "AS":
+                casts[-1] = depth, []
+            elif parts is not None:
+                parts.append(word)
+        last = word

@@ -1,0 +1,407 @@
+"""Queries made to run in the sandbox: faithfully, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
+
+from scorekit._sql.parsing import quiet
+from scorekit._sql.refute.faithful import (
+    ROW_NAMES,
+    Reading,
+    UnfaithfulError,
+    check_determined,
+    check_shared,
+    is_text,
+)
+from scorekit._sql.refute.sandbox import (
+    AT_LEAST,
+    AT_MOST,
+    DIVIDE,
+    ONLY,
+    RATIO,
+    REMAINDER,
+    SAME,
+    SINGLE,
+    quoted,
+)
+
+
+class Runnable(NamedTuple):
+    """A query as the sandbox runs it."""
+
+    sql: str
+    ordered: bool
+    limited: tuple[Limited, ...]
+    """Queries that cut their result, the whole one among them: is what they keep determined?"""
+    whole: Limited
+
+
+class Limited(NamedTuple):
+    """A query whose order can be made total, by all of its columns."""
+
+    head: str
+    """Up to the ORDER BY, whose terms may be missing."""
+    has_order: bool
+    tail: str
+
+    def sql(self, width: int, direction: str) -> str:
+        """Return the query with ties of its order broken by all columns, in one direction."""
+        ties = ", ".join(f"{i} {direction}" for i in range(1, width + 1))
+        return f"{self.head}{', ' if self.has_order else ' ORDER BY '}{ties}{self.tail}"
+
+
+def runnable(
+    tree: exp.Expr, names: Mapping[str, str], kinds: Mapping[str, str], reading: Reading
+) -> Runnable:
+    """
+    Return a query as the sandbox runs it.
+
+    Args:
+        tree: The query; it is left as it is.
+        names: The sandbox's table for each table as written in lower case.
+        kinds: What each column of these tables holds, empty where tables differ.
+        reading: How to understand it.
+
+    Raises:
+        UnfaithfulError: If SQLite would run another query, or the result is not determined.
+    """
+    tree = tree.copy()
+    nodes = list(tree.walk())
+    check_determined(nodes)
+    if not reading.is_sqlite:
+        check_shared(nodes, kinds, reading.dialect)
+    _rename(tree, nodes, names)
+    if reading.folded:
+        _fold(nodes)
+    if reading.is_sqlite:
+        _write_types(nodes)
+    _read_strings(nodes, kinds, reading)
+    for node in nodes:
+        if isinstance(node, exp.Select):
+            _guard_groups(node, kinds, sqlite=reading.is_sqlite)
+    for node in nodes:
+        if isinstance(node, exp.Subquery) and _is_value(node):
+            _guard_value(node, SAME if reading.is_sqlite else SINGLE)
+    if not reading.is_sqlite:
+        tree = tree.transform(_guard_arithmetic, copy=False)
+    limited = [
+        _limited(node)
+        for node in tree.find_all(exp.Query)
+        if (node.args.get("limit") or node.args.get("offset"))
+        and not isinstance(node.parent, exp.Exists)
+    ]
+    whole = _unwrapped(tree)
+    return Runnable(
+        sql=_sql(tree),
+        ordered=bool(whole.args.get("order")),
+        limited=tuple(limited),
+        whole=_limited(whole),
+    )
+
+
+def _sql(tree: exp.Expr) -> str:
+    try:
+        with quiet():
+            return tree.sql("sqlite", unsupported_level=ErrorLevel.RAISE, comments=False)
+    except (SqlglotError, ValueError, RecursionError) as error:
+        raise UnfaithfulError(f"SQLite cannot run it: {error}") from None
+
+
+def _unwrapped(tree: exp.Expr) -> exp.Expr:
+    """Return the query inside of brackets that add nothing."""
+    while isinstance(tree, exp.Subquery) and not any(
+        tree.args.get(name) for name in ("order", "limit", "offset", "with_", "joins")
+    ):
+        tree = tree.this
+    return tree
+
+
+# What is rewritten.
+
+
+def cte_names(tree: exp.Expr) -> set[str]:
+    """Return the names of the common table expressions, case-folded."""
+    return {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+
+
+def written_name(table: exp.Table) -> str:
+    """Return the name of a table as written, in parts, case-folded."""
+    return ".".join(part.name for part in table.parts).casefold()
+
+
+def _rename(tree: exp.Expr, nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
+    """Give tables the sandbox's names, without what they are qualified by."""
+    local = cte_names(tree)
+    for node in nodes:
+        if isinstance(node, exp.Column) and node.args.get("db"):
+            node.set("db", None)
+            node.set("catalog", None)
+        if not isinstance(node, exp.Table):
+            continue
+        written = written_name(node)
+        if not isinstance(node.this, exp.Identifier) or written in local:
+            continue
+        last, name = node.this, names[written]
+        if not node.alias and last.name.casefold() != name:
+            node.set("alias", exp.TableAlias(this=last.copy()))
+        node.set("this", exp.to_identifier(name, quoted=True))
+        node.set("db", None)
+        node.set("catalog", None)
+
+
+def _fold(nodes: list[exp.Expr]) -> None:
+    for node in nodes:
+        if is_text(node):
+            node.set("this", node.name.lower())
+        elif isinstance(node, exp.Upper):
+            node.replace(exp.Lower(this=node.this))
+
+
+def affinity(name: str) -> str:
+    """Return what SQLite makes of the name of a type."""
+    for kind, parts in _AFFINITIES:
+        if any(part in name.upper() for part in parts):
+            return kind
+    return "NUMERIC" if name else "BLOB"
+
+
+_AFFINITIES = (
+    ("INTEGER", ("INT",)),
+    ("TEXT", ("CHAR", "CLOB", "TEXT")),
+    ("BLOB", ("BLOB",)),
+    ("REAL", ("REAL", "FLOA", "DOUB")),
+)
+
+
+def affinity_of(cast: exp.Expr) -> str:
+    """Return what SQLite makes of the type of a CAST."""
+    kind = cast.args["to"]
+    return affinity(str(kind.args.get("kind") or getattr(kind.this, "value", kind.this)))
+
+
+def _write_types(nodes: list[exp.Expr]) -> None:
+    """Cast to what SQLite makes of a type: the generator takes DATE for a function."""
+    for node in nodes:
+        if isinstance(node, exp.Cast):
+            kind = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=affinity_of(node))
+            node.set("to", kind)
+
+
+def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
+    """
+    Make strings of what is quoted as a name but is none, as SQLite does.
+
+    Real names get backticks, so that SQLite does not do it by rules of its own.
+    """
+    known = {*kinds, *ROW_NAMES}
+    for node in nodes:
+        if isinstance(node, exp.Alias | exp.TableAlias):
+            known.add(node.alias_or_name.casefold())
+            known.update(part.name.casefold() for part in node.args.get("columns") or ())
+    for node in nodes:
+        if isinstance(node, exp.Column) and node.name.casefold() in ROW_NAMES - kinds.keys():
+            raise UnfaithfulError("the number of a row is not determined")
+        if not isinstance(node, exp.Identifier) or not node.args.get("quoted"):
+            continue
+        column = node.parent
+        if (
+            reading.is_sqlite
+            and isinstance(column, exp.Column)
+            and not column.table
+            and node.name.casefold() not in known
+        ):
+            column.replace(exp.Literal.string(node.name))
+        else:
+            node.replace(exp.Var(this=quoted(node.name)))
+
+
+def _guard_arithmetic(node: exp.Expr) -> exp.Expr:
+    """Stop where numbers are divided by zero: an error in some databases, NULL in others."""
+    if isinstance(node, exp.Div):
+        name = DIVIDE if node.args.get("typed") else RATIO
+    elif isinstance(node, exp.Mod):
+        name = REMAINDER
+    else:
+        return node
+    return exp.Anonymous(this=name, expressions=[node.this, node.expression])
+
+
+# Columns of a group that are neither grouped nor aggregated.
+
+
+def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool) -> None:
+    """Stop where a column has several values in a group, of which a database may show any."""
+    parts: list[exp.Expr] = [*select.expressions]
+    parts += [clause for name in ("having", "order") if (clause := select.args.get(name))]
+    aggregates = [node for part in parts for node in _within(part) if _is_aggregate(node)]
+    group = select.args.get("group")
+    if not aggregates and not group:
+        return
+    if any(part.is_star for part in select.expressions):
+        raise UnfaithfulError("a star among groups leaves open which row is shown")
+    extreme = [node for node in aggregates if isinstance(node, exp.Min | exp.Max)]
+    guard, by = ONLY, exp.Null()
+    if sqlite and len({node.sql() for node in extreme}) == 1:
+        # SQLite shows the row that the least or greatest value comes from.
+        guard = AT_LEAST if isinstance(extreme[0], exp.Min) else AT_MOST
+        by = extreme[0].this
+    aliases = {p.alias.casefold() for p in select.expressions if p.alias}
+    if group:
+        _write_out(group, select.expressions, kinds)
+    grouped = [part.sql() for part in group.expressions] if group else []
+    for part in parts:
+        of_having = isinstance(part, exp.Having)
+        for node in list(_bare_columns(part, grouped)):
+            name = node.name.casefold()
+            if not node.table and name in aliases and part not in select.expressions:
+                if of_having and name in kinds:
+                    raise UnfaithfulError(f"{node.name} may be a column or its alias")
+                continue
+            node.replace(exp.Anonymous(this=guard, expressions=[node.copy(), by.copy()]))
+
+
+def _write_out(group: exp.Expr, shown: list[exp.Expr], kinds: Mapping[str, str]) -> None:
+    """Replace numbers and aliases of columns by what they stand for, which gets guarded."""
+    named = {item.alias.casefold(): item.this for item in shown if item.alias}
+    for part in list(group.expressions):
+        meant: exp.Expr | None = None
+        if isinstance(part, exp.Literal) and part.name.isdecimal():
+            if not 1 <= int(part.name) <= len(shown):
+                raise UnfaithfulError("a number in GROUP BY that is no column's")
+            meant = shown[int(part.name) - 1].unalias()
+        elif isinstance(part, exp.Column) and not part.table and part.name.casefold() not in kinds:
+            meant = named.get(part.name.casefold())
+        if meant is not None:
+            part.replace(meant.copy())
+
+
+def _is_aggregate(node: exp.Expr) -> bool:
+    named = isinstance(node, exp.Anonymous) and node.name.lower() == "total"
+    return (isinstance(node, exp.AggFunc) and not isinstance(node.parent, exp.Window)) or named
+
+
+def _within(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the nodes of an expression, without those of queries in it."""
+    return iter(list(tree.walk(prune=lambda node: isinstance(node, exp.Query))))
+
+
+def _bare_columns(tree: exp.Expr, grouped: list[str]) -> Iterator[exp.Column]:
+    stack: list[Any] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.Query):
+            if any(column.table for column in node.find_all(exp.Column)):
+                _check_uncorrelated(node)
+            continue
+        if isinstance(node, exp.Filter | exp.Window) or _is_aggregate(node):
+            continue
+        if isinstance(node, exp.Column):
+            if node.sql() not in grouped:
+                yield node
+            continue
+        if node.sql() in grouped:
+            continue
+        stack.extend(node.iter_expressions())
+
+
+def _check_uncorrelated(query: exp.Expr) -> None:
+    sources = {s.alias_or_name.casefold() for s in query.find_all(exp.Table, exp.Subquery)}
+    if any(c.table and c.table.casefold() not in sources for c in query.find_all(exp.Column)):
+        raise UnfaithfulError("a query among groups depends on which row is shown")
+
+
+# Subqueries that stand for a value.
+
+_VALUE = "scorekit_value"
+
+
+def _is_value(query: exp.Subquery) -> bool:
+    """Say whether a query in brackets is an expression."""
+    parent = query.parent
+    if isinstance(parent, exp.In):
+        return query.arg_key != "query"
+    if isinstance(
+        parent, exp.Alias | exp.Ordered | exp.Order | exp.Group | exp.Having | exp.Where
+    ):
+        return True
+    if isinstance(parent, exp.Select):
+        return query.arg_key == "expressions"
+    return isinstance(parent, exp.Condition) and not isinstance(
+        parent, exp.Exists | exp.Query | exp.Any | exp.All
+    )
+
+
+def _guard_value(query: exp.Subquery, guard: str) -> None:
+    """
+    Stop where it has several rows: an error in most databases, any of them in SQLite.
+
+    The bare column keeps the affinity and the collation that the value has.
+    """
+    inner = _unwrapped(query.this)
+    if _has_one_row(inner):
+        return
+    first: exp.Expr = inner
+    while isinstance(first, exp.SetOperation | exp.Subquery):
+        first = first.this
+    if not isinstance(first, exp.Select) or len(first.expressions) != 1 or first.is_star:
+        raise UnfaithfulError("a subquery of several columns stands for a value")
+    shown = first.expressions[0]
+    if not shown.alias:
+        first.set("expressions", [exp.alias_(shown, _VALUE)])
+    name = exp.Var(this=quoted(shown.alias or _VALUE))
+    kept = exp.Select(
+        expressions=[exp.Column(this=name)],
+        from_=exp.From(this=exp.Subquery(this=query.this)),
+        group=exp.Group(expressions=[exp.Null()]),
+        having=exp.Having(
+            this=exp.Anonymous(this=guard, expressions=[exp.Column(this=name.copy())])
+        ),
+    )
+    query.set("this", kept)
+
+
+def _has_one_row(query: exp.Expr) -> bool:
+    if not isinstance(query, exp.Select) or query.args.get("group"):
+        return False
+    limit = query.args.get("limit")
+    if limit is not None and limit.find(exp.Literal) is not None:
+        return bool(limit.find(exp.Literal).name == "1")
+    return query.args.get("from_") is None or any(
+        _is_aggregate(node) for part in query.expressions for node in _within(part)
+    )
+
+
+# What a LIMIT keeps.
+
+
+def _limited(query: exp.Expr) -> Limited:
+    """Cut a query where ties of its order can be broken; outer definitions come before it."""
+    definitions = [
+        clause.sql("sqlite", comments=False)
+        for node in _ancestors(query)
+        if (clause := node.args.get("with_")) is not None
+    ]
+    if len(definitions) > 1 or (definitions and query.args.get("with_")):
+        raise UnfaithfulError("a LIMIT below definitions of several levels")
+    bare = query.copy()
+    order, limit, offset = (bare.args.get(name) for name in ("order", "limit", "offset"))
+    for name in ("order", "limit", "offset"):
+        bare.set(name, None)
+    head, tail = _sql(bare), "".join(f" {_sql(part).strip()}" for part in (limit, offset) if part)
+    if order:
+        head += f" {_sql(order).strip()}"
+    if definitions:
+        head = f"{definitions[0]} SELECT * FROM ({head}"  # noqa: S608 - for the sandbox
+        tail += ")"
+    return Limited(head, bool(order), tail)
+
+
+def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
+    parent = node.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent

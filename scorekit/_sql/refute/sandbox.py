@@ -1,0 +1,285 @@
+"""SQLite for queries that nobody trusts: reading only, bounded in steps and in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NoReturn, Self, TypeAlias
+
+from scorekit._sql.rows import Row
+
+Cell: TypeAlias = int | float | str | bytes | None
+Database: TypeAlias = Mapping[str, Sequence[tuple[Cell, ...]]]
+"""Rows by table."""
+
+MAX_STEPS: Final = 100_000
+"""Virtual machine instructions that one query may take on one database."""
+
+MAX_ROWS: Final = 2_000
+"""Rows of a result that are looked at."""
+
+# Bytes of a value: with MAX_STEPS it bounds memory, and the work that one step can do.
+_MAX_LENGTH = 1_000
+_STEPS_A_CALL = 1_000
+
+DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME = (
+    f"scorekit_{name}"
+    for name in (
+        *("divide", "ratio", "remainder", "only", "at_min", "at_max"),
+        *("single", "same"),
+    )
+)
+
+# Harmless and a function of their arguments alone.  Not here: what makes long values out of short
+# ones (printf, zeroblob, hex), what is random or tells the time, and what leaves an order open.
+_FUNCTIONS: Final = frozenset(
+    "abs avg ceil ceiling coalesce count date datetime dense_rank floor glob ifnull iif instr "  # noqa: SIM905
+    "julianday length like likelihood likely lower ltrim max min mod nullif percent_rank rank "
+    "replace round rtrim sign sqrt strftime substr substring sum time total trim trunc typeof "
+    "unicode unixepoch unlikely upper".split()
+) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME}
+_CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
+_NOW: Final = frozenset({"now", "localtime", "utc"})
+_ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
+_LIMITS: Final = {
+    sqlite3.SQLITE_LIMIT_LENGTH: _MAX_LENGTH,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 300,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+
+
+class QueryError(Exception):
+    """SQLite cannot run a query at all."""
+
+
+class NoResultError(Exception):
+    """A query has no definite result on one database, or none within the limits."""
+
+
+class Sandbox:
+    """An in-memory database of a few tables; close it after use."""
+
+    def __init__(
+        self, tables: Mapping[str, Sequence[tuple[str, str]]], *, case_sensitive_like: bool
+    ) -> None:
+        self.n_steps = 0
+        """Instructions of all queries so far, in thousands rounded down."""
+        self._open, self._steps = False, 0
+        self._failure: str | None = None
+        self._dates: sqlite3.Connection | None = None
+        self._tables = {name: len(columns) for name, columns in tables.items()}
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        self._connection.text_factory = _text
+        self._connection.execute(f"PRAGMA case_sensitive_like = {case_sensitive_like:d}")
+        self._connection.execute("PRAGMA temp_store = MEMORY")
+        for name, columns in tables.items():
+            listed = ", ".join(f"{quoted(column)} {kind}" for column, kind in columns)
+            self._connection.execute(f"CREATE TABLE {quoted(name)} ({listed})")
+        self._add_functions()
+        for limit, value in _LIMITS.items():
+            self._connection.setlimit(limit, value)
+        self._connection.set_authorizer(self._authorize)
+        self._connection.set_progress_handler(self._step, _STEPS_A_CALL)
+
+    def __enter__(self) -> Self:
+        """Return the sandbox itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the database."""
+        self._connection.close()
+        if self._dates is not None:
+            self._dates.close()
+
+    def load(self, database: Database) -> None:
+        """Replace all rows."""
+        self._open = True
+        self._steps = 0
+        try:
+            for name, width in self._tables.items():
+                self._connection.execute(f"DELETE FROM {quoted(name)}")  # noqa: S608 - our names
+                if rows := database.get(name):
+                    marks = ", ".join("?" * width)
+                    insert = f"INSERT INTO {quoted(name)} VALUES ({marks})"  # noqa: S608
+                    self._connection.executemany(insert, rows)
+        finally:
+            self._open = False
+
+    def width(self, query: str) -> int:
+        """Return the number of columns of a query's result."""
+        return len(self._execute(f"SELECT * FROM ({query}) LIMIT 0").description)  # noqa: S608
+
+    def run(self, query: str) -> list[Row]:
+        """
+        Return the result of a query.
+
+        Raises:
+            NoResultError: If it is cut off, or it has no definite result.
+            QueryError: If SQLite refuses the query.
+        """
+        cursor = self._execute(query)
+        try:
+            rows = cursor.fetchmany(MAX_ROWS + 1)
+        except (sqlite3.Error, MemoryError, OverflowError) as error:
+            raise self._reason(error) from None
+        finally:
+            cursor.close()
+        if len(rows) > MAX_ROWS:
+            raise NoResultError(f"more than {MAX_ROWS} rows")
+        return rows
+
+    def _execute(self, query: str) -> sqlite3.Cursor:
+        self._steps, self._failure = 0, None
+        try:
+            return self._connection.execute(query)
+        except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError, OverflowError) as error:
+            raise self._reason(error) from None
+
+    def _reason(self, error: Exception) -> Exception:
+        if self._failure is not None:
+            return NoResultError(self._failure)
+        message = str(error)
+        if message in (
+            "integer overflow",
+            "string or blob too big",
+            "LIKE or GLOB pattern too complex",
+        ):
+            return NoResultError(message)
+        return QueryError(message or type(error).__name__)
+
+    def _step(self) -> bool:
+        self._steps += _STEPS_A_CALL
+        self.n_steps += _STEPS_A_CALL
+        if self._steps <= MAX_STEPS:
+            return False
+        self._failure = f"more than {MAX_STEPS} steps"
+        return True
+
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, *_: str | None
+    ) -> int:
+        if self._open or action in _ALLOWED:
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_READ:
+            allowed = first in self._tables or not second  # rows are counted without a column
+        else:
+            allowed = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FUNCTIONS
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    # What a query must not hang on, made to stop it.
+
+    def _add_functions(self) -> None:
+        for name, compute in ((DIVIDE, _divide), (RATIO, _ratio), (REMAINDER, _remainder)):
+            self._connection.create_function(name, 2, self._guarded(compute), deterministic=True)
+        for name, sign in ((ONLY, 0), (AT_LEAST, 1), (AT_MOST, -1)):
+            self._connection.create_aggregate(name, 2, partial(_Only, sign, self._fail))
+        for name, copies in ((SINGLE, False), (SAME, True)):
+            self._connection.create_aggregate(name, 1, partial(_Single, copies, self._fail))
+        for name in _CLOCKS:
+            self._connection.create_function(name, -1, partial(self._clock, name))
+
+    def _clock(self, name: str, *args: Cell) -> Cell:
+        """Compute a function of dates by SQLite's own, unless it would ask what time it is."""
+        words = [arg.lower() if isinstance(arg, str) else arg for arg in args]
+        if not args[name == "strftime" :] or any(word in _NOW for word in words):
+            self._fail("the time of day is not determined")
+        if self._dates is None:
+            self._dates = sqlite3.connect(":memory:")
+        marks = ", ".join("?" * len(args))
+        cell: Cell = self._dates.execute(f"SELECT {name}({marks})", args).fetchone()[0]
+        return cell
+
+    def _guarded(self, compute: Callable[[Any, Any], Cell]) -> Callable[[Cell, Cell], Cell]:
+        def call(first: Cell, second: Cell) -> Cell:
+            if first is None or second is None:
+                return None
+            if isinstance(first, str | bytes) or isinstance(second, str | bytes):
+                self._fail("arithmetic on text")
+            if not second:
+                self._fail("division by zero")
+            return compute(first, second)
+
+        return call
+
+    def _fail(self, reason: str) -> NoReturn:
+        self._failure = reason
+        raise NoResultError(reason)
+
+
+class _Single:
+    """Stops where a subquery that stands for a value has several rows."""
+
+    def __init__(self, copies: bool, fail: Callable[[str], NoReturn]) -> None:  # noqa: FBT001
+        self._copies, self._fail = copies, fail
+        self._values: list[Cell] = []
+
+    def step(self, value: Cell) -> None:
+        if not (self._values and self._copies and self._values[0] == value):
+            self._values = [*self._values[:1], value]
+
+    def finalize(self) -> int:
+        if len(self._values) > 1:
+            self._fail("a subquery that stands for a value has several rows")
+        return 1
+
+
+class _Only:
+    """The one value that a column has in a group, or has where another is least."""
+
+    def __init__(self, sign: int, fail: Callable[[str], NoReturn]) -> None:
+        self._sign, self._fail = sign, fail
+        self._values: list[Cell] = []
+        self._best: Cell = None
+
+    def step(self, value: Cell, by: Cell = None) -> None:
+        if self._sign and by is not None:
+            if self._best is None or _before(by, self._best, self._sign):
+                self._best, self._values = by, []
+            elif by != self._best:
+                return
+        elif self._sign and self._best is not None:
+            return
+        if not self._values or (len(self._values) == 1 and self._values[0] != value):
+            self._values.append(value)
+
+    def finalize(self) -> Any:
+        if len(self._values) > 1:
+            self._fail("a column that is neither grouped nor aggregated")
+        return self._values[0] if self._values else None
+
+
+def _before(first: Cell, second: Cell, sign: int) -> bool:
+    a, b = ((isinstance(cell, str), cell) for cell in (first, second))
+    smaller: Any = a if sign > 0 else b
+    return bool(smaller < (b if sign > 0 else a))
+
+
+def quoted(name: str) -> str:
+    """Return a name in backticks, which SQLite never takes for a string."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _divide(first: float, second: float) -> Cell:
+    if isinstance(first, float) or isinstance(second, float):
+        return first / second
+    quotient = abs(first) // abs(second)
+    return quotient if (first < 0) == (second < 0) else -quotient
+
+
+def _ratio(first: float, second: float) -> Cell:
+    return first / second
+
+
+def _remainder(first: float, second: float) -> Cell:
+    if isinstance(first, float) or isinstance(second, float):
+        raise TypeError("a remainder of fractions")
+    rest = abs(first) % abs(second)
+    return rest if first >= 0 else -rest

@@ -1,0 +1,311 @@
+"""A database on which two queries have different results, if a few small ones show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from typing import Final, NamedTuple, TypeAlias
+
+from sqlglot import exp
+
+from scorekit._sql.refute.databases import Link, Maker, hints, linked
+from scorekit._sql.refute.faithful import (
+    Reading,
+    UnfaithfulError,
+    check_size,
+    only_cased,
+    readings,
+)
+from scorekit._sql.refute.inference import Known, known_tables
+from scorekit._sql.refute.reading import ORDINALS, Pair, read_pair
+from scorekit._sql.refute.runnable import Limited, Runnable, runnable
+from scorekit._sql.refute.sandbox import Cell, Database, NoResultError, QueryError, Sandbox
+from scorekit._sql.rows import Row, same_bag
+from scorekit._sql.schema import SqlSchema
+
+MAX_STEPS: Final = 1_000_000
+"""Instructions of SQLite that one reading of a pair may take in all."""
+
+MAX_DELETIONS: Final = 300
+"""Rows, and tables, that are left out on trial from a counterexample."""
+
+Same: TypeAlias = Callable[[list[Row], list[Row]], bool]
+_ROWS_ORDERED = 100
+
+_AFFINITY: Final = {
+    "integer": "INTEGER",
+    "natural": "INTEGER",
+    "number": "NUMERIC",
+    "real": "REAL",
+    "text": "TEXT",
+    "boolean": "NUMERIC",
+    "time": "NUMERIC",
+    "collated": "TEXT",
+    "unknown": "",
+}
+
+
+class Difference(NamedTuple):
+    """A database and the two results, with what was assumed."""
+
+    tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]]
+    """Names of columns, and rows."""
+    results: tuple[tuple[Row, ...], tuple[Row, ...]]
+    order_only: bool
+    assumptions: tuple[str, ...]
+
+
+class NoDifference(NamedTuple):
+    """Why there is no counterexample."""
+
+    reason: str
+
+
+def refute(
+    texts: tuple[str, str],
+    pair: Pair,
+    *,
+    schema: SqlSchema | None,
+    dialect: str | None,
+    same: Same,
+    ordered: bool,
+    n_databases: int,
+    seed: int,
+) -> Difference | NoDifference:
+    """
+    Look for a small database on which two queries differ, however they may be understood.
+
+    Args:
+        texts: The queries.
+        pair: The same, parsed.
+        schema: What is known of the tables.
+        dialect: Their dialect; None for a difference that several dialects have in common.
+        same: Whether two results hold the same rows.
+        ordered: Whether the order of results counts where both queries ask for one.
+        n_databases: Databases to try.
+        seed: What their rows depend on.
+    """
+    try:
+        trees = pair.first, pair.second
+        for tree in trees:
+            check_size(tree)
+        pairs = _pairs(texts, pair, dialect)
+        told = hints(trees)
+        known = known_tables(trees, schema, told)
+        plans = [(reading, _runnables(read, known, reading)) for reading, read in pairs]
+    except UnfaithfulError as error:
+        return NoDifference(str(error))
+    with ExitStack() as stack:
+        trials = [
+            _Trial(reading, plan, known, same, stack, ordered=ordered) for reading, plan in plans
+        ]
+        maker = Maker(known.tables, known.keys, told, seed, known.links)
+        found = _search(trials, maker, n_databases, known.links)
+        if isinstance(found, NoDifference):
+            return found
+        return _difference(trials[0], found, known, trees)
+
+
+def _pairs(texts: tuple[str, str], pair: Pair, dialect: str | None) -> list[tuple[Reading, Pair]]:
+    """Return the pair under each reading that can parse it."""
+    if dialect is not None:
+        cased = only_cased((pair.first, pair.second), dialect)
+        return [(reading, pair) for reading in readings(dialect) if not (cased and reading.folded)]
+    found: list[tuple[Reading, Pair]] = []
+    for reading in readings(None):
+        with suppress(UnfaithfulError):
+            found.append((reading, read_pair(texts, reading.dialect)))
+    return found or [(reading, pair) for reading in readings(pair.dialect)]
+
+
+def _runnables(pair: Pair, known: Known, reading: Reading) -> tuple[Runnable, Runnable]:
+    kinds: dict[str, str] = {}
+    for columns in known.tables.values():
+        for column in columns:
+            same = kinds.get(column.name, column.kind) == column.kind
+            kinds[column.name] = column.kind if same else ""
+            if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
+                raise UnfaithfulError(f"{column.name} is compared by a rule of its own")
+    first, second = (
+        runnable(tree, known.names, kinds, reading) for tree in (pair.first, pair.second)
+    )
+    return first, second
+
+
+def _names(column: str) -> Callable[[exp.Expr], bool]:
+    """Return whether a query names a column, or stands for it by a star."""
+    return lambda tree: any(
+        isinstance(node, exp.Star) or node.name.casefold() == column
+        for node in tree.find_all(exp.Star, exp.Identifier)
+    )
+
+
+class _Trial:
+    """The two queries under one reading, each with what it takes to run them."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        pair: tuple[Runnable, Runnable],
+        known: Known,
+        same: Same,
+        stack: ExitStack,
+        *,
+        ordered: bool,
+    ) -> None:
+        self._reading, self._pair, self._known, self.same = reading, pair, known, same
+        self._stack = stack
+        self._made: Sandbox | None = None
+        self._ordered = ordered and all(query.ordered for query in pair)
+        self._widths: dict[str, int] = {}
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The sandbox, made when it is first needed."""
+        if self._made is None:
+            tables = {
+                name: [(column.name, self._affinity(column.kind)) for column in columns]
+                for name, columns in self._known.tables.items()
+            }
+            like = not self._reading.is_sqlite and not self._reading.folded
+            made = Sandbox(tables, case_sensitive_like=like)
+            self._made = self._stack.enter_context(made)
+        return self._made
+
+    def _affinity(self, kind: str) -> str:
+        if self._reading.is_sqlite:
+            return _AFFINITY[kind]
+        return {"number": "REAL", "time": "TEXT"}.get(kind, _AFFINITY[kind])
+
+    def results(self, database: Database) -> tuple[list[Row], list[Row]]:
+        """Return both results; raises where one is not determined."""
+        self.sandbox.load(_folded(database) if self._reading.folded else database)
+        first, second = (self._result(i) for i in (0, 1))
+        return first, second
+
+    def _result(self, i: int) -> list[Row]:
+        try:
+            query = self._pair[i]
+            for limited in query.limited:
+                if not same_bag(self._run(limited, "ASC"), self._run(limited, "DESC"), 0.0):
+                    raise NoResultError("which rows a LIMIT keeps")
+            return self.sandbox.run(query.sql)
+        except QueryError as error:
+            raise QueryError(f"SQLite cannot run the {ORDINALS[i]} query: {error}") from None
+
+    def _run(self, limited: Limited, direction: str) -> list[Row]:
+        if limited.head not in self._widths:
+            self._widths[limited.head] = self.sandbox.width(limited.head + limited.tail)
+        return self.sandbox.run(limited.sql(self._widths[limited.head], direction))
+
+    def differs(self, database: Database) -> bool:
+        """Say whether the results differ; raises where one is not determined."""
+        first, second = self.results(database)
+        if not self.same(first, second):
+            return True
+        return self._ordered and self.order_differs()
+
+    def order_differs(self) -> bool:
+        """Say whether a row must come before another in one result and after it in the other."""
+        orders = [[self._run(q.whole, way) for way in ("ASC", "DESC")] for q in self._pair]
+        rows = list(dict.fromkeys(orders[0][0]))[:_ROWS_ORDERED]
+        places = [[_places(result) for result in results] for results in orders]
+        return any(
+            all(_precedes(x, y, found) for found in places[0])
+            and all(_precedes(y, x, found) for found in places[1])
+            for x in rows
+            for y in rows
+            if x != y
+        )
+
+
+def _places(rows: Sequence[Row]) -> dict[Row, tuple[int, int]]:
+    """Return where each row comes first and last."""
+    found: dict[Row, tuple[int, int]] = {}
+    for i, row in enumerate(rows):
+        found[row] = (found.get(row, (i, i))[0], i)
+    return found
+
+
+def _precedes(first: Row, second: Row, places: dict[Row, tuple[int, int]]) -> bool:
+    if first not in places or second not in places:
+        return False
+    return places[first][1] < places[second][0]
+
+
+def _folded(database: Database) -> Database:
+    return {
+        name: [
+            tuple(cell.lower() if isinstance(cell, str) else cell for cell in row) for row in rows
+        ]
+        for name, rows in database.items()
+    }
+
+
+def _search(
+    trials: Sequence[_Trial], maker: Maker, n_databases: int, links: Sequence[Link]
+) -> Database | NoDifference:
+    reason, n_compared = "", 0
+    for i in range(n_databases):
+        database = maker.database(i)
+        try:
+            if not all(trial.differs(database) for trial in trials):
+                n_compared += 1
+                continue
+        except NoResultError as error:
+            reason = str(error)
+        except QueryError as error:
+            return NoDifference(str(error))
+        else:
+            return _shrunk(trials, database, links)
+        if any(trial.sandbox.n_steps > MAX_STEPS for trial in trials[:1]):
+            return NoDifference(f"more than {MAX_STEPS} steps are too many to try out")
+    if n_compared:
+        return NoDifference(f"no difference on {n_compared} small databases")
+    return NoDifference(f"not determined: {reason}")
+
+
+def _shrunk(trials: Sequence[_Trial], database: Database, links: Sequence[Link]) -> Database:
+    """Leave out tables and rows, and what points to them, as long as the results still differ."""
+    left = MAX_DELETIONS
+    rows = {name: list(table) for name, table in database.items()}
+    for whole_tables in (True, False, False):
+        for name, table in list(rows.items()):
+            size = len(table) if whole_tables else 1
+            i = 0
+            while i < len(rows[name]) and left:
+                left -= 1
+                cut = {**rows, name: rows[name][:i] + rows[name][i + size :]}
+                cut = {key: list(part) for key, part in linked(cut, links).items()}
+                if _still(trials, cut):
+                    rows = cut
+                else:
+                    i += size
+    return rows
+
+
+def _still(trials: Sequence[_Trial], database: Database) -> bool:
+    try:
+        return all(trial.differs(database) for trial in trials)
+    except (NoResultError, QueryError):
+        return False
+
+
+def _difference(
+    trial: _Trial, database: Database, known: Known, trees: Sequence[exp.Expr]
+) -> Difference:
+    first, second = trial.results(database)
+    used = {name.name.casefold() for tree in trees for name in tree.find_all(exp.Identifier)}
+    if any(not isinstance(star.parent, exp.Count) for t in trees for star in t.find_all(exp.Star)):
+        used = {column.name for columns in known.tables.values() for column in columns}
+    tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
+    for name, columns in known.tables.items():
+        shown = [i for i, column in enumerate(columns) if column.name in used] or [0]
+        rows = tuple(tuple(row[i] for i in shown) for row in database[name])
+        tables[name] = tuple(columns[i].name for i in shown), rows
+    return Difference(
+        tables=tables,
+        results=(tuple(first), tuple(second)),
+        order_only=trial.same(first, second),
+        assumptions=known.assumptions,
+    )

@@ -1,0 +1,277 @@
+"""Claude as the judge of queries, asked through AutoEvals and the Anthropic SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import weakref
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
+from functools import partial
+from importlib.util import find_spec
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import attrs
+
+from scorekit._claude.prompt import CHOICE_SCORES, PROMPT_HASH, price_of, template_variables
+from scorekit._claude.service import Service, Settings, check_key, closed
+from scorekit._core.checks import (
+    check_choice,
+    check_count,
+    check_instance,
+    check_number,
+    check_text,
+)
+from scorekit._judge.waiting import caller, check_timeout
+from scorekit.errors import InputError, MissingExtraError, refuse
+from scorekit.judges import JudgeRequest, Verdict
+from scorekit.prices import ModelPrice
+from scorekit.records import FrozenMapping, is_mapping
+
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+
+
+class ClaudeJudge:
+    """
+    Ask Claude whether two queries mean the same: equivalent 1.0, partial 0.5, incorrect 0.0.
+
+    The question goes through AutoEvals' ``LLMClassifier`` and the Anthropic SDK.  All that is
+    judged is untrusted text and reaches the model inside tags that it cannot contain.
+
+    One judge serves any number of threads and event loops, and a forked process as well; a thread
+    of its own is started by the first question and ended by `close`, or by leaving the ``with``
+    block.  It pickles as its configuration: the key stays behind.
+
+    Args:
+        model: Name of the model.
+        api_key: The key; None leaves finding one to the SDK (``ANTHROPIC_API_KEY``, profiles).
+        base_url: Address of the service; None leaves it to the SDK (``ANTHROPIC_BASE_URL``).
+        timeout_seconds: Bound on one judgement, its retries included (``> 0``).  It begins when
+            the question is no longer waiting for one of the *max_concurrency* others.
+        max_concurrency: Questions under way at once (count, ``>= 1``).
+        max_retries: Further calls after one that failed in passing (count).
+        effort: How hard the model thinks, from ``"low"`` to ``"max"``; None, like the mode
+            ``"tool"``, says nothing about it.
+        max_tokens: Bound on the answer, thinking included (count, ``>= 1``).
+        mode: ``"structured"`` asks for JSON of a given schema; ``"tool"`` makes older models use
+            a tool.
+        max_calls: Budget of calls, retries included; None for no bound.
+        max_cost_usd: Budget of money; a call that could exceed it is not made.
+        prices: Price by model, in place of the list prices that are known.
+
+    Raises:
+        InputError: If an argument is outside its domain, or *max_cost_usd* is given and no price
+            is known for *model*.
+        MissingExtraError: If autoevals or anthropic is not installed.
+        TypeError: If an argument has the wrong type.
+
+    Examples:
+        >>> judge = ClaudeJudge(base_url="https://api.anthropic.com", timeout_seconds=10)
+        >>> judge
+        ClaudeJudge(model='claude-sonnet-5-5', effort='low', mode='structured')
+        >>> json.loads(judge.identity)["choices"]
+        {'equivalent': 1.0, 'partial': 0.5, 'incorrect': 0.0}
+        >>> ClaudeJudge(mode="chat")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: mode must be one of 'structured', 'tool', got 'chat'
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str = "claude-sonnet-5-5",
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout_seconds: float = 30.0,
+        max_concurrency: int = 16,
+        max_retries: int = 2,
+        effort: str | None = "low",
+        max_tokens: int = 4096,
+        mode: Literal["structured", "tool"] = "structured",
+        max_calls: int | None = None,
+        max_cost_usd: float | None = None,
+        prices: Mapping[str, ModelPrice] | None = None,
+    ) -> None:
+        check_choice("mode", mode, ("structured", "tool"))
+        if effort is not None:
+            check_choice("effort", effort, EFFORTS)
+        settings = Settings(
+            model=check_text("model", model),
+            api_key=check_key("api_key", api_key),
+            base_url=_check_address(base_url),
+            timeout_seconds=check_timeout(timeout_seconds),
+            max_concurrency=check_count("max_concurrency", max_concurrency, 1),
+            max_retries=check_count("max_retries", max_retries),
+            effort=effort,
+            max_tokens=check_count("max_tokens", max_tokens, 1),
+            mode=mode,
+            max_calls=None if max_calls is None else check_count("max_calls", max_calls),
+            max_cost_usd=(
+                None if max_cost_usd is None else check_number("max_cost_usd", max_cost_usd, 0.0)
+            ),
+            prices=_check_prices(prices),
+        )
+        if settings.max_cost_usd is not None and price_of(model, 0, settings.prices) is None:
+            what = f"a ModelPrice for {model!r} where max_cost_usd is given"
+            raise InputError(f"prices must hold {what}")
+        for package in ("anthropic", "autoevals"):
+            if find_spec(package) is None:
+                raise MissingExtraError("judge", package)
+        self._settings = settings
+        self._begin()
+
+    def _begin(self) -> None:
+        self._service = Service(self._settings)
+        self._identity: tuple[str | None, str] | None = None
+        # A judge that is dropped without being closed must not leave its thread behind.
+        self._finalizer = weakref.finalize(self, self._service.stop)
+        self._finalizer.atexit = False
+        _judges.add(self)
+
+    @property
+    def identity(self) -> str:
+        """
+        Everything about the judge that can change a verdict, as JSON; never the key.
+
+        Without *base_url* the address is the one of ``ANTHROPIC_BASE_URL``, or what the SDK finds
+        beside credentials on disk; only to look for those is it loaded.  Once a question has been
+        asked it stays the same.
+        """
+        address = self._service.address()
+        if self._identity is None or self._identity[0] != address:
+            settings = self._settings
+            text = json.dumps(
+                {
+                    "judge": "claude",
+                    "base_url": address,
+                    "model": settings.model,
+                    "effort": settings.effort,
+                    "mode": settings.mode,
+                    "max_tokens": settings.max_tokens,
+                    "prompt": PROMPT_HASH,
+                    "choices": CHOICE_SCORES,
+                }
+            )
+            self._identity = address, text
+        return self._identity[1]
+
+    @property
+    def keeps_limit(self) -> bool:
+        """A question's time, the caller's as well, begins with its turn."""
+        return True
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """
+        Return the verdict on one pair.
+
+        Raises:
+            JudgeError: If there is none; *kind* says why, for instance ``"authentication_error"``,
+                ``"refusal"``, ``"budget"``.
+            TimeoutError: If none came in time.
+            TypeError: If *request* is not a `JudgeRequest`.
+        """
+        future = self._submit(request)
+        try:
+            return future.result()
+        except CancelledError:
+            who = caller.get()
+            if who is not None and who.has_left:
+                raise asyncio.CancelledError from None
+            raise closed() from None
+        except BaseException:  # also an interrupt from the keyboard: nobody waits any more
+            future.cancel()
+            raise
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+        """
+        Return the verdict on one pair, without blocking the event loop.
+
+        Raises:
+            JudgeError: As `judge`.
+            TimeoutError: As `judge`.
+            TypeError: As `judge`.
+        """
+        try:
+            return await asyncio.wrap_future(self._submit(request))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise closed() from None
+
+    def _submit(self, request: object) -> Future[Verdict]:
+        request = check_instance("request", request, JudgeRequest)
+        return self._service.submit(request, template_variables(request), caller.get())
+
+    def close(self) -> None:
+        """End the thread and its connections; what is under way fails as ``"closed"``."""
+        self._service.close()
+
+    def __enter__(self) -> Self:
+        """Return the judge."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the judge."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Show what is asked, without key and address."""
+        settings = self._settings
+        shown = f"model={settings.model!r}, effort={settings.effort!r}, mode={settings.mode!r}"
+        return f"{type(self).__name__}({shown})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the configuration, without the key."""
+        arguments = {
+            name: getattr(self._settings, name)
+            for name in attrs.fields_dict(Settings)
+            if name != "api_key"
+        }
+        return partial(type(self), **arguments), ()
+
+
+_judges: weakref.WeakSet[ClaudeJudge] = weakref.WeakSet()
+_abandoned: list[Service] = []
+"""Of the parent process: closing its loop here would disturb it there."""
+
+
+def _start_anew() -> None:
+    for judge in list(_judges):
+        judge._finalizer.detach()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - of this module
+        _abandoned.append(judge._service)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        was_closed = judge._service.is_closed  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        judge._begin()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        if was_closed:
+            judge.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
+
+
+def _check_address(address: object) -> str | None:
+    if address is None:
+        return None
+    text = check_text("base_url", address)
+    if not text.startswith(("http://", "https://")) or "@" in text:
+        raise InputError("base_url must be an http or https address without a password")
+    return text
+
+
+def _check_prices(prices: object) -> FrozenMapping[str, ModelPrice]:
+    if prices is None:
+        return FrozenMapping()
+    if not is_mapping(prices):
+        refuse("prices", "a mapping from model to ModelPrice", prices, TypeError)
+    for model, price in prices.items():
+        check_instance(f"prices[{check_text('model', model)!r}]", price, ModelPrice)
+    return FrozenMapping(prices)

@@ -1,0 +1,475 @@
+"""Whether generated SQL means what was expected: `query_correctness`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Final, Literal, cast
+
+import attrs
+
+from scorekit._core.checks import check_choice, check_items, check_text
+from scorekit._core.text import key_of
+from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_thread, keeps_limit
+from scorekit._sql.parsing import check_dialect, check_sql
+from scorekit._sql.schema import Schema, schema_text
+from scorekit.equivalence import SqlEquivalence, sql_equivalence
+from scorekit.errors import JudgeError, SqlError, one_line
+from scorekit.judges import (
+    METRIC,
+    TIMEOUT_MESSAGE,
+    Judge,
+    JudgeRequest,
+    Verdict,
+    as_verdict,
+    optional_judge,
+    total_cost,
+    total_usage,
+)
+from scorekit.records import FrozenMapping, MetricError, MetricResult, metric_error
+
+MAX_REMEMBERED: Final = 10_000
+"""Pairs whose evidence is kept; the oldest goes first."""
+
+_log = logging.getLogger(__name__)
+_remembered: OrderedDict[str, SqlEquivalence] = OrderedDict()  # its single steps are atomic
+
+
+def is_remembered(key: str) -> bool:
+    """Tell whether there is evidence under this key, which then costs a look-up."""
+    return key in _remembered
+
+
+def evidence_on(
+    key: str, generated: str, expected: str, dialect: str | None, schema: Schema | None
+) -> SqlEquivalence:
+    """Return whether the two are proved equal or refuted; never raises."""
+    known = _remembered.get(key)
+    if known is not None:
+        return known
+    try:
+        known = sql_equivalence(generated, expected, dialect=dialect, schema=schema)
+    except Exception as error:  # noqa: BLE001 - a schema that only a judge understands, say
+        reason = one_line(f"{type(error).__name__}: {error}")
+        _log.warning("no evidence: %s", reason)
+        known = SqlEquivalence(verdict="unknown", reason=reason)
+    remember(key, known)
+    return known
+
+
+def remember(key: str, found: SqlEquivalence) -> None:
+    """Keep evidence under its key."""
+    _remembered[key] = found
+    with suppress(KeyError):  # another thread was faster
+        while len(_remembered) > MAX_REMEMBERED:
+            _remembered.popitem(last=False)
+
+
+NO_JUDGE = (
+    "the queries differ in text, are not proved equal, and there is no judge to ask; "
+    "pass judge=ClaudeJudge() or judge=judge_from_function(...)"
+)
+
+SHORT = 300
+"""Characters of SQL that are parsed in passing; longer ones take a thread, not an event loop."""
+
+Evidence = Literal["auto", "judge"]
+
+
+@attrs.frozen(kw_only=True)
+class QueryCorrectness(MetricResult):
+    """Result of `query_correctness`."""
+
+    score: float
+    """1.0 equivalent, 0.5 partly right, 0.0 incorrect or failed (see *error*)."""
+    reasoning: str
+    method: Literal["identical", "proved", "judge"] | None
+    """What decided; None if nothing could."""
+    cached: bool = False
+    """Whether the judge's verdict came from a cache."""
+    contested: bool = False
+    """Whether the judge says equivalent in the face of a counterexample."""
+    equivalence: SqlEquivalence | None = None
+    """What is known without a judge; None where nothing was looked for."""
+    votes: tuple[float, ...] = ()
+    """The single scores, where several asks were put to the vote; they may disagree."""
+    instructions_found: bool = False
+    """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
+    usage: FrozenMapping[str, int] | None = None
+    """Tokens that the verdict cost when it was first given, over all asks made for it."""
+    cost_usd: float | None = None
+    model: str | None = None
+    response_id: str | None = None
+    error: MetricError | None = None
+
+
+def query_correctness(
+    generated: str,
+    expected: str | Iterable[str],
+    *,
+    judge: Judge | None = None,
+    dialect: str | None = None,
+    schema: Schema | None = None,
+    question: str | None = None,
+    evidence: Evidence = "auto",
+    timeout_seconds: float = 30.0,
+) -> QueryCorrectness:
+    """
+    Score whether a generated query answers what the expected one does: 1.0, 0.5 or 0.0.
+
+    In this order: identical text (outer space and final ``;`` aside) is right; SQL that does not
+    parse is wrong; what `sql_equivalence` proves equal is right; everything else is the judge's to
+    decide, who is shown a counterexample where there is one.  Without a judge an undecided pair is
+    a failure of the instrument, not a guess.
+
+    Args:
+        generated: The model's SQL.
+        expected: The reference SQL, or several accepted queries of which the best counts.
+        judge: Whom to ask; see `judge_from_function`.
+        dialect: SQL dialect of both, as sqlglot names it; None tries several.
+        schema: The tables, as text or as a mapping from table to column to type.  CREATE TABLE
+            statements and the mapping let more be proved and refuted.
+        question: What the query should answer, in the user's words.
+        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
+            ``"judge"`` does not.
+        timeout_seconds: Bound on the judge, retries included (``> 0``).  A `ClaudeJudge` does not
+            count the time that a question waits for its turn.
+
+    Returns:
+        A frozen `QueryCorrectness`.  A judge that fails or takes too long gives 0.0 with an
+        *error* whose origin is ``"instrument"``; unreadable SQL gives 0.0 with the origin
+        ``"output"``.
+
+    Raises:
+        InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, or
+            *timeout_seconds* not positive.
+        TypeError: If an argument has the wrong type.
+
+    Examples:
+        >>> result = query_correctness("SELECT 1 ", "SELECT 1;")
+        >>> result.score, result.reasoning, result.method
+        (1.0, 'Queries are identical', 'identical')
+        >>> query_correctness("SELECT 1", "")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: expected must be a non-empty string, got ''
+    """
+    pair = _Pair.checked(
+        generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
+    )
+    decided = pair.at_sight()
+    if decided is not None:
+        return decided
+    pair = pair.with_evidence()
+    decided = pair.without_asking()
+    if decided is not None:
+        return decided
+    who = Caller(pair.timeout_seconds)
+    token = caller.set(who)
+    answers: list[Verdict] = []
+    try:
+        if keeps_limit(pair.judge):
+            pair.ask(answers, who)
+        else:
+            in_thread(blocking(lambda: pair.ask(answers, who))).result(pair.timeout_seconds)
+        return pair.judged(answers)
+    except asyncio.CancelledError:  # of the judge's own making: no task is here
+        return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
+    except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
+        return pair.failed(error, answers)
+    finally:
+        who.has_left = True
+        caller.reset(token)
+
+
+async def aquery_correctness(
+    generated: str,
+    expected: str | Iterable[str],
+    *,
+    judge: Judge | None = None,
+    dialect: str | None = None,
+    schema: Schema | None = None,
+    question: str | None = None,
+    evidence: Evidence = "auto",
+    timeout_seconds: float = 30.0,
+) -> QueryCorrectness:
+    """
+    Do what `query_correctness` does without blocking the event loop while the judge thinks.
+
+    Args:
+        generated: As for `query_correctness`, like all that follow.
+        expected: The reference SQL, or several accepted queries.
+        judge: Whom to ask, through ``ajudge``.
+        dialect: SQL dialect of both.
+        schema: The tables.
+        question: What the query should answer.
+        evidence: What may decide before the judge is asked.
+        timeout_seconds: Bound on the judge.
+
+    Returns:
+        A frozen `QueryCorrectness`.
+
+    Raises:
+        InputError: As `query_correctness`.
+        TypeError: As `query_correctness`.
+
+    Examples:
+        >>> asyncio.run(aquery_correctness("SELECT 1", "SELECT 1")).score
+        1.0
+    """
+    pair = _Pair.checked(
+        generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
+    )
+    is_short = len(pair.generated) <= SHORT
+    decided = pair.at_sight() if is_short else await asyncio.to_thread(pair.at_sight)
+    if decided is not None:
+        return decided
+    known = pair.with_known_evidence()
+    pair = await asyncio.to_thread(pair.with_evidence) if known is None else known
+    decided = pair.without_asking()
+    if decided is not None:
+        return decided
+    token = caller.set(Caller(pair.timeout_seconds))
+    answers: list[Verdict] = []
+    task = asyncio.ensure_future(pair.aask(answers))
+    caller.reset(token)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if too late
+    limit = None if keeps_limit(pair.judge) else pair.timeout_seconds
+    try:
+        # Not wait_for: that waits on for a judge which ignores its cancellation.
+        await asyncio.wait({task}, timeout=limit)
+        if task.cancelled():
+            return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
+        if not task.done():
+            return pair.failed(TimeoutError(), answers)
+        task.result()
+        return pair.judged(answers)
+    except Exception as error:  # noqa: BLE001 - as above
+        return pair.failed(error, answers)
+    finally:
+        task.cancel()
+
+
+def evidence_of(
+    generated: str, expected: str | Iterable[str], dialect: str | None, schema: Schema | None
+) -> tuple[SqlEquivalence, ...]:
+    """Return what can be said without a judge, in any process, for `recall_evidence`."""
+    return _plain_pair(generated, expected, dialect, schema).with_evidence().known
+
+
+def recall_evidence(
+    generated: str,
+    expected: str | Iterable[str],
+    dialect: str | None,
+    schema: Schema | None,
+    known: Iterable[SqlEquivalence],
+) -> None:
+    """Remember what `evidence_of` found elsewhere, so that it is not looked for again."""
+    pair = _plain_pair(generated, expected, dialect, schema)
+    for query, found in zip(pair.accepted, known, strict=False):  # it ends at the first proof
+        remember(pair.evidence_key(query), found)
+
+
+def _plain_pair(
+    generated: str, expected: str | Iterable[str], dialect: str | None, schema: Schema | None
+) -> _Pair:
+    return _Pair.checked(generated, expected, None, dialect, schema, None, "auto", 1.0)
+
+
+@attrs.frozen
+class _Pair:
+    """The checked arguments of one question, and how its answer becomes a result."""
+
+    generated: str
+    accepted: tuple[str, ...]
+    judge: Judge | None
+    dialect: str | None
+    schema: Schema | None
+    schema_text: str | None
+    question: str | None
+    evidence: Evidence
+    timeout_seconds: float
+    known: tuple[SqlEquivalence, ...] = ()
+    """What evidence says of the accepted queries in turn, up to the first that is proved."""
+
+    @classmethod
+    def checked(  # noqa: PLR0917 - one caller each way, in the order of the public signature
+        cls,
+        generated: object,
+        expected: object,
+        judge: object,
+        dialect: str | None,
+        schema: Schema | None,
+        question: str | None,
+        evidence: object,
+        timeout_seconds: object,
+    ) -> _Pair:
+        check_choice("evidence", evidence, ("auto", "judge"))
+        if question is not None:
+            check_text("question", question, empty=True)
+        check_dialect(dialect)
+        return cls(
+            generated=check_text("generated", generated, empty=True),
+            accepted=accepted_queries(expected),
+            judge=optional_judge(judge),
+            dialect=dialect,
+            schema=schema,
+            schema_text=None if schema is None else schema_text(schema),
+            question=question,
+            evidence=cast("Evidence", evidence),
+            timeout_seconds=check_timeout(timeout_seconds),
+        )
+
+    def at_sight(self) -> QueryCorrectness | None:
+        """Return the result where the two texts say enough."""
+        if _bare(self.generated) in map(_bare, self.accepted):
+            return QueryCorrectness(
+                score=1.0, reasoning="Queries are identical", method="identical"
+            )
+        try:
+            check_sql(self.generated, self.dialect)
+        except SqlError as error:
+            return self._failure("output", error.kind, error)
+        return None
+
+    def with_evidence(self) -> _Pair:
+        """Return the pair with what can be said without a judge; remembered from then on."""
+        known: list[SqlEquivalence] = []
+        for expected in self.accepted if self.evidence == "auto" else ():
+            key = self.evidence_key(expected)
+            known.append(evidence_on(key, self.generated, expected, self.dialect, self.schema))
+            if known[-1].verdict == "proved":
+                break
+        return attrs.evolve(self, known=tuple(known))
+
+    def with_known_evidence(self) -> _Pair | None:
+        """Do the same without any work, or return None."""
+        if self.evidence == "auto" and not all(
+            is_remembered(self.evidence_key(expected)) for expected in self.accepted
+        ):
+            return None
+        return self.with_evidence()
+
+    def evidence_key(self, expected: str) -> str:
+        """Return what identifies the pair and all that evidence rests on."""
+        is_text = isinstance(self.schema, str)  # a mapping says more than the same words do
+        return key_of(self.generated, expected, self.dialect, self.schema_text, is_text)
+
+    def without_asking(self) -> QueryCorrectness | None:
+        """Return the result where they are proved equal, or no judge need or can be asked."""
+        if self.known and self.known[-1].verdict == "proved":
+            last = self.known[-1]
+            return QueryCorrectness(
+                score=1.0, reasoning=last.reason, method="proved", equivalence=last
+            )
+        if self.judge is None:
+            return self._failure("instrument", "no_judge", NO_JUDGE)
+        peek = getattr(self.judge, "peek", None)  # what remembers answers by it, without waiting
+        if not callable(peek) or len(self.accepted) > 1:
+            return None  # of several, those that are known would be looked up and counted twice
+        try:
+            verdict = peek(self._request(0))
+        except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
+            return None
+        return self.judged([verdict]) if isinstance(verdict, Verdict) else None
+
+    def ask(self, answers: list[Verdict], who: Caller) -> None:
+        """Add the judge's answer on each accepted query in turn, until one is equivalent."""
+        assert self.judge is not None  # noqa: S101 - for the type checkers
+        for i in range(len(self.accepted)):
+            answers.append(as_verdict(self.judge.judge(self._request(i))))
+            if answers[-1].score == 1.0 or who.has_left:
+                break
+
+    async def aask(self, answers: list[Verdict]) -> None:
+        """Do the same through ``ajudge``."""
+        assert self.judge is not None  # noqa: S101 - for the type checkers
+        for i in range(len(self.accepted)):
+            answers.append(as_verdict(await self.judge.ajudge(self._request(i))))
+            if answers[-1].score == 1.0:
+                break
+
+    def _request(self, i: int) -> JudgeRequest:
+        counterexample = self.known[i].counterexample if self.known else None
+        return JudgeRequest(
+            generated=self.generated,
+            expected=self.accepted[i],
+            question=self.question,
+            schema=self.schema_text,
+            dialect=self.dialect,
+            counterexample=None if counterexample is None else counterexample.to_text(),
+        )
+
+    def judged(self, answers: Sequence[Verdict]) -> QueryCorrectness:
+        """Return the result of the verdicts on the accepted queries, of which the best counts."""
+        verdict = max(answers, key=lambda answer: answer.score)
+        i = answers.index(verdict)
+        known = self.known[i] if self.known else None
+        return QueryCorrectness(
+            score=verdict.score,
+            reasoning=verdict.reasoning,
+            method="judge",
+            cached=verdict.cached,
+            contested=verdict.score == 1.0 and known is not None and known.verdict == "refuted",
+            equivalence=known,
+            votes=verdict.votes,
+            instructions_found=any(answer.instructions_found for answer in answers),
+            usage=total_usage(answer.usage for answer in answers),
+            cost_usd=total_cost(answer.cost_usd for answer in answers),
+            model=verdict.model,
+            response_id=verdict.response_id,
+        )
+
+    def failed(self, error: Exception, answers: Sequence[Verdict]) -> QueryCorrectness:
+        """Return the result of a judge that raised or ran out of time after some answers."""
+        paid: list[Verdict | JudgeError] = [*answers]
+        if isinstance(error, TimeoutError):
+            result = self._failure("instrument", "timeout", TIMEOUT_MESSAGE)
+        elif isinstance(error, JudgeError):
+            cause = error.message if error.kind == "timeout" else error  # whose text begins so too
+            result = self._failure("instrument", error.kind, cause)
+            if error.usage is not None or error.cost_usd is not None:
+                paid.append(error)
+        else:
+            result = self._failure("instrument", "judge_failure", error)
+        return attrs.evolve(
+            result,
+            instructions_found=any(
+                [
+                    getattr(error, "instructions_found", False) is True,
+                    *(answer.instructions_found for answer in answers),
+                ]
+            ),
+            usage=total_usage(one.usage for one in paid),
+            cost_usd=total_cost(one.cost_usd for one in paid) if paid else None,
+        )
+
+    def _failure(
+        self, origin: Literal["output", "instrument"], kind: str, error: Exception | str
+    ) -> QueryCorrectness:
+        inputs = {"generated": self.generated, "expected": " | ".join(self.accepted)}
+        record = metric_error(
+            METRIC, origin=origin, kind=kind, error=error, inputs=inputs, logger=_log
+        )
+        return QueryCorrectness(
+            score=0.0,
+            reasoning=record.message,
+            method=None,
+            equivalence=self.known[0] if self.known else None,
+            error=record,
+        )
+
+
+def accepted_queries(expected: object) -> tuple[str, ...]:
+    """Return one or several reference queries as a tuple, or refuse them."""
+    if isinstance(expected, str):
+        return (check_text("expected", expected),)
+    queries = check_items("expected", expected, what="accepted queries")
+    return tuple(check_text(f"expected[{i}]", query) for i, query in enumerate(queries))
+
+
+def _bare(sql: str) -> str:
+    return sql.strip().rstrip("; \t\r\n")

@@ -1,0 +1,739 @@
+"""What a judge is, and judges around a judge: `CachedJudge`, `VotingJudge`."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import json
+import logging
+import math
+import os
+import threading
+import time
+import warnings
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, cast, runtime_checkable
+
+import attrs
+
+from scorekit._core.checks import (
+    check_callable,
+    check_count,
+    check_flag,
+    check_number,
+    check_text,
+    store,
+)
+from scorekit._core.text import key_of
+from scorekit._judge.single_flight import SingleFlight
+from scorekit._judge.waiting import in_thread, keeps_limit, wait_for
+from scorekit.errors import JudgeError, refuse, shown
+from scorekit.records import FrozenMapping, Record, is_mapping
+
+METRIC = "query_correctness"
+TIMEOUT_MESSAGE = "LLM judge timeout"
+SCORES = (1.0, 0.5, 0.0)
+"""What a judge may say: equivalent, partial, incorrect."""
+
+
+@attrs.frozen(kw_only=True)
+class JudgeRequest(Record):
+    """What a judge is shown of one pair of queries; all of it is untrusted text."""
+
+    generated: str
+    expected: str
+    question: str | None = None
+    """What the query should answer, in the user's words."""
+    schema: str | None = None
+    dialect: str | None = None
+    counterexample: str | None = None
+    """A small database on which the two queries give different results, as text."""
+    trial: int = 0
+    """Which of several independent asks this is; a cache keeps them apart."""
+
+
+@attrs.frozen(kw_only=True)
+class Verdict(Record):
+    """
+    What a judge says about a pair, and what asking cost.
+
+    Raises:
+        InputError: If *score* is none of 1.0, 0.5 and 0.0.
+        TypeError: If *score* is not a number or *reasoning* not a string.
+
+    Examples:
+        >>> Verdict(score=0.5, reasoning="The filter on status is missing.").score
+        0.5
+        >>> Verdict(score=0.7)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: score must be 1.0, 0.5 or 0.0, got 0.7
+    """
+
+    score: float
+    """1.0 equivalent, 0.5 partly right, 0.0 incorrect."""
+    reasoning: str = ""
+    model: str | None = None
+    usage: FrozenMapping[str, int] | None = None
+    """Tokens by kind, for instance ``input_tokens`` and ``output_tokens``."""
+    cost_usd: float | None = None
+    """None where the price is not known."""
+    response_id: str | None = None
+    cached: bool = False
+    """Whether it was given earlier and kept."""
+    votes: tuple[float, ...] = ()
+    """The single scores, where several asks were put to the vote."""
+    instructions_found: bool = False
+    """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse scores between the three; store numbers as builtins."""
+        store(self, "score", check_number("score", self.score))
+        if self.score not in SCORES:
+            refuse("score", "1.0, 0.5 or 0.0", self.score)
+        if self.cost_usd is not None:
+            store(self, "cost_usd", check_number("cost_usd", self.cost_usd, 0.0))
+        check_text("reasoning", self.reasoning, empty=True)
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """
+    Anything that can say whether two queries mean the same.
+
+    A judge that cannot answer raises; `JudgeError` says what kind of failure it was.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Everything about the judge that can change a verdict, as text."""
+        ...
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """Return the verdict on one pair."""
+        ...
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+        """Return the verdict on one pair, without blocking the event loop."""
+        ...
+
+
+def check_judge(judge: object) -> Judge:
+    """Return *judge* if it is one; `isinstance` would take the protocol apart at each question."""
+    parts = ("identity", "judge", "ajudge")
+    if isinstance(judge, type) or not all(hasattr(judge, part) for part in parts):
+        refuse("judge", "a Judge (see judge_from_function)", judge, TypeError)
+    return cast("Judge", judge)
+
+
+def optional_judge(judge: object) -> Judge | None:
+    """Return *judge* if it is one, or None."""
+    return None if judge is None else check_judge(judge)
+
+
+JudgeFunction = Callable[[JudgeRequest], Any]
+
+
+@attrs.frozen
+class _FunctionJudge:
+    """A judge made of one callable, plain or async."""
+
+    function: JudgeFunction
+    identity: str
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """Call the function; an async one runs in an event loop of its own."""
+        answer = self.function(request)
+        return as_verdict(asyncio.run(wait_for(answer)) if inspect.isawaitable(answer) else answer)
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+        """Await an async function; a plain one runs in a thread."""
+        if inspect.iscoroutinefunction(self.function):
+            return as_verdict(await self.function(request))
+        return await asyncio.wrap_future(in_thread(lambda: self.judge(request)))
+
+
+def as_verdict(answer: object) -> Verdict:
+    """Return a judge's answer as a verdict, which may be only its score."""
+    if isinstance(answer, Verdict):
+        return answer
+    if isinstance(answer, bool | int | float) and answer in SCORES:
+        return Verdict(score=float(answer))
+    wanted = "a judge must return a Verdict or a score of 1.0, 0.5 or 0.0"
+    raise JudgeError("invalid_response", f"{wanted}, got {shown(answer)}")
+
+
+def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
+    """
+    Make a judge of a callable that takes a `JudgeRequest`.
+
+    Args:
+        function: Returns a `Verdict`, or just a score of 1.0, 0.5 or 0.0; it may be ``async``.
+        identity: Everything about it that can change a verdict: a cache tells judges apart by it.
+
+    Returns:
+        A `Judge`.
+
+    Raises:
+        InputError: If *identity* is empty.
+        TypeError: If *function* is not callable or *identity* not a string.
+
+    Examples:
+        >>> judge = judge_from_function(lambda pair: "users" in pair.generated, identity="naive")
+        >>> judge.judge(JudgeRequest(generated="SELECT 1 FROM users", expected="SELECT 1")).score
+        1.0
+        >>> judge_from_function("users", identity="naive")
+        Traceback (most recent call last):
+        ...
+        TypeError: function must be a callable, got 'users'
+    """
+    check_callable("function", function)
+    return _FunctionJudge(function, check_text("identity", identity))
+
+
+def total_usage(usages: Iterable[object]) -> FrozenMapping[str, int] | None:
+    """Add tokens up by kind; None where none is told, and nothing where it is no count."""
+    known = [usage for usage in usages if is_mapping(usage)]
+    total: dict[str, int] = {}
+    for usage in known:
+        for kind, n_tokens in usage.items():
+            if isinstance(n_tokens, int):
+                total[str(kind)] = total.get(str(kind), 0) + n_tokens
+    return FrozenMapping(total) if known else None
+
+
+def total_cost(costs: Iterable[object]) -> float | None:
+    """Add costs up; None if one is not known."""
+    known: list[float] = []
+    for cost in costs:
+        if not isinstance(cost, int | float):
+            return None
+        known.append(cost)
+    return math.fsum(known)
+
+
+def checked_judge(judge: object) -> Judge:
+    """Return *judge* if it is one that can be told from others."""
+    known = check_judge(judge)
+    check_text("identity of the judge", known.identity)
+    return known
+
+
+class VotingJudge:
+    """
+    Put each pair to a judge several times and let the majority decide.
+
+    The score that most votes gave wins; where several share the lead, the median of all votes
+    does.  A language model may favour what it is shown first, hence every second ask shows the
+    two queries the other way round.  `Verdict.votes` holds the single scores in the order asked:
+    votes that differ are a verdict to look at.  Reasoning, model and response id are those of the
+    first vote that gave the winning score; tokens and cost are the sums over all votes, the cost
+    None if that of one vote is not known.
+
+    Each vote is a request with a *trial* of its own, so that around a `CachedJudge` each is
+    remembered by itself.  `judge` asks one after the other, `ajudge` asks all at once.  If a vote
+    fails there is no verdict; the error carries the tokens and the cost of the votes there were.
+
+    Args:
+        judge: The judge to ask.
+        n_votes: Asks for each pair (odd count, ``>= 1``).
+        swap_order: Whether every second ask has *generated* and *expected* exchanged.
+
+    Raises:
+        InputError: If *n_votes* is even or below 1.
+        TypeError: If an argument has the wrong type.
+
+    Examples:
+        >>> from scorekit import judge_from_function, query_correctness
+        >>> moody = judge_from_function(lambda pair: (0.5, 1.0, 0.5)[pair.trial], identity="moody")
+        >>> judge = VotingJudge(moody)
+        >>> result = query_correctness("SELECT a FROM t", "SELECT b FROM t", judge=judge)
+        >>> result.score, result.votes
+        (0.5, (0.5, 1.0, 0.5))
+        >>> VotingJudge(moody, n_votes=2)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: n_votes must be an odd integer >= 1, got 2
+    """
+
+    def __init__(self, judge: Judge, *, n_votes: int = 3, swap_order: bool = True) -> None:
+        self._judge = checked_judge(judge)
+        self._n_votes = check_count("n_votes", n_votes, 1)
+        if self._n_votes % 2 == 0:
+            refuse("n_votes", "an odd integer >= 1", n_votes)
+        self._swap_order = check_flag("swap_order", swap_order)
+
+    def __repr__(self) -> str:
+        """Show the arguments."""
+        arguments = f"n_votes={self._n_votes}, swap_order={self._swap_order}"
+        return f"VotingJudge({self._judge!r}, {arguments})"
+
+    @property
+    def identity(self) -> str:
+        """The judge's own, the number of votes and their order."""
+        order = "either order" if self._swap_order else "one order"
+        return f"{self._n_votes} votes in {order}: {self._judge.identity}"
+
+    @property
+    def keeps_limit(self) -> bool:
+        """Whether the judge keeps its callers' limit by itself."""
+        return keeps_limit(self._judge)
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """Return the majority verdict, asking one time after the other."""
+        votes: list[Verdict | BaseException] = []
+        for ballot in self._ballots(request):
+            try:
+                votes.append(as_verdict(self._judge.judge(ballot)))
+            except (JudgeError, TimeoutError) as error:
+                votes.append(error)
+                break
+        return _elected(votes)
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+        """Return the majority verdict, asking all at once."""
+        asks = [self._avote(ballot) for ballot in self._ballots(request)]
+        # The others are paid for when one fails: they are waited for, a cache may keep them.
+        return _elected(await asyncio.gather(*asks, return_exceptions=True))
+
+    async def _avote(self, ballot: JudgeRequest) -> Verdict:
+        return as_verdict(await self._judge.ajudge(ballot))
+
+    def peek(self, request: JudgeRequest, /) -> Verdict | None:
+        """Return the majority verdict if the judge remembers every vote; never raises."""
+        peek = getattr(self._judge, "peek", None)
+        if peek is None:
+            return None
+        votes: list[Verdict] = []
+        for ballot in self._ballots(request):
+            vote = peek(ballot)
+            if vote is None:
+                return None
+            votes.append(vote)
+        return _elected(votes)
+
+    def _ballots(self, request: JudgeRequest) -> Iterable[JudgeRequest]:
+        """Return the requests; those of one trial of the whole differ from those of another."""
+        for i in range(self._n_votes):
+            ballot = attrs.evolve(request, trial=request.trial * self._n_votes + i)
+            if self._swap_order and i % 2:
+                ballot = attrs.evolve(
+                    ballot, generated=request.expected, expected=request.generated
+                )
+            yield ballot
+
+
+def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
+    """Return the verdict of the majority, or raise the first failure among the votes."""
+    counted = [vote for vote in votes if isinstance(vote, Verdict | JudgeError)]
+    usage, cost_usd = (
+        total_usage(vote.usage for vote in counted),
+        total_cost(v.cost_usd for v in counted),
+    )
+    for vote in votes:
+        if isinstance(vote, JudgeError):
+            error = JudgeError(vote.kind, vote.message, usage, cost_usd)
+            error.instructions_found = vote.instructions_found
+            raise error from vote
+        if isinstance(vote, TimeoutError) and counted:
+            message = f"{TIMEOUT_MESSAGE}: a vote is missing"
+            raise JudgeError("timeout", message, usage, cost_usd) from vote
+        if isinstance(vote, BaseException):
+            raise vote
+    verdicts = [vote for vote in counted if isinstance(vote, Verdict)]
+    scores = tuple(verdict.score for verdict in verdicts)
+    score = _winner(scores)
+    first = verdicts[scores.index(score)]
+    return attrs.evolve(
+        first,
+        usage=usage,
+        cost_usd=cost_usd,
+        cached=all(verdict.cached for verdict in verdicts),
+        votes=scores,
+        instructions_found=verdicts[0].instructions_found,  # of the generated SQL, not swapped
+    )
+
+
+def _winner(scores: Sequence[float]) -> float:
+    (score, lead), *others = Counter(scores).most_common()
+    if others and others[0][1] == lead:
+        return sorted(scores)[len(scores) // 2]
+    return score
+
+
+if TYPE_CHECKING:
+    from scorekit._judge.store import TextStore
+
+__all__ = ["CacheStatistics", "CacheWarning", "CachedJudge", "VotingJudge"]
+
+SCHEMA: Final = 1
+"""Version of the key and of what is stored; verdicts of another version are not read."""
+
+MAX_STEP_BACK_SECONDS: Final = 60.0
+"""How far in the future a verdict may have been given: clocks are set, and differ."""
+
+PURGES_PER_LIFETIME: Final = 24
+"""How often expired verdicts are deleted from disk, at the default hourly."""
+
+_log = logging.getLogger(__name__)
+
+
+class CacheWarning(UserWarning):
+    """
+    A cache on disk cannot be used (any more); verdicts are kept in memory.
+
+    Given at most once by each `CachedJudge`.
+
+    Examples:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("error", CacheWarning)  # raise rather than go on
+    """
+
+
+@attrs.frozen(kw_only=True)
+class CacheStatistics(Record):
+    """What a `CachedJudge` has been asked since it was made."""
+
+    n_hits: int
+    """Requests answered from memory or disk."""
+    n_disk_hits: int
+    """Those of them that came from disk."""
+    n_misses: int
+    """Calls to the judge, failed ones included."""
+    n_shared: int
+    """Requests answered by a call that was under way already."""
+    n_calls_saved: int
+    """*n_hits* + *n_shared*."""
+
+
+class CachedJudge:
+    """
+    Ask a judge once about each pair, however many ask at the same time, and remember the verdict.
+
+    Verdicts are kept in memory, and on disk when a directory is named: as text in one SQLite
+    database that processes may share.  A verdict is found again for the same request (every field
+    of `JudgeRequest`) to a judge of the same `identity`; it comes back with ``cached=True``.
+    Errors are raised to all who asked and never kept.  A directory that cannot be used safely, or
+    fails later, gives one `CacheWarning`; from then on verdicts are kept in memory alone.  Safe to
+    use from threads, event loops and after a fork; a pickle holds the arguments, not the verdicts.
+
+    Args:
+        judge: The judge to ask.
+        directory: Where to keep verdicts; None keeps them in memory only.  It is made if it does
+            not exist, for its owner alone.
+        ttl_seconds: How long a verdict is used (``> 0``); a day by default.
+        clock: Returns the time in seconds since the epoch.
+        max_entries: Verdicts held in memory (count, ``>= 1``); the one unused for longest goes
+            first.
+
+    Raises:
+        InputError: If *directory* is empty, or *ttl_seconds* or *max_entries* out of range.
+        MissingExtraError: If *directory* is given and diskcache is not installed.
+        TypeError: If *judge* is not a `Judge`, or another argument has the wrong type.
+
+    Examples:
+        >>> from scorekit import judge_from_function, query_correctness
+        >>> judge = CachedJudge(judge_from_function(lambda pair: 0.5, identity="always half"))
+        >>> pair = ("SELECT a FROM t", "SELECT b FROM t")
+        >>> [query_correctness(*pair, judge=judge).cached for _ in range(3)]
+        [False, True, True]
+        >>> judge.stats.n_misses, judge.stats.n_calls_saved
+        (1, 2)
+        >>> CachedJudge("claude")
+        Traceback (most recent call last):
+        ...
+        TypeError: judge must be a Judge (see judge_from_function), got 'claude'
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        directory: str | os.PathLike[str] | None = None,
+        ttl_seconds: float = 86_400,
+        clock: Callable[[], float] = time.time,
+        max_entries: int = 100_000,
+    ) -> None:
+        self._judge = checked_judge(judge)
+        self._directory = None if directory is None else _checked_directory(directory)
+        self._ttl = check_number("ttl_seconds", ttl_seconds, 0.0, open_ends=True)
+        check_callable("clock", clock)
+        self._clock = clock
+        self._max_entries = check_count("max_entries", max_entries, 1)
+        self._entries: OrderedDict[str, tuple[float, Verdict]] = OrderedDict()
+        self._counts: Counter[str] = Counter()
+        self._purged_at = -math.inf
+        self._renew()
+        self._store = self._open()
+
+    def _renew(self) -> None:
+        """Make what a fork leaves unusable: a lock may be held by a thread that is not there."""
+        self._thread = threading.get_ident()
+        self._lock = threading.Lock()
+        self._flight = SingleFlight(self._recall)
+        self._pid = os.getpid()  # last: who sees it goes on to use the others
+
+    def __reduce__(self) -> tuple[Callable[[Judge], CachedJudge], tuple[Judge]]:
+        """Pickle the arguments."""
+        make = functools.partial(
+            CachedJudge,
+            directory=self._directory,
+            ttl_seconds=self._ttl,
+            clock=self._clock,
+            max_entries=self._max_entries,
+        )
+        return make, (self._judge,)
+
+    def __repr__(self) -> str:
+        """Show the arguments that matter."""
+        return f"CachedJudge({self._judge!r}, directory={self._directory!r})"
+
+    @property
+    def identity(self) -> str:
+        """That of the judge, since remembering does not change verdicts."""
+        return self._judge.identity
+
+    @property
+    def stats(self) -> CacheStatistics:
+        """Hits, misses and calls saved so far."""
+        counts = self._counts.copy()
+        return CacheStatistics(
+            n_hits=counts["hits"],
+            n_disk_hits=counts["disk_hits"],
+            n_misses=counts["misses"],
+            n_shared=counts["shared"],
+            n_calls_saved=counts["hits"] + counts["shared"],
+        )
+
+    @property
+    def keeps_limit(self) -> bool:
+        """Whether the judge keeps its callers' limit by itself."""
+        return keeps_limit(self._judge)
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """Return the verdict on one pair, asking the judge if it is not known."""
+        key = self._key(request)
+        known = self._look(key)
+        if known is not None:
+            return known
+
+        def ask() -> Verdict:
+            known = self._read(key)  # another call may have ended, and memory let it go, since
+            if known is not None:
+                return known
+            self._count("misses")
+            return self._keep(key, self._judge.judge(request))
+
+        try:
+            return self._shared(self._flight.do(key, ask))
+        finally:
+            self._leave_disk()
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+        """Return the verdict on one pair without blocking the loop while the judge thinks."""
+        key = self._key(request)
+        known = self._look(key)
+        if known is not None:
+            return known
+
+        async def ask() -> Verdict:
+            known = self._read(key)
+            if known is not None:
+                return known
+            self._count("misses")
+            verdict = await self._judge.ajudge(request)
+            if self._store is None:
+                return self._keep(key, verdict)
+            return await asyncio.to_thread(self._keep_from_thread, key, verdict)
+
+        return self._shared(await self._flight.ado(key, ask))
+
+    def peek(self, request: JudgeRequest, /) -> Verdict | None:
+        """Return the verdict if it is known; asks nobody, waits for nobody, never raises."""
+        try:
+            return self._look(self._key(request))
+        except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
+            return None
+
+    def close(self) -> None:
+        """Close the disk; verdicts are kept in memory from then on.  The judge stays open."""
+        store, self._store = self._store, None
+        if store is not None:
+            store.close()
+
+    def __enter__(self) -> Self:
+        """Return the judge itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the disk."""
+        self.close()
+
+    # Looking up, in memory and on disk.
+
+    def _key(self, request: JudgeRequest) -> str:
+        """Return a digest of everything that can change the verdict."""
+        return key_of(
+            SCHEMA,
+            self._judge.identity,
+            request.generated,
+            request.expected,
+            request.question,
+            request.schema,
+            request.dialect,
+            request.counterexample,
+            request.trial,
+        )
+
+    def _look(self, key: str) -> Verdict | None:
+        if os.getpid() != self._pid:
+            self._renew()
+        verdict = self._recall(key)
+        return self._read(key) if verdict is None else verdict
+
+    def _recall(self, key: str) -> Verdict | None:
+        if key not in self._entries:
+            return None
+        now = self._clock()
+        with self._lock:
+            given_at, verdict = self._entries.get(key, (-math.inf, None))
+            if verdict is not None and self._is_fresh(given_at, now):
+                self._entries.move_to_end(key)
+                self._counts["hits"] += 1
+                return verdict
+            self._entries.pop(key, None)
+        return None
+
+    def _is_fresh(self, given_at: float, now: float) -> bool:
+        return -MAX_STEP_BACK_SECONDS <= now - given_at < self._ttl
+
+    def _remember(self, key: str, given_at: float, verdict: Verdict) -> None:
+        with self._lock:
+            self._entries[key] = given_at, verdict
+            self._entries.move_to_end(key)
+            if len(self._entries) > self._max_entries:
+                self._entries.popitem(last=False)
+
+    def _count(self, what: str) -> None:
+        with self._lock:
+            self._counts[what] += 1
+
+    def _shared(self, answer: tuple[Verdict, str]) -> Verdict:
+        verdict, how = answer
+        if how == "shared":
+            self._count("shared")
+            return attrs.evolve(verdict, cached=True)  # its cost is another result's
+        return verdict
+
+    def _keep(self, key: str, answer: object) -> Verdict:
+        verdict, now = as_verdict(answer), self._clock()
+        hit = attrs.evolve(verdict, cached=True)
+        self._remember(key, now, hit)
+        self._write(key, now, hit)
+        return verdict
+
+    def _keep_from_thread(self, key: str, answer: object) -> Verdict:
+        """Do it where another program's lock on the disk keeps no event loop waiting."""
+        try:
+            return self._keep(key, answer)
+        finally:
+            self._leave_disk()
+
+    # The disk.
+
+    def _leave_disk(self) -> None:
+        store = self._store
+        if store is not None and threading.get_ident() != self._thread:
+            store.close()  # most threads that wait for a judge do not live on
+
+    def _open(self) -> TextStore | None:
+        if self._directory is None:
+            return None
+        from scorekit._judge.store import TextStore
+
+        try:
+            store = TextStore(self._directory)
+            self._purge(store, self._clock())
+        except OSError as error:
+            _warn(error)
+            return None
+        return store
+
+    def _purge(self, store: TextStore, now: float) -> None:
+        if not 0 <= now - self._purged_at < self._ttl / PURGES_PER_LIFETIME:
+            self._purged_at = now
+            store.purge(now)
+
+    def _give_up(self, store: TextStore, error: OSError) -> None:
+        with self._lock:
+            if self._store is not store:
+                return  # closed, or given up by another thread
+            self._store = None
+        store.close()
+        _warn(error)
+
+    def _read(self, key: str) -> Verdict | None:
+        store = self._store
+        if store is None:
+            return None
+        try:
+            text = store.get(key)
+        except OSError as error:
+            self._give_up(store, error)
+            return None
+        found = None if text is None else _decoded(key, text)
+        if found is None or not self._is_fresh(found[0], self._clock()):
+            return None
+        self._remember(key, *found)
+        with self._lock:
+            self._counts["hits"] += 1
+            self._counts["disk_hits"] += 1
+        return found[1]
+
+    def _write(self, key: str, now: float, verdict: Verdict) -> None:
+        store = self._store
+        if store is None:
+            return
+        from scorekit._judge.store import MAX_TEXT
+
+        try:
+            text = json.dumps({"v": SCHEMA, "k": key, "t": now, "r": verdict.to_dict()})
+        except (TypeError, ValueError, RecursionError) as error:
+            _log.warning("a verdict stays in memory, it is no JSON: %s", error)
+            return
+        if len(text) > MAX_TEXT:
+            _log.warning("a verdict stays in memory, it has %d characters", len(text))
+            return
+        try:
+            store.put(key, text, expires_at=now + self._ttl)
+            self._purge(store, now)
+        except OSError as error:
+            self._give_up(store, error)
+
+
+def _warn(error: OSError) -> None:
+    message = f"verdicts are kept in memory, not on disk: {error}"
+    _log.info(message)
+    warnings.warn(message, CacheWarning, stacklevel=4)
+
+
+def _decoded(key: str, text: str) -> tuple[float, Verdict] | None:
+    """Return when a stored verdict was given, and the verdict; None unless all of it is right."""
+    try:
+        row = json.loads(text)
+        if row["v"] != SCHEMA or row["k"] != key or type(row["t"]) not in {int, float}:
+            return None
+        return float(row["t"]), Verdict.from_dict(row["r"])
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
+
+
+def _checked_directory(directory: object) -> Path:
+    if not isinstance(directory, str | os.PathLike):
+        refuse("directory", "a path", directory, TypeError)
+    path = check_text("directory", os.fspath(cast("os.PathLike[str]", directory)))
+    return Path(path).expanduser().absolute()

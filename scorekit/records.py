@@ -1,0 +1,417 @@
+"""What every result is: a frozen record with a plain-dict form and a notebook table."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import re
+import traceback
+import types
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from enum import Enum
+from functools import cache
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Self,
+    TypeGuard,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
+
+import attrs
+
+from scorekit._core.notebook import page
+from scorekit.errors import InputError, one_line, refuse, shortened, shown
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class FrozenMapping(Mapping[K, V], Generic[K, V]):
+    """A read-only mapping that keeps its order, hashes and pickles."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[K, V] | None = None) -> None:
+        self._items: dict[K, V] = dict(items or {})
+
+    def __getitem__(self, key: K) -> V:
+        """Return the value under *key*."""
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[K]:
+        """Iterate over the keys in order."""
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        """Hash the items, whatever their order, as equality does."""
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        """Show the items as a dict does."""
+        return repr(self._items)
+
+
+@attrs.frozen
+class Record:
+    """Base of every result: plain-dict export and notebook table, derived from the fields."""
+
+    higher_is_better: ClassVar[bool] = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Return nested builtins that strict JSON takes, keys in field order.
+
+        Infinities and NaN, which JSON has no number for, go out as ``"inf"``, ``"-inf"`` and
+        ``"nan"``.
+        """
+        return {name: _plain(getattr(self, name)) for name in _field_names(type(self))}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """
+        Rebuild a record from what `to_dict` returned.
+
+        Args:
+            data: One entry for each field that has no default; no other entries.
+
+        Raises:
+            InputError: If an entry is missing, unknown, or not what its field holds.
+            TypeError: If *data* is not a mapping.
+        """
+        if not is_mapping(data):
+            refuse("data", "a mapping", data, TypeError)
+        record: Self = _build_record(cls, data, cls.__name__)
+        return record
+
+    def _repr_html_(self) -> str:
+        """Return an escaped table for a notebook; numbers are rounded for display."""
+        return page(self)
+
+
+@attrs.frozen
+class Report(Record):
+    """A record that is kept in files: strict JSON, with its kind and version beside it."""
+
+    version: ClassVar[int] = 1
+
+    def to_json(self) -> str:
+        """Return the report as strict JSON; `from_json` gives an equal report back."""
+        head = {"kind": type(self).__name__, "version": self.version}
+        return json.dumps(head | self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """
+        Rebuild a report from what `to_json` returned.
+
+        Raises:
+            InputError: If *text* is cut short or not JSON, of another kind or version, or does
+                not hold what a report holds.
+            TypeError: If *text* is not a string.
+        """
+        try:
+            data = json.loads(
+                text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
+            )
+        except TypeError:
+            refuse("text", "a string", text, TypeError)
+        except (ValueError, RecursionError) as error:
+            reason = str(error) or type(error).__name__
+            refuse("text", f"a whole JSON document, not a path to one ({reason})", text)
+        if not isinstance(data, dict):
+            refuse("text", f"a JSON object of kind {cls.__name__}", text)
+        data = cast("dict[str, Any]", data)
+        for name, wanted in (("kind", cls.__name__), ("version", cls.version)):
+            found = data.pop(name, None)
+            if found != wanted or isinstance(found, bool):
+                refuse(f"{name} of the report", repr(wanted), found)
+        return cls.from_dict(data)
+
+
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(f"the number {constant}, which strict JSON does not have")
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {shown(twice)} twice in one object")
+    return data
+
+
+TRACEBACK_LIMIT = 4000
+"""Characters of a stack that a `MetricError` keeps: the innermost frames."""
+
+# What text stores and encoders choke on; line breaks and tabs belong to SQL and stay.
+_UNSTORABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+def _check_origin(instance: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    del instance
+    if value not in ("output", "instrument"):
+        refuse(attribute.name, "one of 'output', 'instrument'", value)
+
+
+def _check_aware(instance: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    del instance
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        refuse(attribute.name, "a datetime with a time zone", value)
+
+
+@attrs.frozen(kw_only=True)
+class MetricError(Record):
+    """
+    A record, never raised: why a metric has no real score, and whose failure that is.
+
+    Two errors are equal when the same thing happened; when and through which lines of code is
+    left out of the comparison.
+    """
+
+    metric: str
+    """Name of the metric's function."""
+    origin: Literal["output", "instrument"] = attrs.field(validator=_check_origin)
+    """``"output"``: what was scored is at fault and its 0.0 counts.  ``"instrument"``: a judge,
+    validator or cache failed; the 0.0 is a placeholder and stays out of means."""
+    kind: str
+    message: str
+    """What went wrong, on one line."""
+    inputs: FrozenMapping[str, str]
+    """What the metric was given, each value cut to 500 characters."""
+    traceback: str = attrs.field(eq=False)
+    timestamp: datetime = attrs.field(eq=False, validator=_check_aware)
+    """When it happened, in UTC."""
+
+
+@attrs.frozen
+class MetricResult(Record):
+    """A result with a *score* and an *error*; ``str()`` shows these two, as a table cell does."""
+
+    def __str__(self) -> str:
+        """Return the score, if there is one, and in brackets whose failure and of what kind."""
+        return _score_text(self)
+
+
+def _score_text(result: Any) -> str:
+    error: MetricError | None = result.error
+    if error is None:
+        return f"{result.score:.4g}"
+    score = "no score" if error.origin == "instrument" else f"{result.score:.4g}"
+    return f"{score} ({error.origin}: {error.kind})"
+
+
+def now() -> datetime:
+    """Return the time that a `MetricError` is stamped with."""
+    return datetime.now(UTC)
+
+
+def metric_error(
+    metric: str,
+    *,
+    origin: Literal["output", "instrument"],
+    kind: str,
+    error: BaseException | str,
+    inputs: Mapping[str, object],
+    logger: logging.Logger,
+) -> MetricError:
+    """Make the record of a failed metric, bounded and printable, and log it once."""
+    message, stack = error, ""
+    if not isinstance(error, str):
+        # unlike str(error) this survives an exception whose own __str__ raises
+        failure = traceback.TracebackException.from_exception(error)
+        message, stack = str(failure) or type(error).__name__, "".join(failure.format())
+    record = MetricError(
+        metric=metric,
+        origin=origin,
+        kind=kind,
+        message=one_line(str(message)),
+        inputs=FrozenMapping({name: _stored(value) for name, value in inputs.items()}),
+        traceback=_storable(stack[-TRACEBACK_LIMIT:]),
+        timestamp=now(),
+    )
+    level = logging.WARNING if origin == "output" else logging.ERROR
+    logger.log(level, "%s: %s", one_line(metric), record.message, stacklevel=2)
+    return record
+
+
+def _stored(value: object) -> str:
+    return _storable(shortened(value)) if isinstance(value, str) else shown(value)
+
+
+def _storable(text: str) -> str:
+    return _UNSTORABLE.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Tell mappings, whatever they hold."""
+    return isinstance(value, Mapping)
+
+
+def _is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    return isinstance(value, list | tuple)
+
+
+def _names(cls: type[Record]) -> tuple[str, ...]:
+    return tuple(field.name for field in attrs.fields(cls))
+
+
+_field_names: Callable[[Any], tuple[str, ...]] = cache(_names)
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, str | int):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, Record):
+        return value.to_dict()
+    if _is_sequence(value):
+        return [_plain(item) for item in value]
+    if is_mapping(value):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"a record cannot hold {shown(value)}")
+
+
+# From plain data back to records: one builder per annotation, made once.
+
+_Builder = Callable[[Any, str], Any]
+
+
+def _build_record(cls: type[Any], data: object, path: str) -> Any:
+    if not is_mapping(data):
+        refuse(path, "a mapping", data)
+    builders = _field_builders(cls)
+    unknown = [key for key in data if key not in builders]
+    if unknown:
+        refuse(path, f"a mapping with no keys but {', '.join(builders)}", unknown[0])
+    required = {field.name for field in attrs.fields(cls) if field.default is attrs.NOTHING}
+    missing = [name for name in builders if name in required and name not in data]
+    if missing:
+        raise InputError(f"{path} must have the key {missing[0]!r}, got {shown(list(data))}")
+    values = {
+        name: build(data[name], f"{path}.{name}")
+        for name, build in builders.items()
+        if name in data
+    }
+    try:
+        return cls(**values)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _builder(annotation: Any) -> _Builder:  # noqa: PLR0911 - one return per kind of annotation
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return _build_union(tuple(map(_builder, args)))
+    if origin is tuple:
+        return _build_tuple(_builder(args[0]))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _build_mapping(_builder(args[0]), _builder(args[1]))
+    if origin is Literal:
+        return _build_scalar(lambda v: v in args, f"one of {', '.join(map(repr, args))}")
+    if annotation is float:
+        return _build_float
+    if annotation is int:
+        return _build_scalar(lambda v: type(v) is int, "an integer")
+    if annotation is types.NoneType:
+        return _build_none
+    if isinstance(annotation, type) and attrs.has(annotation):
+        return lambda value, path: _build_record(annotation, value, path)
+    if isinstance(annotation, type) and issubclass(annotation, Enum | datetime):
+        return _build_parsed(annotation)
+    noun = {str: "a string", bool: "True or False"}[annotation]
+    return _build_scalar(lambda v: isinstance(v, annotation), noun)
+
+
+def _build_scalar(accepts: Callable[[Any], bool], domain: str) -> _Builder:
+    def build(value: Any, path: str) -> Any:
+        return value if accepts(value) else refuse(path, domain, value)
+
+    return build
+
+
+_build_none = _build_scalar(lambda v: v is None, "None")
+
+
+def _build_float(value: Any, path: str) -> float:
+    if value in ("inf", "-inf", "nan") or type(value) is float:
+        return math.nan if value == "nan" else float(value)
+    if type(value) is not int:
+        refuse(path, "a number", value)
+    try:
+        return float(value)
+    except OverflowError:
+        refuse(path, "a number that a float holds", value)
+
+
+def _build_tuple(build_item: _Builder) -> _Builder:
+    def build(value: Any, path: str) -> tuple[Any, ...]:
+        if not _is_sequence(value):
+            refuse(path, "a list", value)
+        return tuple(build_item(item, f"{path}[{i}]") for i, item in enumerate(value))
+
+    return build
+
+
+def _build_mapping(build_key: _Builder, build_value: _Builder) -> _Builder:
+    def build(value: Any, path: str) -> FrozenMapping[Any, Any]:
+        if not is_mapping(value):
+            refuse(path, "a mapping", value)
+        return FrozenMapping(
+            {build_key(k, path): build_value(v, f"{path}[{shown(k)}]") for k, v in value.items()}
+        )
+
+    return build
+
+
+def _build_union(builders: tuple[_Builder, ...]) -> _Builder:
+    def build(value: Any, path: str) -> Any:
+        if value is None and _build_none in builders:
+            return None
+        first, *others = (build for build in builders if build is not _build_none)
+        for other in others:
+            try:
+                return other(value, path)
+            except InputError as error:
+                if not str(error).startswith(f"{path} must be"):
+                    raise  # the right member, with something wrong inside
+        return first(value, path)
+
+    return build
+
+
+def _build_parsed(kind: Any) -> _Builder:
+    domain = "a date and time in ISO 8601"
+    if issubclass(kind, Enum):
+        domain = f"one of {', '.join(repr(member.value) for member in kind)}"
+
+    def build(value: Any, path: str) -> Any:
+        try:
+            return kind.fromisoformat(value) if issubclass(kind, datetime) else kind(value)
+        except (TypeError, ValueError):
+            refuse(path, domain, value)
+
+    return build
+
+
+def _builders(cls: type[Any]) -> dict[str, _Builder]:
+    return {f.name: _builder(f.type) for f in attrs.fields(attrs.resolve_types(cls))}
+
+
+_field_builders: Callable[[Any], dict[str, _Builder]] = cache(_builders)

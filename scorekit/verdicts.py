@@ -1,0 +1,259 @@
+"""Whether a suite as a whole changed: one paired verdict over its cases, or several at once."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from typing import Literal, NamedTuple
+
+import attrs
+import numpy as np
+
+from scorekit._stats.bounded import Floats, Groups, difference_interval, grouped_error, mean_of
+from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile, two_sided_p
+from scorekit.records import Record
+
+POWER = 0.8
+"""Chance of being seen that defines the minimum detectable effect."""
+
+ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
+
+Test = Literal["paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation"]
+Verdict = Literal["regressed", "improved", "no change detected", "inconclusive"]
+Attempts = list[tuple[float, ...]]
+"""The scores of the attempts at each case; there is one at least."""
+
+
+@attrs.frozen(kw_only=True)
+class MarginVerdict(Record):
+    """Whether the suite is no worse than by a margin: shown, not merely not refuted."""
+
+    verdict: Literal["equivalent", "not worse", "worse", "undecided"]
+    """``"not worse"`` where *interval* lies above ``-margin``, ``"equivalent"`` where it lies
+    within ``(-margin, margin)``, ``"worse"`` where it lies below ``-margin``."""
+    margin: float
+    """Largest loss that is still acceptable, in ``(0, 1)``."""
+    interval: Interval
+    """Of the mean change over the cases, every case weighing the same; it does not suppose that
+    nothing changed, as the interval of a Cochran-Mantel-Haenszel test does."""
+
+
+@attrs.frozen(kw_only=True)
+class SuiteVerdict(Record):
+    """Whether the suite as a whole changed, judged from the cases that both sides have."""
+
+    delta: float
+    """
+    Mean change over the cases, in ``[-1, 1]``; negative is worse.
+
+    Under Cochran-Mantel-Haenszel a case with more attempts weighs more.
+    """
+    interval: Interval
+    """Two-sided interval of *delta* at the confidence of the comparison, of this suite alone."""
+    p_value: float
+    """Two-sided, of this suite alone."""
+    adjusted_p_value: float
+    """Adjusted for the other suites of the comparison; the verdict goes by it."""
+    corrected_p_value: float | None
+    """Of Cochran-Mantel-Haenszel with continuity correction, which is too cautious but R's default
+    and what others publish.  None under another test."""
+    odds_ratio: float | None
+    """Mantel-Haenszel's common odds ratio of current to baseline, below 1 where it is worse and
+    infinite where nothing was lost.  None where nothing moved, and under another test."""
+    test: Test
+    verdict: Verdict
+    minimum_detectable_effect: float | None
+    """Change that would be seen four times in five; None where a single group, or a single case
+    not scored 0 or 1 throughout, cannot tell."""
+    within_margin: MarginVerdict | None
+    """The verdict on *margin*; None where none was given."""
+    n_cases: int
+    n_groups: int | None
+    """Groups that the cases come in; None where they are independent."""
+
+
+def case_means(attempts: Attempts) -> Floats:
+    """Return the mean score of each case, its sum rounded once."""
+    scores = _flat(attempts)
+    if scores.size == len(attempts):
+        return scores
+    return np.array([math.fsum(own) / len(own) for own in attempts])
+
+
+def suite_verdict(
+    before: Attempts,
+    after: Attempts,
+    *,
+    threshold: float,
+    confidence_level: float,
+    groups: Groups | None = None,
+    margin: float | None = None,
+    by_attempts: bool = True,
+    n_verdicts: int = 1,
+) -> SuiteVerdict:
+    """
+    Judge cases by a test over attempts where all are 0 or 1, else by one over cases or groups.
+
+    Without *by_attempts* it is never one over attempts.  The detectable effect is that of a test
+    which allows for *n_verdicts* at once.
+    """
+    binary = by_attempts and groups is None and all(map(_is_binary, (before, after)))
+    deltas = case_means(after) - case_means(before)
+    group_of: Groups = np.arange(deltas.size) if groups is None else groups
+    n_effective = effective_groups(group_of)
+    strata = _stratified(before, after) if binary else None
+    delta, stderr = strata[:2] if strata else (mean_of(deltas), grouped_error(deltas, group_of))
+    df = math.inf if binary else n_effective - 1.0
+    strict = 1.0 - (1.0 - confidence_level) / n_verdicts
+    test: Test
+    effect: float | None
+    if stderr:
+        test = "paired t" if groups is None else "clustered t"
+        test = "Cochran-Mantel-Haenszel" if binary else test
+        reach = _quantile(confidence_level, df) * stderr
+        effect = (_quantile(strict, df) + _quantile(2 * POWER - 1, df)) * stderr
+        p_value = two_sided_p(abs(delta) / stderr, df)
+    else:
+        test = "bound without variation"
+        reach, effect, p_value = _without_variation(
+            delta, n_effective, df, confidence_level, strict
+        )
+    low, high = max(-1.0, delta - reach), min(1.0, delta + reach)
+    verdict: Verdict = "regressed" if high < 0 else "improved" if low > 0 else "no change detected"
+    if verdict == "no change detected":
+        verdict = _unseen(effect, threshold)
+    return SuiteVerdict(
+        delta=delta,
+        interval=Interval(low=low, high=high, confidence_level=confidence_level, method=test),
+        p_value=p_value,
+        adjusted_p_value=p_value,
+        corrected_p_value=strata and strata.corrected_p_value,
+        odds_ratio=strata and strata.odds_ratio,
+        test=test,
+        verdict=verdict,
+        minimum_detectable_effect=effect,
+        within_margin=None
+        if margin is None
+        else _margin_verdict(difference_interval(deltas, group_of, confidence_level), margin),
+        n_cases=deltas.size,
+        n_groups=None if groups is None else int(groups.max()) + 1,
+    )
+
+
+def adjusted(suite: SuiteVerdict, p_value: float, threshold: float) -> SuiteVerdict:
+    """Return *suite* with its adjusted *p_value*, its verdict taken back if that is too large."""
+    verdict = suite.verdict
+    if verdict in ("regressed", "improved") and p_value > 1.0 - suite.interval.confidence_level:
+        verdict = _unseen(suite.minimum_detectable_effect, threshold)
+    return attrs.evolve(suite, adjusted_p_value=p_value, verdict=verdict)
+
+
+def adjusted_p_values(p_values: list[float], adjustment: str) -> list[float]:
+    """
+    Return the *p_values* such that each can be held against the level by itself.
+
+    Holm's bound the chance of any false alarm, Benjamini and Hochberg's the expected share of
+    false alarms among all alarms, Benjamini and Yekutieli's that share however suites depend on
+    each other.
+    """
+    n = len(p_values)
+    result = list(p_values)
+    if adjustment == "none":
+        return result
+    order = sorted(range(n), key=p_values.__getitem__)
+    if adjustment == "holm":
+        worst = 0.0
+        for rank, i in enumerate(order):
+            worst = result[i] = min(1.0, max(worst, (n - rank) * p_values[i]))
+    else:
+        yekutieli = adjustment == "benjamini-yekutieli"
+        factor = n * math.fsum(1 / i for i in range(1, n + 1)) if yekutieli else n
+        worst = 1.0
+        for rank, i in reversed(list(enumerate(order, start=1))):
+            worst = result[i] = min(worst, p_values[i] * factor / rank)
+    return result
+
+
+def _unseen(effect: float | None, threshold: float) -> Verdict:
+    return "no change detected" if effect is not None and effect <= threshold else "inconclusive"
+
+
+def _margin_verdict(interval: Interval, margin: float) -> MarginVerdict:
+    verdict: Literal["equivalent", "not worse", "worse", "undecided"] = "undecided"
+    if interval.low > -margin:
+        verdict = "equivalent" if interval.high < margin else "not worse"
+    elif interval.high < -margin:
+        verdict = "worse"
+    return MarginVerdict(verdict=verdict, margin=margin, interval=interval)
+
+
+def _flat(attempts: Attempts) -> Floats:
+    return np.fromiter(chain.from_iterable(attempts), np.float64)
+
+
+def _is_binary(attempts: Attempts) -> bool:
+    scores = _flat(attempts)
+    return bool(((scores == 0.0) | (scores == 1.0)).all())
+
+
+def _counts(attempts: Attempts) -> tuple[Floats, Floats]:
+    """Return the attempts at each case, and how many of them scored 1."""
+    sizes = np.fromiter(map(len, attempts), np.float64)
+    return sizes, np.fromiter(map(sum, attempts), np.float64)
+
+
+class _Strata(NamedTuple):
+    """Cases as strata, whose attempts are exchangeable if nothing changed."""
+
+    risk_difference: float
+    """Mantel-Haenszel's; over its error it is the root of Cochran's statistic, uncorrected."""
+    stderr: float
+    """If nothing changed."""
+    odds_ratio: float | None
+    corrected_p_value: float | None
+
+
+def _stratified(before: Attempts, after: Attempts) -> _Strata:
+    (n_old, c_old), (n_new, c_new) = _counts(before), _counts(after)
+    total, passes = n_old + n_new, c_old + c_new
+    weights = n_old * n_new / total
+    difference = float(np.sum(weights * (c_new / n_new - c_old / n_old)))
+    variance = float(np.sum(weights * passes * (total - passes) / (total * (total - 1))))
+    weight, spread = float(np.sum(weights)), math.sqrt(variance)
+    gained = float(np.sum(c_new * (n_old - c_old) / total))
+    lost = float(np.sum(c_old * (n_new - c_new) / total))
+    return _Strata(
+        difference / weight,
+        spread / weight,
+        gained / lost if lost else math.inf if gained else None,
+        two_sided_p(abs(abs(difference) - 0.5) / spread, math.inf) if spread else None,
+    )
+
+
+def _without_variation(
+    delta: float, n_groups: float, df: float, confidence_level: float, strict: float
+) -> tuple[float, float | None, float]:
+    """
+    Return the interval's reach, the detectable effect and p where no variation was seen.
+
+    Had a share *u* of all groups changed by the whole scale, *n* groups would all have missed it
+    as Wilson's upper bound ``u = q^2 / (n + q^2)`` for 0 of *n* says.
+    """
+    if not df:
+        return 2.0, None, 1.0
+    reach, detectable = (
+        q * q / (n_groups + q * q)
+        for q in (
+            _quantile(confidence_level, df),
+            _quantile(strict, df) + _quantile(2 * POWER - 1, df),
+        )
+    )
+    size = abs(delta)
+    statistic = math.sqrt(n_groups * size / (1 - size)) if size < 1 else math.inf
+    return reach, detectable, two_sided_p(statistic, df)
+
+
+def _quantile(confidence_level: float, df: float) -> float:
+    return (
+        normal_quantile(confidence_level) if df == math.inf else t_quantile(confidence_level, df)
+    )
