@@ -29,7 +29,7 @@ results = [
     s.code_score(compiled=True, passed=1),
     s.code_scores(compiled=[True], passed=[1]),
     s.pass_at_k(**counts, k=2),
-    s.pass_at_ks(**counts, ks=(1, 2)),
+    s.pass_at_k(**counts, k=(1, 2)),
     s.pass_at_k_per_task(**counts),
     s.pass_hat_k(**counts, k=2),
     s.g_pass_at_k(**counts, k=2),
@@ -74,7 +74,7 @@ needs_extra = {
         lambda: s.CachedJudge(half, directory="verdicts"),
     ],
     "plot": [
-        lambda: s.plot_pass_at_k(s.pass_at_ks(**counts, ks=(1, 2))),
+        lambda: s.plot_pass_at_k(s.pass_at_k(**counts, k=(1, 2))),
         lambda: s.plot_comparison(s.compare_reports(code, code)),
         lambda: s.plot_cost_quality([tier]),
         lambda: s.plot_reliability(s.calibration_from_counts({"high": (9, 10)})),

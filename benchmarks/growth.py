@@ -39,7 +39,7 @@ def pass_at_k(n: int) -> Callable[[], object]:
     rng = np.random.default_rng(0)
     n_samples = rng.integers(100, 10**4, n)
     n_correct = rng.integers(0, n_samples + 1)
-    return lambda: scorekit.pass_at_ks(n_samples=n_samples, n_correct=n_correct, ks=(1, 10, 100))
+    return lambda: scorekit.pass_at_k(n_samples=n_samples, n_correct=n_correct, k=(1, 10, 100))
 
 
 def describe(n: int) -> Callable[[], object]:
@@ -113,7 +113,7 @@ def compare_reports(n: int) -> Callable[[], object]:
 
 
 CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
-    "`pass_at_ks`, 3 ks, tasks": pass_at_k,
+    "`pass_at_k`, 3 ks, tasks": pass_at_k,
     "`describe`, values": describe,
     "`code_scores_from_columns`, rows": code_scores,
     "`table_accuracy`, queries": table_accuracy,

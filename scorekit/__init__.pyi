@@ -105,7 +105,6 @@ from scorekit.sampling import g_pass_at_k as g_pass_at_k
 from scorekit.sampling import majority_at_k as majority_at_k
 from scorekit.sampling import pass_at_k as pass_at_k
 from scorekit.sampling import pass_at_k_per_task as pass_at_k_per_task
-from scorekit.sampling import pass_at_ks as pass_at_ks
 from scorekit.sampling import pass_hat_k as pass_hat_k
 from scorekit.summary import LetterGrade as LetterGrade
 from scorekit.summary import Statistics as Statistics

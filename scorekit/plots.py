@@ -114,7 +114,7 @@ def plot_pass_at_k(
     Draw success over the number of attempts, with the interval as a band, a curve per model.
 
     Args:
-        results: What `pass_at_ks` returned, or a mapping from model to it, or a `CodeReport`,
+        results: What `pass_at_k` returned, or a mapping from model to it, or a `CodeReport`,
             whose models have a curve each; the legend names the first 16.  Unknown estimates
             (NaN) are left out of a curve.
         ax: As in `plot_reliability`.
@@ -128,8 +128,8 @@ def plot_pass_at_k(
         TypeError: If an item is not a `PassAtK`, or *ax* not an ``Axes``.
 
     Examples:
-        >>> from scorekit import pass_at_ks
-        >>> curve = pass_at_ks(n_samples=[10, 10, 10], n_correct=[9, 4, 0], ks=(1, 2, 5))
+        >>> from scorekit import pass_at_k
+        >>> curve = pass_at_k(n_samples=[10, 10, 10], n_correct=[9, 4, 0], k=(1, 2, 5))
         >>> plot_pass_at_k({"model-a": curve}).get_xlabel()
         'Attempts, k'
         >>> plot_pass_at_k([])

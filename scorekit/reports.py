@@ -21,6 +21,7 @@ from scorekit._core.checks import (
     check_count,
     check_instance,
     check_items,
+    check_number,
     check_records,
     check_same_length,
     check_text,
@@ -33,7 +34,8 @@ from scorekit._core.columns import (
     check_text_column,
     split_missing,
 )
-from scorekit._stats.suites import Insufficient
+from scorekit._stats.passes import estimate_suite, estimate_task
+from scorekit._stats.suites import Insufficient, Suite
 from scorekit.coding import (
     COUNTS,
     DEFAULT_WEIGHTS,
@@ -45,7 +47,7 @@ from scorekit.coding import (
 )
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 from scorekit.records import Record, Report
-from scorekit.sampling import PassAtK, pass_at_k, pass_at_ks
+from scorekit.sampling import PassAtK
 from scorekit.summary import describe
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -275,12 +277,13 @@ def report_on(
     weights: CodeWeights,
     confidence_level: float,
 ) -> CodeReport:
-    """Return the report on samples that are checked already; the other arguments are not."""
+    """Return the report on samples that are checked already; check the other arguments."""
     ks = tuple(
         check_bounded_count(f"ks[{i}]", k, 1)
         for i, k in enumerate(check_items("ks", ks, what="integers"))
     )
     check_choice("insufficient", insufficient, ("raise", "nan", "drop"))
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     scores = code_scores_from_columns(
         compiled=samples.compiled,
         passed=samples.passed,
@@ -329,12 +332,13 @@ def report_on(
         "n_samples": runs.sizes.tolist(),
         "n_cases": tasks.sizes.tolist(),
         "pass_at_k": (
-            pass_at_ks(
-                n_samples=n,
-                n_correct=c,
-                ks=ks,
-                confidence_level=confidence_level,
-                insufficient=insufficient,
+            tuple(
+                PassAtK(k=k, **estimate._asdict())
+                for k, estimate in zip(
+                    ks,
+                    estimate_suite(Suite(n, confidence_level, insufficient), c, ks),
+                    strict=True,
+                )
             )
             for n, c in zip(tasks.parts(n_samples), tasks.parts(n_correct), strict=True)
         ),
@@ -439,13 +443,7 @@ def _case_estimates(
     """Yield pass@k of each case, made once for each distinct (n, c): there are few."""
     made = {
         (n, c): tuple(
-            pass_at_k(
-                n_samples=n,
-                n_correct=c,
-                k=k,
-                confidence_level=confidence_level,
-                insufficient=insufficient,
-            )
+            PassAtK(k=k, **estimate_task(n, c, k, confidence_level, insufficient)._asdict())
             for k in ks
             if k <= n or insufficient == "nan"
         )

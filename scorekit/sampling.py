@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, ClassVar, TypeGuard, TypeVar, get_args, overload
 
 import attrs
 import numpy as np
@@ -21,20 +20,54 @@ from scorekit._core.checks import (
     check_same_length,
     is_ordered,
 )
-from scorekit._core.columns import as_builtins, check_score_column, differs_from_itself
-from scorekit._core.text import as_decimal
-from scorekit._stats.chances import Counts, Floats
-from scorekit._stats.pass_suites import check_columns, check_counts, estimate, is_column, per_task
-from scorekit._stats.suites import (
-    INSUFFICIENT,
-    Insufficient,
-    SuiteEstimate,
-    count_short,
-    estimate_tasks,
+from scorekit._core.columns import (
+    as_builtins,
+    check_clusters,
+    check_count_column,
+    check_same_order,
+    check_score_column,
+    differs_from_itself,
 )
+from scorekit._core.text import as_decimal
+from scorekit._stats.attempts import Votes, best, carry_through_binomial, g_pass, majority
+from scorekit._stats.chances import Counts, Floats
+from scorekit._stats.extrapolation import Fit, beta_pass_at_k
+from scorekit._stats.passes import estimate_suite, estimate_task, score_each
+from scorekit._stats.suites import Insufficient, Suite, count_used
 from scorekit.errors import InputError, refuse, shown
 from scorekit.intervals import Interval, normal_quantile, wilson
 from scorekit.records import Record, is_mapping
+
+
+def _or_unknown(number: float) -> float | None:
+    """Make NaN equal to itself, or no result that holds one would equal its copy."""
+    return None if math.isnan(number) else number
+
+
+@attrs.frozen(kw_only=True)
+class SuiteEstimate(Record):
+    """What is expected of *k* attempts, what that rests on, and how far to trust it."""
+
+    notation: ClassVar[str] = ""
+
+    score: float = attrs.field(eq=_or_unknown)
+    """The estimate in ``[0, 1]``; higher is better."""
+    failure: float = attrs.field(eq=_or_unknown)
+    """``1 - score``; from counts to all its digits, also where the score rounds to 1."""
+    k: int
+    n_tasks: int
+    """Tasks given."""
+    n_tasks_used: int
+    """Tasks with at least *k* samples."""
+    stderr: float | None
+    """Standard error for tasks like these; None below two tasks, or two clusters."""
+    stderr_same_tasks: float | None
+    """Standard error for exactly these tasks, sampled anew; None unless each has 2k samples."""
+    interval: Interval
+
+    def __str__(self) -> str:
+        """Return score and interval on one line, rounded for display."""
+        return f"{self.notation.format(k=self.k)} = {self.score:.4g} {self.interval}"
 
 
 @attrs.frozen(kw_only=True)
@@ -51,15 +84,43 @@ class PassHatK(SuiteEstimate):
     notation = "pass^{k}"
 
 
+E = TypeVar("E", PassAtK, PassHatK)
+_INSUFFICIENT = get_args(Insufficient)
+
+
+@overload
 def pass_at_k(
     *,
     n_samples: int | Iterable[int],
     n_correct: int | Iterable[int],
-    k: int = 1,
+    k: int = ...,
+    confidence_level: float = ...,
+    insufficient: Insufficient = ...,
+    clusters: Iterable[Hashable] | None = ...,
+) -> PassAtK: ...
+
+
+@overload
+def pass_at_k(
+    *,
+    n_samples: int | Iterable[int],
+    n_correct: int | Iterable[int],
+    k: Iterable[int],
+    confidence_level: float = ...,
+    insufficient: Insufficient = ...,
+    clusters: Iterable[Hashable] | None = ...,
+) -> tuple[PassAtK, ...]: ...
+
+
+def pass_at_k(
+    *,
+    n_samples: int | Iterable[int],
+    n_correct: int | Iterable[int],
+    k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
     clusters: Iterable[Hashable] | None = None,
-) -> PassAtK:
+) -> PassAtK | tuple[PassAtK, ...]:
     """
     Estimate the chance that at least one of *k* attempts at a task succeeds.
 
@@ -84,7 +145,8 @@ def pass_at_k(
         n_samples: Samples drawn, *n*: a count from 1 to 2**53 for one task, or a column of them,
             shape ``(N,)``: a list, or a NumPy, pandas, polars or Arrow column.
         n_correct: Samples that were correct, *c*, at most *n*: like *n_samples*.
-        k: Attempts allowed (count, at least 1).
+        k: Attempts allowed (count, at least 1), or several such numbers: the samples are checked
+            and counted once for all.
         confidence_level: Share of such intervals that hold the true value, in (0, 1).
         insufficient: What tasks with fewer than *k* samples do, for which there is no estimate:
             ``"raise"`` an error; make score and failure ``"nan"``, with no standard error and
@@ -97,11 +159,11 @@ def pass_at_k(
             ``"none: one cluster"``.
 
     Returns:
-        A frozen `PassAtK`.
+        A frozen `PassAtK`; for several *k* a tuple of one for each, in their order.
 
     Raises:
-        InputError: If a count is out of range, the columns are empty or differ in length, or a
-            task has too few samples (with ``"drop"``: every task).
+        InputError: If a count is out of range, *k* or a column is empty, the columns differ in
+            length, or a task has too few samples (with ``"drop"``: every task).
         TypeError: If a count is not an integer, one of the two is a column and one is not, or
             *clusters* holds what is not hashable or comes with a single task.
 
@@ -114,6 +176,8 @@ def pass_at_k(
         >>> suite = pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=4)
         >>> round(suite.score, 6), suite.n_tasks_used
         (0.611111, 3)
+        >>> [curve.score for curve in pass_at_k(n_samples=10, n_correct=5, k=(1, 2, 6))]
+        [0.5, 0.7777777777777778, 1.0]
         >>> pass_at_k(n_samples=[10, 10, 4], n_correct=[3, 0, 4], k=5)
         Traceback (most recent call last):
         ...
@@ -126,63 +190,8 @@ with fewer (first: n_samples[2] = 4); lower k or pass insufficient="nan" or "dro
         Hoeffding, "A Class of Statistics with Asymptotically Normal Distribution", Annals of
         Mathematical Statistics 19(3), 1948, for the variance of such an average over subsets.
     """
-    return estimate(
-        PassAtK,
-        n_samples,
-        n_correct,
-        (check_bounded_count("k", k, 1),),
-        confidence_level=confidence_level,
-        insufficient=insufficient,
-        clusters=clusters,
-    )[0]
-
-
-def pass_at_ks(
-    *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    ks: Iterable[int] = (1, 5, 10),
-    confidence_level: float = 0.95,
-    insufficient: Insufficient = "raise",
-    clusters: Iterable[Hashable] | None = None,
-) -> tuple[PassAtK, ...]:
-    """
-    Estimate `pass_at_k` for several *k* at once: the data are checked and counted once.
-
-    Args:
-        n_samples: As in `pass_at_k`.
-        n_correct: As in `pass_at_k`.
-        ks: Numbers of attempts allowed (counts, at least 1).
-        confidence_level: As in `pass_at_k`.
-        insufficient: As in `pass_at_k`, for each *k* by itself.
-        clusters: As in `pass_at_k`.
-
-    Returns:
-        One `PassAtK` for each of *ks*, in their order.
-
-    Raises:
-        InputError: As `pass_at_k`, and if *ks* is empty.
-        TypeError: As `pass_at_k`.
-
-    Examples:
-        >>> [result.score for result in pass_at_ks(n_samples=10, n_correct=5, ks=(1, 2, 6))]
-        [0.5, 0.7777777777777778, 1.0]
-        >>> pass_at_ks(n_samples=10, n_correct=5, ks=(1, 0))
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: ks[1] must be an integer >= 1, got 0
-    """
-    items = check_items("ks", ks, what="integers")
-    sizes = tuple(check_bounded_count(f"ks[{i}]", k, 1) for i, k in enumerate(items))
-    return estimate(
-        PassAtK,
-        n_samples,
-        n_correct,
-        sizes,
-        confidence_level=confidence_level,
-        insufficient=insufficient,
-        clusters=clusters,
-    )
+    options = confidence_level, insufficient
+    return _estimate_passes(PassAtK, (n_samples, n_correct), k, clusters, options)
 
 
 def pass_at_k_per_task(
@@ -219,26 +228,51 @@ def pass_at_k_per_task(
         scorekit.errors.InputError: n_correct[1] must be an integer in [0, n_samples[1] = 5], got 6
     """
     k = check_bounded_count("k", k, 1)
-    check_choice("insufficient", insufficient, INSUFFICIENT)
-    n, c = check_columns(n_samples, n_correct)
-    n_short = count_short(n, k, insufficient, "n_samples")
-    scores, _ = per_task(n, c, k)
-    if n_short and insufficient == "drop":
+    check_choice("insufficient", insufficient, _INSUFFICIENT)
+    n, c = _check_columns(n_samples, n_correct)
+    n_used = count_used(n, k, insufficient)
+    scores = score_each(n, c, k)
+    if n_used == n.size:
+        return scores
+    if insufficient == "drop":
         return scores[n >= k]
-    if n_short:
-        scores[n < k] = np.nan
+    scores[n < k] = np.nan
     return scores
+
+
+@overload
+def pass_hat_k(
+    *,
+    n_samples: int | Iterable[int],
+    n_correct: int | Iterable[int],
+    k: int = ...,
+    confidence_level: float = ...,
+    insufficient: Insufficient = ...,
+    clusters: Iterable[Hashable] | None = ...,
+) -> PassHatK: ...
+
+
+@overload
+def pass_hat_k(
+    *,
+    n_samples: int | Iterable[int],
+    n_correct: int | Iterable[int],
+    k: Iterable[int],
+    confidence_level: float = ...,
+    insufficient: Insufficient = ...,
+    clusters: Iterable[Hashable] | None = ...,
+) -> tuple[PassHatK, ...]: ...
 
 
 def pass_hat_k(
     *,
     n_samples: int | Iterable[int],
     n_correct: int | Iterable[int],
-    k: int = 1,
+    k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
     clusters: Iterable[Hashable] | None = None,
-) -> PassHatK:
+) -> PassHatK | tuple[PassHatK, ...]:
     """
     Estimate the chance that all of *k* attempts at a task succeed: how steady a model is.
 
@@ -249,13 +283,13 @@ def pass_hat_k(
     Args:
         n_samples: As in `pass_at_k`.
         n_correct: As in `pass_at_k`.
-        k: Attempts that all have to succeed (count, at least 1).
+        k: Attempts that all have to succeed, one number or several, as in `pass_at_k`.
         confidence_level: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
         clusters: As in `pass_at_k`.
 
     Returns:
-        A frozen `PassHatK`.
+        A frozen `PassHatK`, or a tuple of them.
 
     Raises:
         InputError: As `pass_at_k`.
@@ -275,16 +309,8 @@ lower k or pass insufficient="nan"
         Yao et al., "tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World
         Domains", arXiv:2406.12045.
     """
-    return estimate(
-        PassHatK,
-        n_samples,
-        n_correct,
-        (check_bounded_count("k", k, 1),),
-        confidence_level=confidence_level,
-        insufficient=insufficient,
-        clusters=clusters,
-        all_pass=True,
-    )[0]
+    options = confidence_level, insufficient
+    return _estimate_passes(PassHatK, (n_samples, n_correct), k, clusters, options)
 
 
 @attrs.frozen(kw_only=True)
@@ -341,60 +367,13 @@ def best_at_k(
     """
     k = check_bounded_count("k", k, 1)
     tasks, single = _check_scores(scores)
-    return estimate_tasks(
-        BestAtK,
-        name="n_samples of scores",
-        n=np.array([task.size for task in tasks]),
-        k=k,
-        single=single,
-        score_of=lambda i: _best(tasks[i], k),
-        variance_of=lambda i: _best_variance(tasks[i], k),
-        ends_of=lambda i, quantile: wilson(_best(tasks[i], k)[0], tasks[i].size / k, quantile),
-        method="wilson on n / k",
-        confidence_level=confidence_level,
-        insufficient=insufficient,
-        clusters=clusters,
-    )
-
-
-def _check_scores(scores: Any) -> tuple[list[Floats], bool]:
-    """Return the sorted scores of each task, and whether there is one task by itself."""
-    items: Any = np.asarray(scores) if hasattr(scores, "__array__") else None
-    if items is None or items.ndim != 1 or items.dtype == object:  # else it is one task's column
-        items = check_items("scores", scores, what="scores, or of such sequences")
-        if any(map(is_ordered, items)):
-            return [
-                np.sort(check_score_column(f"scores[{i}]", item)) for i, item in enumerate(items)
-            ], False
-    return [np.sort(check_score_column("scores", items))], True
-
-
-def _weights(n: int, k: int) -> Floats:
-    """Return the share of subsets of *k* whose best is each of *n* sorted scores."""
-    rank = np.arange(n, 0, -1, dtype=np.float64)
-    with np.errstate(under="ignore"):
-        falling = np.cumprod(np.maximum(rank[1:] - k + 1.0, 0.0) / rank[1:])
-    return np.concatenate([[1.0], falling])[::-1] * (k / n)
-
-
-def _best(scores: Floats, k: int) -> tuple[float, float]:
-    """Return the expected best and what it lacks of 1; rounding must not leave the scores."""
-    weights = _weights(scores.size, k)
-    low, high = float(scores[0]), float(scores[-1])
-    best, lack = math.fsum(weights * scores), math.fsum(weights * (1.0 - scores))
-    return min(max(best, low), high), min(max(lack, 1.0 - high), 1.0 - low)
-
-
-def _best_variance(scores: Floats, k: int) -> float:
-    """Return the unbiased sampling variance: a square less the mean product of disjoint draws."""
-    best, lack = _best(scores, k)
-    if lack < best:  # the same variance, and less of it cancels
-        scores, best = 1.0 - scores, lack
-    n = scores.size
-    lower = np.cumsum(_weights(n, k) * scores)[:-1]
-    weights = np.concatenate([np.zeros(k), _weights(n - k, k)])
-    both = 2.0 * math.fsum(lower * (weights * scores)[1:])
-    return max(best * best - both, 0.0)
+    n = np.array([task.size for task in tasks])
+    level, insufficient = _check_options(confidence_level, insufficient)
+    codes = _check_codes(clusters, None if single else n.size)
+    suite = Suite(n, level, insufficient, codes, single, "n_samples of scores")
+    used: list[int] = suite.used(k).tolist()
+    found = best([tasks[i] for i in used], k)
+    return BestAtK(k=k, **suite.estimate(k, found)._asdict())
 
 
 MAX_K_OF_G_PASS = 1000
@@ -462,91 +441,26 @@ def g_pass_at_k(
     k = check_count("k", k, 1, MAX_K_OF_G_PASS)
     tau = check_number("tau", tau, 0.0, 1.0)
     needed = max(1, math.ceil(as_decimal(tau) * k))
-    single = not is_column(n_samples) and not is_column(n_correct)
+    single = not _is_column(n_samples) and not _is_column(n_correct)
     if single:
-        n, c = map(np.array, zip(check_counts(n_samples, n_correct), strict=True))
+        n, c = (np.array([count]) for count in _check_counts(n_samples, n_correct))
     else:
-        n, c = check_columns(n_samples, n_correct)
-    tasks = list(zip(n.tolist(), c.tolist(), strict=True))
-
-    @cache
-    def tails(n_samples: int, n_correct: int) -> tuple[float, float]:
-        return _tails(n_samples, n_correct, k, needed)
-
-    @cache
-    def variance(n_samples: int, n_correct: int) -> float:
-        return _g_pass_variance(n_samples, n_correct, k, needed)
-
-    return estimate_tasks(
-        GPassAtK,
-        name="n_samples",
-        n=n,
-        k=k,
-        single=single,
-        score_of=lambda i: tails(*tasks[i]),
-        variance_of=lambda i: variance(*tasks[i]),
-        ends_of=lambda i, quantile: _carry(*tasks[i], k, needed, quantile),
-        method="wilson carried through the binomial",
-        confidence_level=confidence_level,
-        insufficient=insufficient,
-        clusters=clusters,
-        tau=tau,
-        n_needed=needed,
-    )
-
-
-def _carry(n: int, c: int, k: int, needed: int, quantile: float) -> tuple[float, float]:
-    """Return the chances of *needed* successes in *k* at both ends of the success rate."""
-    from scipy.special import betainc
-
-    low, high = (float(betainc(needed, k - needed + 1, p)) for p in wilson(c / n, n, quantile))
-    return low, high
-
-
-def _successes(n: int, c: int, k: int) -> tuple[int, Floats]:
-    """
-    Return the chances of each number of correct ones among *k* of *n*, and the least number.
-
-    From the likeliest number outwards each chance follows from its neighbour, and all are
-    divided by their sum: nothing cancels, and nothing overflows.
-    """
-    least, most = max(0, k - (n - c)), min(k, c)
-    mode = min(max((k + 1) * (c + 1) // (n + 2), least), most)
-    i = np.arange(least, most, dtype=np.float64)
-    steps = (c - i) * (k - i) / ((i + 1.0) * (float(n - c - k) + i + 1.0))
-    at = mode - least
-    with np.errstate(under="ignore"):
-        below = np.cumprod(1.0 / steps[:at][::-1])[::-1]
-        chances = np.concatenate([below, [1.0], np.cumprod(steps[at:])])
-    return least, chances / math.fsum(chances)
-
-
-def _tails(n: int, c: int, k: int, needed: int) -> tuple[float, float]:
-    """Return the chance of at least *needed* correct ones, and that of fewer."""
-    least, chances = _successes(n, c, k)
-    split = max(needed - least, 0)
-    if split == 0 or split >= chances.size:  # certain
-        return (0.0, 1.0) if split else (1.0, 0.0)
-    return min(math.fsum(chances[split:]), 1.0), min(math.fsum(chances[:split]), 1.0)
-
-
-def _g_pass_variance(n: int, c: int, k: int, needed: int) -> float:
-    """Return the unbiased sampling variance: a square less the chance of two disjoint draws."""
-    least, chances = _successes(n, c, k)
-    side = int(np.argmin(_tails(n, c, k, needed)))  # of the rarer event less cancels
-    both = math.fsum(
-        chance * _tails(n - k, c - i, k, needed)[side]
-        for i, chance in enumerate(chances.tolist(), least)
-        if chance and (i < needed) == bool(side)
-    )
-    return max(_tails(n, c, k, needed)[side] ** 2 - both, 0.0)
+        n, c = _check_columns(n_samples, n_correct)
+    level, insufficient = _check_options(confidence_level, insufficient)
+    codes = _check_codes(clusters, None if single else n.size, n_samples)
+    suite = Suite(n, level, insufficient, codes, single)
+    used = suite.used(k)
+    alone = None
+    if used.size == 1:
+        n_one, c_one = int(n[used[0]]), int(c[used[0]])
+        ends = wilson(c_one / n_one, n_one, normal_quantile(level))
+        alone = carry_through_binomial(ends, k, needed)
+    found = suite.estimate(k, g_pass(n[used], c[used], k, needed), alone)
+    return GPassAtK(k=k, tau=tau, n_needed=needed, **found._asdict())
 
 
 MOST_VOTES = 256
 """Largest *k*: the work for each task grows with its square."""
-
-Votes = tuple[int, tuple[int, ...]]
-"""How often the correct answer was given, and each other one, most frequent first."""
 
 
 @attrs.frozen(kw_only=True)
@@ -612,126 +526,13 @@ def majority_at_k(
     k = check_count("k", k, 1, MOST_VOTES)
     tasks, single = _check_votes(answers, correct)
 
-    @cache
-    def chances(n_correct: int, others: tuple[int, ...]) -> tuple[float, float]:
-        chance = _majority(n_correct, others, k)
-        return chance, 1.0 - chance
-
-    @cache
-    def variance(n_correct: int, others: tuple[int, ...]) -> float:
-        return _jackknife(n_correct, others, k)
-
-    n = [c + sum(others) for c, others in tasks]
-
-    return estimate_tasks(
-        MajorityAtK,
-        name="n_samples of answers",
-        n=np.array(n),
-        k=k,
-        single=single,
-        score_of=lambda i: chances(*tasks[i]),
-        variance_of=lambda i: variance(*tasks[i]),
-        ends_of=lambda i, quantile: wilson(chances(*tasks[i])[0], n[i] / k, quantile),
-        method="wilson on n / k",
-        confidence_level=confidence_level,
-        insufficient=insufficient,
-        clusters=clusters,
-    )
-
-
-def _check_votes(answers: Any, correct: Any) -> tuple[list[Votes], bool]:
-    answers = as_builtins(answers)
-    if is_mapping(answers):
-        return [_count("answers", answers, "correct", correct)], True
-    items = check_items("answers", answers, what="answers, or of such sequences")
-    if not any(is_mapping(item) or is_ordered(item) for item in items):
-        return [_count("answers", items, "correct", correct)], True
-    keys = check_items("correct", as_builtins(correct), what="answers")
-    check_same_length("correct", len(keys), "answers", len(items))
-    return [
-        _count(f"answers[{i}]", item, f"correct[{i}]", key)
-        for i, (item, key) in enumerate(zip(items, keys, strict=True))
-    ], False
-
-
-def _count(name: str, answers: Any, correct_name: str, correct: Any) -> Votes:
-    counts: Mapping[Any, int]
-    if is_mapping(answers):
-        counts = {
-            answer: check_bounded_count(f"{name}[{shown(answer)}]", n)
-            for answer, n in answers.items()
-        }
-    else:
-        items = check_items(name, as_builtins(answers), what="answers")
-        for i, answer in enumerate(items):
-            _check_answer(f"{name}[{i}]", answer)
-        counts = Counter(items)
-    _check_answer(correct_name, correct)
-    if not 0 < sum(counts.values()) <= 2**53:
-        refuse(name, "between 1 and 2**53 answers", answers)
-    others = (n for answer, n in counts.items() if n and answer != correct)
-    return counts.get(correct, 0), tuple(sorted(others, reverse=True))
-
-
-def _check_answer(name: str, answer: Any) -> None:
-    try:
-        hash(answer)
-    except TypeError:
-        refuse(name, "a hashable answer", answer, TypeError)
-    if differs_from_itself(answer):
-        refuse(name, "an answer that is not missing", answer)
-
-
-def _ways(n: int, most: int, scale: float) -> Floats:
-    """Return ``C(n, a) * scale^a`` for *a* up to *most*."""
-    a = np.arange(most, dtype=np.float64)
-    return np.concatenate([[1.0], np.cumprod(np.maximum(n - a, 0.0) / (a + 1.0) * scale)])
-
-
-def _majority(n_correct: int, others: Sequence[int], k: int) -> float:
-    """
-    Return the share of subsets of *k* whose most frequent answer is the correct one.
-
-    For each number *x* of correct answers in the subset: the ways to choose the rest with no
-    answer more than *x* times, by how many others come as often.  Each answer chosen weighs
-    ``k / n``, which leaves the share as it is and keeps the products within ``e^k``.
-    """
-    if k - sum(others) > max(others, default=0):
-        return 1.0  # it wins even where all others are among the k
-    n = n_correct + sum(others)
-    scale = k / n
-    correct = _ways(n_correct, k, scale)
-    ways = [_ways(m, min(m, k), scale) for m in others]
-    total = math.fsum(
-        correct[x] * _rest(ways, x, k - x) for x in range(1, min(k, n_correct) + 1)
-    ) / float(_ways(n, k, scale)[k])
-    return min(total, 1.0)
-
-
-def _rest(ways: Sequence[Floats], x: int, rest: int) -> float:
-    """Return the weight of choosing *rest* of the others, none more than *x* times."""
-    chosen = np.zeros((rest // x + 1, rest + 1))  # by how many tie, by how many are chosen
-    chosen[0, 0] = 1.0
-    for each in ways:
-        more = np.zeros_like(chosen)
-        for a in range(min(x, each.size, rest + 1)):
-            more[:, a:] += each[a] * chosen[:, : rest + 1 - a]
-        if x < each.size and x <= rest:
-            more[1:, x:] += each[x] * chosen[:-1, : rest + 1 - x]
-        chosen = more
-    return math.fsum(chosen[:, rest] / np.arange(1.0, rest // x + 2))
-
-
-def _jackknife(n_correct: int, others: Sequence[int], k: int) -> float:
-    """Return the variance from leaving out one sample after another; equal ones count together."""
-    n = n_correct + sum(others)
-    without = [(n_correct, _majority(n_correct - 1, others, k))] if n_correct else []
-    for m, times in Counter(others).items():
-        i = others.index(m)
-        fewer = (*others[:i], m - 1, *others[i + 1 :])
-        without.append((m * times, _majority(n_correct, fewer, k)))
-    mean = math.fsum(count * share for count, share in without) / n
-    return (n - 1) / n * math.fsum(count * (share - mean) ** 2 for count, share in without)
+    n = np.array([c + sum(others) for c, others in tasks])
+    level, insufficient = _check_options(confidence_level, insufficient)
+    codes = _check_codes(clusters, None if single else n.size)
+    suite = Suite(n, level, insufficient, codes, single, "n_samples of answers")
+    used: list[int] = suite.used(k).tolist()
+    found = majority([tasks[i] for i in used], k)
+    return MajorityAtK(k=k, **suite.estimate(k, found)._asdict())
 
 
 MAX_K_EXTRAPOLATED = 100_000
@@ -739,12 +540,6 @@ MAX_K_EXTRAPOLATED = 100_000
 
 MOST_SAMPLES = 10_000
 """Most samples of one task, for the same reason."""
-
-_LOGITS = np.linspace(-25.0, 25.0, 101)
-"""Where the correlation is looked for; beyond them lie, to ten digits, 0 and 1."""
-
-_FURTHEST = 36.0
-"""Largest logit of a mean: one more and it would round to 1."""
 
 
 @attrs.frozen(kw_only=True)
@@ -818,7 +613,7 @@ both successes and failures nothing can be extrapolated
         Griffiths, "Maximum Likelihood Estimation for the Beta-Binomial Distribution", Biometrics
         29(4), 1973.
     """
-    n, c = check_columns(n_samples, n_correct)
+    n, c = _check_columns(n_samples, n_correct)
     k = check_count("k", k, 1, MAX_K_EXTRAPOLATED)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     if int(n.max()) > MOST_SAMPLES:
@@ -832,7 +627,7 @@ both successes and failures nothing can be extrapolated
             "n_correct must be neither 0 nor n_samples throughout: without both successes and "
             "failures nothing can be extrapolated"
         )
-    fit = _Fit(n, c)
+    fit = Fit(n, c)
     low, high = fit.score_range(k, normal_quantile(confidence_level) ** 2 / 2.0)
     score = beta_pass_at_k(fit.mean_rate, fit.correlation, k)
     return ExtrapolatedPassAtK(
@@ -851,125 +646,133 @@ both successes and failures nothing can be extrapolated
     )
 
 
-def beta_pass_at_k(mean_rate: float, correlation: float, k: int) -> float:
-    """
-    Return ``1 - B(a, b + k) / B(a, b)`` for the beta distribution of that mean and correlation.
-
-    As a product over attempts, each given that those before it failed, it holds for the edges
-    too, where *a* and *b* are infinite (correlation 0) or 0 (correlation 1).
-    """
-    rest = 1.0 - correlation
-    attempts = np.arange(1.0, k)
-    later = np.log1p(-mean_rate * rest / (rest + attempts * correlation))
-    return -math.expm1(math.log1p(-mean_rate) + float(later.sum()))
+# Estimates from what was given.
 
 
-class _Fit:
-    """The beta-binomial likelihood of counts, and where it is largest."""
-
-    def __init__(self, n: Counts, c: Counts) -> None:
-        longest = int(n.max())
-        # how many tasks had more than j successes, failures, samples
-        self._more = [_exceeding(each, longest) for each in (c, n - c, n)]
-        self._j = np.arange(1.0, longest)
-        self._best_mean = cache(self._find_best_mean)
-        by_logit = {float(logit): self._best_mean(_expit(logit)) for logit in _LOGITS}
-        start = max(by_logit, key=lambda logit: by_logit[logit][1])
-        best = _refine(lambda logit: self._best_mean(_expit(logit))[1], start)
-        edges = 0.0, 1.0, _expit(start), _expit(best)
-        self.correlation = max(edges, key=lambda rho: self._best_mean(rho)[1])
-        self.mean_rate, self._most = self._best_mean(self.correlation)
-
-    def score_range(self, k: int, fall: float) -> tuple[float, float]:
-        """Return the least and largest score whose log-likelihood is within *fall* of the best."""
-        ends: list[float] = []
-        for side in (-1.0, 1.0):
-
-            def reach(rho: float, side: float = side) -> float:
-                mean, most = self._best_mean(rho)
-                floor = self._most - fall
-                if most < floor:
-                    return -math.inf
-                return side * beta_pass_at_k(self._end(rho, mean, floor, side), rho, k)
-
-            values = {float(logit): reach(_expit(logit)) for logit in _LOGITS}
-            start = max(values, key=lambda logit: values[logit])
-            best = _refine(lambda logit: reach(_expit(logit)), start)
-            rhos = 0.0, 1.0, _expit(start), _expit(best), self.correlation
-            ends.append(side * max(map(reach, rhos)))
-        return ends[0], ends[1]
-
-    def _end(self, rho: float, mean: float, floor: float, side: float) -> float:
-        """Return the mean beyond the best one at which the likelihood falls to *floor*."""
-        return _crossing(
-            lambda logit: self._log_likelihood(_expit(logit), rho) - floor,
-            _logit(mean),
-            side * _FURTHEST,
-        )
-
-    def _find_best_mean(self, rho: float) -> tuple[float, float]:
-        """Return the likeliest mean for a correlation; the likelihood is concave in it."""
-        mean = _crossing(lambda logit: self._slope(_expit(logit), rho), -_FURTHEST, _FURTHEST)
-        return mean, self._log_likelihood(mean, rho)
-
-    def _slope(self, mean: float, rho: float) -> float:
-        """Return the derivative by the mean, times mean and one less it."""
-        (passes, fails, _), rest, j = self._more, 1.0 - rho, self._j
-        up = passes[0] + float((passes[1:] * mean * rest / (mean * rest + j * rho)).sum())
-        back = 1.0 - mean
-        down = fails[0] + float((fails[1:] * back * rest / (back * rest + j * rho)).sum())
-        return float(up * back - down * mean)
-
-    def _log_likelihood(self, mean: float, rho: float) -> float:
-        passes, fails, samples = self._more
-        rest, j = 1.0 - rho, self._j
-        together = passes[0] + fails[0] - samples[0]  # tasks with successes and failures
-        first: float = passes[0] * math.log(mean) + fails[0] * math.log1p(-mean)
-        if together:
-            first += together * math.log(rest) if rest else -math.inf
-        with np.errstate(divide="ignore"):
-            terms = (
-                (passes[1:], mean * rest + j * rho),
-                (fails[1:], (1.0 - mean) * rest + j * rho),
-            )
-        logs = sum(float((count * np.log(size)).sum()) for count, size in terms)
-        return float(first) + logs - float((samples[1:] * np.log(rest + j * rho)).sum())
+def _estimate_passes(
+    kind: type[E],
+    counts: tuple[object, object],
+    k: object,
+    clusters: object,
+    options: tuple[float, Insufficient],
+) -> E | tuple[E, ...]:
+    """Return a record for *k*, or several for several; nothing is checked yet."""
+    if several := not isinstance(k, int) and is_ordered(k):
+        items = check_items("k", k, what="integers")
+        ks = [check_bounded_count(f"k[{i}]", item, 1) for i, item in enumerate(items)]
+    else:
+        ks = [check_bounded_count("k", k, 1)]
+    level, insufficient = _check_options(*options)
+    all_pass = kind is PassHatK
+    if any(map(_is_column, counts)):
+        n, c = _check_columns(*counts)
+        codes = _check_codes(clusters, n.size, counts[0])
+        found = estimate_suite(Suite(n, level, insufficient, codes), c, ks, all_pass=all_pass)
+    else:
+        _check_codes(clusters, None)
+        one = _check_counts(*counts)
+        found = [estimate_task(*one, size, level, insufficient, all_pass=all_pass) for size in ks]
+    results = [kind(k=size, **each._asdict()) for size, each in zip(ks, found, strict=True)]
+    return tuple(results) if several else results[0]
 
 
-def _exceeding(counts: Counts, longest: int) -> Floats:
-    below = np.cumsum(np.bincount(counts, minlength=longest + 1))[:longest]
-    return (counts.size - below).astype(np.float64)
+def _check_options(
+    confidence_level: object, insufficient: Insufficient
+) -> tuple[float, Insufficient]:
+    level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    check_choice("insufficient", insufficient, _INSUFFICIENT)
+    return level, insufficient
 
 
-def _expit(logit: float) -> float:
-    return (
-        1.0 / (1.0 + math.exp(-logit)) if logit >= 0 else math.exp(logit) / (1 + math.exp(logit))
-    )
+def _check_codes(clusters: object, n_tasks: int | None, tasks: object = None) -> Counts | None:
+    """Return the number of each task's cluster; None is no number of tasks, but a single one."""
+    if clusters is None:
+        return None
+    if n_tasks is None:
+        refuse("clusters", "None for a single task", clusters, TypeError)
+    return check_clusters(clusters, n_tasks, "n_samples", tasks)
 
 
-def _logit(share: float) -> float:
-    return math.log(share) - math.log1p(-share)
+def _is_column(value: object) -> TypeGuard[Iterable[int]]:
+    """Tell a column from a single count."""
+    return getattr(value, "ndim", 1) != 0 and isinstance(value, Iterable)
 
 
-def _crossing(function: Callable[[float], float], above: float, below: float) -> float:
-    """Return the share between two logits where *function*, falling, crosses 0."""
-    from scipy.optimize import brentq
+def _check_columns(n_samples: object, n_correct: object) -> tuple[Counts, Counts]:
+    """Return two columns of counts, none correct that is not a sample."""
+    n_column, c_column = _sized("n_samples", n_samples), _sized("n_correct", n_correct)
+    check_same_length("n_correct", len(c_column), "n_samples", len(n_column))
+    check_same_order("n_samples", n_samples, "n_correct", n_correct)
+    n, c = check_count_column("n_samples", n_column, 1), check_count_column("n_correct", c_column)
+    too_many = c > n
+    if too_many.any():
+        i = int(np.argmax(too_many))
+        check_count(f"n_correct[{i}]", int(c[i]), 0, int(n[i]), high_name=f"n_samples[{i}]")
+    return n, c
 
-    if function(above) <= 0.0:
-        return _expit(above)
-    if function(below) >= 0.0:
-        return _expit(below)
-    return _expit(float(brentq(function, above, below, xtol=1e-12)))
+
+def _sized(name: str, value: Any) -> Any:
+    if hasattr(value, "__array__") and _is_column(value):
+        return value
+    return check_items(name, value, what="integers")
 
 
-def _refine(function: Callable[[float], float], start: float) -> float:
-    """Return where *function* is largest within a step of the grid around *start*."""
-    step = float(_LOGITS[1] - _LOGITS[0])
-    low, high = start - step, start + step
-    for _ in range(30):
-        third = (high - low) / 3.0
-        if function(low + third) < function(high - third):
-            low += third
-        else:
-            high -= third
-    return (low + high) / 2.0
+def _check_counts(n_samples: object, n_correct: object) -> tuple[int, int]:
+    """Return the two counts of a single task."""
+    n = check_bounded_count("n_samples", n_samples, 1)
+    return n, check_count("n_correct", n_correct, 0, n, high_name="n_samples")
+
+
+def _check_scores(scores: Any) -> tuple[list[Floats], bool]:
+    """Return the sorted scores of each task, and whether there is one task by itself."""
+    items: Any = np.asarray(scores) if hasattr(scores, "__array__") else None
+    if items is None or items.ndim != 1 or items.dtype == object:  # else it is one task's column
+        items = check_items("scores", scores, what="scores, or of such sequences")
+        if any(map(is_ordered, items)):
+            return [
+                np.sort(check_score_column(f"scores[{i}]", item)) for i, item in enumerate(items)
+            ], False
+    return [np.sort(check_score_column("scores", items))], True
+
+
+def _check_votes(answers: Any, correct: Any) -> tuple[list[Votes], bool]:
+    answers = as_builtins(answers)
+    if is_mapping(answers):
+        return [_count("answers", answers, "correct", correct)], True
+    items = check_items("answers", answers, what="answers, or of such sequences")
+    if not any(is_mapping(item) or is_ordered(item) for item in items):
+        return [_count("answers", items, "correct", correct)], True
+    keys = check_items("correct", as_builtins(correct), what="answers")
+    check_same_length("correct", len(keys), "answers", len(items))
+    return [
+        _count(f"answers[{i}]", item, f"correct[{i}]", key)
+        for i, (item, key) in enumerate(zip(items, keys, strict=True))
+    ], False
+
+
+def _count(name: str, answers: Any, correct_name: str, correct: Any) -> Votes:
+    counts: Mapping[Any, int]
+    if is_mapping(answers):
+        counts = {
+            answer: check_bounded_count(f"{name}[{shown(answer)}]", n)
+            for answer, n in answers.items()
+        }
+    else:
+        items = check_items(name, as_builtins(answers), what="answers")
+        for i, answer in enumerate(items):
+            _check_answer(f"{name}[{i}]", answer)
+        counts = Counter(items)
+    _check_answer(correct_name, correct)
+    if not 0 < sum(counts.values()) <= 2**53:
+        refuse(name, "between 1 and 2**53 answers", answers)
+    others = (n for answer, n in counts.items() if n and answer != correct)
+    return counts.get(correct, 0), tuple(sorted(others, reverse=True))
+
+
+def _check_answer(name: str, answer: Any) -> None:
+    try:
+        hash(answer)
+    except TypeError:
+        refuse(name, "a hashable answer", answer, TypeError)
+    if differs_from_itself(answer):
+        refuse(name, "an answer that is not missing", answer)

@@ -169,7 +169,8 @@ def code_score_results() -> st.SearchStrategy[CodeScore]:
 def pass_at_k_results(draw: st.DrawFn) -> PassAtK:
     """Draw results of `scorekit.pass_at_k`, of one task and of suites."""
     counts: dict[str, Any] = draw(sample_counts() | suite_counts())
-    return pass_at_k(**counts, confidence_level=draw(CONFIDENCES))
+    k: int = counts.pop("k")
+    return pass_at_k(**counts, k=k, confidence_level=draw(CONFIDENCES))
 
 
 @st.composite

@@ -12,7 +12,7 @@ import pytest
 from scipy import optimize, stats
 
 from scorekit import InputError, extrapolate_pass_at_k, pass_at_k
-from scorekit.sampling import beta_pass_at_k
+from scorekit._stats.extrapolation import beta_pass_at_k
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "sampling.json").read_text())
 SUITES = [

@@ -29,7 +29,7 @@ from scorekit import (
     calibration_from_counts,
     code_report,
     compare_reports,
-    pass_at_ks,
+    pass_at_k,
     plot_comparison,
     plot_cost_quality,
     plot_pass_at_k,
@@ -44,9 +44,9 @@ TOLERANCE = 12  # root mean square of 255: other fonts pass, a missing element d
 CALIBRATION = calibration_from_counts({"high": (10, 20), "medium": (8, 15), "low": (5, 10)})
 KS = (1, 2, 5, 10)
 CURVES = {
-    "small": pass_at_ks(n_samples=[20] * 12, n_correct=range(12), ks=KS),
-    "large $x$": pass_at_ks(n_samples=[20] * 12, n_correct=range(8, 20), ks=KS),
-    "_hidden": pass_at_ks(n_samples=[20] * 12, n_correct=[0] * 9 + [20] * 3, ks=KS),
+    "small": pass_at_k(n_samples=[20] * 12, n_correct=range(12), k=KS),
+    "large $x$": pass_at_k(n_samples=[20] * 12, n_correct=range(8, 20), k=KS),
+    "_hidden": pass_at_k(n_samples=[20] * 12, n_correct=[0] * 9 + [20] * 3, k=KS),
 }
 
 
@@ -134,7 +134,7 @@ def test_nothing_global_is_touched() -> None:
     """No figure is left open behind the caller's back, and no backend is chosen."""
     program = (
         "import sys, scorekit as s\n"
-        "ax = s.plot_pass_at_k(s.pass_at_ks(n_samples=9, n_correct=3, ks=(1, 2)))\n"
+        "ax = s.plot_pass_at_k(s.pass_at_k(n_samples=9, n_correct=3, k=(1, 2)))\n"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
@@ -181,7 +181,7 @@ def test_bins_of_numeric_confidences_are_drawn_where_they_lie(tmp_path: Path) ->
 
 def test_many_models_and_many_bins(tmp_path: Path) -> None:
     """A legend of hundreds of names would leave no room for the curves, nor counts for a point."""
-    curve = pass_at_ks(n_samples=4, n_correct=1, ks=(1, 2))
+    curve = pass_at_k(n_samples=4, n_correct=1, k=(1, 2))
     ax = plot_pass_at_k({f"model-{i}": curve for i in range(200)})
     legend: Any = ax.get_legend()
     assert [text.get_text() for text in legend.get_texts()][-1] == "model-15"
@@ -237,7 +237,7 @@ def test_the_frontier_is_what_nothing_beats() -> None:
     }
 
 
-UNKNOWN = pass_at_ks(n_samples=[1], n_correct=[1], ks=(5,), insufficient="nan")
+UNKNOWN = pass_at_k(n_samples=[1], n_correct=[1], k=(5,), insufficient="nan")
 UNPRICED = code_report([CodeSample(case_id="a", model="m", compiled=True)])
 ONE: Any = 1
 NO_ESTIMATE = "results must be a result with an estimate that is not NaN, got "
@@ -282,7 +282,7 @@ def test_what_cannot_be_drawn(draw: Any, error: type[Exception], message: str) -
 
 def test_a_gap_in_a_curve() -> None:
     """An unknown estimate leaves its curve, not the figure."""
-    known = pass_at_ks(n_samples=[4], n_correct=[1], ks=(1, 4, 5), insufficient="nan")
+    known = pass_at_k(n_samples=[4], n_correct=[1], k=(1, 4, 5), insufficient="nan")
     assert math.isnan(known[2].score)
     xs: Any = plot_pass_at_k(known).lines[0].get_xdata()
     assert list(xs) == [1, 4]
@@ -290,7 +290,7 @@ def test_a_gap_in_a_curve() -> None:
 
 def test_many_attempts() -> None:
     """A long curve is drawn on a logarithmic scale, with marks that matplotlib chooses."""
-    ax = plot_pass_at_k(pass_at_ks(n_samples=200, n_correct=9, ks=range(1, 101)))
+    ax = plot_pass_at_k(pass_at_k(n_samples=200, n_correct=9, k=range(1, 101)))
     assert ax.get_xscale() == "log"
     assert len(ax.get_xticks()) < 20
 

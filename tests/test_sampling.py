@@ -25,7 +25,7 @@ from scipy import stats
 from scorekit._stats.chances import BLOCK, EXACT_UP_TO, blocks, one_task
 from scorekit.errors import InputError
 from scorekit.intervals import proportion_interval, t_quantile
-from scorekit.sampling import PassAtK, pass_at_k, pass_at_k_per_task, pass_at_ks
+from scorekit.sampling import PassAtK, pass_at_k, pass_at_k_per_task, pass_hat_k
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "sampling.json").read_text())
 SMALLEST_NORMAL = sys.float_info.min
@@ -261,9 +261,14 @@ def test_order_of_tasks_does_not_matter(
 @given(SUITES, st.lists(st.integers(1, 12), min_size=1, max_size=4))
 def test_several_ks_are_what_each_is(tasks: list[tuple[int, int]], ks: list[int]) -> None:
     """Bit for bit: sharing the work between the *ks* must not show, nor their order."""
-    together = pass_at_ks(**_columns(tasks), ks=ks, insufficient="nan")
+    together = pass_at_k(**_columns(tasks), k=ks, insufficient="nan")
     alone = [pass_at_k(**_columns(tasks), k=k, insufficient="nan") for k in ks]
     assert [str(result) for result in together] == [str(result) for result in alone]
+    all_pass = pass_hat_k(**_columns(tasks), k=ks, insufficient="nan")
+    assert all_pass == tuple(pass_hat_k(**_columns(tasks), k=k, insufficient="nan") for k in ks)
+    columns = np.array(ks), range(ks[0], ks[0] + 1)  # any sequence will do, also one of a single k
+    for k in columns:
+        assert len(pass_at_k(**_columns(tasks), k=k, insufficient="nan")) == len(k)
 
 
 @pytest.mark.parametrize(("n", "n_distinct"), [(200, 1), (200, 3), (4000, 999), (10**6, 3)])
@@ -293,6 +298,17 @@ def test_a_block_of_short_tasks_changes_nothing() -> None:
     assert result.stderr == pytest.approx(alone.stderr)
     assert result.stderr_same_tasks == pytest.approx(alone.stderr_same_tasks)
     assert result.interval.high == pytest.approx(alone.interval.high)
+
+
+def test_the_samples_of_all_tasks_may_be_more_than_an_integer_holds() -> None:
+    """3000 tasks of 2**53 samples: each rate is known, and the interval is that of 3000 rates."""
+    many, few = (
+        pass_at_k(n_samples=[n] * 3000, n_correct=[n // 2, n // 4, n // 4] * 1000)
+        for n in (2**53, 2**20)
+    )
+    assert (many.interval.low, many.interval.high) == pytest.approx(
+        (few.interval.low, few.interval.high), rel=1e-6
+    )
 
 
 def test_one_task_is_one_task_however_it_comes() -> None:
@@ -579,20 +595,20 @@ def test_column_errors(arguments: dict[str, Any], error: type[Exception], messag
 
 
 @pytest.mark.parametrize(
-    ("ks", "error", "message"),
+    ("k", "error", "message"),
     [
-        ((), InputError, "ks must be a non-empty sequence of integers, got ()"),
-        (5, TypeError, "ks must be a non-empty sequence of integers, got 5"),
-        ((1, 0), InputError, "ks[1] must be an integer >= 1, got 0"),
+        ((), InputError, "k must be a non-empty sequence of integers, got ()"),
+        ((1, 0), InputError, "k[1] must be an integer >= 1, got 0"),
         (
             (1, 2**60),
             InputError,
-            "ks[1] must be an integer of at most 2**53, got 1152921504606846976",
+            "k[1] must be an integer of at most 2**53, got 1152921504606846976",
         ),
     ],
 )
-def test_ks_errors(ks: Any, error: type[Exception], message: str) -> None:
+def test_errors_of_several_ks(k: Any, error: type[Exception], message: str) -> None:
     """A bad k is named by its position."""
-    with pytest.raises(error) as caught:
-        pass_at_ks(n_samples=10, n_correct=3, ks=ks)
-    assert str(caught.value) == message
+    for function in (pass_at_k, pass_hat_k):
+        with pytest.raises(error) as caught:
+            function(n_samples=10, n_correct=3, k=k)
+        assert str(caught.value) == message

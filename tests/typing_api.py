@@ -44,7 +44,8 @@ def estimates() -> None:
     scorekit.code_scores_from_columns(compiled=pd.Series([True]), passed=pl.Series([1]))
     assert_type(scorekit.pass_at_k(n_samples=10, n_correct=3, k=5), PassAtK)
     assert_type(scorekit.pass_at_k(n_samples=[10, 10], n_correct=np.array([3, 4])), PassAtK)
-    assert_type(scorekit.pass_at_ks(n_samples=[10], n_correct=[3], ks=(1, 5)), tuple[PassAtK, ...])
+    assert_type(scorekit.pass_at_k(n_samples=[10], n_correct=[3], k=(1, 5)), tuple[PassAtK, ...])
+    assert_type(scorekit.pass_hat_k(n_samples=4, n_correct=3, k=2), scorekit.PassHatK)
     assert_type(scorekit.pass_hat_k(n_samples=[3, 3], n_correct=[1, 2], k=2), scorekit.PassHatK)
     assert_type(scorekit.g_pass_at_k(n_samples=4, n_correct=3, tau=0.5), scorekit.GPassAtK)
     assert_type(scorekit.best_at_k([0.5, 1.0]), scorekit.BestAtK)
@@ -97,7 +98,7 @@ def reports() -> None:
     assert_type(scorekit.tier_uplift(0.8, baseline=0.7), float | None)
 
     assert_type(scorekit.plot_pass_at_k(scorekit.code_report([sample])), Axes)
-    scorekit.plot_pass_at_k({"m": scorekit.pass_at_ks(n_samples=2, n_correct=1, ks=(1, 2))})
+    scorekit.plot_pass_at_k({"m": scorekit.pass_at_k(n_samples=2, n_correct=1, k=(1, 2))})
     drawn: CodeSample = scorekit.strategies.code_samples().example()
     assert_type(scorekit.code_report([drawn]), CodeReport)
 

@@ -1,18 +1,16 @@
-"""What an estimate over the tasks of a suite says: its record, standard errors and interval."""
+"""From estimates for each task to one for the suite: mean, standard errors and interval."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Literal, NamedTuple, NoReturn
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.checks import check_choice, check_number
-from scorekit._core.columns import check_clusters
-from scorekit.errors import InputError, refuse
+from scorekit._stats.chances import Counts, Floats
+from scorekit.errors import InputError
 from scorekit.intervals import (
     Interval,
     clustered_stderr,
@@ -21,52 +19,127 @@ from scorekit.intervals import (
     t_quantile,
     wilson,
 )
-from scorekit.records import Record
 
 Insufficient = Literal["raise", "nan", "drop"]
 """What a task with fewer than *k* samples does: stop, make the result unknown, or stay out."""
 
-INSUFFICIENT = ("raise", "nan", "drop")
+
+class PerTask(NamedTuple):
+    """Estimates for each of some tasks that have at least *k* samples."""
+
+    n: Counts
+    """Samples of each task."""
+    scores: Floats
+    failures: Floats
+    variances: Floats | None
+    """Sampling variance of each; None unless each has 2k samples."""
+    n_alike: Floats | None = None
+    """Tasks that each entry stands for; None where each is one."""
 
 
-def _or_unknown(number: float) -> float | None:
-    """Make NaN equal to itself, or no result that holds one would equal its copy."""
-    return None if math.isnan(number) else number
+class Estimate(NamedTuple):
+    """What all records of estimates have in common, but *k*."""
 
-
-@attrs.frozen(kw_only=True)
-class SuiteEstimate(Record):
-    """What is expected of *k* attempts, what that rests on, and how far to trust it."""
-
-    notation: ClassVar[str] = ""
-
-    score: float = attrs.field(eq=_or_unknown)
-    """The estimate in ``[0, 1]``; higher is better."""
-    failure: float = attrs.field(eq=_or_unknown)
-    """``1 - score``; from counts to all its digits, also where the score rounds to 1."""
-    k: int
+    score: float
+    failure: float
     n_tasks: int
-    """Tasks given."""
     n_tasks_used: int
-    """Tasks with at least *k* samples."""
     stderr: float | None
-    """Standard error for tasks like these; None below two tasks, or two clusters."""
     stderr_same_tasks: float | None
-    """Standard error for exactly these tasks, sampled anew; None unless each has 2k samples."""
     interval: Interval
 
-    def __str__(self) -> str:
-        """Return score and interval on one line, rounded for display."""
-        return f"{self.notation.format(k=self.k)} = {self.score:.4g} {self.interval}"
+
+@attrs.frozen(eq=False)
+class Suite:
+    """The tasks of a suite and how to estimate from them, checked."""
+
+    n: Counts
+    """Samples of each task."""
+    confidence_level: float
+    insufficient: Insufficient
+    codes: Counts | None = None
+    """The cluster of each task, by number."""
+    single: bool = False
+    """Whether there is one task, which came by itself."""
+    name: str = "n_samples"
+    """What there can be too few of."""
+
+    def used(self, k: int) -> NDArray[np.intp]:
+        """Return the places of the tasks to estimate from, none where the result is unknown."""
+        n_used = count_used(self.n, k, self.insufficient, name=self.name, single=self.single)
+        if n_used < self.n.size and self.insufficient == "nan":
+            return np.arange(0)
+        return np.flatnonzero(self.n >= k)
+
+    def estimate(
+        self, k: int, tasks: PerTask, alone: tuple[float, float, str] | None = None
+    ) -> Estimate:
+        """
+        Return the mean over the *tasks* that are `used`.
+
+        Where that is a single one, *alone* has the ends of its interval and the method, by
+        default Wilson's on ``n / k`` trials.
+        """
+        level = self.confidence_level
+        if not tasks.n.size:
+            return unknown(self.n.size, int(np.count_nonzero(self.n >= k)), level)
+        if tasks.n.size == 1:
+            score, failure = float(tasks.scores[0]), float(tasks.failures[0])
+            if alone is None:
+                ends = wilson(score, float(tasks.n[0]) / k, normal_quantile(level))
+                alone = (*ends, "wilson on n / k")
+            variance = None if tasks.variances is None else float(tasks.variances[0])
+            one = one_task((score, failure), variance, alone, level)
+            return one._replace(n_tasks=self.n.size)
+        return self.mean(k, tasks)
+
+    def mean(self, k: int, tasks: PerTask) -> Estimate:
+        """Return the mean over several *tasks*."""
+        alike = tasks.n_alike
+
+        def total(values: Counts | Floats) -> float:
+            return float(np.sum(values if alike is None else alike * values, dtype=np.float64))
+
+        n_used = tasks.n.size if alike is None else int(alike.sum())
+        score, failure = total(tasks.scores) / n_used, total(tasks.failures) / n_used
+        if self.codes is None:
+            origin = 0 if alike is None else alike.argmax()
+            offsets = tasks.scores - tasks.scores[origin]  # no spread where all scores are equal
+            offsets -= total(offsets) / n_used
+            n_groups = float(n_used)
+            stderr: float | None = math.sqrt(total(offsets * offsets) / (n_used - 1) / n_used)
+        else:
+            codes = self.codes[self.n >= k]
+            n_groups, stderr = effective_groups(codes), clustered_stderr(tasks.scores, codes)
+        same_tasks = None
+        if tasks.variances is not None:
+            same_tasks = math.sqrt(max(total(tasks.variances), 0.0)) / n_used
+        return Estimate(
+            score=score,
+            failure=failure,
+            n_tasks=self.n.size,
+            n_tasks_used=n_used,
+            stderr=stderr,
+            stderr_same_tasks=same_tasks,
+            interval=suite_interval(
+                score,
+                failure,
+                stderr,
+                n_groups=n_groups,
+                most=total(tasks.n) / k,
+                confidence_level=self.confidence_level,
+            ),
+        )
 
 
-E = TypeVar("E", bound=SuiteEstimate)
-
-
-def count_short(n: NDArray[np.int64], k: int, insufficient: Insufficient, name: str) -> int:
-    """Return how many tasks have fewer than *k* samples, where that may be."""
+def count_used(
+    n: Counts, k: int, insufficient: Insufficient, *, name: str = "n_samples", single: bool = False
+) -> int:
+    """Return how many tasks have *k* samples, where fewer than all may."""
     if int(n.min()) >= k:
-        return 0
+        return n.size
+    if single and insufficient != "nan":
+        refuse_short_task(name, int(n[0]), k)
     short = n < k
     n_short = int(np.count_nonzero(short))
     if insufficient == "raise":
@@ -77,102 +150,49 @@ def count_short(n: NDArray[np.int64], k: int, insufficient: Insufficient, name: 
         )
     if insufficient == "drop" and n_short == n.size:
         raise InputError(f"{name} must be >= k = {k} for at least one task, got at most {n.max()}")
-    return n_short
+    return n.size - n_short
 
 
-def refuse_short_task(name: str, n: int, k: int) -> None:
-    """Refuse a single task with too few samples."""
+def refuse_short_task(name: str, n: int, k: int) -> NoReturn:
+    """Refuse a task that came by itself with too few samples."""
     raise InputError(f'{name} must be >= k = {k}, got {n}; lower k or pass insufficient="nan"')
 
 
-def unknown(
-    kind: type[E], *, k: int, n_tasks: int, n_tasks_used: int, confidence_level: float, **more: Any
-) -> E:
+def unknown(n_tasks: int, n_tasks_used: int, confidence_level: float) -> Estimate:
     """Return an estimate that says it is none."""
-    return kind(
+    return Estimate(
         score=math.nan,
         failure=math.nan,
-        k=k,
         n_tasks=n_tasks,
         n_tasks_used=n_tasks_used,
         stderr=None,
         stderr_same_tasks=None,
         interval=Interval(low=0.0, high=1.0, confidence_level=confidence_level, method="none"),
-        **more,
     )
 
 
-def estimate_tasks(
-    kind: type[E],
-    *,
-    name: str,
-    n: NDArray[np.int64],
-    k: int,
-    single: bool,
-    score_of: Callable[[int], tuple[float, float]],
-    variance_of: Callable[[int], float],
-    ends_of: Callable[[int, float], tuple[float, float]],
-    method: str,
+def one_task(
+    chances: tuple[float, float],
+    variance: float | None,
+    alone: tuple[float, float, str],
     confidence_level: float,
-    insufficient: Insufficient,
-    clusters: object,
-    **more: Any,
-) -> E:
-    """
-    Return the estimate for one task (*single*) or the mean over the tasks of a suite.
-
-    For the task at an index *score_of* returns score and failure, *variance_of* the sampling
-    variance, and *ends_of*, given a normal quantile too, an interval of this one task, made by
-    *method*.  *name* says of what there were too few samples.
-    """
-    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    check_choice("insufficient", insufficient, INSUFFICIENT)
-    if clusters is not None and single:
-        refuse("clusters", "None for a single task", clusters, TypeError)
-    codes = check_clusters(clusters, n.size)
-    if single and n[0] < k and insufficient != "nan":
-        refuse_short_task(name, int(n[0]), k)
-    n_short = count_short(n, k, insufficient, name)
-    if n_short and insufficient == "nan":
-        return unknown(
-            kind,
-            k=k,
-            n_tasks=n.size,
-            n_tasks_used=n.size - n_short,
-            confidence_level=confidence_level,
-            **more,
-        )
-    used = np.flatnonzero(n >= k)
-    chances = np.array([score_of(i) for i in used.tolist()])
-    score, failure = (math.fsum(column) / used.size for column in chances.T)
-    variance = None
-    if int(n[used].min()) >= 2 * k:
-        variance = math.fsum(map(variance_of, used.tolist())) / used.size**2
-    if used.size == 1:
-        stderr = None
-        low, high = ends_of(int(used[0]), normal_quantile(confidence_level))
-        low, high = min(low, score), max(high, score)
-        interval = Interval(low=low, high=high, confidence_level=confidence_level, method=method)
-    else:
-        stderr = clustered_stderr(chances[:, 0], codes[used])
-        interval = suite_interval(
-            score,
-            failure,
-            stderr,
-            n_groups=effective_groups(codes[used]),
-            most=float(n[used].sum()) / k,
-            confidence_level=confidence_level,
-        )
-    return kind(
+) -> Estimate:
+    """Return the estimate for a single task, its interval widened to hold the score."""
+    score, failure = chances
+    low, high, method = alone
+    return Estimate(
         score=score,
         failure=failure,
-        k=k,
-        n_tasks=n.size,
-        n_tasks_used=used.size,
-        stderr=stderr,
-        stderr_same_tasks=None if variance is None else math.sqrt(variance),
-        interval=interval,
-        **more,
+        n_tasks=1,
+        n_tasks_used=1,
+        stderr=None,
+        stderr_same_tasks=None if variance is None else math.sqrt(max(variance, 0.0)),
+        interval=Interval(
+            low=min(low, score),
+            high=max(high, score),
+            confidence_level=confidence_level,
+            method=method,
+        ),
     )
 
 

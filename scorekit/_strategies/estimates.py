@@ -41,7 +41,8 @@ JUDGED = st.sampled_from([0.0, 0.5, 1.0])
 def pass_hat_k_results(draw: st.DrawFn) -> PassHatK:
     """Draw results of `scorekit.pass_hat_k`, of one task and of suites."""
     counts: dict[str, Any] = draw(sample_counts() | suite_counts())
-    return pass_hat_k(**counts, confidence_level=draw(CONFIDENCES))
+    k: int = counts.pop("k")
+    return pass_hat_k(**counts, k=k, confidence_level=draw(CONFIDENCES))
 
 
 @st.composite
