@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from itertools import pairwise
 from operator import attrgetter
 from statistics import fmean
@@ -19,7 +18,6 @@ from scorekit._core.checks import (
     check_bounded_count,
     check_choice,
     check_count,
-    check_instance,
     check_items,
     check_number,
     check_records,
@@ -34,6 +32,7 @@ from scorekit._core.columns import (
     check_text_column,
     split_missing,
 )
+from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task
 from scorekit._stats.suites import Insufficient, Suite
 from scorekit.coding import (
@@ -81,6 +80,18 @@ class Samples(NamedTuple):
         """What `CodeSample.correct` says of each."""
         correct: NDArray[np.bool_] = self.compiled & (self.passed > 0) & (self.failed == 0)
         return correct
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return self.task.size
+
+    def join(self, later: Samples) -> Samples:
+        """Put a later part behind this one."""
+        place = {key: i for i, key in enumerate(self.keys)}
+        moved = np.array([place.setdefault(key, len(place)) for key in later.keys], dtype=np.int64)
+        columns = zip((self.task, *self[2:]), (moved[later.task], *later[2:]), strict=True)
+        return Samples._make((tuple(place), *map(np.concatenate, columns)))
 
 
 def from_records(samples: object, *, empty: bool = False) -> Samples:
@@ -152,14 +163,6 @@ def numbered(keys: list[K]) -> tuple[tuple[K, ...], Counts]:
         return tuple(keys), np.arange(len(keys))
     place = {key: i for i, key in enumerate(distinct)}
     return tuple(place), np.array(list(map(place.__getitem__, keys)), dtype=np.int64)
-
-
-def join(first: Samples, second: Samples) -> Samples:
-    """Put the second part behind the first."""
-    place = {key: i for i, key in enumerate(first.keys)}
-    moved = np.array([place.setdefault(key, len(place)) for key in second.keys], dtype=np.int64)
-    columns = zip((first.task, *first[2:]), (moved[second.task], *second[2:]), strict=True)
-    return Samples._make((tuple(place), *map(np.concatenate, columns)))
 
 
 @attrs.frozen(kw_only=True)
@@ -575,7 +578,7 @@ def code_report_from_columns(
     return report_on(samples, ks, insufficient, weights, confidence_level)
 
 
-class CodeTally:
+class CodeTally(PartTally[Samples]):
     """
     Collect samples in pieces, to report on them as if they had come at once.
 
@@ -597,11 +600,7 @@ class CodeTally:
         scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
     """
 
-    __slots__ = ("_stack",)
-
-    def __init__(self) -> None:
-        # Parts of falling length, each at least twice the next: many small pieces stay cheap.
-        self._stack: tuple[Samples, ...] = ()
+    __slots__ = ()
 
     def add(self, samples: Iterable[CodeSample]) -> None:
         """
@@ -613,24 +612,7 @@ class CodeTally:
         Raises:
             TypeError: If an item is not a `CodeSample`.
         """
-        self._push(from_records(samples, empty=True))
-
-    def merge(self, other: CodeTally) -> CodeTally:
-        """
-        Return a new tally of the samples of both, those of *other* last; neither changes.
-
-        Args:
-            other: The tally to merge with.
-
-        Raises:
-            TypeError: If *other* is not a `CodeTally`.
-        """
-        check_instance("other", other, CodeTally)
-        merged = CodeTally()
-        merged._stack = self._stack
-        for part in other._stack:
-            merged._push(part)
-        return merged
+        self._add(from_records(samples, empty=True))
 
     def result(
         self,
@@ -652,14 +634,7 @@ class CodeTally:
         Raises:
             InputError: If nothing was added, and as `code_report`.
         """
-        if not self._stack:
+        samples = self._joined()
+        if samples is None:
             refuse("samples", "a non-empty sequence of CodeSample", ())
-        self._stack = (reduce(join, self._stack),)
-        return report_on(self._stack[0], ks, insufficient, weights, confidence_level)
-
-    def _push(self, part: Samples) -> None:
-        stack = self._stack
-        while stack and stack[-1].task.size < 2 * part.task.size:
-            part, stack = join(stack[-1], part), stack[:-1]
-        if part.task.size:
-            self._stack = (*stack, part)
+        return report_on(samples, ks, insufficient, weights, confidence_level)

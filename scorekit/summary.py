@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
 
 import attrs
 
-from scorekit._core.checks import check_instance, check_items, check_number, check_text
+from scorekit._core.checks import check_items, check_number, check_text
 from scorekit._stats.exact import (
     NUMBERS,
     Runs,
@@ -17,12 +16,12 @@ from scorekit._stats.exact import (
     as_column,
     exact_array,
     is_tuple,
-    join,
     root,
     sorted_runs,
     sums_of_few,
     sums_of_runs,
 )
+from scorekit._stats.parts import PartTally
 from scorekit.errors import refuse
 from scorekit.records import Record
 
@@ -85,7 +84,7 @@ def describe(values: Iterable[float | Decimal | Fraction]) -> Statistics:
     return tally.result()
 
 
-class Tally:
+class Tally(PartTally[Runs]):
     """
     Collect values in pieces, to describe them as if they had come at once.
 
@@ -105,11 +104,7 @@ class Tally:
         scorekit.errors.InputError: values must be a non-empty sequence of numbers, got ()
     """
 
-    __slots__ = ("_stack",)
-
-    def __init__(self) -> None:
-        # Runs of falling length, each at least twice the next: many small pieces stay cheap.
-        self._stack: tuple[Runs, ...] = ()
+    __slots__ = ()
 
     def add(self, values: Iterable[float | Decimal | Fraction]) -> None:
         """
@@ -124,24 +119,7 @@ class Tally:
         """
         numbers = exact_array(as_column(values))
         if numbers.size:
-            self._push(sorted_runs(numbers))
-
-    def merge(self, other: Tally) -> Tally:
-        """
-        Return a new tally of the values of both; neither of the two changes.
-
-        Args:
-            other: The tally to merge with.
-
-        Raises:
-            TypeError: If *other* is not a `Tally`.
-        """
-        check_instance("other", other, Tally)
-        merged = Tally()
-        merged._stack = self._stack
-        for runs in other._stack:
-            merged._push(runs)
-        return merged
+            self._add(sorted_runs(numbers))
 
     def result(self) -> Statistics:
         """
@@ -150,18 +128,10 @@ class Tally:
         Raises:
             InputError: If nothing was added.
         """
-        if not self._stack:
+        runs = self._joined()
+        if runs is None:
             refuse("values", NUMBERS, ())
-        runs = reduce(join, reversed(self._stack))
-        self._stack = (runs,)
         return _round(sums_of_runs(runs))
-
-    def _push(self, runs: Runs) -> None:
-        stack = self._stack
-        while stack and stack[-1].values.size < 2 * runs.values.size:
-            runs = join(stack[-1], runs)
-            stack = stack[:-1]
-        self._stack = (*stack, runs)
 
 
 def _round(sums: Sums) -> Statistics:

@@ -203,6 +203,26 @@ class Runs:
     counts: NDArray[Any]
     """Occurrences of each; int64, or Python's integers once *n* outgrows it."""
 
+    @property
+    def size(self) -> int:
+        """Return how many different values there are."""
+        return self.values.size
+
+    def join(self, later: Runs) -> Runs:
+        """Return the runs of the values of both."""
+        import numpy as np
+
+        n = self.n + later.n
+        dtype = self.values.dtype if self.values.dtype == later.values.dtype else object
+        values = np.concatenate([x.values.astype(dtype, copy=False) for x in (self, later)])
+        counts = np.concatenate([self.counts, later.counts])
+        if n >= 2**63:
+            counts = counts.astype(object)
+        order = np.argsort(values, kind="stable")  # merges two sorted runs in linear time
+        values = values[order]
+        starts = _starts(values)
+        return Runs(n, values[starts], np.add.reduceat(counts[order], starts))
+
 
 def sorted_runs(numbers: NDArray[Any]) -> Runs:
     import numpy as np
@@ -222,21 +242,6 @@ def _starts(values: NDArray[Any]) -> NDArray[np.intp]:
     import numpy as np
 
     return np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-
-
-def join(a: Runs, b: Runs) -> Runs:
-    import numpy as np
-
-    n = a.n + b.n
-    dtype = a.values.dtype if a.values.dtype == b.values.dtype else object
-    values = np.concatenate([x.values.astype(dtype, copy=False) for x in (a, b)])
-    counts = np.concatenate([a.counts, b.counts])
-    if n >= 2**63:
-        counts = counts.astype(object)
-    order = np.argsort(values, kind="stable")  # merges two sorted runs in linear time
-    values = values[order]
-    starts = _starts(values)
-    return Runs(n, values[starts], np.add.reduceat(counts[order], starts))
 
 
 def sums_of_runs(runs: Runs) -> Sums:
