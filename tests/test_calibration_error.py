@@ -259,6 +259,17 @@ def test_extremes(f: list[float], y: list[int], square: float | None, auroc: flo
         assert result.auroc_interval.high - result.auroc_interval.low > 0.5
 
 
+@pytest.mark.parametrize(("n_right", "n_wrong"), [(3, 12), (12, 3)])
+def test_perfect_separation_is_as_sure_as_the_rarer_outcome(n_right: int, n_wrong: int) -> None:
+    """Nothing varies, so that the interval is Wilson's of 3 successes in 3 trials, not in 12."""
+    outcomes = [True] * n_right + [False] * n_wrong
+    result = calibration_error([0.9] * n_right + [0.1] * n_wrong, outcomes)
+    assert (result.auroc, result.auroc_stderr) == (1.0, 0.0)
+    low, high = stats.binomtest(3, 3).proportion_ci(method="wilson")
+    assert result.auroc_interval is not None
+    assert (result.auroc_interval.low, result.auroc_interval.high) == (close(low), close(high))
+
+
 def test_the_debiased_error_of_a_calibrated_model_is_about_zero() -> None:
     """What chance adds to the plain error goes: here 0.06 becomes less than 0.03."""
     rng = np.random.default_rng(5)

@@ -249,15 +249,11 @@ OF_A_TABLE = "(of a table: code_report_from_columns(**table))"
             InputError,
             "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
         ),
+        (SUITE, {"ks": (3,)}, InputError, SHORT),
+        (SUITE, {"ks": (1, 3)}, InputError, SHORT),
         (
             SUITE,
-            {"ks": (3,)},
-            InputError,
-            SHORT,
-        ),
-        (
-            SUITE,
-            {"ks": (4,), "insufficient": "drop"},
+            {"ks": (1, 4), "insufficient": "drop"},
             InputError,
             "ks must be at most 3 for model 'm', whose cases have no more attempts, got 4",
         ),

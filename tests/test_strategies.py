@@ -64,6 +64,14 @@ def test_tallies_of_samples_are_not_all_empty() -> None:
     assert full.result().models[0].n_samples == 1
 
 
+def test_differences_come_with_clusters_and_without() -> None:
+    """Both kinds are drawn, and clusters of several tasks."""
+    drawn = strategies.paired_differences()
+    assert find(drawn, lambda one: one.n_groups is None).n_tasks
+    clustered = find(drawn, lambda one: one.n_groups is not None and one.n_groups < one.n_tasks)
+    assert clustered.interval is None or clustered.interval.method == "clustered t"
+
+
 @given(strategies.sample_counts(), strategies.suite_counts())
 def test_counts_are_arguments(one: dict[str, Any], suite: dict[str, Any]) -> None:
     """They are what the metric takes, as they are drawn."""
