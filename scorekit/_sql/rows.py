@@ -158,36 +158,12 @@ def _match(first: list[Row], second: list[Row], tolerance: float) -> bool:
 
 
 def _match_by_search(first: list[Row], second: list[Row], tolerance: float) -> bool:
-    near = [
-        [j for j, other in enumerate(second) if _close_rows(row, other, tolerance)]
-        for row in first
-    ]
-    partner: dict[int, int] = {}
-    return all(_augment(i, near, partner) for i in range(len(first)))
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
 
-
-def _augment(start: int, near: list[list[int]], partner: dict[int, int]) -> bool:
-    """Find a partner for one more row, moving earlier rows to other partners (breadth first)."""
-    came_from: dict[int, int] = {}
-    queue = [start]
-    for row in queue:
-        for j in near[row]:
-            if j in came_from:
-                continue
-            came_from[j] = row
-            if j in partner:
-                queue.append(partner[j])
-                continue
-            free: int | None = j
-            while free is not None:
-                row_of_free = came_from[free]
-                before = next((k for k, r in partner.items() if r == row_of_free), None)
-                partner[free] = row_of_free
-                if before is not None:
-                    del partner[before]
-                free = before
-            return True
-    return False
+    near = np.array([[_close_rows(row, other, tolerance) for other in second] for row in first])
+    return bool((maximum_bipartite_matching(csr_array(near)) >= 0).all())
 
 
 def _covers(first: list[Row], second: list[Row], tolerance: float) -> bool:
