@@ -182,6 +182,23 @@ def test_accuracy_does_not_end_at_a_million(n: int, c: int, k: int) -> None:
     _assert_accurate(n, c, k, float(score[0]), float(failure[0]))
 
 
+@pytest.mark.parametrize(("n", "c", "k"), [(1000, 500, 100), (2000, 1000, 200)])
+def test_a_steady_run_is_exact_however_unlikely(n: int, c: int, k: int) -> None:
+    """As the exponential of one logarithm both miss 1e-14, by 1.6e-14 and 2.2e-14."""
+    exact = math.comb(c, k), math.comb(n, k)
+    for counts in ((n, c), ([n, n], [c, c])):
+        result = pass_hat_k(n_samples=counts[0], n_correct=counts[1], k=k)
+        assert _relative_error(result.score, *exact) <= 1e-14
+
+
+def test_a_rare_success_in_a_million_samples_keeps_its_error() -> None:
+    """By `math.lgamma`, which rounds the logarithm of a million's factorial, it is 6 % off."""
+    n, k = 10**6, 100
+    failure, of_twice = Fraction(n - k, n), Fraction(n - 2 * k, n)
+    result = pass_at_k(n_samples=n, n_correct=1, k=k)
+    assert result.stderr_same_tasks == pytest.approx(math.sqrt(failure**2 - of_twice), rel=1e-10)
+
+
 @given(_counts(EXACT_UP_TO), st.data())
 def test_one_small_task_is_correctly_rounded(counts: tuple[int, int], data: st.DataObject) -> None:
     """Oracle: the fraction nearest to the float."""

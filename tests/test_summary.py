@@ -157,6 +157,15 @@ def test_values_that_break_naive_formulas(
     assert getattr(_tallied([values]), field) == expected
 
 
+@pytest.mark.parametrize("n", [3, 6, 1000])
+@pytest.mark.parametrize("value", [0.1, 0.7])
+def test_equal_values_are_their_mean_and_have_no_spread(value: float, n: int) -> None:
+    """NumPy makes 0.10000000000000002 of three times 0.1, which is above all, and a spread."""
+    for values in ([value] * n, np.full(n, value)):
+        result = describe(values)
+        assert (result.mean, result.std_dev, result.max) == (value, 0.0, value)
+
+
 def test_a_single_value_is_everything() -> None:
     """No spread, and nothing to average."""
     assert describe([-0.25]) == Statistics(
