@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 import numpy as np
@@ -18,10 +18,6 @@ from scorekit._stats.bounded import difference_interval, mean_of
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import Interval, normal_quantile, wilson
 from scorekit.records import FrozenMapping, Record
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 DEFAULT_NOMINAL = FrozenMapping({"high": 0.9, "medium": 0.7, "low": 0.4})
 """Accuracy that each level stands for, a judgement of the metric's source."""
@@ -228,8 +224,6 @@ def _check_pair(name: str, pair: object) -> tuple[Fraction, int]:
 
 def _codes(names: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.intp]:
     """Return the position in *known* of each name, refusing the first one that has none."""
-    import numpy as np
-
     positions = {name: i for i, name in enumerate(known)}
     stated = names.tolist()
     for i, name in enumerate(stated):
@@ -246,8 +240,6 @@ def _check_level(name: str, level: object, known: tuple[str, ...]) -> None:
 
 def _exact_sum(scores: NDArray[np.float64]) -> Fraction:
     """Add up scores in [0, 1] as they are written in decimal, the long ones as floats."""
-    import numpy as np
-
     units = np.rint(scores * _DECIMAL)
     short = units / _DECIMAL == scores
     whole = sum(units[short].astype(np.int64).tolist())  # in Python's integers: no overflow
@@ -390,7 +382,6 @@ def score_interval(
     chance deviation costs.  *points* are nominal and observed accuracy and number of cases of
     each level; *coefficients* give the slope from the accuracies.
     """
-    import numpy as np
     from scipy.special import chdtri, rel_entr
 
     nominal, observed, n = (

@@ -183,10 +183,22 @@ def code_scores_from_columns(
     """
     check_instance("weights", weights, CodeWeights)
     flags = check_flag_column("compiled", compiled)
-    n_passed, n_failed, n_warnings = (
+    counts = (
         _count_column(name, column, compiled, flags.size)
         for name, column in (("passed", passed), ("failed", failed), ("warnings", warnings))
     )
+    return score_columns(flags, *counts, weights=weights)
+
+
+def score_columns(
+    flags: NDArray[np.bool_],
+    n_passed: NDArray[np.int64],
+    n_failed: NDArray[np.int64],
+    n_warnings: NDArray[np.int64],
+    *,
+    weights: CodeWeights,
+) -> NDArray[np.float64]:
+    """Return what `code_scores_from_columns` does, of columns that are checked."""
     tests = n_passed / np.maximum(n_passed + n_failed, 1)
     clippy = np.maximum(WARNINGS_TO_ZERO - n_warnings, 0) / WARNINGS_TO_ZERO
     scores: NDArray[np.float64] = np.where(flags, _weigh(tests, clippy, weights), 0.0)

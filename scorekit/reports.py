@@ -18,6 +18,7 @@ from scorekit._core.checks import (
     check_bounded_count,
     check_choice,
     check_count,
+    check_instance,
     check_items,
     check_number,
     check_records,
@@ -42,7 +43,7 @@ from scorekit.coding import (
     TOKENS,
     CodeSample,
     CodeWeights,
-    code_scores_from_columns,
+    score_columns,
 )
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 from scorekit.records import Record, Report
@@ -287,13 +288,9 @@ def report_on(
     )
     check_choice("insufficient", insufficient, ("raise", "nan", "drop"))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    scores = code_scores_from_columns(
-        compiled=samples.compiled,
-        passed=samples.passed,
-        failed=samples.failed,
-        warnings=samples.warnings,
-        weights=weights,
-    )
+    check_instance("weights", weights, CodeWeights)
+    outcomes = samples.compiled, samples.passed, samples.failed, samples.warnings
+    scores = score_columns(*outcomes, weights=weights)
     attempts = _Groups(samples.task, len(samples.keys))
     n_samples = attempts.sizes
     _check_attempts(samples.keys, n_samples, ks, insufficient)
