@@ -317,6 +317,21 @@ def test_a_block_of_short_tasks_changes_nothing() -> None:
     assert result.interval.high == pytest.approx(alone.interval.high)
 
 
+@pytest.mark.parametrize("insufficient", ["raise", "drop"])
+def test_clusters_of_many_like_tasks_are_left_out_one_by_one(insufficient: Any) -> None:
+    """Oracle: the jackknife as defined, over exact scores; tasks that repeat share their work."""
+    rng = np.random.default_rng(3)
+    n = np.full(300, 6) if insufficient == "raise" else rng.choice([1, 6], 300, p=[0.1, 0.9])
+    c, clusters = rng.integers(0, n + 1), rng.integers(0, 9, 300)
+    result = pass_at_k(n_samples=n, n_correct=c, k=2, insufficient=insufficient, clusters=clusters)
+    used = n == 6
+    scores = np.array([float(_fraction(6, int(one), 2)) for one in c[used]])
+    means = np.array([scores[clusters[used] != cluster].mean() for cluster in range(9)])
+    assert result.score == pytest.approx(scores.mean(), rel=1e-12)
+    variance = (1 - 1 / 9) * ((means - scores.mean()) ** 2).sum()
+    assert result.stderr == pytest.approx(math.sqrt(variance), rel=1e-12)
+
+
 def test_the_samples_of_all_tasks_may_be_more_than_an_integer_holds() -> None:
     """3000 tasks of 2**53 samples: each rate is known, and the interval is that of 3000 rates."""
     many, few = (

@@ -16,8 +16,8 @@ from scorekit._stats.suites import (
     PerTask,
     Suite,
     count_used,
-    one_task,
     refuse_short_task,
+    single_task,
     unknown,
 )
 from scorekit.intervals import normal_quantile, wilson
@@ -36,7 +36,7 @@ def estimate_task(
 ) -> Estimate:
     """Return the estimate for one task that came by itself."""
     if n >= k:
-        return _one_task(n, c, k, confidence_level, all_pass=all_pass)
+        return _pass_of_one(n, c, k, confidence_level, all_pass=all_pass)
     if insufficient != "nan":
         refuse_short_task("n_samples", n, k)
     return unknown(1, 0, confidence_level)
@@ -57,7 +57,7 @@ def estimate_suite(
             return unknown(n.size, n_used[k], level)
         if k not in tasks:
             i = int((n >= k).argmax())
-            one = _one_task(int(n[i]), int(c[i]), k, level, all_pass=all_pass)
+            one = _pass_of_one(int(n[i]), int(c[i]), k, level, all_pass=all_pass)
             return one._replace(n_tasks=n.size)
         some, none = tasks[k].scores, tasks[k].failures
         return suite.mean(
@@ -76,7 +76,7 @@ def score_each(n: Counts, c: Counts, k: int) -> Floats:
     return scores if distinct.row_of is None else np.take(scores, distinct.row_of)
 
 
-def _one_task(n: int, c: int, k: int, confidence_level: float, *, all_pass: bool) -> Estimate:
+def _pass_of_one(n: int, c: int, k: int, confidence_level: float, *, all_pass: bool) -> Estimate:
     lucky = n - c if all_pass else c
     some, none = chances.one_task(n, lucky, k)
     variance = None
@@ -86,10 +86,10 @@ def _one_task(n: int, c: int, k: int, confidence_level: float, *, all_pass: bool
     if all_pass:
         low, high = (p**k for p in ends)
         alone = low, high, "wilson carried through p^k"
-        return one_task((none, some), variance, alone, confidence_level)
+        return single_task((none, some), variance, alone, confidence_level)
     low, high = (-math.expm1(k * math.log1p(-p)) if p < 1.0 else 1.0 for p in ends)
     alone = low, high, "wilson carried through 1 - (1 - p)^k"
-    return one_task((some, none), variance, alone, confidence_level)
+    return single_task((some, none), variance, alone, confidence_level)
 
 
 def _variance(

@@ -89,7 +89,7 @@ class Suite:
                 ends = wilson(score, float(tasks.n[0]) / k, normal_quantile(level))
                 alone = (*ends, "wilson on n / k")
             variance = None if tasks.variances is None else float(tasks.variances[0])
-            one = one_task((score, failure), variance, alone, level)
+            one = single_task((score, failure), variance, alone, level)
             return one._replace(n_tasks=self.n.size)
         return self.mean(k, tasks)
 
@@ -171,7 +171,7 @@ def unknown(n_tasks: int, n_tasks_used: int, confidence_level: float) -> Estimat
     )
 
 
-def one_task(
+def single_task(
     chances: tuple[float, float],
     variance: float | None,
     alone: tuple[float, float, str],
