@@ -333,7 +333,7 @@ def report_on(
         "n_cases": tasks.sizes.tolist(),
         "pass_at_k": (
             tuple(
-                PassAtK(k=k, **estimate._asdict())
+                PassAtK(k=k, **estimate)
                 for k, estimate in zip(
                     ks,
                     estimate_suite(Suite(n, confidence_level, insufficient), c, ks),
@@ -443,7 +443,7 @@ def _case_estimates(
     """Yield pass@k of each case, made once for each distinct (n, c): there are few."""
     made = {
         (n, c): tuple(
-            PassAtK(k=k, **estimate_task(n, c, k, confidence_level, insufficient)._asdict())
+            PassAtK(k=k, **estimate_task(n, c, k, confidence_level, insufficient))
             for k in ks
             if k <= n or insufficient == "nan"
         )

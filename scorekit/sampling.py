@@ -373,7 +373,7 @@ def best_at_k(
     suite = Suite(n, level, insufficient, codes, single, "n_samples of scores")
     used: list[int] = suite.used(k).tolist()
     found = best([tasks[i] for i in used], k)
-    return BestAtK(k=k, **suite.estimate(k, found)._asdict())
+    return BestAtK(k=k, **suite.estimate(k, found))
 
 
 MAX_K_OF_G_PASS = 1000
@@ -456,7 +456,7 @@ def g_pass_at_k(
         ends = wilson(c_one / n_one, n_one, normal_quantile(level))
         alone = carry_through_binomial(ends, k, needed)
     found = suite.estimate(k, g_pass(n[used], c[used], k, needed), alone)
-    return GPassAtK(k=k, tau=tau, n_needed=needed, **found._asdict())
+    return GPassAtK(k=k, tau=tau, n_needed=needed, **found)
 
 
 MOST_VOTES = 256
@@ -532,7 +532,7 @@ def majority_at_k(
     suite = Suite(n, level, insufficient, codes, single, "n_samples of answers")
     used: list[int] = suite.used(k).tolist()
     found = majority([tasks[i] for i in used], k)
-    return MajorityAtK(k=k, **suite.estimate(k, found)._asdict())
+    return MajorityAtK(k=k, **suite.estimate(k, found))
 
 
 MAX_K_EXTRAPOLATED = 100_000
@@ -672,7 +672,7 @@ def _estimate_passes(
         _check_codes(clusters, None)
         one = _check_counts(*counts)
         found = [estimate_task(*one, size, level, insufficient, all_pass=all_pass) for size in ks]
-    results = [kind(k=size, **each._asdict()) for size, each in zip(ks, found, strict=True)]
+    results = [kind(k=size, **each) for size, each in zip(ks, found, strict=True)]
     return tuple(results) if several else results[0]
 
 

@@ -58,7 +58,7 @@ def estimate_suite(
         if k not in tasks:
             i = int((n >= k).argmax())
             one = _pass_of_one(int(n[i]), int(c[i]), k, level, all_pass=all_pass)
-            return one._replace(n_tasks=n.size)
+            return {**one, "n_tasks": n.size}
         some, none = tasks[k].scores, tasks[k].failures
         return suite.mean(
             k, tasks[k]._replace(scores=none, failures=some) if all_pass else tasks[k]

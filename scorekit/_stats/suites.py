@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn, TypedDict
 
 import attrs
 import numpy as np
@@ -37,7 +37,7 @@ class PerTask(NamedTuple):
     """Tasks that each entry stands for; None where each is one."""
 
 
-class Estimate(NamedTuple):
+class Estimate(TypedDict):
     """What all records of estimates have in common, but *k*."""
 
     score: float
@@ -89,8 +89,7 @@ class Suite:
                 ends = wilson(score, float(tasks.n[0]) / k, normal_quantile(level))
                 alone = (*ends, "wilson on n / k")
             variance = None if tasks.variances is None else float(tasks.variances[0])
-            one = single_task((score, failure), variance, alone, level)
-            return one._replace(n_tasks=self.n.size)
+            return single_task((score, failure), variance, alone, level, n_tasks=self.n.size)
         return self.mean(k, tasks)
 
     def mean(self, k: int, tasks: PerTask) -> Estimate:
@@ -176,6 +175,8 @@ def single_task(
     variance: float | None,
     alone: tuple[float, float, str],
     confidence_level: float,
+    *,
+    n_tasks: int = 1,
 ) -> Estimate:
     """Return the estimate for a single task, its interval widened to hold the score."""
     score, failure = chances
@@ -183,7 +184,7 @@ def single_task(
     return Estimate(
         score=score,
         failure=failure,
-        n_tasks=1,
+        n_tasks=n_tasks,
         n_tasks_used=1,
         stderr=None,
         stderr_same_tasks=None if variance is None else math.sqrt(max(variance, 0.0)),
