@@ -8,11 +8,12 @@ import attrs
 from sqlglot import exp
 
 from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.names import CASE_MATTERS, check_size
+from scorekit._sql.prove.names import CASE_MATTERS
 from scorekit._sql.prove.resolution import Resolved, resolve
 from scorekit._sql.prove.rewrites import normalized
 from scorekit._sql.prove.selects import flat_set_operation
 from scorekit._sql.prove.terms import Select, Term, UnsupportedError, with_canonical_names
+from scorekit._sql.prove.trees import check_tree
 from scorekit._sql.schema import SqlSchema
 
 
@@ -68,7 +69,7 @@ def canonical(
     """Return the canonical form of a query whose rows are determined."""
     known = Known(schema, dialect)
     query = resolve(tree, known)
-    if not query.determined:
+    if not query.findings.determined:
         raise UnsupportedError
     return _canonical(query, known, semantics, ordered=ordered)
 
@@ -85,9 +86,9 @@ def _proof(
     ordered = all(query.order for query in queries)
     extra = {UNORDERED} if any(query.order for query in queries) and not ordered else set[str]()
     if queries[0] == queries[1]:
-        if not queries[0].determined:
+        if not queries[0].findings.determined:
             extra.add(ALIKE)
-    elif all(query.determined for query in queries):
+    elif all(query.findings.determined for query in queries):
         forms = [
             _canonical(query, one, semantics, ordered=ordered)
             for query, one in zip(queries, known, strict=True)
@@ -126,7 +127,7 @@ def _as_set(term: Term) -> Term:
 
 def _spelled(node: exp.Expr, dialect: str | None) -> object:
     """Return a syntax tree without the case of names that are not quoted."""
-    check_size(node)
+    check_tree(node)
     return _spelling(node, folding=dialect not in CASE_MATTERS)
 
 

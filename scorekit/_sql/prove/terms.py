@@ -126,6 +126,13 @@ def looks_at(term: Term, keys: Collection[Term], exact: Collection[Term]) -> boo
     return all(looks_at(arg, keys, exact) for arg in term.args)
 
 
+def outputs_of(query: Term) -> tuple[Term, ...]:
+    """Return the outputs of a query; of a set operation those of its first arm."""
+    while query.op != "select":
+        query = query.args[0]
+    return Select.of(query).outputs
+
+
 def sources(term: Term) -> frozenset[Term]:
     """Return the tables that *term* defines or refers to."""
     return frozenset(node for node in walk(term) if node.op == "src")
