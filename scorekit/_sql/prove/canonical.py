@@ -134,8 +134,11 @@ def _spelled(node: exp.Expr, dialect: str | None) -> object:
 def _spelling(value: object, *, folding: bool) -> object:
     if isinstance(value, exp.Identifier):
         text: str = value.this
-        quoted = bool(value.args.get("quoted"))
-        return text.lower() if folding and text.isascii() and not quoted else text, quoted
+        marks = tuple(sorted(key for key, mark in value.args.items() if mark is True))
+        return (
+            text.lower() if folding and text.isascii() and "quoted" not in marks else text,
+            marks,
+        )
     if isinstance(value, exp.Expr):
         parts = tuple(
             (key, _spelling(part, folding=folding))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
 import attrs
 from sqlglot import exp
@@ -97,6 +97,8 @@ _OPS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "like", exp.Glob
 
 _INT_DIGITS = 18
 
+SINGLE: Final = "no column holds a row of several values"
+
 
 class ExpressionReader:
     """Reads expressions; the queries in them are read by *read_query*."""
@@ -143,7 +145,7 @@ class ExpressionReader:
             )
             return Term(type(node).__name__.lower() if commutes else "plus", "", operands)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-            return Term("isnull", "", (self.read(node.this, scope),))
+            return self._null_test(node, scope)
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             this, low, high = (self.read(node.args[key], scope) for key in ("this", "low", "high"))
             return Term("between", "", (this, low, high))
@@ -176,9 +178,15 @@ class ExpressionReader:
 
     def _comparison(self, node: exp.Expr, scope: Scope) -> Term:
         op = _COMPARISON_OPS[type(node)]
-        if isinstance(node.expression, (exp.Tuple, exp.Any, exp.All)) or isinstance(
-            node.this, exp.Tuple
-        ):
+        quantified = isinstance(node.expression, (exp.Any, exp.All))
+        if isinstance(node.this, exp.Tuple) or isinstance(node.expression, exp.Tuple):
+            return self.generic(node, scope)
+        if quantified and isinstance(node.expression.this, exp.Query):
+            if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+                return self._member(node.this, node.expression.this, scope)
+            if isinstance(node, exp.NEQ) and isinstance(node.expression, exp.All):
+                return Term("not", "", (self._member(node.this, node.expression.this, scope),))
+        if quantified:
             return self.generic(node, scope)
         left = self.read(node.this, scope)
         right = self.read(node.expression, scope)
@@ -187,20 +195,41 @@ class ExpressionReader:
         kind = "may be NaN" if self._dialect in _NOT_A_NUMBER else ""
         return Term(op, kind, (left, right))
 
+    def _null_test(self, node: exp.Is, scope: Scope) -> Term:
+        """
+        Read ``IS NULL`` and, where it is no NOT of that, ``IS NOT NULL``.
+
+        They differ of a row of values: PostgreSQL asks whether none of the values is NULL.
+        """
+        check_parts(node, frozenset({"this", "expression", "negate"}))
+        if isinstance(node.this, exp.Tuple):
+            return self.generic(node, scope)
+        this = self.read(node.this, scope)
+        if not node.args.get("negate"):
+            return Term("isnull", "", (this,))
+        if self._known.kind(this) == "unknown":
+            self._known.assumptions.add(SINGLE)
+        return Term("not", "", (Term("isnull", "", (this,)),))
+
     def _in(self, node: exp.In, scope: Scope) -> Term:
         check_parts(node, frozenset({"this", "expressions", "query"}))
         if isinstance(node.this, exp.Tuple):
             return self.generic(node, scope)
-        this = self.read(node.this, scope)
         query = node.args.get("query")
         if query is not None:
-            if isinstance(query.this, exp.Subquery):
-                raise UnsupportedError  # in double brackets it is a value, not a set of them
-            return Term("in", "", (this, self._query(query, scope, width=1)))
+            return self._member(node.this, query, scope)
+        this = self.read(node.this, scope)
         values = tuple(self.read(value, scope) for value in node.expressions)
         if not values:
             raise UnsupportedError
         return Term("among", "", (this, *values))
+
+    def _member(self, this: exp.Expr, query: exp.Expr, scope: Scope) -> Term:
+        """Read ``x IN (SELECT ...)``, which ``x = ANY (SELECT ...)`` is another word for."""
+        value = self.read(this, scope)
+        if isinstance(query.this, exp.Subquery):
+            raise UnsupportedError  # in double brackets it is a value, not a set of them
+        return Term("in", "", (value, self._query(query, scope, width=1)))
 
     def _scalar(self, node: exp.Expr, scope: Scope) -> Term:
         """Resolve a subquery that stands for a value, whose row is determined if it is alone."""
@@ -254,7 +283,10 @@ class ExpressionReader:
             raise UnsupportedError
         if not isinstance(node, _PURE):
             self._findings.determined = False
-        negated = type(node) in _OPS and node.args.get("negate") is True
+        # NOT LIKE ANY asks whether any pattern does not match: no NOT of LIKE ANY
+        simple = not isinstance(node.args.get("expression"), (exp.Any, exp.All))
+        op = _OPS.get(type(node), "fn") if simple else "fn"
+        negated = op == "like" and node.args.get("negate") is True
         flags: list[str] = [type(node).__name__]
         args: list[Term] = []
         for key, value in sorted(node.args.items()):
@@ -269,7 +301,10 @@ class ExpressionReader:
                 args.append(Term("part", key, parts))
             elif value is not None and value is not False and (key, negated) != ("negate", True):
                 flags.append(f"{key}={value}")
-        term = Term(_OPS.get(type(node), "fn"), " ".join(flags), tuple(args))
+        if isinstance(node.this, (exp.Like, exp.ILike)) and args[-1].args[0].op == "not":
+            # a NOT LIKE b ESCAPE c is parsed as (a NOT LIKE b) ESCAPE c
+            args[-1], negated = args[-1]._replace(args=args[-1].args[0].args), True
+        term = Term(op, " ".join(flags), tuple(args))
         return Term("not", "", (term,)) if negated else term
 
     def _operand(self, node: exp.Expr, scope: Scope) -> Term:

@@ -131,6 +131,8 @@ class Names:
         if not isinstance(identifier, exp.Identifier):
             raise UnsupportedError
         text: str = identifier.this
+        if identifier.args.get("temporary") or identifier.args.get("global_"):
+            raise UnsupportedError  # T-SQL's #name is another table than name, and than ##name
         if not text.isascii():
             return text
         if self.dialect in CASE_MATTERS:  # tables: as written, which is the safe side

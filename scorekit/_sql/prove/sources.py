@@ -27,8 +27,8 @@ class FromReader:
         self._names, self._findings = names, findings
         self._read_expression, self._read_query = read_expression, read_query
         self._n_sources = 0
-        self._first_use: dict[int, Term] = {}
-        """The table that each common table expression became first."""
+        self._first_use: dict[int, tuple[exp.Expr, Term]] = {}
+        """By its tree, the table that each common table expression became first."""
 
     def definitions(self, tree: exp.Expr, outer: Scope | None, ctes: Ctes) -> Ctes:
         """Return the common table expressions that *tree* may name."""
@@ -169,7 +169,7 @@ class FromReader:
     def _common_table(self, cte: Cte, alias: str, columns: tuple[str, ...], scope: Scope) -> Term:
         query = self._read_query(cte.tree, cte.scope, cte.ctes)
         term = self._derived(query, alias, columns or cte.columns, scope)
-        first = self._first_use.setdefault(id(cte.tree), term.args[0])
+        _, first = self._first_use.setdefault(id(cte.tree), (cte.tree, term.args[0]))
         if first != term.args[0]:
             self._findings.shared.append((term.args[0], first))
         return term
