@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from scorekit._sql.parsing import parse
 from scorekit._sql.prove.canonical import ALIKE, UNORDERED, Proof, canonical, prove
-from scorekit._sql.prove.expressions import SINGLE
+from scorekit._sql.prove.expressions import NO_ROW_VALUES
 from scorekit._sql.prove.terms import UnsupportedError
 from scorekit._sql.schema import SqlSchema, read_schema
 
@@ -384,7 +384,7 @@ def test_dialects(dialect: str | None, first: str, second: str, proved: bool) ->
 def test_a_column_of_rows_is_assumed_away() -> None:
     """PostgreSQL's IS NOT NULL is no NOT of IS NULL for a column whose values are rows."""
     pair_ = "SELECT age IS NOT NULL FROM users", "SELECT NOT age IS NULL FROM users"
-    assert _prove(*pair_, dialect="postgres") == Proof((SINGLE,))
+    assert _prove(*pair_, dialect="postgres") == Proof((NO_ROW_VALUES,))
     assert _prove(*pair_, "columns", dialect="postgres") == Proof()
 
 

@@ -97,7 +97,7 @@ _OPS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "like", exp.Glob
 
 _INT_DIGITS = 18
 
-SINGLE: Final = "no column holds a row of several values"
+NO_ROW_VALUES: Final = "no column holds a row of several values"
 
 
 class ExpressionReader:
@@ -208,7 +208,7 @@ class ExpressionReader:
         if not node.args.get("negate"):
             return Term("isnull", "", (this,))
         if self._known.kind(this) == "unknown":
-            self._known.assumptions.add(SINGLE)
+            self._known.assumptions.add(NO_ROW_VALUES)
         return Term("not", "", (Term("isnull", "", (this,)),))
 
     def _in(self, node: exp.In, scope: Scope) -> Term:

@@ -15,7 +15,7 @@ from scorekit._sql.refute.runnable import cte_names, written_name
 from scorekit._sql.schema import Column, SqlSchema
 
 
-class Known(NamedTuple):
+class TablesRead(NamedTuple):
     """The tables of two queries, under the names that they have in the sandbox."""
 
     tables: dict[str, tuple[Column, ...]]
@@ -26,7 +26,7 @@ class Known(NamedTuple):
     links: tuple[Link, ...] = ()
 
 
-def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hints) -> Known:
+def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hints) -> TablesRead:
     """
     Return what is known of the tables that queries read.
 
@@ -52,7 +52,7 @@ def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hint
     else:
         tables = _inferred(trees, names, keys, told)
     links = _links(schema, last, tables, keys) if schema else ()
-    return Known(tables, keys, names, _assumptions(tables, keys, given=given), links)
+    return TablesRead(tables, keys, names, _assumptions(tables, keys, given=given), links)
 
 
 def _links(
