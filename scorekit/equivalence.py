@@ -187,11 +187,19 @@ def sql_equivalence(
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     if pair.first == pair.second:
         return SqlEquivalence(verdict="proved", reason="the queries are identical")
-    proof = prove(pair.first, pair.second, schema=known, dialect=named, semantics=semantics)
+    proof = prove(
+        pair.first,
+        pair.second,
+        schema=known,
+        dialect=named,
+        semantics=semantics,
+        column_order=column_order,
+    )
     if proof is not None:
+        order = ", with its columns in another order" if proof.reordered else ""
         return SqlEquivalence(
             verdict="proved",
-            reason="both queries have the same canonical form",
+            reason=f"both queries have the same canonical form{order}",
             assumptions=proof.assumptions,
         )
     found = refute(
@@ -201,6 +209,7 @@ def sql_equivalence(
         dialect=named,
         same=same,
         ordered=row_order == "auto",
+        any_columns=column_order == "ignored",
         n_databases=count,
         seed=number,
     )

@@ -178,7 +178,6 @@ class _QueryReader:
         return Query(Term("limited", "", (query.term, order, *bounds)), query.names)
 
     def _outputs(self, tree: exp.Select, scope: Scope) -> tuple[tuple[Term, ...], tuple[str, ...]]:
-        scope = attrs.evolve(scope, aliases={})
         found: list[tuple[str, Term]] = []
         for node in tree.expressions:
             if isinstance(node, exp.Star):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from itertools import permutations, product
+from itertools import islice, permutations, product
 from typing import Final, NamedTuple
 
 
@@ -29,7 +29,8 @@ MAX_STEPS: Final = 40_000
 """Terms visited for one query before it is given up."""
 
 MAX_PERMUTATIONS: Final = 24
-"""Ways to name the tables of one SELECT that are tried where nothing tells them apart."""
+"""Ways to name the tables of one SELECT, or to order the columns of a query, that are tried where
+nothing tells them apart."""
 
 TRUE, FALSE, NULL, NONE = Term("true"), Term("false"), Term("null"), Term("none")
 
@@ -212,6 +213,44 @@ def _idempotent(term: Term) -> Term:
     return term
 
 
+def arrangements(
+    query: Term, names: Mapping[Term, str], steps: Steps
+) -> Iterator[tuple[Term, tuple[int, ...]]]:
+    """
+    Yield *query* with its columns in the order of how they are computed, and where each stood.
+
+    Those that are computed alike come in at most `MAX_PERMUTATIONS` orders.  *names* are those of
+    the base tables.
+    """
+    arms = _arms(query)
+    width = len(arms[0].outputs)
+    stars = any(output.op == "star" for arm in arms for output in arm.outputs)
+    if (stars and len(arms) > 1) or any(len(arm.outputs) != width for arm in arms):
+        raise UnsupportedError  # which columns meet, only the tables tell
+    colours = {source: Term("src", name) for source, name in names.items()}
+    seen = [sorted(coloured(arm.outputs[i], colours, steps) for arm in arms) for i in range(width)]
+    groups: dict[tuple[Term, ...], list[int]] = {}
+    for i in sorted(range(width), key=seen.__getitem__):
+        groups.setdefault(tuple(seen[i]), []).append(i)
+    choices = product(*map(permutations, groups.values()))
+    for choice in islice(choices, MAX_PERMUTATIONS):
+        places = tuple(i for group in choice for i in group)
+        yield _arranged(query, places), places
+
+
+def _arms(query: Term) -> list[Select]:
+    if query.op == "select":
+        return [Select.of(query)]
+    return [arm for part in query.args for arm in _arms(part)]
+
+
+def _arranged(query: Term, places: tuple[int, ...]) -> Term:
+    if query.op == "select":
+        select = Select.of(query)
+        return select._replace(outputs=tuple(select.outputs[i] for i in places)).term()
+    return query._replace(args=tuple(_arranged(arm, places) for arm in query.args))
+
+
 def _namings(select: Term, steps: Steps) -> list[tuple[Term, ...]]:
     """Return the orders of the tables of a SELECT that may be the canonical one."""
     locals_ = local_sources(select.args[0])
@@ -233,13 +272,14 @@ def _namings(select: Term, steps: Steps) -> list[tuple[Term, ...]]:
 
 def _use(select: Term, source: Term, colours: Mapping[Term, Term], steps: Steps) -> Term:
     """Return how *source* is used in a SELECT, whatever the other tables are called."""
-    return _coloured(select, {**colours, source: Term("src", "!me")}, steps)
+    return coloured(select, {**colours, source: Term("src", "!me")}, steps)
 
 
-def _coloured(term: Term, colours: Mapping[Term, Term], steps: Steps) -> Term:
+def coloured(term: Term, colours: Mapping[Term, Term], steps: Steps) -> Term:
+    """Return *term* with its tables replaced by *colours*, and all others by one and the same."""
     steps.take()
     if term.op == "src":
         return colours.get(term) or (term if "." in term.name else Term("src", "!inner"))
     if not term.args:
         return term
-    return ordered(term._replace(args=tuple(_coloured(arg, colours, steps) for arg in term.args)))
+    return ordered(term._replace(args=tuple(coloured(arg, colours, steps) for arg in term.args)))

@@ -198,10 +198,19 @@ def _is_star(node: exp.Expr) -> bool:
 
 
 def _scopes(tree: exp.Expr) -> list[Scope]:
+    """Return the scopes of a query, with names for derived tables that have none."""
+    named = tree.copy()
+    for i, query in enumerate(named.find_all(exp.Subquery)):
+        is_table = isinstance(query.parent, exp.From | exp.Join)
+        if is_table and isinstance(query.this, exp.Query) and not query.alias:
+            query.set("alias", exp.TableAlias(this=exp.to_identifier(f"derived table {i}")))
     try:
-        return traverse_scope(tree)
+        scopes = traverse_scope(named)
+        for scope in scopes:
+            _ = scope.selected_sources  # raises, but only when asked, where two have one name
     except (SqlglotError, RecursionError, KeyError, ValueError, AttributeError) as error:
         raise UnfaithfulError(f"its scopes are unclear: {error}") from None
+    return scopes
 
 
 def _attribute(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
 from typing import Final, NamedTuple, TypeAlias
 
@@ -69,6 +70,7 @@ def refute(
     dialect: str | None,
     same: Same,
     ordered: bool,
+    any_columns: bool,
     n_databases: int,
     seed: int,
 ) -> Difference | NoDifference:
@@ -82,6 +84,7 @@ def refute(
         dialect: Their dialect; None for a difference that several dialects have in common.
         same: Whether two results hold the same rows.
         ordered: Whether the order of results counts where both queries ask for one.
+        any_columns: Whether columns may come in any order.
         n_databases: Databases to try.
         seed: What their rows depend on.
     """
@@ -97,7 +100,8 @@ def refute(
         return NoDifference(str(error))
     with ExitStack() as stack:
         trials = [
-            _Trial(reading, plan, known, same, stack, ordered=ordered) for reading, plan in plans
+            _Trial(reading, plan, known, same, stack, ordered=ordered, any_columns=any_columns)
+            for reading, plan in plans
         ]
         maker = Maker(known.tables, known.keys, told, seed, known.links)
         found = _search(trials, maker, n_databases, known.links)
@@ -152,11 +156,13 @@ class _Trial:
         stack: ExitStack,
         *,
         ordered: bool,
+        any_columns: bool,
     ) -> None:
         self._reading, self._pair, self._known, self.same = reading, pair, known, same
         self._stack = stack
         self._made: Sandbox | None = None
         self._ordered = ordered and all(query.ordered for query in pair)
+        self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
         self._widths: dict[str, int] = {}
 
     @property
@@ -207,7 +213,10 @@ class _Trial:
 
     def order_differs(self) -> bool:
         """Say whether a row must come before another in one result and after it in the other."""
-        orders = [[self._run(q.whole, way) for way in ("ASC", "DESC")] for q in self._pair]
+        orders = [
+            [list(map(self._identity, self._run(q.whole, way))) for way in ("ASC", "DESC")]
+            for q in self._pair
+        ]
         rows = list(dict.fromkeys(orders[0][0]))[:_ROWS_ORDERED]
         places = [[_places(result) for result in results] for results in orders]
         return any(
@@ -219,17 +228,20 @@ class _Trial:
         )
 
 
-def _places(rows: Sequence[ResultRow]) -> dict[ResultRow, tuple[int, int]]:
+def _cells(row: ResultRow) -> Hashable:
+    """Return what is left of a row if its columns may come in any order."""
+    return frozenset(Counter(row).items())
+
+
+def _places(rows: Sequence[Hashable]) -> dict[Hashable, tuple[int, int]]:
     """Return where each row comes first and last."""
-    found: dict[ResultRow, tuple[int, int]] = {}
+    found: dict[Hashable, tuple[int, int]] = {}
     for i, row in enumerate(rows):
         found[row] = (found.get(row, (i, i))[0], i)
     return found
 
 
-def _precedes(
-    first: ResultRow, second: ResultRow, places: dict[ResultRow, tuple[int, int]]
-) -> bool:
+def _precedes(first: Hashable, second: Hashable, places: dict[Hashable, tuple[int, int]]) -> bool:
     if first not in places or second not in places:
         return False
     return places[first][1] < places[second][0]
