@@ -274,10 +274,10 @@ def test_a_name_that_may_be_several_columns_is_none_of_them(unclear: str, clear:
 )
 def test_a_name_of_a_column_and_of_an_output(dialect: str | None, *, proved: bool) -> None:
     """GROUP BY means the column in SQLite and PostgreSQL; elsewhere it is not known which."""
-    pair_ = (f"SELECT -id AS age FROM users u GROUP BY {name}" for name in ("age", "u.age"))
-    assert (_prove(*pair_, "columns", dialect, "set") is not None) is proved
-    double = (f"SELECT {sum_} FROM users, orders" for sum_ in ("id + 1", "1 + id"))
-    assert _prove(*double, "columns", dialect) is None  # it is a column of both
+    head = "SELECT -id AS age FROM users u GROUP BY"
+    assert bool(_prove(f"{head} age", f"{head} u.age", "columns", dialect)) is proved
+    joined = "FROM users, orders"  # which both have the column
+    assert _prove(f"SELECT id + 1 {joined}", f"SELECT 1 + id {joined}", "columns", dialect) is None
 
 
 @pytest.mark.parametrize(
@@ -286,8 +286,8 @@ def test_a_name_of_a_column_and_of_an_output(dialect: str | None, *, proved: boo
 def test_a_query_of_two_columns_is_no_value(query: str) -> None:
     """Engines refuse it, so nothing follows from two ways to write it."""
     for outputs, proved in (("MIN(u.a), MAX(u.b)", False), ("MIN(u.a)", True)):
-        queries = (query.format(f"SELECT {outputs} FROM u{alias}") for alias in ("", " AS u"))
-        assert (_prove(*queries) is not None) is proved
+        first = f"SELECT {outputs} FROM u"
+        assert bool(_prove(query.format(first), query.format(f"{first} AS u"))) is proved
 
 
 @pytest.mark.parametrize("known", [None, "columns"])
@@ -432,6 +432,7 @@ def test_rows_as_sets(first: str, second: str) -> None:
         ("snowflake", "SELECT a NOT IN (SELECT b FROM u) FROM t", "SELECT NOT a IN (SELECT b FROM u) FROM t", True),
         ("snowflake", "SELECT a NOT LIKE 'x' ESCAPE '!' FROM t", "SELECT NOT a LIKE 'x' ESCAPE '!' FROM t", True),
         ("postgres", "SELECT a NOT LIKE 'x' ESCAPE '!' FROM t", "SELECT NOT a LIKE 'x' ESCAPE '!' FROM t", True),
+        ("postgres", "SELECT CAST(a NOT LIKE 'x' AS TEXT) FROM t", "SELECT NOT CAST(a LIKE 'x' AS TEXT) FROM t", False),
         ("postgres", "SELECT a NOT LIKE ANY ('x', 'y') FROM t", "SELECT NOT a LIKE ANY ('x', 'y') FROM t", False),
         ("postgres", "SELECT a NOT LIKE ALL ('x', 'y') FROM t", "SELECT NOT a LIKE ALL ('x', 'y') FROM t", False),
         (None, "SELECT 1 FROM t WHERE NOT a LIKE ANY (SELECT b FROM u)", "SELECT 1 FROM t WHERE a IS NOT NULL AND NOT a LIKE ANY (SELECT b FROM u)", False),

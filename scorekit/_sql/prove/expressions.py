@@ -95,6 +95,8 @@ _OPERANDS = frozenset(
 
 _OPS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "like", exp.Glob: "like"}
 
+_MEMBERSHIPS = ((exp.EQ, exp.Any), (exp.NEQ, exp.All))
+
 _INT_DIGITS = 18
 
 NO_ROW_VALUES: Final = "no column holds a row of several values"
@@ -178,22 +180,25 @@ class ExpressionReader:
 
     def _comparison(self, node: exp.Expr, scope: Scope) -> Term:
         op = _COMPARISON_OPS[type(node)]
-        quantified = isinstance(node.expression, (exp.Any, exp.All))
         if isinstance(node.this, exp.Tuple) or isinstance(node.expression, exp.Tuple):
             return self.generic(node, scope)
-        if quantified and isinstance(node.expression.this, exp.Query):
-            if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
-                return self._member(node.this, node.expression.this, scope)
-            if isinstance(node, exp.NEQ) and isinstance(node.expression, exp.All):
-                return Term("not", "", (self._member(node.this, node.expression.this, scope),))
-        if quantified:
-            return self.generic(node, scope)
+        if isinstance(node.expression, (exp.Any, exp.All)):
+            return self._quantified(node, scope)
         left = self.read(node.this, scope)
         right = self.read(node.expression, scope)
         if self._dialect in _NOT_A_NUMBER and (left == right or op not in ("eq", "ne")):
             return self.generic(node, scope)
         kind = "may be NaN" if self._dialect in _NOT_A_NUMBER else ""
         return Term(op, kind, (left, right))
+
+    def _quantified(self, node: exp.Expr, scope: Scope) -> Term:
+        """``= ANY (SELECT ...)`` is defined as IN, and ``<> ALL (SELECT ...)`` as NOT IN."""
+        quantifier: exp.Expr = node.expression
+        query, kinds = quantifier.this, (type(node), type(quantifier))
+        if not isinstance(query, exp.Query) or kinds not in _MEMBERSHIPS:
+            return self.generic(node, scope)
+        member = self._member(node.this, query, scope)
+        return member if kinds == _MEMBERSHIPS[0] else Term("not", "", (member,))
 
     def _null_test(self, node: exp.Is, scope: Scope) -> Term:
         """
@@ -225,7 +230,7 @@ class ExpressionReader:
         return Term("among", "", (this, *values))
 
     def _member(self, this: exp.Expr, query: exp.Expr, scope: Scope) -> Term:
-        """Read ``x IN (SELECT ...)``, which ``x = ANY (SELECT ...)`` is another word for."""
+        """Read ``x IN (SELECT ...)``."""
         value = self.read(this, scope)
         if isinstance(query.this, exp.Subquery):
             raise UnsupportedError  # in double brackets it is a value, not a set of them
@@ -283,9 +288,9 @@ class ExpressionReader:
             raise UnsupportedError
         if not isinstance(node, _PURE):
             self._findings.determined = False
-        # NOT LIKE ANY asks whether any pattern does not match: no NOT of LIKE ANY
-        simple = not isinstance(node.args.get("expression"), (exp.Any, exp.All))
-        op = _OPS.get(type(node), "fn") if simple else "fn"
+        # NOT LIKE ANY asks whether some pattern does not match, which is no NOT of LIKE ANY.
+        of_several = isinstance(node.args.get("expression"), (exp.Any, exp.All))
+        op = "fn" if of_several else _OPS.get(type(node), "fn")
         negated = op == "like" and node.args.get("negate") is True
         flags: list[str] = [type(node).__name__]
         args: list[Term] = []
@@ -301,8 +306,11 @@ class ExpressionReader:
                 args.append(Term("part", key, parts))
             elif value is not None and value is not False and (key, negated) != ("negate", True):
                 flags.append(f"{key}={value}")
-        if isinstance(node.this, (exp.Like, exp.ILike)) and args[-1].args[0].op == "not":
-            # a NOT LIKE b ESCAPE c is parsed as (a NOT LIKE b) ESCAPE c
+        if (
+            isinstance(node, exp.Escape)
+            and isinstance(node.this, (exp.Like, exp.ILike))
+            and args[-1].args[0].op == "not"
+        ):  # NOT LIKE b ESCAPE c is NOT of LIKE b ESCAPE c, but parsed as (NOT LIKE b) ESCAPE c
             args[-1], negated = args[-1]._replace(args=args[-1].args[0].args), True
         term = Term(op, " ".join(flags), tuple(args))
         return Term("not", "", (term,)) if negated else term
