@@ -106,10 +106,10 @@ def _proof(
             for query, one in zip(queries, known, strict=True)
         ]
         if _named(*normal[0], known[0]) != _named(*normal[1], known[1]):
-            first, second = (
-                _rearranged(*one, own) for one, own in zip(normal, known, strict=True)
-            )
-            reordered = reorder and next(first) in second
+            if not reorder:
+                return None
+            first, second = map(_rearranged, normal, known)
+            reordered = next(first) in second
             if not reordered:
                 return None
     else:
@@ -118,8 +118,9 @@ def _proof(
     return Proof(tuple(sorted(assumptions)), reordered)
 
 
-def _rearranged(term: Term, order: tuple[Term, ...], known: Known) -> Iterator[Term]:
+def _rearranged(normal: tuple[Term, tuple[Term, ...]], known: Known) -> Iterator[Term]:
     """Yield the canonical form with the columns in orders that do not hang on where they stood."""
+    term, order = normal
     for arranged, places in arrangements(term, known.tables, known.steps):
         new = {
             Term("position", str(old)): Term("position", str(place))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from itertools import islice, permutations, product
-from typing import Final, NamedTuple
+from itertools import chain, permutations, product
+from typing import Final, NamedTuple, TypeVar
 
 
 class Term(NamedTuple):
@@ -43,6 +43,8 @@ COMMUTATIVE: Final = frozenset(
 
 IN_ORDER: Final = "in order"
 """Name of a set operation whose operands must stay where they are."""
+
+_T = TypeVar("_T")
 
 
 class Steps:
@@ -219,8 +221,8 @@ def arrangements(
     """
     Yield *query* with its columns in the order of how they are computed, and where each stood.
 
-    Those that are computed alike come in at most `MAX_PERMUTATIONS` orders.  *names* are those of
-    the base tables.
+    Those that are computed alike come in all orders, or one where these are more than
+    `MAX_PERMUTATIONS`.  *names* are those of the base tables.
     """
     arms = _arms(query)
     width = len(arms[0].outputs)
@@ -232,9 +234,7 @@ def arrangements(
     groups: dict[tuple[Term, ...], list[int]] = {}
     for i in sorted(range(width), key=seen.__getitem__):
         groups.setdefault(tuple(seen[i]), []).append(i)
-    choices = product(*map(permutations, groups.values()))
-    for choice in islice(choices, MAX_PERMUTATIONS):
-        places = tuple(i for group in choice for i in group)
+    for places in _orders(list(groups.values())):
         yield _arranged(query, places), places
 
 
@@ -262,12 +262,15 @@ def _namings(select: Term, steps: Steps) -> list[tuple[Term, ...]]:
     groups: dict[Term, list[Term]] = {}
     for source in sorted(locals_, key=lambda source: colours[source]):
         groups.setdefault(colours[source], []).append(source)
-    if math.prod(math.factorial(min(len(group), 9)) for group in groups.values()) > (
-        MAX_PERMUTATIONS
-    ):
-        return [tuple(source for group in groups.values() for source in group)]
-    choices = product(*(permutations(group) for group in groups.values()))
-    return [tuple(source for group in choice for source in group) for choice in choices]
+    return _orders(list(groups.values()))
+
+
+def _orders(groups: list[list[_T]]) -> list[tuple[_T, ...]]:
+    """Return all ways to order what is in each group, or one if they are too many."""
+    n_ways = math.prod(math.factorial(min(len(group), 9)) for group in groups)
+    if n_ways > MAX_PERMUTATIONS:
+        return [tuple(chain.from_iterable(groups))]
+    return [tuple(chain.from_iterable(way)) for way in product(*map(permutations, groups))]
 
 
 def _use(select: Term, source: Term, colours: Mapping[Term, Term], steps: Steps) -> Term:
