@@ -12,7 +12,7 @@ from scorekit._sql.prove.canonical import prove
 from scorekit._sql.refute.faithful import UnfaithfulError
 from scorekit._sql.refute.reading import read_pair
 from scorekit._sql.refute.search import Difference, Same, refute
-from scorekit._sql.rows import Row, Rows, same_bag, same_in_some_column_order, same_set
+from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
 from scorekit._sql.schema import Keys, Schema, read_schema
 from scorekit.errors import one_line
 from scorekit.records import Record
@@ -36,7 +36,7 @@ class TableRows(Record):
 
     def __str__(self) -> str:
         """Return the table on one line."""
-        return f"{self.table}({', '.join(self.columns)}): {_shown(self.rows)}"
+        return f"{self.table}({', '.join(self.columns)}): {_listed(self.rows)}"
 
 
 @attrs.frozen(kw_only=True)
@@ -57,13 +57,13 @@ class Counterexample(Record):
         return "\n".join(
             [
                 *map(str, self.tables),
-                f"The first query returns{order}: {_shown(self.rows_of_a)}",
-                f"The second query returns{order}: {_shown(self.rows_of_b)}",
+                f"The first query returns{order}: {_listed(self.rows_of_a)}",
+                f"The second query returns{order}: {_listed(self.rows_of_b)}",
             ]
         )
 
 
-def _shown(rows: tuple[tuple[str, ...], ...]) -> str:
+def _listed(rows: tuple[tuple[str, ...], ...]) -> str:
     listed = [f"({', '.join(row)})" for row in rows[:_ROWS_SHOWN]]
     if len(rows) > _ROWS_SHOWN:
         listed.append(f"and {len(rows) - _ROWS_SHOWN} more")
@@ -187,11 +187,19 @@ def sql_equivalence(
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     if pair.first == pair.second:
         return SqlEquivalence(verdict="proved", reason="the queries are identical")
-    proof = prove(pair.first, pair.second, schema=known, dialect=named, semantics=semantics)
+    proof = prove(
+        pair.first,
+        pair.second,
+        schema=known,
+        dialect=named,
+        semantics=semantics,
+        column_order=column_order,
+    )
     if proof is not None:
+        order = ", with its columns in another order" if proof.reordered else ""
         return SqlEquivalence(
             verdict="proved",
-            reason="both queries have the same canonical form",
+            reason=f"both queries have the same canonical form{order}",
             assumptions=proof.assumptions,
         )
     found = refute(
@@ -201,6 +209,7 @@ def sql_equivalence(
         dialect=named,
         same=same,
         ordered=row_order == "auto",
+        any_columns=column_order == "ignored",
         n_databases=count,
         seed=number,
     )
@@ -243,11 +252,11 @@ def _counterexample(found: Difference) -> Counterexample:
     )
 
 
-def _literals(rows: tuple[Row, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(map(_literal, row)) for row in rows)
+def _literals(rows: tuple[ResultRow, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(_written, row)) for row in rows)
 
 
-def _literal(cell: object) -> str:
+def _written(cell: object) -> str:
     if cell is None:
         return "NULL"
     if isinstance(cell, bytes):

@@ -11,7 +11,7 @@ import attrs
 from scorekit._core.checks import check_choice, check_flag, check_number, is_ordered
 from scorekit._sql.rows import (
     NAN,
-    Row,
+    ResultRow,
     Rows,
     plain,
     same_bag,
@@ -147,11 +147,11 @@ def result_accuracy(
 _PLAIN: Final = frozenset({int, str, bytes, bool, type(None)})
 
 
-def _checked(name: str, rows: object) -> list[Row]:
+def _checked(name: str, rows: object) -> list[ResultRow]:
     if not is_ordered(rows):
         hint = " (pandas: frame.values, polars: frame.rows())" if hasattr(rows, "columns") else ""
         refuse(name, f"a sequence of rows{hint}", rows, TypeError)
-    checked: list[Row] = []
+    checked: list[ResultRow] = []
     for i, row in enumerate(rows):
         cells = _cells(f"{name}[{i}]", row)
         try:
@@ -277,7 +277,7 @@ def _defog(generated: Rows, expected: Rows, in_order: bool) -> bool:  # noqa: FB
     return a == b if in_order else set(a) == set(b)
 
 
-def _defog_row(row: Row) -> Row:
+def _defog_row(row: ResultRow) -> ResultRow:
     return tuple(_DEFOG_NULL if cell is None or cell is NAN else cell for cell in row)
 
 

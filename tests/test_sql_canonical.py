@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from scorekit._sql.parsing import parse
 from scorekit._sql.prove.canonical import ALIKE, UNORDERED, Proof, canonical, prove
+from scorekit._sql.prove.expressions import NO_ROW_VALUES
 from scorekit._sql.prove.terms import UnsupportedError
 from scorekit._sql.schema import SqlSchema, read_schema
 
@@ -69,6 +70,8 @@ EQUAL = [
     ("keys", "SELECT age FROM users WHERE id IS NOT NULL", "SELECT age FROM users"),
     # values
     ("none", "SELECT a + 2 * 3 FROM t", "SELECT 6 + a FROM t"),
+    ("none", "SELECT 2147483646 + 1", "SELECT 2147483647"),
+    ("none", "SELECT 1073741823 * 2", "SELECT 2147483646"),
     ("none", "SELECT IIF(a = 1, 'x', NULL) FROM t", "SELECT CASE a WHEN 1 THEN 'x' END FROM t"),
     ("none", "SELECT CASE WHEN 1 = 2 THEN 3 WHEN a THEN 4 END FROM t", "SELECT CASE WHEN a THEN 4 END FROM t"),
     ("none", "SELECT IFNULL(a, 0) FROM t", "SELECT COALESCE(a, 0) FROM t"),
@@ -79,17 +82,27 @@ EQUAL = [
     ("none", "SELECT a, b FROM t GROUP BY 2, a", "SELECT DISTINCT a, b FROM t"),
     ("none", "SELECT DISTINCT a, COUNT(*) FROM t GROUP BY a", "SELECT a, COUNT(*) FROM t GROUP BY a, 'x'"),
     ("none", "SELECT a, MAX(b) FROM t GROUP BY a HAVING a > 1 AND MAX(b) > 2", "SELECT a, MAX(b) FROM t WHERE a > 1 GROUP BY a HAVING MAX(b) > 2"),
+    ("columns", "SELECT -id AS age, COUNT(*) FROM users GROUP BY age", "SELECT -id, COUNT(*) FROM users GROUP BY users.age"),
     ("keys", "SELECT DISTINCT id, name FROM users", "SELECT id, name FROM users"),
     ("keys", "SELECT id, COUNT(*) FROM users GROUP BY id, name", "SELECT id, COUNT(*) FROM users GROUP BY id"),
     ("keys", "SELECT name, city FROM users GROUP BY id", "SELECT name, city FROM users GROUP BY id, name, city"),
     # joins
     ("none", "SELECT a.x FROM a JOIN b ON a.i = b.i WHERE b.y = 1", "SELECT a.x FROM b, a WHERE b.y = 1 AND b.i = a.i"),
     ("none", "SELECT a.x FROM a JOIN b USING (i)", "SELECT a.x FROM a JOIN b ON a.i = b.i"),
+    ("none", "SELECT a.x FROM a JOIN b USING (i) JOIN c USING (i)", "SELECT a.x FROM a JOIN b ON a.i = b.i JOIN c ON a.i = c.i"),
+    ("none", "SELECT a.x FROM a LEFT JOIN b USING (i) JOIN c USING (i)", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i JOIN c ON a.i = c.i"),
+    ("columns", "SELECT u.age FROM orders o JOIN users u USING (id) JOIN orders p USING (uid)", "SELECT u.age FROM orders o JOIN users u ON o.id = u.id JOIN orders p ON o.uid = p.uid"),
     ("columns", "SELECT u.age FROM users u NATURAL JOIN orders o", "SELECT u.age FROM users u JOIN orders o ON o.id = u.id"),
     ("none", "SELECT a.x, b.y FROM a LEFT JOIN b ON a.i = b.i", "SELECT a.x, b.y FROM b RIGHT OUTER JOIN a ON b.i = a.i"),
     ("none", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i LEFT JOIN c ON c.j = a.j", "SELECT a.x FROM a LEFT JOIN c ON a.j = c.j LEFT JOIN b ON b.i = a.i"),
     ("none", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i JOIN c ON c.j = a.j", "SELECT a.x FROM c JOIN a ON a.j = c.j LEFT JOIN b ON b.i = a.i"),
     ("none", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i WHERE b.y > 1", "SELECT a.x FROM a JOIN b ON a.i = b.i WHERE b.y > 1"),
+    ("none", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i WHERE b.y IN (1, 2)", "SELECT a.x FROM a JOIN b ON a.i = b.i WHERE b.y IN (1, 2)"),
+    ("none", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i WHERE b.y IN (a.x, 2)", "SELECT a.x FROM a JOIN b ON a.i = b.i WHERE b.y IN (a.x, 2)"),
+    ("none", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i WHERE b.y LIKE 'x%'", "SELECT a.x FROM a JOIN b ON a.i = b.i WHERE b.y LIKE 'x%'"),
+    ("none", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i WHERE b.y NOT LIKE 'x%'", "SELECT a.x FROM a JOIN b ON a.i = b.i WHERE b.y NOT LIKE 'x%'"),
+    ("none", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i WHERE b.y IS NOT NULL", "SELECT a.x FROM a JOIN b ON a.i = b.i WHERE b.y IS NOT NULL"),
+    ("none", "SELECT a.x FROM a LEFT JOIN b ON a.i = b.i WHERE b.y = 1 OR b.y + 1 = 3", "SELECT a.x FROM a JOIN b ON a.i = b.i WHERE b.y = 1 OR b.y + 1 = 3"),
     ("none", "SELECT a.x FROM a FULL JOIN b ON a.i = b.i", "SELECT a.x FROM b FULL OUTER JOIN a ON a.i = b.i"),
     ("none", "SELECT a.x FROM (a JOIN b ON a.i = b.i)", "SELECT a.x FROM a JOIN b ON a.i = b.i"),
     # subqueries
@@ -97,6 +110,10 @@ EQUAL = [
     ("none", "WITH q(n) AS (SELECT a FROM t), r AS (SELECT n + 1 AS m FROM q) SELECT r.m FROM r", "SELECT 1 + a FROM t"),
     ("none", "SELECT a.x, q.y FROM a LEFT JOIN (SELECT i, y FROM b WHERE z = 1) q ON q.i = a.i", "SELECT a.x, b.y FROM a LEFT JOIN b ON b.i = a.i AND b.z = 1"),
     ("none", "SELECT a FROM (SELECT a FROM t ORDER BY b)", "SELECT a FROM t"),
+    ("none", "SELECT t.a FROM t, (SELECT b FROM u) q", "SELECT t.a FROM u, t"),
+    ("none", "SELECT q.y FROM (SELECT d.y FROM a LEFT JOIN (SELECT i, y + 1 AS y FROM b) d ON d.i = a.i WHERE d.i > 1) q", "SELECT b.y + 1 FROM a JOIN b ON b.i = a.i WHERE b.i > 1"),
+    ("none", "SELECT (SELECT MAX(u.a) + 1 FROM u) FROM t", "SELECT (SELECT 1 + MAX(u.a) FROM u) FROM t"),
+    ("none", "SELECT (SELECT t.a + 1) FROM t", "SELECT (SELECT 1 + t.a) FROM t"),
     ("none", "SELECT q.a, n FROM (SELECT a, COUNT(*) AS n FROM t GROUP BY a) q WHERE n > 1", "SELECT a, COUNT(*) FROM t GROUP BY a HAVING COUNT(*) > 1"),
     ("none", "SELECT b, a FROM (SELECT DISTINCT a, b FROM t) WHERE a = 1", "SELECT DISTINCT b, a FROM t WHERE a = 1"),
     ("none", "SELECT age FROM users WHERE id IN (SELECT uid FROM orders WHERE total = 1)", "SELECT age FROM users u WHERE EXISTS (SELECT * FROM orders WHERE u.id = uid AND total = 1)"),
@@ -146,6 +163,8 @@ DIFFERENT = [
     ("SELECT 0.1 + 0.2", "SELECT 0.3"),
     ("SELECT 1", "SELECT 1.0"),
     ("SELECT 9223372036854775807 + 1", "SELECT 9223372036854775808"),
+    ("SELECT 2147483647 + 1", "SELECT 2147483648"),
+    ("SELECT 1073741824 * 2", "SELECT 2147483648"),
     ("SELECT name || 'a' FROM users", "SELECT 'a' || name FROM users"),
     ("SELECT CASE WHEN age > 1 THEN 1 ELSE 0 END FROM users", "SELECT CASE WHEN NOT age > 1 THEN 0 ELSE 1 END FROM users"),
     ("SELECT COALESCE(age, id) FROM users", "SELECT COALESCE(id, age) FROM users"),
@@ -178,6 +197,7 @@ DIFFERENT = [
     ("SELECT u.age FROM users u LEFT JOIN orders o ON u.id = o.uid LEFT JOIN items i ON i.oid = o.id", "SELECT u.age FROM users u LEFT JOIN items i ON i.oid = u.id LEFT JOIN orders o ON u.id = o.uid"),
     ("SELECT u.age FROM users u FULL JOIN orders o ON u.id = o.uid WHERE u.age = 1", "SELECT u.age FROM users u JOIN orders o ON u.id = o.uid WHERE u.age = 1"),
     ("SELECT u.id FROM users u LEFT JOIN orders o USING (id)", "SELECT o.id FROM users u LEFT JOIN orders o USING (id)"),
+    ("SELECT o.uid FROM users u LEFT JOIN orders o USING (id) JOIN items i USING (id)", "SELECT o.uid FROM users u LEFT JOIN orders o ON u.id = o.id JOIN items i ON o.id = i.id"),
     ("SELECT id FROM users u RIGHT JOIN orders o USING (id)", "SELECT u.id FROM users u RIGHT JOIN orders o USING (id)"),
     # subqueries
     ("SELECT u.age, q.c FROM users u LEFT JOIN (SELECT uid, 1 AS c FROM orders) q ON q.uid = u.id", "SELECT u.age, 1 FROM users u LEFT JOIN orders o ON o.uid = u.id"),
@@ -191,6 +211,9 @@ DIFFERENT = [
     ("SELECT 1 FROM users WHERE EXISTS (SELECT COUNT(*) FROM orders)", "SELECT 1 FROM users WHERE EXISTS (SELECT 1 FROM orders)"),
     ("SELECT (SELECT MAX(total) FROM orders WHERE uid = n) FROM (SELECT COUNT(*) AS n FROM users)", "SELECT (SELECT MAX(total) FROM orders WHERE uid = COUNT(*)) FROM users"),
     ("SELECT 1 FROM users WHERE age = (SELECT total FROM orders, items)", "SELECT 1 FROM users WHERE age = (SELECT total FROM items, orders)"),
+    ("SELECT (SELECT age FROM users UNION ALL SELECT total FROM orders) FROM items", "SELECT (SELECT total FROM orders UNION ALL SELECT age FROM users) FROM items"),
+    ("SELECT (SELECT MAX(id) FROM users GROUP BY age, city) FROM items", "SELECT (SELECT MAX(id) FROM users GROUP BY city, age) FROM items"),
+    ("SELECT (SELECT age FROM users, orders) FROM items", "SELECT (SELECT age FROM orders, users) FROM items"),
     ("WITH RECURSIVE q(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM q WHERE n < 3) SELECT n FROM q", "WITH RECURSIVE q(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM q WHERE 4 > n) SELECT n FROM q"),
     # set operations
     ("SELECT age FROM users UNION SELECT total FROM orders", "SELECT age FROM users UNION ALL SELECT total FROM orders"),
@@ -230,6 +253,43 @@ def test_different_queries_are_not_proved(first: str, second: str) -> None:
         assert _prove(second, first, known) is None
 
 
+@pytest.mark.parametrize(
+    ("unclear", "clear"),
+    [
+        ("SELECT a FROM t, u", "SELECT t.a FROM t, u"),
+        ("SELECT a FROM t, u", "SELECT u.a FROM t, u"),
+        ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE a = 1)", "SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.a = 1)"),
+        ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE a = 1)", "SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t.a = 1)"),
+    ],
+)  # fmt: skip
+def test_a_name_that_may_be_several_columns_is_none_of_them(unclear: str, clear: str) -> None:
+    """Without the columns no table is chosen; the name still equals itself."""
+    assert _prove(unclear, clear) is None
+    assert _prove(clear, unclear) is None
+    assert _prove(unclear, unclear.replace("SELECT", "SELECT DISTINCT", 1), semantics="set")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "proved"), [("sqlite", True), ("postgres", True), ("mysql", False), (None, False)]
+)
+def test_a_name_of_a_column_and_of_an_output(dialect: str | None, *, proved: bool) -> None:
+    """GROUP BY means the column in SQLite and PostgreSQL; elsewhere it is not known which."""
+    head = "SELECT -id AS age FROM users u GROUP BY"
+    assert bool(_prove(f"{head} age", f"{head} u.age", "columns", dialect)) is proved
+    joined = "FROM users, orders"  # which both have the column
+    assert _prove(f"SELECT id + 1 {joined}", f"SELECT 1 + id {joined}", "columns", dialect) is None
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT ({}) FROM t", "SELECT 1 FROM t WHERE a IN ({})", "SELECT a < ({}) FROM t"]
+)
+def test_a_query_of_two_columns_is_no_value(query: str) -> None:
+    """Engines refuse it, so nothing follows from two ways to write it."""
+    for outputs, proved in (("MIN(u.a), MAX(u.b)", False), ("MIN(u.a)", True)):
+        first = f"SELECT {outputs} FROM u"
+        assert bool(_prove(query.format(first), query.format(f"{first} AS u"))) is proved
+
+
 @pytest.mark.parametrize("known", [None, "columns"])
 def test_reference_pairs(known: str | None) -> None:
     """The labelled pairs: nothing unequal is proved, and of the equal all that can be."""
@@ -261,12 +321,12 @@ DATABASES = {
 }
 
 
-@pytest.mark.parametrize("known", _KNOWN[1:])
-def test_most_rewritten_queries_are_proved(known: str) -> None:
+@pytest.mark.parametrize(("known", "n_proved"), [("none", 16), ("columns", 55), ("keys", 55)])
+def test_most_rewritten_queries_are_proved(known: str, n_proved: int) -> None:
     """A query written in two ways is proved; what is not has a LIMIT, or rows left to chance."""
     rng = random.Random(4)
     pairs = [pair(rng, sound=True) for _ in range(60)]
-    assert sum(_prove(*two, known) is not None for two in pairs) >= 48
+    assert sum(_prove(*two, known) is not None for two in pairs) == n_proved
 
 
 @given(PAIRS)
@@ -284,6 +344,7 @@ def test_proofs_do_not_depend_on_the_order(pair_: tuple[str, str, bool]) -> None
         ("SELECT age FROM users ORDER BY 1", "SELECT age FROM users", "none", (UNORDERED,)),
         ("SELECT age FROM users LIMIT 1", "SELECT u.AGE FROM users u LIMIT 1", "none", (ALIKE,)),
         ("DELETE FROM users", "delete from USERS", "none", (ALIKE,)),
+        ("SELECT id a, age a FROM users ORDER BY a", "SELECT id A, age A FROM users ORDER BY A", "none", (ALIKE,)),
         (
             "SELECT * FROM users",
             "SELECT id, name, age, city FROM users",
@@ -309,7 +370,7 @@ def test_proofs_do_not_depend_on_the_order(pair_: tuple[str, str, bool]) -> None
             ("users (id) is a key",),
         ),
     ],
-)
+)  # fmt: skip
 def test_assumptions_are_named(
     first: str, second: str, known: str, assumptions: tuple[str, ...]
 ) -> None:
@@ -342,9 +403,13 @@ def test_rows_as_sets(first: str, second: str) -> None:
         ("snowflake", "SELECT a + 1 AS x, x FROM t", "SELECT 1 + a AS y, x FROM t", False),
         ("sqlite", "SELECT é FROM t", "SELECT É FROM t", False),
         ("mysql", "SELECT A FROM t", "SELECT a FROM t", True),
+        ("postgres", "SELECT a AS x FROM t WHERE x > 1", "SELECT a AS y FROM t WHERE 1 < x", True),
         ("mysql", "SELECT a FROM t", "SELECT a FROM T", False),
         ("mysql", "DELETE FROM t", "DELETE FROM T", False),
         ("tsql", "SELECT a + b FROM t", "SELECT b + a FROM t", False),
+        ("tsql", "SELECT a FROM #t WHERE a > 1", "SELECT a FROM #t WHERE a > 1", True),
+        ("tsql", "SELECT a FROM #t", "SELECT a FROM t", False),
+        ("tsql", "SELECT a FROM #t", "SELECT a FROM ##t", False),
         ("tsql", "SELECT TOP 1 a FROM t", "SELECT TOP 2 a FROM t", False),
         ("tsql", "SELECT a FROM t WHERE x > 1", "SELECT a FROM t WHERE 1 < x", True),
         ("oracle", "SELECT '' IS NULL FROM t", "SELECT 'a' IS NULL FROM t", False),
@@ -353,11 +418,36 @@ def test_rows_as_sets(first: str, second: str) -> None:
         ("postgres", "SELECT DISTINCT ON (a) b FROM t", "SELECT DISTINCT b FROM t", False),
         ("postgres", "SELECT 1 FROM t, u RIGHT JOIN v ON u.a = v.a", "SELECT 1 FROM u, t RIGHT JOIN v ON u.a = v.a", False),
         (None, "SELECT a FROM t WHERE NOT b > 1", "SELECT a FROM t WHERE b <= 1", True),
+        # what parsers of dialects build different trees for, whether the meaning differs or not
+        ("postgres", "SELECT a IS NOT NULL FROM t", "SELECT NOT a IS NULL FROM t", True),
+        ("postgres", "SELECT a IS NOT NULL FROM t", "SELECT a IS NULL FROM t", False),
+        ("postgres", "SELECT a NOTNULL FROM t", "SELECT a ISNULL FROM t", False),
+        ("postgres", "SELECT (a, b) IS NOT NULL FROM t", "SELECT (a, b) IS NULL FROM t", False),
+        ("postgres", "SELECT (a, b) IS NOT NULL FROM t", "SELECT NOT (a, b) IS NULL FROM t", False),
+        ("postgres", "SELECT a = ANY (SELECT b FROM u) FROM t", "SELECT a IN (SELECT b FROM u) FROM t", True),
+        ("postgres", "SELECT a <> ALL (SELECT b FROM u) FROM t", "SELECT a NOT IN (SELECT b FROM u) FROM t", True),
+        ("postgres", "SELECT a <> ANY (SELECT b FROM u) FROM t", "SELECT a NOT IN (SELECT b FROM u) FROM t", False),
+        ("postgres", "SELECT a = ALL (SELECT b FROM u) FROM t", "SELECT a IN (SELECT b FROM u) FROM t", False),
+        ("postgres", "SELECT a = ANY (b) FROM t", "SELECT a = ALL (b) FROM t", False),
+        ("snowflake", "SELECT a NOT IN (SELECT b FROM u) FROM t", "SELECT NOT a IN (SELECT b FROM u) FROM t", True),
+        ("snowflake", "SELECT a NOT LIKE 'x' ESCAPE '!' FROM t", "SELECT NOT a LIKE 'x' ESCAPE '!' FROM t", True),
+        ("postgres", "SELECT a NOT LIKE 'x' ESCAPE '!' FROM t", "SELECT NOT a LIKE 'x' ESCAPE '!' FROM t", True),
+        ("postgres", "SELECT CAST(a NOT LIKE 'x' AS TEXT) FROM t", "SELECT NOT CAST(a LIKE 'x' AS TEXT) FROM t", False),
+        ("postgres", "SELECT a NOT LIKE ANY ('x', 'y') FROM t", "SELECT NOT a LIKE ANY ('x', 'y') FROM t", False),
+        ("postgres", "SELECT a NOT LIKE ALL ('x', 'y') FROM t", "SELECT NOT a LIKE ALL ('x', 'y') FROM t", False),
+        (None, "SELECT 1 FROM t WHERE NOT a LIKE ANY (SELECT b FROM u)", "SELECT 1 FROM t WHERE a IS NOT NULL AND NOT a LIKE ANY (SELECT b FROM u)", False),
     ],
 )  # fmt: skip
 def test_dialects(dialect: str | None, first: str, second: str, proved: bool) -> None:  # noqa: FBT001 - from the table
     """Names, sums, NaN and outer joins follow the dialect, on the safe side."""
     assert (_prove(first, second, dialect=dialect) is not None) is proved
+
+
+def test_a_column_of_rows_is_assumed_away() -> None:
+    """PostgreSQL's IS NOT NULL is no NOT of IS NULL for a column whose values are rows."""
+    pair_ = "SELECT age IS NOT NULL FROM users", "SELECT NOT age IS NULL FROM users"
+    assert _prove(*pair_, dialect="postgres") == Proof((NO_ROW_VALUES,))
+    assert _prove(*pair_, "columns", dialect="postgres") == Proof()
 
 
 @pytest.mark.parametrize(

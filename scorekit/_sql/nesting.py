@@ -57,7 +57,7 @@ _TAILS = frozenset(
 _TAIL_ENDS = frozenset({_T.ON, _T.USING, _T.GT})
 
 # After these the next SELECT begins anew.
-_SET_OPERATIONS = frozenset({_T.UNION, _T.EXCEPT, _T.INTERSECT})
+_SET_WORDS = frozenset({_T.UNION, _T.EXCEPT, _T.INTERSECT})
 _QUANTIFIERS = frozenset({_T.ALL, _T.DISTINCT})
 
 
@@ -96,9 +96,9 @@ def nesting(tokens: Sequence[Token], dialect: Dialect) -> int:  # noqa: C901, PL
             prefixes += last not in _NAME_ENDS
         elif kind in _TAIL_ENDS:
             tails -= tails > 0 and last in _NAME_ENDS
-        elif kind in _QUANTIFIERS and last in _SET_OPERATIONS:
+        elif kind in _QUANTIFIERS and last in _SET_WORDS:
             continue
-        elif kind is _SELECT and last in _SET_OPERATIONS:
+        elif kind is _SELECT and last in _SET_WORDS:
             prefixes = tails = 0
         elif kind in _TAILS or (kind is _LESS and last not in _VALUE_ENDS):
             tails += 1

@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable, Sequence
 from decimal import Decimal
 from typing import Final, TypeAlias
 
-Row: TypeAlias = tuple[Hashable, ...]
-Rows: TypeAlias = Sequence[Row]
+ResultRow: TypeAlias = tuple[Hashable, ...]
+Rows: TypeAlias = Sequence[ResultRow]
 Comparison: TypeAlias = Callable[[Rows, Rows, float], bool]
 
 NAN: Final = "not a number", math.nan
@@ -110,7 +110,7 @@ def same_in_some_column_order(
             return True
         cut = [row[: placed + 1] for row in first]
         fitting: list[_Placing] = []
-        tried: set[Row] = set()
+        tried: set[ResultRow] = set()
         for column in range(width):
             if column in used or columns[column] in tried:
                 continue
@@ -125,26 +125,26 @@ def same_in_some_column_order(
     return False
 
 
-def _close_rows(first: Row, second: Row, tolerance: float) -> bool:
+def _close_rows(first: ResultRow, second: ResultRow, tolerance: float) -> bool:
     return len(first) == len(second) and all(
         close(*cells, tolerance) for cells in zip(first, second, strict=True)
     )
 
 
-def _by_skeleton(rows: list[Row]) -> dict[Row, list[Row]]:
+def _by_skeleton(rows: list[ResultRow]) -> dict[ResultRow, list[ResultRow]]:
     """Group rows by everything but their numbers: only rows of one group can be close."""
-    groups: defaultdict[Row, list[Row]] = defaultdict(list)
+    groups: defaultdict[ResultRow, list[ResultRow]] = defaultdict(list)
     for row in rows:
         skeleton = tuple(_NUMBER if isinstance(cell, int | float) else cell for cell in row)
         groups[skeleton].append(row)
     return groups
 
 
-def _numbers(row: Row) -> list[int | float]:
+def _numbers(row: ResultRow) -> list[int | float]:
     return [cell for cell in row if isinstance(cell, int | float)]
 
 
-def _match(first: list[Row], second: list[Row], tolerance: float) -> bool:
+def _match(first: list[ResultRow], second: list[ResultRow], tolerance: float) -> bool:
     """
     Say whether rows of one skeleton can be paired off, each pair close.
 
@@ -157,7 +157,7 @@ def _match(first: list[Row], second: list[Row], tolerance: float) -> bool:
     return len(a) <= _MATCHED_BY_SEARCH and _match_by_search(a, b, tolerance)
 
 
-def _match_by_search(first: list[Row], second: list[Row], tolerance: float) -> bool:
+def _match_by_search(first: list[ResultRow], second: list[ResultRow], tolerance: float) -> bool:
     import numpy as np
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
@@ -166,7 +166,7 @@ def _match_by_search(first: list[Row], second: list[Row], tolerance: float) -> b
     return bool((maximum_bipartite_matching(csr_array(near)) >= 0).all())
 
 
-def _covers(first: list[Row], second: list[Row], tolerance: float) -> bool:
+def _covers(first: list[ResultRow], second: list[ResultRow], tolerance: float) -> bool:
     """Say whether each of the second rows has a close one among the first."""
     known = set(first)
     return all(

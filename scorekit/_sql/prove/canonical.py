@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, cast
 
 import attrs
 from sqlglot import exp
 
 from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.names import CASE_MATTERS, check_size
+from scorekit._sql.prove.names import CASE_MATTERS
 from scorekit._sql.prove.resolution import Resolved, resolve
 from scorekit._sql.prove.rewrites import normalized
 from scorekit._sql.prove.selects import flat_set_operation
-from scorekit._sql.prove.terms import Select, Term, UnsupportedError, with_canonical_names
+from scorekit._sql.prove.terms import (
+    Select,
+    Term,
+    UnsupportedError,
+    arrangements,
+    with_canonical_names,
+)
+from scorekit._sql.prove.trees import check_tree
 from scorekit._sql.schema import SqlSchema
 
 
@@ -22,6 +30,8 @@ class Proof:
 
     assumptions: tuple[str, ...] = ()
     """Sentences, each of what the proof rests upon; sorted."""
+    reordered: bool = False
+    """Whether the columns are the same in another order."""
 
 
 ALIKE = "the same query gives the same rows each time"
@@ -35,17 +45,20 @@ def prove(
     schema: SqlSchema | None,
     dialect: str | None,
     semantics: Literal["bag", "set"],
+    column_order: Literal["significant", "ignored"] = "significant",
 ) -> Proof | None:
     """
     Prove that two queries are equivalent; None where that was not achieved, whatever the reason.
 
     The rows are compared as bags or sets, column by column and whatever the columns are called,
-    and in order if both queries have an outermost ORDER BY.  Where the tables do not decide the
+    and in order if both queries have an outermost ORDER BY.  If *column_order* is ``"ignored"``,
+    one may have the columns of the other in another order.  Where the tables do not decide the
     rows (LIMIT, the clock, functions that are not known) the queries must say the same word for
     word, except for case, spaces, and what tables and outputs are called.
     """
     try:
-        return _proof(first, second, schema, dialect, semantics)
+        known = Known(schema, dialect), Known(schema, dialect)
+        return _proof((first, second), known, semantics, reorder=column_order == "ignored")
     except (UnsupportedError, RecursionError):
         pass
     except Exception:  # noqa: BLE001 - trees of any origin; without a proof nothing is lost
@@ -68,40 +81,59 @@ def canonical(
     """Return the canonical form of a query whose rows are determined."""
     known = Known(schema, dialect)
     query = resolve(tree, known)
-    if not query.determined:
+    if not query.findings.determined:
         raise UnsupportedError
-    return _canonical(query, known, semantics, ordered=ordered)
+    return _named(*_normal(query, known, semantics, ordered=ordered), known)
 
 
 def _proof(
-    first: exp.Expr,
-    second: exp.Expr,
-    schema: SqlSchema | None,
-    dialect: str | None,
+    trees: tuple[exp.Expr, exp.Expr],
+    known: tuple[Known, Known],
     semantics: Literal["bag", "set"],
+    *,
+    reorder: bool,
 ) -> Proof | None:
-    known = Known(schema, dialect), Known(schema, dialect)
-    queries = resolve(first, known[0]), resolve(second, known[1])
+    queries = resolve(trees[0], known[0]), resolve(trees[1], known[1])
     ordered = all(query.order for query in queries)
     extra = {UNORDERED} if any(query.order for query in queries) and not ordered else set[str]()
+    reordered = False
     if queries[0] == queries[1]:
-        if not queries[0].determined:
+        if not queries[0].findings.determined:
             extra.add(ALIKE)
-    elif all(query.determined for query in queries):
-        forms = [
-            _canonical(query, one, semantics, ordered=ordered)
+    elif all(query.findings.determined for query in queries):
+        normal = [
+            _normal(query, one, semantics, ordered=ordered)
             for query, one in zip(queries, known, strict=True)
         ]
-        if forms[0] != forms[1]:
-            return None
+        if _named(*normal[0], known[0]) != _named(*normal[1], known[1]):
+            if not reorder:
+                return None
+            first, second = map(_rearranged, normal, known)
+            reordered = next(first) in second
+            if not reordered:
+                return None
     else:
         return None
-    return Proof(tuple(sorted(known[0].assumptions | known[1].assumptions | extra)))
+    assumptions = known[0].assumptions | known[1].assumptions | extra
+    return Proof(tuple(sorted(assumptions)), reordered)
 
 
-def _canonical(
+def _rearranged(normal: tuple[Term, tuple[Term, ...]], known: Known) -> Iterator[Term]:
+    """Yield the canonical form with the columns in orders that do not hang on where they stood."""
+    term, order = normal
+    for arranged, places in arrangements(term, known.tables, known.steps):
+        new = {
+            Term("position", str(old)): Term("position", str(place))
+            for place, old in enumerate(places)
+        }
+        moved = tuple(item._replace(args=(new[item.args[0]],)) for item in order)
+        yield _named(arranged, moved, known)
+
+
+def _normal(
     query: Resolved, known: Known, semantics: Literal["bag", "set"], *, ordered: bool
-) -> Term:
+) -> tuple[Term, tuple[Term, ...]]:
+    """Return a query rewritten, and the order of what is no SELECT."""
     term, order = query.term, query.order if ordered else ()
     if semantics == "set":
         term = _as_set(term)
@@ -109,8 +141,10 @@ def _canonical(
         term = Select.of(term)._replace(order=order).term()
         order = ()
     term = normalized(term, known)
-    if semantics == "set":
-        term = _as_set(term)
+    return _as_set(term) if semantics == "set" else term, order
+
+
+def _named(term: Term, order: tuple[Term, ...], known: Known) -> Term:
     term = with_canonical_names(term, known.steps)
     return Term("sorted", "", (term, *order)) if order else term
 
@@ -126,15 +160,18 @@ def _as_set(term: Term) -> Term:
 
 def _spelled(node: exp.Expr, dialect: str | None) -> object:
     """Return a syntax tree without the case of names that are not quoted."""
-    check_size(node)
+    check_tree(node)
     return _spelling(node, folding=dialect not in CASE_MATTERS)
 
 
 def _spelling(value: object, *, folding: bool) -> object:
     if isinstance(value, exp.Identifier):
         text: str = value.this
-        quoted = bool(value.args.get("quoted"))
-        return text.lower() if folding and text.isascii() and not quoted else text, quoted
+        marks = tuple(sorted(key for key, mark in value.args.items() if mark is True))
+        return (
+            text.lower() if folding and text.isascii() and "quoted" not in marks else text,
+            marks,
+        )
     if isinstance(value, exp.Expr):
         parts = tuple(
             (key, _spelling(part, folding=folding))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias, cast
 
+import attrs
 from sqlglot import exp
 
-from scorekit._sql.prove.names import Ctes, Names, Query, Scope, check_parts, outputs_of, parts_of
+from scorekit._sql.prove.names import Ctes, Names, Scope
 from scorekit._sql.prove.terms import (
     NONE,
     NULL,
@@ -14,8 +16,36 @@ from scorekit._sql.prove.terms import (
     Term,
     UnsupportedError,
     has_aggregate,
-    walk,
+    outputs_of,
+    sources,
 )
+from scorekit._sql.prove.trees import check_parts, parts_of
+
+
+class Query(NamedTuple):
+    """A query whose names are resolved, with the names of its outputs."""
+
+    term: Term
+    names: tuple[str, ...]
+    order: tuple[Term, ...] = ()
+
+
+ReadQuery: TypeAlias = Callable[[exp.Expr, "Scope | None", Ctes], Query]
+"""Reads a query inside of another: its tree, the scope around it and what WITH defines there."""
+
+
+@attrs.define
+class Findings:
+    """What reading a query brings to light beside its term."""
+
+    determined: bool
+    """Whether the tables alone decide the rows: no LIMIT, no clock, no unknown function."""
+    orders: list[tuple[Term, ...]] = attrs.Factory(list[tuple[Term, ...]])
+    """Every ORDER BY, also those that do not matter where the rows are determined."""
+    shared: list[tuple[Term, Term]] = attrs.Factory(list[tuple[Term, Term]])
+    """Tables that are the same common table expression as one before them: where the rows are
+    not determined, both have the same."""
+
 
 # Functions of their operands alone, in every dialect.
 _PURE = (
@@ -35,7 +65,7 @@ _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Max: "max",
 }
 
-_COMPARISONS: dict[type[exp.Expr], str] = {
+_COMPARISON_OPS: dict[type[exp.Expr], str] = {
     exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge",
 }  # fmt: skip
 
@@ -65,27 +95,32 @@ _OPERANDS = frozenset(
 
 _OPS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "like", exp.Glob: "like"}
 
+_MEMBERSHIPS = ((exp.EQ, exp.Any), (exp.NEQ, exp.All))
+
 _INT_DIGITS = 18
 
+NO_ROW_VALUES: Final = "no column holds a row of several values"
 
-class Expressions(Names):
-    """Resolves expressions; queries are resolved by what builds on it."""
 
-    def query(self, tree: exp.Expr, outer: Scope | None, ctes: Ctes) -> Query:
-        """Resolve a query inside of an expression."""
-        raise NotImplementedError
+class ExpressionReader:
+    """Reads expressions; the queries in them are read by *read_query*."""
 
-    def expr(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Term:  # noqa: C901, PLR0911, PLR0912 - a branch per kind of node
-        self.known.steps.take()
+    def __init__(self, names: Names, findings: Findings, read_query: ReadQuery) -> None:
+        self._names, self._findings, self._read_query = names, findings, read_query
+        self._known, self._dialect = names.known, names.dialect
+
+    def read(self, node: exp.Expr, scope: Scope) -> Term:  # noqa: C901, PLR0911, PLR0912 - a branch per kind of node
+        """Return an expression as a term."""
+        self._known.steps.take()
         if isinstance(node, exp.Column):
-            return self.column(node, scope)
+            return self._names.column(node, scope)
         if isinstance(node, exp.Paren):
             check_parts(node, frozenset({"this"}))
-            return self.expr(node.this, scope, ctes)
+            return self.read(node.this, scope)
         if isinstance(node, _PLAIN):
             check_parts(node, _OPERANDS)
         if isinstance(node, exp.Literal):
-            empty = node.is_string and not node.this and self.dialect == "oracle"
+            empty = node.is_string and not node.this and self._dialect == "oracle"
             return NULL if empty else _literal(node)
         if isinstance(node, exp.Null):
             return NULL
@@ -93,110 +128,140 @@ class Expressions(Names):
             return Term("true" if node.this else "false")
         if isinstance(node, (exp.And, exp.Or)):
             op = "and" if isinstance(node, exp.And) else "or"
-            parts = [self.expr(part, scope, ctes) for part in _chain(node)]
+            parts = [self.read(part, scope) for part in _chain(node)]
             return Term(op, "", tuple(parts))
         if isinstance(node, exp.Not):
-            return Term("not", "", (self.expr(node.this, scope, ctes),))
-        if type(node) in _COMPARISONS:
-            return self.comparison(node, scope, ctes)
+            return Term("not", "", (self.read(node.this, scope),))
+        if type(node) in _COMPARISON_OPS:
+            return self._comparison(node, scope)
         if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
             number = _literal(node.this)
             if number.op == "int" and number.name != "0":
                 return Term("int", f"-{number.name}")
         if isinstance(node, (exp.Add, exp.Mul)):
-            operands = (self.expr(node.this, scope, ctes), self.expr(node.expression, scope, ctes))
+            operands = (self.read(node.this, scope), self.read(node.expression, scope))
             commutes = (
                 isinstance(node, exp.Mul)
-                or self.dialect in _PLUS_IS_SUM
-                or any(self.is_number(operand) for operand in operands)
+                or self._dialect in _PLUS_IS_SUM
+                or any(self._is_number(operand) for operand in operands)
             )
             return Term(type(node).__name__.lower() if commutes else "plus", "", operands)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-            return Term("isnull", "", (self.expr(node.this, scope, ctes),))
+            return self._null_test(node, scope)
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
-            this, low, high = (
-                self.expr(node.args[key], scope, ctes) for key in ("this", "low", "high")
-            )
+            this, low, high = (self.read(node.args[key], scope) for key in ("this", "low", "high"))
             return Term("between", "", (this, low, high))
         if isinstance(node, exp.In):
-            return self.in_(node, scope, ctes)
+            return self._in(node, scope)
         if isinstance(node, exp.Exists):
             check_parts(node, frozenset({"this"}))
-            return Term("exists", "", (self.query(node.this, scope, ctes).term,))
+            return Term("exists", "", (self._query(node.this, scope),))
         if isinstance(node, (exp.Subquery, exp.Select, exp.SetOperation)):
-            return self.scalar(node, scope, ctes)
+            return self._scalar(node, scope)
         if isinstance(node, (exp.Case, exp.If)):
-            return self.case(node, scope, ctes)
+            return self._case(node, scope)
         if type(node) in _AGGREGATES and not (
             isinstance(node, (exp.Min, exp.Max)) and node.expressions
         ):
-            return self.aggregate(node, scope, ctes)
-        return self.generic(node, scope, ctes)
+            return self._aggregate(node, scope)
+        return self.generic(node, scope)
 
-    def is_number(self, term: Term) -> bool:
+    def _query(self, tree: exp.Expr, scope: Scope, *, width: int | None = None) -> Term:
+        """Read a query inside of an expression, which must have *width* columns if it is given."""
+        term = self._read_query(tree, scope, scope.ctes).term
+        if width is not None and len(outputs_of(term)) != width:
+            raise UnsupportedError
+        return term
+
+    def _is_number(self, term: Term) -> bool:
         if term.op in ("int", "num", "add", "mul"):
             return True
-        return self.known.kind(term) in ("integer", "natural", "number", "real")
+        return self._known.kind(term) in ("integer", "natural", "number", "real")
 
-    def comparison(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Term:
-        op = _COMPARISONS[type(node)]
-        if isinstance(node.expression, (exp.Tuple, exp.Any, exp.All)) or isinstance(
-            node.this, exp.Tuple
-        ):
-            return self.generic(node, scope, ctes)
-        left = self.expr(node.this, scope, ctes)
-        right = self.expr(node.expression, scope, ctes)
-        if self.dialect in _NOT_A_NUMBER and (left == right or op not in ("eq", "ne")):
-            return self.generic(node, scope, ctes)
-        kind = "may be NaN" if self.dialect in _NOT_A_NUMBER else ""
+    def _comparison(self, node: exp.Expr, scope: Scope) -> Term:
+        op = _COMPARISON_OPS[type(node)]
+        if isinstance(node.this, exp.Tuple) or isinstance(node.expression, exp.Tuple):
+            return self.generic(node, scope)
+        if isinstance(node.expression, (exp.Any, exp.All)):
+            return self._quantified(node, scope)
+        left = self.read(node.this, scope)
+        right = self.read(node.expression, scope)
+        if self._dialect in _NOT_A_NUMBER and (left == right or op not in ("eq", "ne")):
+            return self.generic(node, scope)
+        kind = "may be NaN" if self._dialect in _NOT_A_NUMBER else ""
         return Term(op, kind, (left, right))
 
-    def in_(self, node: exp.In, scope: Scope, ctes: Ctes) -> Term:
+    def _quantified(self, node: exp.Expr, scope: Scope) -> Term:
+        """``= ANY (SELECT ...)`` is defined as IN, and ``<> ALL (SELECT ...)`` as NOT IN."""
+        quantifier: exp.Expr = node.expression
+        query, kinds = quantifier.this, (type(node), type(quantifier))
+        if not isinstance(query, exp.Query) or kinds not in _MEMBERSHIPS:
+            return self.generic(node, scope)
+        member = self._member(node.this, query, scope)
+        return member if kinds == _MEMBERSHIPS[0] else Term("not", "", (member,))
+
+    def _null_test(self, node: exp.Is, scope: Scope) -> Term:
+        """
+        Read ``IS NULL`` and, where it is no NOT of that, ``IS NOT NULL``.
+
+        They differ of a row of values: PostgreSQL asks whether none of the values is NULL.
+        """
+        check_parts(node, frozenset({"this", "expression", "negate"}))
+        if isinstance(node.this, exp.Tuple):
+            return self.generic(node, scope)
+        this = self.read(node.this, scope)
+        if not node.args.get("negate"):
+            return Term("isnull", "", (this,))
+        if self._known.kind(this) == "unknown":
+            self._known.assumptions.add(NO_ROW_VALUES)
+        return Term("not", "", (Term("isnull", "", (this,)),))
+
+    def _in(self, node: exp.In, scope: Scope) -> Term:
         check_parts(node, frozenset({"this", "expressions", "query"}))
         if isinstance(node.this, exp.Tuple):
-            return self.generic(node, scope, ctes)
-        this = self.expr(node.this, scope, ctes)
+            return self.generic(node, scope)
         query = node.args.get("query")
         if query is not None:
-            if isinstance(query.this, exp.Subquery):
-                raise UnsupportedError  # in double brackets it is a value, not a set of them
-            found = self.query(query, scope, ctes)
-            if len(outputs_of(found.term)) != 1:
-                raise UnsupportedError
-            return Term("in", "", (this, found.term))
-        values = tuple(self.expr(value, scope, ctes) for value in node.expressions)
+            return self._member(node.this, query, scope)
+        this = self.read(node.this, scope)
+        values = tuple(self.read(value, scope) for value in node.expressions)
         if not values:
             raise UnsupportedError
         return Term("among", "", (this, *values))
 
-    def scalar(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Term:
+    def _member(self, this: exp.Expr, query: exp.Expr, scope: Scope) -> Term:
+        """Read ``x IN (SELECT ...)``."""
+        value = self.read(this, scope)
+        if isinstance(query.this, exp.Subquery):
+            raise UnsupportedError  # in double brackets it is a value, not a set of them
+        return Term("in", "", (value, self._query(query, scope, width=1)))
+
+    def _scalar(self, node: exp.Expr, scope: Scope) -> Term:
         """Resolve a subquery that stands for a value, whose row is determined if it is alone."""
-        term = self.query(node, scope, ctes).term
-        if len(outputs_of(term)) != 1:
-            raise UnsupportedError
+        term = self._query(node, scope, width=1)
         if term.op != "select":
-            self.determined = False
+            self._findings.determined = False
         else:
             select = Select.of(term)
             if select.group != NONE or not (select.aggregates or select.tables == Term("from")):
-                self.determined = False
+                self._findings.determined = False
         return Term("scalar", "", (term,))
 
-    def case(self, node: exp.Case | exp.If, scope: Scope, ctes: Ctes) -> Term:
+    def _case(self, node: exp.Case | exp.If, scope: Scope) -> Term:
         if isinstance(node, exp.If):
             ifs, operand, default = [node], None, node.args.get("false")
         else:
             ifs, operand, default = node.args["ifs"], node.this, node.args.get("default")
         parts: list[Term] = []
         for branch in ifs:
-            condition = self.expr(branch.this, scope, ctes)
+            condition = self.read(branch.this, scope)
             if operand is not None:
-                condition = Term("eq", "", (self.expr(operand, scope, ctes), condition))
-            parts += [condition, self.expr(branch.args["true"], scope, ctes)]
-        parts.append(self.expr(default, scope, ctes) if default is not None else NULL)
+                condition = Term("eq", "", (self.read(operand, scope), condition))
+            parts += [condition, self.read(branch.args["true"], scope)]
+        parts.append(self.read(default, scope) if default is not None else NULL)
         return Term("case", "", tuple(parts))
 
-    def aggregate(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Term:
+    def _aggregate(self, node: exp.Expr, scope: Scope) -> Term:
         if set(parts_of(node)) - {"this", "expressions", "big_int"} or node.expressions:
             raise UnsupportedError
         name, this = _AGGREGATES[type(node)], node.this
@@ -209,44 +274,53 @@ class Expressions(Names):
             if len(this.expressions) != 1:
                 raise UnsupportedError
             name, this = f"{name} distinct", this.expressions[0]
-        term = self.expr(this, scope, ctes)
+        term = self.read(this, scope)
         own = {table.source for table in scope.tables}
-        used = {source for node in walk(term) if node.op == "src" for source in (node,)}
+        used = sources(term)
         if (used and not used & own) or has_aggregate(term):
             raise UnsupportedError  # an aggregate of an outer query
         return Term("agg", name, (term,))
 
-    def generic(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Term:
+    def generic(self, node: exp.Expr, scope: Scope) -> Term:
         """Resolve a node whose meaning is not looked into: equal only to one written alike."""
-        self.known.steps.take()
+        self._known.steps.take()
         if isinstance(node, _OPAQUE):
             raise UnsupportedError
         if not isinstance(node, _PURE):
-            self.determined = False
-        negated = type(node) in _OPS and node.args.get("negate") is True
+            self._findings.determined = False
+        # NOT LIKE ANY asks whether some pattern does not match, which is no NOT of LIKE ANY.
+        of_several = isinstance(node.args.get("expression"), (exp.Any, exp.All))
+        op = "fn" if of_several else _OPS.get(type(node), "fn")
+        negated = op == "like" and node.args.get("negate") is True
         flags: list[str] = [type(node).__name__]
         args: list[Term] = []
         for key, value in sorted(node.args.items()):
             if isinstance(value, exp.Expr):
-                args.append(Term("part", key, (self.operand(value, scope, ctes),)))
+                args.append(Term("part", key, (self._operand(value, scope),)))
             elif isinstance(value, list):
                 items = cast("list[object]", value)
                 nodes = [item for item in items if isinstance(item, exp.Expr)]
                 if len(nodes) < len(items):
                     raise UnsupportedError
-                parts = tuple(self.operand(item, scope, ctes) for item in nodes)
+                parts = tuple(self._operand(item, scope) for item in nodes)
                 args.append(Term("part", key, parts))
             elif value is not None and value is not False and (key, negated) != ("negate", True):
                 flags.append(f"{key}={value}")
-        term = Term(_OPS.get(type(node), "fn"), " ".join(flags), tuple(args))
+        if (
+            isinstance(node, exp.Escape)
+            and isinstance(node.this, (exp.Like, exp.ILike))
+            and args[-1].args[0].op == "not"
+        ):  # NOT LIKE b ESCAPE c is NOT of LIKE b ESCAPE c, but parsed as (NOT LIKE b) ESCAPE c
+            args[-1], negated = args[-1]._replace(args=args[-1].args[0].args), True
+        term = Term(op, " ".join(flags), tuple(args))
         return Term("not", "", (term,)) if negated else term
 
-    def operand(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Term:
+    def _operand(self, node: exp.Expr, scope: Scope) -> Term:
         if isinstance(node, (exp.Identifier, exp.Var)):
             return Term("text", str(node.this))
         if isinstance(node, _WITHOUT_VALUE):
-            return self.generic(node, scope, ctes)
-        return self.expr(node, scope, ctes)
+            return self.generic(node, scope)
+        return self.read(node, scope)
 
 
 def _literal(node: exp.Literal) -> Term:

@@ -1,4 +1,4 @@
-"""What every name in a query refers to."""
+"""Scopes, and what a name means in one."""
 
 from __future__ import annotations
 
@@ -10,46 +10,16 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.terms import Select, Term, UnsupportedError
-
-MAX_NODES: Final = 3_000
-"""Nodes of the largest syntax tree that is looked into."""
-
-MAX_DEPTH: Final = 80
-"""Depth of the deepest one; a chain of AND, OR or set operations counts as one level."""
+from scorekit._sql.prove.terms import Term, UnsupportedError
+from scorekit._sql.prove.trees import check_parts
 
 CASE_MATTERS: Final = frozenset({"mysql", "bigquery"})
 """Dialects in which names of tables may differ in case alone."""
 
+COMPLETE: Final = "the schema names every column of its tables, in their order"
+
 _HIDDEN = frozenset({"rowid", "oid", "_rowid_", "ctid", "xmin", "xmax", "tableoid", "rownum"})
 """Columns that tables of some engines have without their being declared."""
-
-_UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
-"""Dialects in which an outer join does not give NULLs, or that are hardly SQL."""
-
-COMPLETE = "the schema names every column of its tables, in their order"
-
-
-def check_size(tree: exp.Expr) -> None:
-    """Raise `UnsupportedError` if a syntax tree is too large or too deep."""
-    stack, n_nodes = [(tree, 0)], 0
-    while stack:
-        node, depth = stack.pop()
-        n_nodes += 1
-        if n_nodes > MAX_NODES or depth > MAX_DEPTH:
-            raise UnsupportedError
-        chained = isinstance(node, (exp.And, exp.Or, exp.SetOperation))
-        stack += [
-            (child, depth + (not chained or type(child) is not type(node)))
-            for child in _children(node)
-        ]
-
-
-def _children(node: exp.Expr) -> Iterator[exp.Expr]:
-    for value in node.args.values():
-        for child in value if isinstance(value, list) else (value,):  # pyright: ignore[reportUnknownVariableType]
-            if isinstance(child, exp.Expr):
-                yield child
 
 
 class Table(NamedTuple):
@@ -62,6 +32,7 @@ class Table(NamedTuple):
     derived: bool
 
     def column(self, name: str) -> Term:
+        """Return the column of that name."""
         if not self.derived:
             return Term("col", name, (self.source,))
         places = [i for i, column in enumerate(self.columns or ()) if column == name]
@@ -70,9 +41,8 @@ class Table(NamedTuple):
         return Term("col", str(places[0]), (self.source,))
 
     def all_columns(self) -> list[tuple[str, Term]]:
+        """Return what a star stands for."""
         if self.columns is None:
-            if self.derived:
-                raise UnsupportedError
             return [("", Term("star", "", (self.source,)))]
         if self.derived:
             return [
@@ -81,60 +51,88 @@ class Table(NamedTuple):
         return [(name, self.column(name)) for name in self.columns]
 
 
-@attrs.define
-class Scope:
-    """What can be named inside one SELECT."""
-
-    outer: Scope | None
-    tables: list[Table] = attrs.Factory(list[Table])
-    merged: dict[str, Term] = attrs.Factory(dict[str, Term])
-    """Columns joined by USING, which belong to both sides."""
-    aliases: dict[str, Term | None] = attrs.Factory(dict[str, "Term | None"])
-    """Outputs that the clause at hand may name; None where two have the name."""
-    n_visible: int | None = None
-    """How many of the tables an ON may name."""
-
-
-class Query(NamedTuple):
-    """A query whose names are resolved, with the names of its outputs."""
-
-    term: Term
-    names: tuple[str, ...]
-    order: tuple[Term, ...] = ()
-
-
 class Cte(NamedTuple):
-    """A common table expression, resolved anew wherever it is named."""
+    """A common table expression, read anew wherever it is named."""
 
     tree: exp.Expr
     columns: tuple[str, ...]
     scope: Scope | None
-    ctes: dict[str, Cte | None]
+    ctes: Ctes
 
 
 Ctes = dict[str, "Cte | None"]
 """By name; None stands for one whose own definition is being read."""
 
 
-class Names:
-    """Resolves names."""
+@attrs.define
+class Scope:
+    """What can be named inside one SELECT, or in one clause of it."""
 
-    def __init__(self, known: Known, dialect: str) -> None:
+    outer: Scope | None
+    ctes: Ctes
+    tables: list[Table] = attrs.Factory(list[Table])
+    merged: dict[str, Term] = attrs.Factory(dict[str, Term])
+    """Columns joined by USING, which belong to both sides."""
+    aliases: dict[str, Term | None] = attrs.Factory(dict[str, "Term | None"])
+    """Outputs that the clause may name; None where two have the name."""
+    n_visible: int | None = None
+    """How many of the tables an ON may name."""
+
+    def levels(self) -> Iterator[Scope]:
+        """Yield this scope and those around it, outwards."""
+        level: Scope | None = self
+        while level is not None:
+            yield level
+            level = level.outer
+
+    def add(self, table: Table) -> None:
+        """Make a table visible."""
+        if table.alias and any(other.alias == table.alias for other in self.tables):
+            raise UnsupportedError
+        self.tables.append(table)
+
+    def table(self, alias: str) -> Table:
+        """Return the nearest table of that name."""
+        for level in self.levels():
+            for i, table in enumerate(level.tables):
+                if table.alias == alias:
+                    level.check_visible(i)
+                    return table
+        raise UnsupportedError
+
+    def check_visible(self, place: int) -> None:
+        """Refuse a table that comes after the ON that names it."""
+        if self.n_visible is not None and place >= self.n_visible:
+            raise UnsupportedError
+
+
+def one_column(name: str, tables: list[Table]) -> Term:
+    """Return the column that just one of *tables* has."""
+    if len(tables) == 1 and tables[0].columns is None:
+        return tables[0].column(name)
+    if any(table.columns is None for table in tables):
+        raise UnsupportedError
+    having = [table for table in tables if name in (table.columns or ())]
+    if len(having) != 1:
+        raise UnsupportedError
+    return having[0].column(name)
+
+
+class Names:
+    """How a dialect compares names, and which column one means."""
+
+    def __init__(self, known: Known) -> None:
         self.known = known
-        self.dialect = dialect
-        self.rules = Dialect.get_or_raise(dialect)
-        self.determined = dialect not in _UNFAMILIAR
-        self.n_sources = 0
-        self.orders: list[tuple[Term, ...]] = []
-        self.first_use: dict[int, Term] = {}
-        """The table that each common table expression became first."""
-        self.shared: list[tuple[Term, Term]] = []
+        self.dialect = known.dialect or ""
+        self.rules = Dialect.get_or_raise(self.dialect)
 
     def name(self, identifier: exp.Expr) -> str:
         """Return an identifier as its dialect compares it; letters beyond ASCII are kept."""
         if not isinstance(identifier, exp.Identifier):
             raise UnsupportedError
         text: str = identifier.this
+        if identifier.args.get("temporary") or identifier.args.get("global_"):
+            raise UnsupportedError  # T-SQL's #name is another table than name, and than ##name
         if not text.isascii():
             return text
         if self.dialect in CASE_MATTERS:  # tables: as written, which is the safe side
@@ -142,90 +140,57 @@ class Names:
             return text.casefold() if is_column else text
         return str(self.rules.normalize_identifier(identifier.copy()).this)
 
-    def column_name(self, name: str) -> str:
+    def of_schema(self, column: str) -> str:
         """Return the name of a column of the schema as an unquoted identifier would be."""
-        return str(self.rules.normalize_identifier(exp.to_identifier(name, quoted=False)).this)
+        return str(self.rules.normalize_identifier(exp.to_identifier(column, quoted=False)).this)
 
-    def new_source(self) -> Term:
-        self.n_sources += 1
-        return Term("src", f"s{self.n_sources}")
+    def column(self, node: exp.Column, scope: Scope) -> Term:
+        """
+        Return what a column in a query refers to.
 
-    def one_column(self, name: str, tables: list[Table]) -> Term:
-        """Return the column that just one of *tables* has."""
-        if len(tables) == 1 and tables[0].columns is None:
-            return tables[0].column(name)
-        if any(table.columns is None for table in tables):
-            raise UnsupportedError
-        having = [table for table in tables if name in (table.columns or ())]
-        if len(having) != 1:
-            raise UnsupportedError
-        return having[0].column(name)
-
-    def qualified_table(self, alias: str, scope: Scope) -> Table:
-        level: Scope | None = scope
-        while level is not None:
-            for i, table in enumerate(level.tables):
-                if table.alias == alias:
-                    if level.n_visible is not None and i >= level.n_visible:
-                        raise UnsupportedError
-                    return table
-            level = level.outer
-        raise UnsupportedError
-
-    def column(self, node: exp.Column, scope: Scope) -> Term:  # noqa: C901 - scope by scope
+        Where the schema leaves that open, it is every column that it may be, scope by scope:
+        ``col?``, or ``quoted`` where SQLite may also read a text.
+        """
         check_parts(node, frozenset({"this", "table"}))
         name = self.name(node.this)
         if node.args.get("table") is not None:
-            table = self.qualified_table(self.name(node.args["table"]), scope)
+            table = scope.table(self.name(node.args["table"]))
             if table.columns is not None and name not in table.columns:
                 raise UnsupportedError
             return table.column(name)
         may_be_text = node.this.quoted and self.dialect == "sqlite"
-        levels: list[tuple[Term, ...]] = []
-        sure = False
-        level: Scope | None = scope
-        while level is not None:
-            found, sure = self.in_scope(name, level)
-            if sure:
-                levels.append(tuple(found))
-                break
-            if found:
-                levels.append(tuple(found))
-            if level.tables and name.casefold() in _HIDDEN:
-                raise UnsupportedError  # a column of this table that no schema names
-            level = level.outer
-        if not levels:
+        found, sure = self._candidates(name, scope)
+        if not found:
             if may_be_text and self.known.schema is not None and self.known.schema.given:
                 text: str = node.this.this
                 self.known.assumptions.add(f'"{text}" is no column, so that SQLite reads a text')
                 return Term("str", text)
             raise UnsupportedError
         if may_be_text and not sure:
-            places = tuple(Term("scope", "", found) for found in levels)
-            return Term("quoted", node.this.this, places)
-        if len(levels) == 1 and len(levels[0]) == 1:
-            return levels[0][0]
-        return Term("col?", name, tuple(Term("scope", "", found) for found in levels))
+            return Term("quoted", node.this.this, found)
+        if len(found) == 1 and len(found[0].args) == 1:
+            return found[0].args[0]
+        return Term("col?", name, found)
 
-    def in_scope(self, name: str, scope: Scope) -> tuple[list[Term], bool]:
+    def _candidates(self, name: str, scope: Scope) -> tuple[tuple[Term, ...], bool]:
+        """Return what *name* may be in each scope, and whether it must be one of that."""
+        found: list[Term] = []
+        for level in scope.levels():
+            columns, sure = self._in_scope(name, level)
+            if columns:
+                found.append(Term("scope", "", tuple(columns)))
+            if sure:
+                return tuple(found), True
+            if level.tables and name.casefold() in _HIDDEN:
+                raise UnsupportedError  # a column of this table that no schema names
+        return tuple(found), False
+
+    def _in_scope(self, name: str, scope: Scope) -> tuple[list[Term], bool]:
         """Return what *name* may be in one scope, and whether it must be that."""
         if name in scope.merged:
             found, sure = [scope.merged[name]], True
         else:
-            known = [
-                (i, table)
-                for i, table in enumerate(scope.tables)
-                if table.columns is not None and name in table.columns
-            ]
-            unknown = [(i, table) for i, table in enumerate(scope.tables) if table.columns is None]
-            if len(known) > 1:
-                raise UnsupportedError
-            candidates = known or unknown
-            if scope.n_visible is not None and any(i >= scope.n_visible for i, _ in candidates):
-                raise UnsupportedError
-            found, sure = [table.column(name) for _, table in candidates], bool(known)
-            if known and len(scope.tables) > 1:
-                self.known.assumptions.add(COMPLETE)
+            found, sure = self._in_tables(name, scope)
         if name not in scope.aliases:
             return found, sure
         alias = scope.aliases[name]
@@ -237,18 +202,19 @@ class Names:
             raise UnsupportedError  # dialects differ in which of them is meant
         return [alias], True
 
-
-def check_parts(node: exp.Expr, known: frozenset[str]) -> None:
-    if not known.issuperset(parts_of(node)):
-        raise UnsupportedError
-
-
-def parts_of(node: exp.Expr) -> list[str]:
-    """Return the keys of the arguments that are there."""
-    return [key for key, value in node.args.items() if value not in (None, False, [])]
-
-
-def outputs_of(query: Term) -> tuple[Term, ...]:
-    while query.op != "select":
-        query = query.args[0]
-    return Select.of(query).outputs
+    def _in_tables(self, name: str, scope: Scope) -> tuple[list[Term], bool]:
+        known: list[int] = []
+        unknown: list[int] = []
+        for i, table in enumerate(scope.tables):
+            if table.columns is None:
+                unknown.append(i)
+            elif name in table.columns:
+                known.append(i)
+        if len(known) > 1:
+            raise UnsupportedError
+        places = known or unknown
+        for i in places:
+            scope.check_visible(i)
+        if known and len(scope.tables) > 1:
+            self.known.assumptions.add(COMPLETE)
+        return [scope.tables[i].column(name) for i in places], bool(known)

@@ -18,7 +18,7 @@ from scorekit._sql.prove.terms import FALSE, NULL, TRUE, Term, is_boolean, order
 Mode: TypeAlias = Literal["value", "bool", "filter"]
 """What matters of a result: its value, its truth with NULL apart, or only whether it is true."""
 
-_LARGEST: Final = 2**31 - 1
+_SAFE_INTEGER: Final = 2**31 - 1
 """Integers that no engine overflows."""
 
 
@@ -169,7 +169,7 @@ def folded_sum(term: Term, mode: Mode) -> Term:
     left, right = term.args
     if left.op == right.op == "int":
         result = _COMPUTE[term.op](int(left.name), int(right.name))
-        if max(abs(int(left.name)), abs(int(right.name)), abs(result)) <= _LARGEST:
+        if max(abs(int(left.name)), abs(int(right.name)), abs(result)) <= _SAFE_INTEGER:
             return Term("int", str(result))
     return term
 

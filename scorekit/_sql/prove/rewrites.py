@@ -42,7 +42,7 @@ from scorekit._sql.prove.terms import (
 MAX_ROUNDS: Final = 8
 """Passes over a query before it is taken as it is."""
 
-_SET_OPERATIONS = ("union", "union all", "intersect", "except", "intersect all", "except all")
+_SET_OPS = ("union", "union all", "intersect", "except", "intersect all", "except all")
 
 
 def normalized(query: Term, known: Known) -> Term:
@@ -89,7 +89,7 @@ class _Pass:
         """Rewrite an expression, operands first."""
         self.known.steps.take()
         op = term.op
-        if op in ("select", *_SET_OPERATIONS):
+        if op in ("select", *_SET_OPS):
             return self.query(term)
         if not term.args:
             return rewritten(term, mode)
@@ -188,7 +188,7 @@ class _Pass:
         self.known.steps.take()
         if query.op == "select":
             return self.select(Select.of(query))
-        if query.op not in _SET_OPERATIONS:
+        if query.op not in _SET_OPS:
             raise UnsupportedError
         arms = tuple(self.query(arm, outermost=outermost) for arm in query.args)
         if query.op == "except":

@@ -15,6 +15,7 @@ from scorekit._sql.prove.terms import (
     local_sources,
     looks_at,
     ordered,
+    outputs_of,
     replaced,
     walk,
 )
@@ -145,8 +146,7 @@ def collapsed(select: Select, known: Known) -> Term:  # noqa: PLR0911 - one per 
     source, query = tables[0].args
     if query.op != "select":
         own = tuple(Term("col", str(i), (source,)) for i in range(len(select.outputs)))
-        width = _width(query)
-        identity = select.outputs == own and len(own) == width
+        identity = select.outputs == own and len(own) == len(outputs_of(query))
         if identity and select.where == TRUE and not select.distinct and not select.order:
             return query
         return select.term()
@@ -172,9 +172,3 @@ def collapsed(select: Select, known: Known) -> Term:  # noqa: PLR0911 - one per 
     if inner.group == NONE and not result.aggregates:
         return select.term()
     return result.term()
-
-
-def _width(query: Term) -> int:
-    while query.op != "select":
-        query = query.args[0]
-    return len(Select.of(query).outputs)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from itertools import permutations, product
-from typing import Final, NamedTuple
+from itertools import chain, permutations, product
+from typing import Final, NamedTuple, TypeVar
 
 
 class Term(NamedTuple):
@@ -29,7 +29,8 @@ MAX_STEPS: Final = 40_000
 """Terms visited for one query before it is given up."""
 
 MAX_PERMUTATIONS: Final = 24
-"""Ways to name the tables of one SELECT that are tried where nothing tells them apart."""
+"""Ways to name the tables of one SELECT, or to order the columns of a query, that are tried where
+nothing tells them apart."""
 
 TRUE, FALSE, NULL, NONE = Term("true"), Term("false"), Term("null"), Term("none")
 
@@ -42,6 +43,8 @@ COMMUTATIVE: Final = frozenset(
 
 IN_ORDER: Final = "in order"
 """Name of a set operation whose operands must stay where they are."""
+
+_T = TypeVar("_T")
 
 
 class Steps:
@@ -126,6 +129,13 @@ def looks_at(term: Term, keys: Collection[Term], exact: Collection[Term]) -> boo
     return all(looks_at(arg, keys, exact) for arg in term.args)
 
 
+def outputs_of(query: Term) -> tuple[Term, ...]:
+    """Return the outputs of a query; of a set operation those of its first arm."""
+    while query.op != "select":
+        query = query.args[0]
+    return Select.of(query).outputs
+
+
 def sources(term: Term) -> frozenset[Term]:
     """Return the tables that *term* defines or refers to."""
     return frozenset(node for node in walk(term) if node.op == "src")
@@ -205,6 +215,42 @@ def _idempotent(term: Term) -> Term:
     return term
 
 
+def arrangements(
+    query: Term, names: Mapping[Term, str], steps: Steps
+) -> Iterator[tuple[Term, tuple[int, ...]]]:
+    """
+    Yield *query* with its columns in the order of how they are computed, and where each stood.
+
+    Those that are computed alike come in all orders, or one where these are more than
+    `MAX_PERMUTATIONS`.  *names* are those of the base tables.
+    """
+    arms = _arms(query)
+    width = len(arms[0].outputs)
+    stars = any(output.op == "star" for arm in arms for output in arm.outputs)
+    if (stars and len(arms) > 1) or any(len(arm.outputs) != width for arm in arms):
+        raise UnsupportedError  # which columns meet, only the tables tell
+    colours = {source: Term("src", name) for source, name in names.items()}
+    seen = [sorted(coloured(arm.outputs[i], colours, steps) for arm in arms) for i in range(width)]
+    groups: dict[tuple[Term, ...], list[int]] = {}
+    for i in sorted(range(width), key=seen.__getitem__):
+        groups.setdefault(tuple(seen[i]), []).append(i)
+    for places in _orders(list(groups.values())):
+        yield _arranged(query, places), places
+
+
+def _arms(query: Term) -> list[Select]:
+    if query.op == "select":
+        return [Select.of(query)]
+    return [arm for part in query.args for arm in _arms(part)]
+
+
+def _arranged(query: Term, places: tuple[int, ...]) -> Term:
+    if query.op == "select":
+        select = Select.of(query)
+        return select._replace(outputs=tuple(select.outputs[i] for i in places)).term()
+    return query._replace(args=tuple(_arranged(arm, places) for arm in query.args))
+
+
 def _namings(select: Term, steps: Steps) -> list[tuple[Term, ...]]:
     """Return the orders of the tables of a SELECT that may be the canonical one."""
     locals_ = local_sources(select.args[0])
@@ -216,23 +262,27 @@ def _namings(select: Term, steps: Steps) -> list[tuple[Term, ...]]:
     groups: dict[Term, list[Term]] = {}
     for source in sorted(locals_, key=lambda source: colours[source]):
         groups.setdefault(colours[source], []).append(source)
-    if math.prod(math.factorial(min(len(group), 9)) for group in groups.values()) > (
-        MAX_PERMUTATIONS
-    ):
-        return [tuple(source for group in groups.values() for source in group)]
-    choices = product(*(permutations(group) for group in groups.values()))
-    return [tuple(source for group in choice for source in group) for choice in choices]
+    return _orders(list(groups.values()))
+
+
+def _orders(groups: list[list[_T]]) -> list[tuple[_T, ...]]:
+    """Return all ways to order what is in each group, or one if they are too many."""
+    n_ways = math.prod(math.factorial(min(len(group), 9)) for group in groups)
+    if n_ways > MAX_PERMUTATIONS:
+        return [tuple(chain.from_iterable(groups))]
+    return [tuple(chain.from_iterable(way)) for way in product(*map(permutations, groups))]
 
 
 def _use(select: Term, source: Term, colours: Mapping[Term, Term], steps: Steps) -> Term:
     """Return how *source* is used in a SELECT, whatever the other tables are called."""
-    return _coloured(select, {**colours, source: Term("src", "!me")}, steps)
+    return coloured(select, {**colours, source: Term("src", "!me")}, steps)
 
 
-def _coloured(term: Term, colours: Mapping[Term, Term], steps: Steps) -> Term:
+def coloured(term: Term, colours: Mapping[Term, Term], steps: Steps) -> Term:
+    """Return *term* with its tables replaced by *colours*, and all others by one and the same."""
     steps.take()
     if term.op == "src":
         return colours.get(term) or (term if "." in term.name else Term("src", "!inner"))
     if not term.args:
         return term
-    return ordered(term._replace(args=tuple(_coloured(arg, colours, steps) for arg in term.args)))
+    return ordered(term._replace(args=tuple(coloured(arg, colours, steps) for arg in term.args)))

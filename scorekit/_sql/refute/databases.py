@@ -31,7 +31,7 @@ _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
 _MOST_COUNTED = 30
 _DRAWS = 8
-_LARGEST = 2**31 - 1  # of an INT in most dialects
+_LARGEST_INTEGER = 2**31 - 1  # of an INT in most dialects
 
 
 _T = TypeVar("_T")
@@ -147,7 +147,7 @@ def _near_number(text: str) -> list[Cell]:
         return []
     if number != whole:
         return [number, whole, whole + 1]
-    return [n for n in (whole, whole + 1, whole - 1) if abs(n) <= _LARGEST]
+    return [n for n in (whole, whole + 1, whole - 1) if abs(n) <= _LARGEST_INTEGER]
 
 
 def _near_dates(text: str) -> list[Cell]:

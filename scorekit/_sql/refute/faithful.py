@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 
 from sqlglot import exp
 
+from scorekit._sql.refute.sandbox import CLOCKS, NOW
 from scorekit._sql.schema import UNCASED
 
-MAX_NODES: Final = 2_000
+MAX_PARTS: Final = 2_000
 """Nodes of the largest tree that is looked at."""
 
 MAX_SOURCES: Final = 24
@@ -58,8 +59,6 @@ _UNDETERMINED = (
     exp.CurrentDatetime, exp.GroupConcat, exp.TableSample, exp.AnyValue, exp.First, exp.Last,
 )  # fmt: skip
 ROW_NAMES = frozenset({"rowid", "oid", "_rowid_"})
-_CLOCKS = frozenset({"date", "time", "datetime", "julianday", "unixepoch", "strftime"})
-_NOW = frozenset({"now", "localtime", "utc"})
 
 
 def check_determined(nodes: list[exp.Expr]) -> None:
@@ -72,11 +71,11 @@ def check_determined(nodes: list[exp.Expr]) -> None:
     for node in nodes:
         if isinstance(node, _UNDETERMINED):
             raise UnfaithfulError(f"{_called(node)} has no determined result")
-        if isinstance(node, exp.Literal) and node.is_string and node.name.lower() in _NOW:
+        if isinstance(node, exp.Literal) and node.is_string and node.name.lower() in NOW:
             raise UnfaithfulError("the time of day is not determined")
         if (
             isinstance(node, exp.Func)
-            and _function(node) in _CLOCKS
+            and _function(node) in CLOCKS
             and not any(node.iter_expressions())
         ):
             raise UnfaithfulError("the time of day is not determined")
@@ -118,15 +117,15 @@ def _called(node: exp.Expr) -> str:
     return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
-def check_size(tree: exp.Expr) -> None:
+def check_reasonable(tree: exp.Expr) -> None:
     """
     Refuse trees that would take long to look at or to plan.
 
     Raises:
-        UnfaithfulError: If there are more than `MAX_NODES` nodes or `MAX_SOURCES` sources.
+        UnfaithfulError: If there are more than `MAX_PARTS` nodes or `MAX_SOURCES` sources.
     """
-    if sum(1 for _ in tree.walk()) > MAX_NODES:
-        raise UnfaithfulError(f"more than {MAX_NODES} parts are too many to try out")
+    if sum(1 for _ in tree.walk()) > MAX_PARTS:
+        raise UnfaithfulError(f"more than {MAX_PARTS} parts are too many to try out")
     weights: dict[str, int] = {}
     total = 0
     for cte in tree.find_all(exp.CTE, bfs=False):

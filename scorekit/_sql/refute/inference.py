@@ -15,7 +15,7 @@ from scorekit._sql.refute.runnable import cte_names, written_name
 from scorekit._sql.schema import Column, SqlSchema
 
 
-class Known(NamedTuple):
+class TablesRead(NamedTuple):
     """The tables of two queries, under the names that they have in the sandbox."""
 
     tables: dict[str, tuple[Column, ...]]
@@ -26,7 +26,7 @@ class Known(NamedTuple):
     links: tuple[Link, ...] = ()
 
 
-def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hints) -> Known:
+def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hints) -> TablesRead:
     """
     Return what is known of the tables that queries read.
 
@@ -52,7 +52,7 @@ def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hint
     else:
         tables = _inferred(trees, names, keys, told)
     links = _links(schema, last, tables, keys) if schema else ()
-    return Known(tables, keys, names, _assumptions(tables, keys, given=given), links)
+    return TablesRead(tables, keys, names, _assumptions(tables, keys, given=given), links)
 
 
 def _links(
@@ -198,10 +198,19 @@ def _is_star(node: exp.Expr) -> bool:
 
 
 def _scopes(tree: exp.Expr) -> list[Scope]:
+    """Return the scopes of a query, with names for derived tables that have none."""
+    named = tree.copy()
+    for i, query in enumerate(named.find_all(exp.Subquery)):
+        is_table = isinstance(query.parent, exp.From | exp.Join)
+        if is_table and isinstance(query.this, exp.Query) and not query.alias:
+            query.set("alias", exp.TableAlias(this=exp.to_identifier(f"derived table {i}")))
     try:
-        return traverse_scope(tree)
+        scopes = traverse_scope(named)
+        for scope in scopes:
+            _ = scope.selected_sources  # raises, but only when asked, where two have one name
     except (SqlglotError, RecursionError, KeyError, ValueError, AttributeError) as error:
         raise UnfaithfulError(f"its scopes are unclear: {error}") from None
+    return scopes
 
 
 def _attribute(

@@ -14,7 +14,7 @@ from scorekit._sql.refute.runnable import affinity, affinity_of
 from scorekit.errors import SqlError
 
 ORDINALS: Final = ("first", "second")
-_WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.DDL, exp.Into, exp.Lock)
+_WRITING = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.DDL, exp.Into, exp.Lock)
 
 
 class Pair(NamedTuple):
@@ -44,7 +44,7 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
         if len(script.statements) != 1:
             raise UnfaithfulError(f"the {which} text is not one query")
         tree = script.statements[0]
-        if not isinstance(tree, exp.Query) or tree.find(*_WRITES) is not None:
+        if not isinstance(tree, exp.Query) or tree.find(*_WRITING) is not None:
             raise UnfaithfulError(f"the {which} text is not a query that only reads")
         _check_precedence(tree, text, script)
         if script.dialect in ("", "sqlite"):
@@ -54,7 +54,7 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
     return Pair(trees[0], trees[1], used)
 
 
-_COMPARISONS = (
+_COMPARING = (
     exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is,
     exp.Like, exp.ILike, exp.Glob, exp.In, exp.Between,
 )  # fmt: skip
@@ -67,15 +67,15 @@ def _check_precedence(tree: exp.Expr, text: str, script: Script) -> None:
     ``a = b LIKE c`` is ``(a = b) LIKE c`` in some dialects and ``a = (b LIKE c)`` in others, and
     the parser does not follow each.
     """
-    for node in tree.find_all(*_COMPARISONS):
+    for node in tree.find_all(*_COMPARING):
         for name in ("expression", "low", "high"):
             inner = node.args.get(name)
-            if isinstance(inner, (*_COMPARISONS, exp.Not)):
+            if isinstance(inner, (*_COMPARING, exp.Not)):
                 raise UnfaithfulError("brackets must say which comparison comes first")
             if script.dialect or not isinstance(inner, exp.Paren):
                 continue
             # the parser's own brackets: it reads IS as binding tighter, as few dialects do
-            if isinstance(inner.this, _COMPARISONS) and _n_brackets(
+            if isinstance(inner.this, _COMPARING) and _n_brackets(
                 tree.sql(), script
             ) > _n_brackets(text, script):
                 raise UnfaithfulError("brackets must say which comparison comes first")

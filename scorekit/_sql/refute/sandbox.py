@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NoReturn, Self, TypeAlias
 
-from scorekit._sql.rows import Row
+from scorekit._sql.rows import ResultRow
 
 Cell: TypeAlias = int | float | str | bytes | None
 Database: TypeAlias = Mapping[str, Sequence[tuple[Cell, ...]]]
 """Rows by table."""
 
-MAX_STEPS: Final = 100_000
+MAX_INSTRUCTIONS: Final = 100_000
 """Virtual machine instructions that one query may take on one database."""
 
 MAX_ROWS: Final = 2_000
 """Rows of a result that are looked at."""
 
-# Bytes of a value: with MAX_STEPS it bounds memory, and the work that one step can do.
+# Bytes of a value: with MAX_INSTRUCTIONS it bounds memory, and the work that one step can do.
 _MAX_LENGTH = 1_000
 _STEPS_A_CALL = 1_000
 
@@ -39,8 +39,8 @@ _FUNCTIONS: Final = frozenset(
     "replace round rtrim sign sqrt strftime substr substring sum time total trim trunc typeof "
     "unicode unixepoch unlikely upper".split()
 ) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME}
-_CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
-_NOW: Final = frozenset({"now", "localtime", "utc"})
+CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
+NOW: Final = frozenset({"now", "localtime", "utc"})
 _ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
 _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_LENGTH: _MAX_LENGTH,
@@ -113,7 +113,7 @@ class Sandbox:
         """Return the number of columns of a query's result."""
         return len(self._execute(f"SELECT * FROM ({query}) LIMIT 0").description)  # noqa: S608
 
-    def run(self, query: str) -> list[Row]:
+    def run(self, query: str) -> list[ResultRow]:
         """
         Return the result of a query.
 
@@ -154,9 +154,9 @@ class Sandbox:
     def _step(self) -> bool:
         self._steps += _STEPS_A_CALL
         self.n_steps += _STEPS_A_CALL
-        if self._steps <= MAX_STEPS:
+        if self._steps <= MAX_INSTRUCTIONS:
             return False
-        self._failure = f"more than {MAX_STEPS} steps"
+        self._failure = f"more than {MAX_INSTRUCTIONS} steps"
         return True
 
     def _authorize(
@@ -179,13 +179,13 @@ class Sandbox:
             self._connection.create_aggregate(name, 2, partial(_Only, sign, self._fail))
         for name, copies in ((SINGLE, False), (SAME, True)):
             self._connection.create_aggregate(name, 1, partial(_Single, copies, self._fail))
-        for name in _CLOCKS:
+        for name in CLOCKS:
             self._connection.create_function(name, -1, partial(self._clock, name))
 
     def _clock(self, name: str, *args: Cell) -> Cell:
         """Compute a function of dates by SQLite's own, unless it would ask what time it is."""
         words = [arg.lower() if isinstance(arg, str) else arg for arg in args]
-        if not args[name == "strftime" :] or any(word in _NOW for word in words):
+        if not args[name == "strftime" :] or any(word in NOW for word in words):
             self._fail("the time of day is not determined")
         if self._dates is None:
             self._dates = sqlite3.connect(":memory:")

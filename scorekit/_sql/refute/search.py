@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
 from typing import Final, NamedTuple, TypeAlias
 
@@ -12,24 +13,24 @@ from scorekit._sql.refute.databases import Link, Maker, hints, linked
 from scorekit._sql.refute.faithful import (
     Reading,
     UnfaithfulError,
-    check_size,
+    check_reasonable,
     only_cased,
     readings,
 )
-from scorekit._sql.refute.inference import Known, known_tables
+from scorekit._sql.refute.inference import TablesRead, known_tables
 from scorekit._sql.refute.reading import ORDINALS, Pair, read_pair
 from scorekit._sql.refute.runnable import Limited, Runnable, runnable
 from scorekit._sql.refute.sandbox import Cell, Database, NoResultError, QueryError, Sandbox
-from scorekit._sql.rows import Row, same_bag
+from scorekit._sql.rows import ResultRow, same_bag
 from scorekit._sql.schema import SqlSchema
 
-MAX_STEPS: Final = 1_000_000
+MAX_WORK: Final = 1_000_000
 """Instructions of SQLite that one reading of a pair may take in all."""
 
 MAX_DELETIONS: Final = 300
 """Rows, and tables, that are left out on trial from a counterexample."""
 
-Same: TypeAlias = Callable[[list[Row], list[Row]], bool]
+Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
 _ROWS_ORDERED = 100
 
 _AFFINITY: Final = {
@@ -50,7 +51,7 @@ class Difference(NamedTuple):
 
     tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]]
     """Names of columns, and rows."""
-    results: tuple[tuple[Row, ...], tuple[Row, ...]]
+    results: tuple[tuple[ResultRow, ...], tuple[ResultRow, ...]]
     order_only: bool
     assumptions: tuple[str, ...]
 
@@ -69,6 +70,7 @@ def refute(
     dialect: str | None,
     same: Same,
     ordered: bool,
+    any_columns: bool,
     n_databases: int,
     seed: int,
 ) -> Difference | NoDifference:
@@ -82,13 +84,14 @@ def refute(
         dialect: Their dialect; None for a difference that several dialects have in common.
         same: Whether two results hold the same rows.
         ordered: Whether the order of results counts where both queries ask for one.
+        any_columns: Whether columns may come in any order.
         n_databases: Databases to try.
         seed: What their rows depend on.
     """
     try:
         trees = pair.first, pair.second
         for tree in trees:
-            check_size(tree)
+            check_reasonable(tree)
         pairs = _pairs(texts, pair, dialect)
         told = hints(trees)
         known = known_tables(trees, schema, told)
@@ -97,7 +100,8 @@ def refute(
         return NoDifference(str(error))
     with ExitStack() as stack:
         trials = [
-            _Trial(reading, plan, known, same, stack, ordered=ordered) for reading, plan in plans
+            _Trial(reading, plan, known, same, stack, ordered=ordered, any_columns=any_columns)
+            for reading, plan in plans
         ]
         maker = Maker(known.tables, known.keys, told, seed, known.links)
         found = _search(trials, maker, n_databases, known.links)
@@ -118,7 +122,7 @@ def _pairs(texts: tuple[str, str], pair: Pair, dialect: str | None) -> list[tupl
     return found or [(reading, pair) for reading in readings(pair.dialect)]
 
 
-def _runnables(pair: Pair, known: Known, reading: Reading) -> tuple[Runnable, Runnable]:
+def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable, Runnable]:
     kinds: dict[str, str] = {}
     for columns in known.tables.values():
         for column in columns:
@@ -147,16 +151,18 @@ class _Trial:
         self,
         reading: Reading,
         pair: tuple[Runnable, Runnable],
-        known: Known,
+        known: TablesRead,
         same: Same,
         stack: ExitStack,
         *,
         ordered: bool,
+        any_columns: bool,
     ) -> None:
         self._reading, self._pair, self._known, self.same = reading, pair, known, same
         self._stack = stack
         self._made: Sandbox | None = None
         self._ordered = ordered and all(query.ordered for query in pair)
+        self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
         self._widths: dict[str, int] = {}
 
     @property
@@ -177,13 +183,13 @@ class _Trial:
             return _AFFINITY[kind]
         return {"number": "REAL", "time": "TEXT"}.get(kind, _AFFINITY[kind])
 
-    def results(self, database: Database) -> tuple[list[Row], list[Row]]:
+    def results(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
         """Return both results; raises where one is not determined."""
         self.sandbox.load(_folded(database) if self._reading.folded else database)
         first, second = (self._result(i) for i in (0, 1))
         return first, second
 
-    def _result(self, i: int) -> list[Row]:
+    def _result(self, i: int) -> list[ResultRow]:
         try:
             query = self._pair[i]
             for limited in query.limited:
@@ -193,7 +199,7 @@ class _Trial:
         except QueryError as error:
             raise QueryError(f"SQLite cannot run the {ORDINALS[i]} query: {error}") from None
 
-    def _run(self, limited: Limited, direction: str) -> list[Row]:
+    def _run(self, limited: Limited, direction: str) -> list[ResultRow]:
         if limited.head not in self._widths:
             self._widths[limited.head] = self.sandbox.width(limited.head + limited.tail)
         return self.sandbox.run(limited.sql(self._widths[limited.head], direction))
@@ -207,7 +213,10 @@ class _Trial:
 
     def order_differs(self) -> bool:
         """Say whether a row must come before another in one result and after it in the other."""
-        orders = [[self._run(q.whole, way) for way in ("ASC", "DESC")] for q in self._pair]
+        orders = [
+            [list(map(self._identity, self._run(q.whole, way))) for way in ("ASC", "DESC")]
+            for q in self._pair
+        ]
         rows = list(dict.fromkeys(orders[0][0]))[:_ROWS_ORDERED]
         places = [[_places(result) for result in results] for results in orders]
         return any(
@@ -219,15 +228,20 @@ class _Trial:
         )
 
 
-def _places(rows: Sequence[Row]) -> dict[Row, tuple[int, int]]:
+def _cells(row: ResultRow) -> Hashable:
+    """Return what is left of a row if its columns may come in any order."""
+    return frozenset(Counter(row).items())
+
+
+def _places(rows: Sequence[Hashable]) -> dict[Hashable, tuple[int, int]]:
     """Return where each row comes first and last."""
-    found: dict[Row, tuple[int, int]] = {}
+    found: dict[Hashable, tuple[int, int]] = {}
     for i, row in enumerate(rows):
         found[row] = (found.get(row, (i, i))[0], i)
     return found
 
 
-def _precedes(first: Row, second: Row, places: dict[Row, tuple[int, int]]) -> bool:
+def _precedes(first: Hashable, second: Hashable, places: dict[Hashable, tuple[int, int]]) -> bool:
     if first not in places or second not in places:
         return False
     return places[first][1] < places[second][0]
@@ -258,8 +272,8 @@ def _search(
             return NoDifference(str(error))
         else:
             return _shrunk(trials, database, links)
-        if any(trial.sandbox.n_steps > MAX_STEPS for trial in trials[:1]):
-            return NoDifference(f"more than {MAX_STEPS} steps are too many to try out")
+        if any(trial.sandbox.n_steps > MAX_WORK for trial in trials[:1]):
+            return NoDifference(f"more than {MAX_WORK} steps are too many to try out")
     if n_compared:
         return NoDifference(f"no difference on {n_compared} small databases")
     return NoDifference(f"not determined: {reason}")
@@ -292,7 +306,7 @@ def _still(trials: Sequence[_Trial], database: Database) -> bool:
 
 
 def _difference(
-    trial: _Trial, database: Database, known: Known, trees: Sequence[exp.Expr]
+    trial: _Trial, database: Database, known: TablesRead, trees: Sequence[exp.Expr]
 ) -> Difference:
     first, second = trial.results(database)
     used = {name.name.casefold() for tree in trees for name in tree.find_all(exp.Identifier)}
