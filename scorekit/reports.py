@@ -110,9 +110,9 @@ def from_columns(columns: dict[str, Any]) -> Samples:
         if not kind.optional:
             return np.asarray(_as_long(name, kind.check_column(name, values), n_samples))
         values, missing = split_missing(name, values)
-        known = _as_long(name, kind.check_column(name, values), n_samples)
-        measured: NDArray[Any] = np.where(missing, kind.missing, known)
-        return measured
+        known = np.array(_as_long(name, kind.check_column(name, values), n_samples))
+        known[missing] = kind.missing
+        return known
 
     keys, task = numbered(list(zip(case_ids, models, strict=True)))
     made: dict[str, Any] = {name: column(name, kind) for name, kind in MEASUREMENTS.items()}
