@@ -34,6 +34,7 @@ from scorekit._judge.waiting import blocking, check_timeout, in_thread
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.schema import schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
+from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
     Evidence,
     QueryCorrectness,
@@ -158,6 +159,7 @@ class SqlCaseScore(Record):
     case_id: str
     query_correctness: QueryCorrectness | None
     table_accuracy: TableAccuracy | None
+    column_accuracy: ColumnAccuracy | None
     safety_validation: SafetyValidation | None
     validation_accuracy: ValidationAccuracy | None
     duration_seconds: float = attrs.field(eq=False)
@@ -321,6 +323,16 @@ def _expected_safe(case: SqlCase) -> bool | None:
     return case.should_pass if case.expected_safe is None else case.expected_safe
 
 
+def _best_columns(case: SqlCase) -> ColumnAccuracy:
+    results: list[ColumnAccuracy] = []
+    for query in accepted_queries(case.expected):
+        result = column_accuracy(case.generated, query, schema=case.schema, dialect=case.dialect)
+        results.append(result)
+        if result.error is not None and result.error.origin == "output":
+            break  # the generated query cannot be read, whatever was expected
+    return max(results, key=lambda result: (not failed(result), result.score))
+
+
 # One entry a metric, in the order of reports.  Nothing else lists them: the fields of the records
 # are written out for type checkers, and a test holds them to this.
 OTHER_METRICS: dict[str, SqlMetric] = {
@@ -336,6 +348,13 @@ OTHER_METRICS: dict[str, SqlMetric] = {
             missing=(),
             unexpected=(),
             error=error,
+        ),
+    ),
+    "column_accuracy": SqlMetric(
+        needs=lambda case: case.expected is not None,
+        score=_best_columns,
+        placeholder=lambda _, error: ColumnAccuracy(
+            score=0.0, extracted=(), expected=(), missing=(), unexpected=(), error=error
         ),
     ),
     "safety_validation": SqlMetric(
@@ -562,6 +581,7 @@ class SqlReport(Report):
     query_correctness: Statistics | None
     """None where no case has a score, as for the other metrics."""
     table_accuracy: Statistics | None
+    column_accuracy: Statistics | None
     safety_validation: Statistics | None
     validation_accuracy: Statistics | None
     safety: SafetySummary | None
