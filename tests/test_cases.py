@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import logging
 import pickle
@@ -246,6 +247,61 @@ def test_the_judge_and_the_other_metrics_go_side_by_side() -> None:
     cases = [case(f"q{i}", generated=f"SELECT {i}", expected="SELECT x") for i in range(8)]
     report = score_sql_cases(cases, judge=judge_from_function(function, identity="barrier"))
     assert report.n_by_method == {"judge": 8}
+
+
+def test_fifty_judgements_are_under_way_at_once() -> None:
+    """And no more, however many cases wait."""
+    under_way: list[int] = []
+    release = asyncio.Event()
+
+    async def function(_: JudgeRequest) -> float:
+        under_way.append(len(under_way))
+        if len(under_way) == 50:
+            await asyncio.sleep(0.3)  # in which a further one would begin
+            seen.append(len(under_way))
+            release.set()
+        await release.wait()
+        return 1.0
+
+    seen: list[int] = []
+    cases = [case(f"q{i}", generated=f"SELECT {i}", expected="SELECT x") for i in range(120)]
+    judge = judge_from_function(function, identity="counts")
+    report = score_sql_cases(cases, judge=judge, evidence="judge", timeout_seconds=600)
+    assert report.n_by_method == {"judge": 120}
+    assert seen == [50]
+
+
+@pytest.mark.parametrize("slow", ["judge", "metrics"])
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)], ids=["here", "threads"])
+def test_a_case_lasts_as_long_as_its_slowest_part(
+    slow: str, executor: ThreadPoolExecutor | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever computes that part."""
+    compute = cases_module.other_metrics
+
+    def other_metrics(case: SqlCase) -> Any:
+        time.sleep(0.1 if slow == "metrics" else 0)
+        return compute(case)
+
+    monkeypatch.setattr(cases_module, "other_metrics", other_metrics)
+
+    def function(_: JudgeRequest) -> float:
+        time.sleep(0.1 if slow == "judge" else 0)
+        return 1.0
+
+    judge = judge_from_function(function, identity=slow)
+    report = score_sql_cases([FULL], judge=judge, executor=executor, evidence="judge")
+    assert report.cases[0].duration_seconds > 0.09
+    if slow == "metrics":
+        assert score_sql_case(FULL).duration_seconds > 0.09
+
+
+@pytest.mark.parametrize(
+    "function", [score_sql_case, ascore_sql_case, score_sql_cases, ascore_sql_cases]
+)
+def test_a_judgement_has_half_a_minute(function: Any) -> None:
+    """Unless the caller says otherwise."""
+    assert inspect.signature(function).parameters["timeout_seconds"].default == 30.0
 
 
 def test_a_repeated_pair_is_asked_about_once_in_a_run() -> None:
