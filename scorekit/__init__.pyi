@@ -28,6 +28,8 @@ from scorekit.coding import CodeScore as CodeScore
 from scorekit.coding import CodeWeights as CodeWeights
 from scorekit.coding import code_score as code_score
 from scorekit.coding import code_scores_from_columns as code_scores_from_columns
+from scorekit.columns import ColumnAccuracy as ColumnAccuracy
+from scorekit.columns import column_accuracy as column_accuracy
 from scorekit.comparison import CaseChange as CaseChange
 from scorekit.comparison import Comparison as Comparison
 from scorekit.comparison import compare_reports as compare_reports

@@ -34,6 +34,7 @@ from scorekit._judge.waiting import blocking, check_timeout, in_thread
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.schema import schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
+from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
     Evidence,
     QueryCorrectness,
@@ -46,7 +47,15 @@ from scorekit.correctness import (
 from scorekit.equivalence import SqlEquivalence
 from scorekit.judges import CachedJudge, Judge, optional_judge
 from scorekit.parallel import Progress, map_scores
-from scorekit.records import FrozenMapping, MetricError, Record, Report, is_mapping, metric_error
+from scorekit.records import (
+    FrozenMapping,
+    MetricError,
+    MetricResult,
+    Record,
+    Report,
+    is_mapping,
+    metric_error,
+)
 from scorekit.summary import Statistics, describe
 from scorekit.tables import TableAccuracy, table_accuracy
 from scorekit.validation import (
@@ -57,8 +66,6 @@ from scorekit.validation import (
     safety_validation,
     validation_accuracy,
 )
-
-METRICS = ("query_correctness", "table_accuracy", "safety_validation", "validation_accuracy")
 
 R = TypeVar("R")
 
@@ -152,6 +159,7 @@ class SqlCaseScore(Record):
     case_id: str
     query_correctness: QueryCorrectness | None
     table_accuracy: TableAccuracy | None
+    column_accuracy: ColumnAccuracy | None
     safety_validation: SafetyValidation | None
     validation_accuracy: ValidationAccuracy | None
     duration_seconds: float = attrs.field(eq=False)
@@ -300,98 +308,132 @@ async def acorrectness(
     )
 
 
-OtherMetrics = tuple[TableAccuracy | None, SafetyValidation | None, ValidationAccuracy | None]
+@attrs.frozen(kw_only=True)
+class SqlMetric:
+    """What a metric of a case is made of; its name is the field of `SqlCaseScore`, `SqlReport`."""
+
+    needs: Callable[[SqlCase], bool]
+    """Whether a case has its inputs."""
+    score: Callable[[SqlCase], MetricResult]
+    placeholder: Callable[[SqlCase, MetricError], MetricResult]
+    """What stands in where *score* raises."""
 
 
-def other_metrics(case: SqlCase) -> OtherMetrics:
-    """Return the metrics that need no judge, None where the case has no inputs for one."""
-    expected_safe = case.should_pass if case.expected_safe is None else case.expected_safe
-    tables = safety = validation = None
-    if case.expected_tables is not None:
-        expected_tables = case.expected_tables
-        tables = _guarded(
-            case,
-            "table_accuracy",
-            lambda: table_accuracy(case.generated, expected_tables, dialect=case.dialect),
-            lambda error: TableAccuracy(
-                score=0.0,
-                extracted=(),
-                expected=expected_tables,
-                missing=(),
-                unexpected=(),
-                error=error,
-            ),
-        )
-    if case.safety_valid is not None and expected_safe is not None:
-        verdict, safe = case.safety_valid, expected_safe
-        safety = _guarded(
-            case,
-            "safety_validation",
-            lambda: safety_validation(safety_valid=verdict, should_pass=safe),
-            lambda error: SafetyValidation(
-                score=0.0, classification=None, safety_valid=verdict, should_pass=safe, error=error
-            ),
-        )
-    if case.is_valid is not None and case.should_pass is not None:
-        is_valid, should_pass = case.is_valid, case.should_pass
-        validation = _guarded(
-            case,
-            "validation_accuracy",
-            lambda: validation_accuracy(
-                is_valid=is_valid,
-                should_pass=should_pass,
-                errors=case.errors,
-                safety_valid=case.safety_valid,
-            ),
-            lambda error: ValidationAccuracy(
-                score=0.0,
-                validation_type=None,
-                error_category=None,
-                errors=case.errors,
-                error_categories=(),
-                reason=error.message,
-                needs_investigation=False,
-                error=error,
-            ),
-        )
-    return tables, safety, validation
+def _expected_safe(case: SqlCase) -> bool | None:
+    return case.should_pass if case.expected_safe is None else case.expected_safe
 
 
-def _guarded(
-    case: SqlCase, metric: str, compute: Callable[[], R], placeholder: Callable[[MetricError], R]
-) -> R:
+def _best_columns(case: SqlCase) -> ColumnAccuracy:
+    results: list[ColumnAccuracy] = []
+    for query in accepted_queries(case.expected):
+        result = column_accuracy(case.generated, query, schema=case.schema, dialect=case.dialect)
+        results.append(result)
+        if result.error is not None and result.error.origin == "output":
+            break  # the generated query cannot be read, whatever was expected
+    return max(results, key=lambda result: (not failed(result), result.score))
+
+
+# One entry a metric, in the order of reports.  Nothing else lists them: the fields of the records
+# are written out for type checkers, and a test holds them to this.
+OTHER_METRICS: dict[str, SqlMetric] = {
+    "table_accuracy": SqlMetric(
+        needs=lambda case: case.expected_tables is not None,
+        score=lambda case: table_accuracy(
+            case.generated, case.expected_tables or (), dialect=case.dialect
+        ),
+        placeholder=lambda case, error: TableAccuracy(
+            score=0.0,
+            extracted=(),
+            expected=case.expected_tables or (),
+            missing=(),
+            unexpected=(),
+            error=error,
+        ),
+    ),
+    "column_accuracy": SqlMetric(
+        needs=lambda case: case.expected is not None,
+        score=_best_columns,
+        placeholder=lambda _, error: ColumnAccuracy(
+            score=0.0, extracted=(), expected=(), missing=(), unexpected=(), error=error
+        ),
+    ),
+    "safety_validation": SqlMetric(
+        needs=lambda case: None not in (case.safety_valid, _expected_safe(case)),
+        score=lambda case: safety_validation(
+            safety_valid=bool(case.safety_valid), should_pass=bool(_expected_safe(case))
+        ),
+        placeholder=lambda case, error: SafetyValidation(
+            score=0.0,
+            classification=None,
+            safety_valid=bool(case.safety_valid),
+            should_pass=bool(_expected_safe(case)),
+            error=error,
+        ),
+    ),
+    "validation_accuracy": SqlMetric(
+        needs=lambda case: None not in (case.is_valid, case.should_pass),
+        score=lambda case: validation_accuracy(
+            is_valid=bool(case.is_valid),
+            should_pass=bool(case.should_pass),
+            errors=case.errors,
+            safety_valid=case.safety_valid,
+        ),
+        placeholder=lambda case, error: ValidationAccuracy(
+            score=0.0,
+            validation_type=None,
+            error_category=None,
+            errors=case.errors,
+            error_categories=(),
+            reason=error.message,
+            needs_investigation=False,
+            error=error,
+        ),
+    ),
+}
+"""The metrics that need no judge."""
+
+METRICS = ("query_correctness", *OTHER_METRICS)
+
+
+def other_metrics(case: SqlCase) -> dict[str, MetricResult]:
+    """Return the metrics that need no judge and whose inputs the case has."""
+    return {
+        name: _guarded(case, name, metric)
+        for name, metric in OTHER_METRICS.items()
+        if metric.needs(case)
+    }
+
+
+def _guarded(case: SqlCase, name: str, metric: SqlMetric) -> MetricResult:
     """Keep what a metric raises to that metric: its result says so, the others go on."""
     try:
-        return compute()
+        return metric.score(case)
     except Exception as error:  # noqa: BLE001 - whatever it is
         record = metric_error(
-            metric,
+            name,
             origin="instrument",
             kind=type(error).__name__,
             error=error,
             inputs={"case_id": case.case_id, "generated": case.generated},
             logger=_log,
         )
-        return placeholder(record)
+        return metric.placeholder(case, record)
 
 
 def case_score(
     case: SqlCase,
     correctness: QueryCorrectness | None,
-    others: OtherMetrics,
+    others: Mapping[str, MetricResult],
     started: float,
 ) -> SqlCaseScore:
     """Put the results of a case together."""
-    tables, safety, validation = others
+    results: dict[str, Any] = dict.fromkeys(METRICS) | {"query_correctness": correctness, **others}
     return SqlCaseScore(
         case_id=case.case_id,
-        query_correctness=correctness,
-        table_accuracy=tables,
-        safety_validation=safety,
-        validation_accuracy=validation,
         duration_seconds=time.perf_counter() - started,
-        n_failed=sum(result is not None and failed(result) for result in (correctness, *others)),
+        n_failed=sum(result is not None and failed(result) for result in results.values()),
         confidence=case.confidence,
+        **results,
     )
 
 
@@ -486,6 +528,7 @@ def sql_cases_from_columns(
         ...
         TypeError: row 0: is_valid must be True or False, got 'yes'
     """
+    columns = {name: values for name, values in locals().items() if values is not None}
     case_ids = check_items("case_id", as_builtins(case_id), what="strings")
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
@@ -496,22 +539,8 @@ def sql_cases_from_columns(
         check_same_order("case_id", case_id, name, values)
         return items
 
-    columns = {
-        "case_id": case_ids,
-        "generated": generated,
-        "expected": expected,
-        "expected_tables": expected_tables,
-        "is_valid": is_valid,
-        "safety_valid": safety_valid,
-        "should_pass": should_pass,
-        "expected_safe": expected_safe,
-        "errors": errors,
-        "confidence": confidence,
-        "dialect": dialect,
-        "schema": schema,
-        "question": question,
-    }
-    given = {name: entries(name, values) for name, values in columns.items() if values is not None}
+    columns["case_id"] = case_ids  # it may have been an iterator
+    given = {name: entries(name, values) for name, values in columns.items()}
     rows = zip(*given.values(), strict=True)
     return tuple(_case(i, dict(zip(given, row, strict=True))) for i, row in enumerate(rows))
 
@@ -552,6 +581,7 @@ class SqlReport(Report):
     query_correctness: Statistics | None
     """None where no case has a score, as for the other metrics."""
     table_accuracy: Statistics | None
+    column_accuracy: Statistics | None
     safety_validation: Statistics | None
     validation_accuracy: Statistics | None
     safety: SafetySummary | None
@@ -811,7 +841,7 @@ def _prepared(case: SqlCase, *, evidence: Evidence) -> Prepared:
 
 def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
     results = {name: [getattr(score, name) for score in scores] for name in METRICS}
-    means = {
+    means: dict[str, Any] = {
         name: _describe([r.score for r in column if r is not None and not failed(r)])
         for name, column in results.items()
     }
@@ -825,10 +855,6 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         and not failed(score.query_correctness)
     ]
     return SqlReport(
-        query_correctness=means["query_correctness"],
-        table_accuracy=means["table_accuracy"],
-        safety_validation=means["safety_validation"],
-        validation_accuracy=means["validation_accuracy"],
         safety=safety_summary(safety) if safety else None,
         calibration=confidence_calibration(*zip(*stated, strict=True)) if stated else None,
         n_cases=len(scores),
@@ -836,6 +862,7 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         n_by_method=FrozenMapping(Counter(r.method for r in correctness if r.method is not None)),
         n_contested=sum(result.contested for result in correctness),
         cases=scores,
+        **means,
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -22,6 +23,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import (
     check_count_column,
     check_flag_column,
+    check_number_column,
     check_same_order,
 )
 from scorekit.errors import refuse
@@ -262,16 +264,13 @@ class CodeSample(Record):
         """Check every field under its own name; store it as the builtin of its annotation."""
         check_text("case_id", self.case_id)
         check_text("model", self.model)
-        store(self, "compiled", check_flag("compiled", self.compiled))
-        for name in ("passed", "failed", "warnings", "input_tokens", "output_tokens"):
-            value = getattr(self, name)
-            if name in _REQUIRED:
-                store(self, name, check_bounded_count(name, value))
-            elif value is not None:
-                store(self, name, check_bounded_count(name + _UNLESS_NONE, value))
-        for name in MEASURED:
-            if getattr(self, name) is not None:
-                store(self, name, check_number(name + _UNLESS_NONE, getattr(self, name), 0.0))
+        for name, kind in MEASUREMENTS.items():
+            value, where = getattr(self, name), ""
+            if kind.optional:
+                if value is None:
+                    continue
+                where = ", None where not measured,"  # data frames make NaN of it
+            store(self, name, kind.check(name + where, value))
 
     @property
     def correct(self) -> bool:
@@ -279,10 +278,37 @@ class CodeSample(Record):
         return bool(self.compiled and self.passed and not self.failed)
 
 
-_REQUIRED = {"passed", "failed", "warnings"}
-_UNLESS_NONE = ", None where not measured,"  # data frames make NaN of it
+class Kind(NamedTuple):
+    """How a field of `CodeSample` is checked, and kept in a column."""
+
+    check: Callable[[str, object], Any]
+    check_column: Callable[[str, Any], Any]
+    dtype: type[np.generic]
+    missing: Any
+    """What a column holds where a sample has no value; None where each must have one."""
+    optional: bool = False
+    """Whether None is a value of the field: not measured."""
 
 
-COUNTS = ("passed", "failed", "warnings")
-MEASURED = ("cost_usd", "latency_seconds")
-TOKENS = ("input_tokens", "output_tokens")
+NOT_MEASURED = -1
+"""What a column of counts holds where nothing was counted; one of floats holds NaN."""
+
+_KINDS = {
+    "bool": Kind(check_flag, check_flag_column, np.bool_, missing=None),
+    "int": Kind(check_bounded_count, check_count_column, np.int64, missing=0),
+    "float | None": Kind(
+        partial(check_number, low=0.0),
+        partial(check_number_column, low=0.0),
+        np.float64,
+        missing=math.nan,
+        optional=True,
+    ),
+    "int | None": Kind(
+        check_bounded_count, check_count_column, np.int64, missing=NOT_MEASURED, optional=True
+    ),
+}
+
+MEASUREMENTS = {
+    name: _KINDS[kind] for name, kind in CodeSample.__annotations__.items() if kind in _KINDS
+}
+"""The fields of a sample but for its two names: their annotations say all there is to know."""

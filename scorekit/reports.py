@@ -26,9 +26,6 @@ from scorekit._core.checks import (
     check_text,
 )
 from scorekit._core.columns import (
-    check_count_column,
-    check_flag_column,
-    check_number_column,
     check_same_order,
     check_text_column,
     split_missing,
@@ -37,12 +34,12 @@ from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task
 from scorekit._stats.suites import Insufficient, Suite
 from scorekit.coding import (
-    COUNTS,
     DEFAULT_WEIGHTS,
-    MEASURED,
-    TOKENS,
+    MEASUREMENTS,
+    NOT_MEASURED,
     CodeSample,
     CodeWeights,
+    Kind,
     score_columns,
 )
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
@@ -55,7 +52,6 @@ Floats: TypeAlias = NDArray[np.float64]
 
 K = TypeVar("K")
 T = TypeVar("T", bound=np.generic)
-NOT_MEASURED = -1
 
 
 class Samples(NamedTuple):
@@ -99,19 +95,14 @@ def from_records(samples: object, *, empty: bool = False) -> Samples:
     """Make columns of `CodeSample` items."""
     items = check_records("samples", samples, CodeSample, empty=empty)
 
-    def column(name: str, kind: type[T]) -> NDArray[T]:
+    columns: dict[str, Any] = {}
+    for name, kind in MEASUREMENTS.items():
         values: list[Any] = list(map(attrgetter(name), items))
-        return np.array(values, dtype=kind)  # None becomes NaN
-
-    def tokens(name: str) -> Counts:
-        counts: list[int | None] = list(map(attrgetter(name), items))
-        return np.array([NOT_MEASURED if n is None else n for n in counts], dtype=np.int64)
-
+        if kind.optional:
+            values = [kind.missing if value is None else value for value in values]
+        columns[name] = np.array(values, dtype=kind.dtype)
     keys, task = numbered(list(map(attrgetter("case_id", "model"), items)))
-    parts = (column(name, np.int64) for name in COUNTS)
-    measured = (column(name, np.float64) for name in MEASURED)
-    compiled = column("compiled", np.bool_)
-    return Samples._make((keys, task, compiled, *parts, *measured, *map(tokens, TOKENS)))
+    return Samples(keys=keys, task=task, **columns)
 
 
 def from_columns(columns: dict[str, Any]) -> Samples:
@@ -126,30 +117,20 @@ def from_columns(columns: dict[str, Any]) -> Samples:
     else:
         models = _as_long("model", check_text_column("model", model), n_samples)
 
-    def counts(name: str) -> Counts:
-        if columns[name] is None:
-            return np.zeros(n_samples, dtype=np.int64)
-        counts: Counts = _as_long(name, check_count_column(name, columns[name]), n_samples)
-        return counts
-
-    def measured(name: str) -> Floats:
-        if columns[name] is None:
-            return np.full(n_samples, np.nan)
-        values, missing = split_missing(name, columns[name])
-        numbers = _as_long(name, check_number_column(name, values, 0.0), n_samples)
-        return np.where(missing, np.nan, numbers)
-
-    def tokens(name: str) -> Counts:
-        if columns[name] is None:
-            return np.full(n_samples, NOT_MEASURED)
-        values, missing = split_missing(name, columns[name])
-        counts = _as_long(name, check_count_column(name, values), n_samples)
-        return np.where(missing, NOT_MEASURED, counts)
+    def column(name: str, kind: Kind) -> NDArray[Any]:
+        values = columns[name]
+        if values is None and kind.missing is not None:
+            return np.full(n_samples, kind.missing, dtype=kind.dtype)
+        if not kind.optional:
+            return np.asarray(_as_long(name, kind.check_column(name, values), n_samples))
+        values, missing = split_missing(name, values)
+        known = np.array(_as_long(name, kind.check_column(name, values), n_samples))
+        known[missing] = kind.missing
+        return known
 
     keys, task = numbered(list(zip(case_ids, models, strict=True)))
-    compiled = _as_long("compiled", check_flag_column("compiled", columns["compiled"]), n_samples)
-    others = (*map(counts, COUNTS), *map(measured, MEASURED), *map(tokens, TOKENS))
-    return Samples._make((keys, task, compiled, *others))
+    made: dict[str, Any] = {name: column(name, kind) for name, kind in MEASUREMENTS.items()}
+    return Samples(keys=keys, task=task, **made)
 
 
 def _as_long(name: str, values: Any, n_samples: int) -> Any:

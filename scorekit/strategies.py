@@ -2,71 +2,82 @@
 Hypothesis strategies for everything scorekit takes and returns.
 
 With the ``testing`` extra installed, ``st.from_type(scorekit.CodeSample)`` works too: Hypothesis
-finds these strategies by itself.  Every value drawn is one that scorekit would make: results come
-from the metrics themselves.
+finds these strategies by itself, each by the type that its annotation says it draws.  Every value
+drawn is one that scorekit would make: results come from the metrics themselves.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Literal, get_args, get_type_hints
 
-from scorekit._strategies.estimates import (
-    best_at_k_results,
-    calibration_bins,
-    calibration_errors,
-    corrected_means,
-    costs_of_pass,
-    counterexamples,
-    extrapolated_pass_at_k_results,
-    g_pass_at_k_results,
-    judge_agreements,
-    majority_at_k_results,
-    margin_verdicts,
-    mcnemar_tests,
-    paired_differences,
-    pass_hat_k_results,
-    result_accuracies,
-    sql_equivalences,
-    table_rows,
+from scorekit._strategies.queries import SHOP as SHOP  # noqa: PLC0414 - public
+from scorekit._strategies.queries import Schema, st
+from scorekit._strategies.queries import sql_queries as sql_queries  # noqa: PLC0414
+from scorekit._strategies.queries import sql_schemas as sql_schemas  # noqa: PLC0414
+from scorekit.agreement import (
+    CorrectedMean,
+    JudgeAgreement,
+    Weights,
+    corrected_mean,
+    judge_agreement,
 )
-from scorekit._strategies.inputs import (
-    CONFIDENCES,
-    COUNTS,
-    FLAGS,
-    NAMES,
-    UNIT,
-    code_samples,
-    code_weights,
-    confidence_outcomes,
-    judge_requests,
-    judges,
-    model_prices,
-    run_lists,
-    runs,
-    sample_counts,
-    sql_cases,
-    suite_counts,
-    verdicts,
+from scorekit.calibration import (
+    DEFAULT_NOMINAL,
+    CalibrationBin,
+    CalibrationError,
+    ConfidenceCalibration,
+    LevelCalibration,
+    calibration_error,
+    confidence_calibration,
 )
-from scorekit._strategies.queries import SHOP, sql_queries, sql_schemas, st
-from scorekit.calibration import ConfidenceCalibration, LevelCalibration, confidence_calibration
-from scorekit.cases import SqlCaseScore, SqlReport, score_sql_case, score_sql_cases
-from scorekit.coding import CodeSample, CodeScore, code_score
+from scorekit.cases import (
+    OTHER_METRICS,
+    SqlCase,
+    SqlCaseScore,
+    SqlReport,
+    other_metrics,
+    score_sql_case,
+    score_sql_cases,
+)
+from scorekit.coding import CodeSample, CodeScore, CodeWeights, code_score
 from scorekit.comparison import CaseChange, Comparison, compare_reports
 from scorekit.correctness import QueryCorrectness, query_correctness
+from scorekit.differences import McNemarTest, PairedDifference, mcnemar_test, paired_difference
+from scorekit.equivalence import Counterexample, SqlEquivalence, TableRows, sql_equivalence
 from scorekit.intervals import Interval, proportion_interval
-from scorekit.judges import CacheStatistics
-from scorekit.records import FrozenMapping, MetricError
+from scorekit.judges import CacheStatistics, Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit.prices import ModelPrice
+from scorekit.records import FrozenMapping, MetricError, MetricResult
 from scorekit.reports import CaseStatistics, CodeReport, CodeTally, ModelStatistics, code_report
+from scorekit.results import ResultAccuracy, result_accuracy
 from scorekit.runs import (
+    CostOfPass,
     CrossTier,
+    Run,
     RunScore,
     TierStatistics,
+    cost_of_pass_from_columns,
     cross_tier,
     score_run,
     tier_statistics,
 )
-from scorekit.sampling import PassAtK, pass_at_k
+from scorekit.sampling import (
+    BestAtK,
+    ExtrapolatedPassAtK,
+    GPassAtK,
+    MajorityAtK,
+    PassAtK,
+    PassHatK,
+    best_at_k,
+    extrapolate_pass_at_k,
+    g_pass_at_k,
+    majority_at_k,
+    pass_at_k,
+    pass_hat_k,
+)
 from scorekit.summary import LetterGrade, Statistics, Tally, describe, letter_grade
 from scorekit.tables import TableAccuracy, table_accuracy
 from scorekit.validation import (
@@ -77,76 +88,200 @@ from scorekit.validation import (
     safety_validation,
     validation_accuracy,
 )
-from scorekit.verdicts import SuiteVerdict
+from scorekit.verdicts import MarginVerdict, SuiteVerdict
 
-__all__ = [
-    "SHOP",
-    "best_at_k_results",
-    "cache_statistics",
-    "calibration_bins",
-    "calibration_errors",
-    "case_changes",
-    "case_statistics",
-    "code_reports",
-    "code_samples",
-    "code_score_results",
-    "code_tallies",
-    "code_weights",
-    "comparisons",
-    "confidence_calibrations",
-    "confidence_outcomes",
-    "corrected_means",
-    "costs_of_pass",
-    "counterexamples",
-    "cross_tiers",
-    "extrapolated_pass_at_k_results",
-    "g_pass_at_k_results",
-    "intervals",
-    "judge_agreements",
-    "judge_requests",
-    "judges",
-    "letter_grades",
-    "level_calibrations",
-    "majority_at_k_results",
-    "margin_verdicts",
-    "mcnemar_tests",
-    "metric_errors",
-    "model_prices",
-    "model_statistics",
-    "paired_differences",
-    "pass_at_k_results",
-    "pass_hat_k_results",
-    "query_correctness_results",
-    "result_accuracies",
-    "run_lists",
-    "run_scores",
-    "runs",
-    "safety_summaries",
-    "safety_validations",
-    "sample_counts",
-    "sql_case_scores",
-    "sql_cases",
-    "sql_equivalences",
-    "sql_queries",
-    "sql_reports",
-    "sql_schemas",
-    "statistics",
-    "suite_counts",
-    "suite_verdicts",
-    "table_accuracies",
-    "table_rows",
-    "tallies",
-    "tier_statistics_results",
-    "validation_accuracies",
-    "verdicts",
-]
+_UNIT = st.floats(0, 1)
+_AMOUNTS = st.floats(0, 1e6)
+_COUNTS = st.integers(0, 50)
+_NAMES = st.text(min_size=1, max_size=12)
+_FLAGS = st.none() | st.booleans()
+_CONFIDENCES = st.sampled_from([0.8, 0.9, 0.95, 0.99])
 
 
-def __dir__() -> list[str]:
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+@st.composite
+def sample_counts(draw: st.DrawFn, *, max_samples: int = 20) -> dict[str, int]:
+    """
+    Draw the counts of one task, as keyword arguments of `scorekit.pass_at_k`.
+
+    Args:
+        draw: Given by Hypothesis.
+        max_samples: Most samples (count, at least 1).
+    """
+    n = draw(st.integers(1, max_samples))
+    return {"n_samples": n, "n_correct": draw(st.integers(0, n)), "k": draw(st.integers(1, n))}
 
 
-METHODS: tuple[Literal["wilson", "jeffreys", "clopper-pearson"], ...] = (
+@st.composite
+def suite_counts(draw: st.DrawFn, *, max_tasks: int = 10, max_samples: int = 20) -> dict[str, Any]:
+    """
+    Draw the counts of a suite: columns *n_samples* and *n_correct*, and a *k* that no task lacks.
+
+    Args:
+        draw: Given by Hypothesis.
+        max_tasks: Most tasks (count, at least 1).
+        max_samples: Most samples of a task (count, at least 1).
+    """
+    tasks = draw(st.lists(sample_counts(max_samples=max_samples), min_size=1, max_size=max_tasks))
+    return {
+        "n_samples": [task["n_samples"] for task in tasks],
+        "n_correct": [task["n_correct"] for task in tasks],
+        "k": min(task["k"] for task in tasks),
+    }
+
+
+def code_samples(
+    *, case_ids: Sequence[str] | None = None, models: Sequence[str] | None = None
+) -> st.SearchStrategy[CodeSample]:
+    """
+    Draw outcomes of generated code, measured and not.
+
+    Args:
+        case_ids: Ids to draw from; None draws any.
+        models: Names to draw from; None draws any.
+    """
+    return st.builds(
+        CodeSample,
+        case_id=_NAMES if case_ids is None else st.sampled_from(case_ids),
+        model=_NAMES if models is None else st.sampled_from(models),
+        compiled=st.booleans(),
+        passed=_COUNTS,
+        failed=_COUNTS,
+        warnings=_COUNTS,
+        cost_usd=st.none() | _AMOUNTS,
+        latency_seconds=st.none() | _AMOUNTS,
+        input_tokens=st.none() | _COUNTS,
+        output_tokens=st.none() | _COUNTS,
+    )
+
+
+def code_weights() -> st.SearchStrategy[CodeWeights]:
+    """Draw weights of the three components of `scorekit.code_score`, never all 0."""
+    weights = st.tuples(*[st.integers(0, 10) | st.floats(0, 10)] * 3).filter(any)
+    return weights.map(lambda w: CodeWeights(compilation=w[0], tests=w[1], clippy=w[2]))
+
+
+def runs(*, run_ids: st.SearchStrategy[str] = _NAMES) -> st.SearchStrategy[Run]:
+    """
+    Draw single runs of an agent.
+
+    Args:
+        run_ids: What their ids are drawn from.
+    """
+    return st.builds(
+        Run,
+        run_id=run_ids,
+        passed=st.booleans(),
+        impl_rate=_UNIT,
+        cost_usd=_AMOUNTS,
+        duration_seconds=_AMOUNTS,
+    )
+
+
+def run_lists(*, max_runs: int = 10) -> st.SearchStrategy[list[Run]]:
+    """
+    Draw the runs of one tier: at least one, no id twice.
+
+    Args:
+        max_runs: Most runs (count, at least 1).
+    """
+    return st.lists(runs(), min_size=1, max_size=max_runs, unique_by=lambda run: run.run_id)
+
+
+def model_prices() -> st.SearchStrategy[ModelPrice]:
+    """Draw prices of tokens."""
+    return st.builds(ModelPrice, input_usd_per_million=_AMOUNTS, output_usd_per_million=_AMOUNTS)
+
+
+def confidence_outcomes(
+    *, levels: Sequence[str] = tuple(DEFAULT_NOMINAL), max_cases: int = 60
+) -> st.SearchStrategy[tuple[list[str], list[bool]]]:
+    """
+    Draw what `scorekit.confidence_calibration` takes: levels, and whether each case was correct.
+
+    Args:
+        levels: Levels that can be stated.
+        max_cases: Most cases (count, at least 1).
+    """
+    stated = st.tuples(st.sampled_from(levels), st.booleans())
+    cases = st.lists(stated, min_size=1, max_size=max_cases)
+    return cases.map(lambda pairs: ([level for level, _ in pairs], [ok for _, ok in pairs]))
+
+
+@st.composite
+def sql_cases(draw: st.DrawFn, *, schema: Schema = SHOP) -> SqlCase:
+    """
+    Draw SQL cases that have the inputs of some metrics and lack those of others.
+
+    Most queries are valid over *schema*; some are any text.
+
+    Args:
+        draw: Given by Hypothesis.
+        schema: Table -> column -> type.
+    """
+    queries = sql_queries(schema, max_depth=1)
+    generated = draw(queries | queries | st.text(max_size=30))
+    tables = st.lists(st.sampled_from(list(schema)), max_size=3)
+    return SqlCase(
+        case_id=draw(_NAMES),
+        generated=generated,
+        expected=draw(
+            st.none()
+            | st.just(generated or None)
+            | queries
+            | st.lists(queries, min_size=1, max_size=2)
+        ),
+        expected_tables=draw(st.none() | tables),
+        is_valid=draw(_FLAGS),
+        safety_valid=draw(_FLAGS),
+        should_pass=draw(_FLAGS),
+        expected_safe=draw(_FLAGS),
+        errors=draw(st.lists(st.text(max_size=20), max_size=2)),
+        confidence=draw(st.none() | st.sampled_from(tuple(DEFAULT_NOMINAL))),
+        schema=draw(st.none() | st.just(schema)),
+        question=draw(st.none() | st.text(max_size=20)),
+    )
+
+
+def judge_requests() -> st.SearchStrategy[JudgeRequest]:
+    """Draw what a judge is asked."""
+    optional = st.none() | st.text(max_size=20)
+    return st.builds(
+        JudgeRequest,
+        generated=sql_queries(max_depth=1),
+        expected=sql_queries(max_depth=1),
+        question=optional,
+        schema=optional,
+        counterexample=optional,
+        trial=_COUNTS,
+    )
+
+
+def verdicts() -> st.SearchStrategy[Verdict]:
+    """Draw what a judge answers."""
+    tokens = st.dictionaries(st.sampled_from(["input_tokens", "output_tokens"]), _COUNTS)
+    return st.builds(
+        Verdict,
+        score=st.sampled_from([1.0, 0.5, 0.0]),
+        reasoning=st.text(max_size=20),
+        model=st.none() | _NAMES,
+        usage=st.none() | tokens.map(FrozenMapping),
+        cost_usd=st.none() | _AMOUNTS,
+        response_id=st.none() | _NAMES,
+        cached=st.booleans(),
+        instructions_found=st.booleans(),
+    )
+
+
+def judges() -> st.SearchStrategy[Judge]:
+    """Draw judges that need no model: each gives one verdict to whatever it is asked."""
+    return verdicts().map(_steadfast)
+
+
+def _steadfast(verdict: Verdict) -> Judge:
+    return judge_from_function(lambda _: verdict, identity=f"always {verdict.score}")
+
+
+_METHODS: tuple[Literal["wilson", "jeffreys", "clopper-pearson"], ...] = (
     "wilson",
     "jeffreys",
     "clopper-pearson",
@@ -158,9 +293,9 @@ def code_score_results() -> st.SearchStrategy[CodeScore]:
     return st.builds(
         code_score,
         compiled=st.booleans(),
-        passed=COUNTS,
-        failed=COUNTS,
-        warnings=COUNTS,
+        passed=_COUNTS,
+        failed=_COUNTS,
+        warnings=_COUNTS,
         weights=code_weights(),
     )
 
@@ -170,7 +305,7 @@ def pass_at_k_results(draw: st.DrawFn) -> PassAtK:
     """Draw results of `scorekit.pass_at_k`, of one task and of suites."""
     counts: dict[str, Any] = draw(sample_counts() | suite_counts())
     k: int = counts.pop("k")
-    return pass_at_k(**counts, k=k, confidence_level=draw(CONFIDENCES))
+    return pass_at_k(**counts, k=k, confidence_level=draw(_CONFIDENCES))
 
 
 @st.composite
@@ -180,8 +315,8 @@ def intervals(draw: st.DrawFn) -> Interval:
     return proportion_interval(
         draw(st.integers(0, n)),
         n,
-        confidence_level=draw(CONFIDENCES),
-        method=draw(st.sampled_from(METHODS)),
+        confidence_level=draw(_CONFIDENCES),
+        method=draw(st.sampled_from(_METHODS)),
     )
 
 
@@ -204,7 +339,7 @@ def _tally(values: list[float]) -> Tally:
 
 def letter_grades() -> st.SearchStrategy[LetterGrade]:
     """Draw results of `scorekit.letter_grade`."""
-    return UNIT.map(letter_grade)
+    return _UNIT.map(letter_grade)
 
 
 def code_reports(
@@ -219,8 +354,8 @@ def code_reports(
         max_samples: Most samples in all (count, at least 1).
     """
     names = st.tuples(
-        st.lists(NAMES, min_size=1, max_size=max_cases),
-        st.lists(NAMES, min_size=1, max_size=max_models),
+        st.lists(_NAMES, min_size=1, max_size=max_cases),
+        st.lists(_NAMES, min_size=1, max_size=max_models),
     )
     samples = names.flatmap(
         lambda pair: st.lists(
@@ -254,8 +389,8 @@ def model_statistics() -> st.SearchStrategy[ModelStatistics]:
 @st.composite
 def comparisons(draw: st.DrawFn) -> Comparison:
     """Draw results of `scorekit.compare_reports`, with cases that only one side has."""
-    attempts = UNIT | st.lists(st.booleans(), min_size=1, max_size=4)
-    cases = draw(st.lists(NAMES, min_size=1, max_size=8, unique=True))
+    attempts = _UNIT | st.lists(st.booleans(), min_size=1, max_size=4)
+    cases = draw(st.lists(_NAMES, min_size=1, max_size=8, unique=True))
     n_before = draw(st.integers(1, len(cases)))
     before = {case: draw(attempts) for case in cases[:n_before]}
     after = {case: draw(attempts) for case in cases[draw(st.integers(0, n_before - 1)) :]}
@@ -270,15 +405,15 @@ def suite_verdicts() -> st.SearchStrategy[SuiteVerdict]:
 @st.composite
 def case_changes(draw: st.DrawFn) -> CaseChange:
     """Draw single changes, with both sides or one."""
-    left, right = draw(st.tuples(st.none() | UNIT, UNIT) | st.tuples(UNIT, st.none()))
+    left, right = draw(st.tuples(st.none() | _UNIT, _UNIT) | st.tuples(_UNIT, st.none()))
     return CaseChange(
-        case_id=draw(NAMES),
-        model=draw(st.none() | NAMES),
+        case_id=draw(_NAMES),
+        model=draw(st.none() | _NAMES),
         metric=draw(st.sampled_from(["score", "code_score", "table_accuracy"])),
         baseline=left,
         current=right,
         delta=None if left is None or right is None else right - left,
-        p_value=None if left is None or right is None else draw(st.none() | UNIT),
+        p_value=None if left is None or right is None else draw(st.none() | _UNIT),
     )
 
 
@@ -288,7 +423,7 @@ def run_scores() -> st.SearchStrategy[RunScore]:
 
 
 def tier_statistics_results(
-    *, tier_ids: st.SearchStrategy[str] = NAMES
+    *, tier_ids: st.SearchStrategy[str] = _NAMES
 ) -> st.SearchStrategy[TierStatistics]:
     """
     Draw results of `scorekit.tier_statistics`.
@@ -342,9 +477,9 @@ def validation_accuracies() -> st.SearchStrategy[ValidationAccuracy]:
         is_valid=st.booleans(),
         should_pass=st.booleans(),
         errors=st.lists(st.text(max_size=20), max_size=2),
-        syntax_valid=FLAGS,
-        schema_valid=FLAGS,
-        safety_valid=FLAGS,
+        syntax_valid=_FLAGS,
+        schema_valid=_FLAGS,
+        safety_valid=_FLAGS,
     )
 
 
@@ -380,9 +515,9 @@ def metric_errors() -> st.SearchStrategy[MetricError]:
         MetricError,
         metric=st.sampled_from(["query_correctness", "table_accuracy"]),
         origin=st.sampled_from(["output", "instrument"]),
-        kind=NAMES,
+        kind=_NAMES,
         message=st.text(max_size=20),
-        inputs=st.dictionaries(NAMES, st.text(max_size=20), max_size=3).map(FrozenMapping),
+        inputs=st.dictionaries(_NAMES, st.text(max_size=20), max_size=3).map(FrozenMapping),
         traceback=st.text(max_size=20),
         timestamp=st.datetimes(timezones=st.timezones()),
     )
@@ -390,7 +525,7 @@ def metric_errors() -> st.SearchStrategy[MetricError]:
 
 def cache_statistics() -> st.SearchStrategy[CacheStatistics]:
     """Draw what a `scorekit.CachedJudge` says of itself."""
-    return st.tuples(COUNTS, COUNTS, COUNTS, COUNTS).map(
+    return st.tuples(_COUNTS, _COUNTS, _COUNTS, _COUNTS).map(
         lambda n: CacheStatistics(
             n_hits=n[0] + n[1],
             n_disk_hits=n[1],
@@ -399,3 +534,190 @@ def cache_statistics() -> st.SearchStrategy[CacheStatistics]:
             n_calls_saved=n[0] + n[1] + n[3],
         )
     )
+
+
+_JUDGED = st.sampled_from([0.0, 0.5, 1.0])
+
+
+@st.composite
+def pass_hat_k_results(draw: st.DrawFn) -> PassHatK:
+    """Draw results of `scorekit.pass_hat_k`, of one task and of suites."""
+    counts: dict[str, Any] = draw(sample_counts() | suite_counts())
+    k: int = counts.pop("k")
+    return pass_hat_k(**counts, k=k, confidence_level=draw(_CONFIDENCES))
+
+
+@st.composite
+def g_pass_at_k_results(draw: st.DrawFn) -> GPassAtK:
+    """Draw results of `scorekit.g_pass_at_k`, of one task and of suites."""
+    counts: dict[str, Any] = draw(sample_counts() | suite_counts())
+    return g_pass_at_k(**counts, tau=draw(_UNIT), confidence_level=draw(_CONFIDENCES))
+
+
+@st.composite
+def best_at_k_results(draw: st.DrawFn) -> BestAtK:
+    """Draw results of `scorekit.best_at_k` over suites."""
+    k = draw(st.integers(1, 4))
+    scores = draw(st.lists(st.lists(_UNIT, min_size=k, max_size=6), min_size=1, max_size=5))
+    return best_at_k(scores, k=k, confidence_level=draw(_CONFIDENCES))
+
+
+@st.composite
+def majority_at_k_results(draw: st.DrawFn) -> MajorityAtK:
+    """Draw results of `scorekit.majority_at_k` over suites."""
+    k = draw(st.integers(1, 4))
+    answers = st.lists(st.sampled_from("abc"), min_size=k, max_size=6)
+    tasks = draw(st.lists(answers, min_size=1, max_size=5))
+    correct = ["a"] * len(tasks)
+    return majority_at_k(tasks, correct=correct, k=k, confidence_level=draw(_CONFIDENCES))
+
+
+def extrapolated_pass_at_k_results() -> st.SearchStrategy[ExtrapolatedPassAtK]:
+    """
+    Draw one of a few results of `scorekit.extrapolate_pass_at_k` over small suites.
+
+    Each takes a tenth of a second to make, more than Hypothesis allows for a draw.
+    """
+    return st.sampled_from(_extrapolated())
+
+
+@cache
+def _extrapolated() -> tuple[ExtrapolatedPassAtK, ...]:
+    suites = (((2, 2), (1, 1), 1), ((2, 6, 5), (1, 3, 0), 20), ((4, 4, 6, 3), (4, 1, 6, 0), 7))
+    return tuple(extrapolate_pass_at_k(n_samples=n, n_correct=c, k=k) for n, c, k in suites)
+
+
+@st.composite
+def calibration_errors(draw: st.DrawFn) -> CalibrationError:
+    """Draw results of `scorekit.calibration_error`."""
+    stated = draw(st.lists(st.tuples(_UNIT, st.booleans()), min_size=1, max_size=20))
+    confidences, outcomes = zip(*stated, strict=True)
+    return calibration_error(confidences, outcomes, n_bins=draw(st.integers(1, 12)))
+
+
+def calibration_bins() -> st.SearchStrategy[CalibrationBin]:
+    """Draw bins of numeric confidences."""
+    return calibration_errors().flatmap(lambda error: st.sampled_from(error.bins))
+
+
+@st.composite
+def judge_agreements(draw: st.DrawFn) -> JudgeAgreement:
+    """Draw results of `scorekit.judge_agreement`."""
+    scores = draw(st.lists(st.tuples(_JUDGED, _JUDGED), min_size=1, max_size=20))
+    weights: Weights | None = draw(st.sampled_from((None, "linear", "quadratic")))
+    return judge_agreement(*zip(*scores, strict=True), weights=weights)
+
+
+@st.composite
+def corrected_means(draw: st.DrawFn) -> CorrectedMean:
+    """Draw results of `scorekit.corrected_mean`."""
+    labeled = draw(st.lists(st.tuples(_JUDGED, _UNIT), min_size=2, max_size=10))
+    judge, human = zip(*labeled, strict=True)
+    rest = draw(st.lists(_JUDGED, min_size=2, max_size=20))
+    return corrected_mean(
+        judge_labeled=judge, human=human, judge_unlabeled=rest, power_tuned=draw(st.booleans())
+    )
+
+
+@st.composite
+def margin_verdicts(draw: st.DrawFn) -> MarginVerdict:
+    """Draw verdicts on whether a suite is no worse than by a margin."""
+    scores = draw(st.lists(st.tuples(_UNIT, _UNIT), min_size=2, max_size=8))
+    before, after = ({str(i): pair[side] for i, pair in enumerate(scores)} for side in (0, 1))
+    compared = compare_reports(before, after, margin=draw(st.floats(0.01, 0.9)))
+    assert compared.suite.within_margin is not None  # noqa: S101 - asked for
+    return compared.suite.within_margin
+
+
+def mcnemar_tests() -> st.SearchStrategy[McNemarTest]:
+    """Draw results of `scorekit.mcnemar_test`."""
+    counts = st.integers(0, 200)
+    return st.builds(mcnemar_test, n_pass_to_fail=counts, n_fail_to_pass=counts)
+
+
+@st.composite
+def paired_differences(draw: st.DrawFn) -> PairedDifference:
+    """Draw results of `scorekit.paired_difference`."""
+    scores = draw(st.lists(st.tuples(_UNIT, _UNIT, st.integers(0, 2)), min_size=1, max_size=8))
+    before, after, labels = zip(*scores, strict=True)
+    clusters = labels if draw(st.booleans()) else None
+    return paired_difference(before, after, clusters=clusters, confidence_level=draw(_CONFIDENCES))
+
+
+@st.composite
+def costs_of_pass(draw: st.DrawFn) -> CostOfPass:
+    """Draw results of `scorekit.cost_of_pass_from_columns`."""
+    runs = draw(st.lists(st.tuples(st.floats(0, 1e6), st.booleans()), min_size=1, max_size=8))
+    costs, passed = zip(*runs, strict=True)
+    return cost_of_pass_from_columns(
+        cost_usd=costs, passed=passed, confidence_level=draw(_CONFIDENCES)
+    )
+
+
+@st.composite
+def sql_equivalences(draw: st.DrawFn) -> SqlEquivalence:
+    """Draw results of `scorekit.sql_equivalence` on queries over ``SHOP``."""
+    a, b = draw(sql_queries(max_depth=1)), draw(sql_queries(max_depth=1))
+    return sql_equivalence(a, b, schema=SHOP, dialect="sqlite", n_databases=5)
+
+
+def counterexamples() -> st.SearchStrategy[Counterexample]:
+    """Draw small databases on which two queries differ."""
+    return st.integers(0, 9).map(_counterexample)
+
+
+def _counterexample(age: int) -> Counterexample:
+    older = f"SELECT id FROM users WHERE age > {age}"  # noqa: S608 - a number
+    found = sql_equivalence("SELECT id FROM users", older)
+    assert found.counterexample is not None  # noqa: S101 - whoever is not older
+    return found.counterexample
+
+
+def table_rows() -> st.SearchStrategy[TableRows]:
+    """Draw the tables of such databases."""
+    return counterexamples().flatmap(lambda example: st.sampled_from(example.tables))
+
+
+def result_accuracies() -> st.SearchStrategy[ResultAccuracy]:
+    """Draw results of `scorekit.result_accuracy`."""
+    rows = st.lists(st.tuples(st.integers(0, 2), st.none() | _UNIT), max_size=3)
+    return st.builds(result_accuracy, rows, rows, ordered=st.booleans())
+
+
+# Which of these draws a type: its annotation says so.
+
+_DRAWN = {
+    name: get_args(get_type_hints(value, globals())["return"])[0]
+    for name, value in list(globals().items())
+    if inspect.isfunction(value)
+    and not name.startswith("_")
+    and value.__module__ in (__name__, sql_queries.__module__)
+}
+
+MAKERS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
+    kind: globals()[name] for name, kind in _DRAWN.items()
+}
+"""The strategy of each type that Hypothesis could not make from annotations alone."""
+
+__all__ = list(_DRAWN | {"SHOP": None})  # pyright: ignore[reportUnsupportedDunderAll] - all there are
+
+
+def for_type(kind: Any) -> Any:
+    """Return what Hypothesis draws values of *kind* from; NotImplemented leaves it to itself."""
+    if kind in MAKERS:
+        return MAKERS[kind]()
+    hints = get_type_hints(SqlCaseScore)
+    for name in OTHER_METRICS:
+        if kind in get_args(hints[name]):
+            return _metric_results(name)
+    return NotImplemented
+
+
+def _metric_results(name: str) -> st.SearchStrategy[MetricResult]:
+    """Draw results of one metric of SQL cases."""
+    cases = sql_cases().filter(OTHER_METRICS[name].needs)
+    return cases.map(lambda case: other_metrics(case)[name])
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -118,7 +118,7 @@ def table_accuracy(
         Jura", Bulletin de la Société Vaudoise des Sciences Naturelles 37, 1901.
     """
     check_text("generated", generated, empty=True)
-    expected = check_tables("expected_tables", expected_tables)
+    expected = check_names("expected_tables", expected_tables)
     try:
         extracted = _extract(generated, dialect)
     except SqlError as error:
@@ -137,7 +137,7 @@ def table_accuracy(
                 logger=_LOGGER,
             ),
         )
-    partners = _match(extracted, expected)
+    partners = match_names(extracted, expected)
     n_names = len(extracted) + len(expected) - partners.n_pairs
     return TableAccuracy(
         score=partners.n_pairs / n_names if n_names else 1.0,
@@ -148,15 +148,15 @@ def table_accuracy(
     )
 
 
-def check_tables(name: str, tables: object) -> tuple[str, ...]:
-    """Return names of tables in lower case, each once, sorted."""
-    if not _is_iterable(tables) or isinstance(tables, str | bytes) or is_mapping(tables):
-        refuse(name, "an iterable of strings", tables, TypeError)
-    items = tuple(islice(tables, MAX_EXPECTED + 1))
+def check_names(name: str, names: object) -> tuple[str, ...]:
+    """Return names of tables or columns in lower case, each once, sorted."""
+    if not _is_iterable(names) or isinstance(names, str | bytes) or is_mapping(names):
+        refuse(name, "an iterable of strings", names, TypeError)
+    items = tuple(islice(names, MAX_EXPECTED + 1))
     if len(items) > MAX_EXPECTED:
         refuse(name, f"at most {MAX_EXPECTED} names", items)
     checked = (check_text(f"{name}[{i}]", item) for i, item in enumerate(items))
-    return tuple(sorted({table.casefold() for table in checked}))
+    return tuple(sorted({item.casefold() for item in checked}))
 
 
 def _is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
@@ -177,13 +177,15 @@ def _tables(sql: str, dialect: str | None) -> tuple[str, ...]:
 _remembered_tables = lru_cache(maxsize=4096)(_tables)
 
 
-class _Matching(NamedTuple):
+class Matching(NamedTuple):
+    """How many names go together, and which have no partner."""
+
     n_pairs: int
     only_extracted: list[str]
     only_expected: list[str]
 
 
-def _match(extracted: tuple[str, ...], expected: tuple[str, ...]) -> _Matching:
+def match_names(extracted: tuple[str, ...], expected: tuple[str, ...]) -> Matching:
     """
     Match names of which one ends with the other, one to one, as many as possible.
 
@@ -216,7 +218,7 @@ def _match(extracted: tuple[str, ...], expected: tuple[str, ...]) -> _Matching:
                 free[side].add(name)
                 for suffix in _suffixes(name, lengths[1 - side]):
                     ending_in[side][suffix].append(name)
-    return _Matching(n_pairs, *map(sorted, free))
+    return Matching(n_pairs, *map(sorted, free))
 
 
 def _suffixes(name: str, lengths: set[int]) -> list[str]:
@@ -271,7 +273,7 @@ def table_accuracies_from_columns(
     pairs = [
         (
             check_text(f"generated[{i}]", query, empty=True),
-            check_tables(f"expected_tables[{i}]", as_builtins(names)),
+            check_names(f"expected_tables[{i}]", as_builtins(names)),
         )
         for i, (query, names) in enumerate(zip(queries, columns, strict=True))
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import logging
 import pickle
@@ -69,15 +70,15 @@ def case(case_id: str = "q1", **changes: Any) -> SqlCase:
     return SqlCase(case_id=case_id, **{**fields, **changes})
 
 
+FOUR = ("query_correctness", "table_accuracy", "safety_validation", "validation_accuracy")
+
+
 def test_every_metric_of_a_full_case() -> None:
-    """All four, each from its own inputs."""
+    """All there are, each from its own inputs."""
     score = score_sql_case(FULL, judge=judge_of(0.5))
-    assert {name: result.score for name, result in score.metrics().items()} == {
-        "query_correctness": 0.5,
-        "table_accuracy": 1.0,
-        "safety_validation": 1.0,
-        "validation_accuracy": 1.0,
-    }
+    scores = {name: result.score for name, result in score.metrics().items()}
+    assert tuple(scores) == METRICS
+    assert [scores[name] for name in FOUR] == [0.5, 1.0, 1.0, 1.0]
     assert (score.n_failed, score.confidence) == (0, "high")
 
 
@@ -94,9 +95,9 @@ def test_every_metric_of_a_full_case() -> None:
     ],
 )
 def test_a_metric_without_its_inputs_is_skipped(fields: dict[str, Any], metrics: set[str]) -> None:
-    """None, not 0."""
+    """None, not 0; what is not among the four is tested with its metric."""
     score = score_sql_case(SqlCase(case_id="q", generated="SELECT 1", **fields))
-    assert set(score.metrics()) == metrics
+    assert score.metrics().keys() & set(FOUR) == metrics
 
 
 def test_safety_has_an_expectation_of_its_own() -> None:
@@ -246,6 +247,61 @@ def test_the_judge_and_the_other_metrics_go_side_by_side() -> None:
     cases = [case(f"q{i}", generated=f"SELECT {i}", expected="SELECT x") for i in range(8)]
     report = score_sql_cases(cases, judge=judge_from_function(function, identity="barrier"))
     assert report.n_by_method == {"judge": 8}
+
+
+def test_fifty_judgements_are_under_way_at_once() -> None:
+    """And no more, however many cases wait."""
+    under_way: list[int] = []
+    release = asyncio.Event()
+
+    async def function(_: JudgeRequest) -> float:
+        under_way.append(len(under_way))
+        if len(under_way) == 50:
+            await asyncio.sleep(0.3)  # in which a further one would begin
+            seen.append(len(under_way))
+            release.set()
+        await release.wait()
+        return 1.0
+
+    seen: list[int] = []
+    cases = [case(f"q{i}", generated=f"SELECT {i}", expected="SELECT x") for i in range(120)]
+    judge = judge_from_function(function, identity="counts")
+    report = score_sql_cases(cases, judge=judge, evidence="judge", timeout_seconds=600)
+    assert report.n_by_method == {"judge": 120}
+    assert seen == [50]
+
+
+@pytest.mark.parametrize("slow", ["judge", "metrics"])
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)], ids=["here", "threads"])
+def test_a_case_lasts_as_long_as_its_slowest_part(
+    slow: str, executor: ThreadPoolExecutor | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever computes that part."""
+    compute = cases_module.other_metrics
+
+    def other_metrics(case: SqlCase) -> Any:
+        time.sleep(0.1 if slow == "metrics" else 0)
+        return compute(case)
+
+    monkeypatch.setattr(cases_module, "other_metrics", other_metrics)
+
+    def function(_: JudgeRequest) -> float:
+        time.sleep(0.1 if slow == "judge" else 0)
+        return 1.0
+
+    judge = judge_from_function(function, identity=slow)
+    report = score_sql_cases([FULL], judge=judge, executor=executor, evidence="judge")
+    assert report.cases[0].duration_seconds > 0.09
+    if slow == "metrics":
+        assert score_sql_case(FULL).duration_seconds > 0.09
+
+
+@pytest.mark.parametrize(
+    "function", [score_sql_case, ascore_sql_case, score_sql_cases, ascore_sql_cases]
+)
+def test_a_judgement_has_half_a_minute(function: Any) -> None:
+    """Unless the caller says otherwise."""
+    assert inspect.signature(function).parameters["timeout_seconds"].default == 30.0
 
 
 def test_a_repeated_pair_is_asked_about_once_in_a_run() -> None:
@@ -422,7 +478,8 @@ def test_an_executor_that_fails_ends_the_run_and_its_judgements() -> None:
 def test_a_notebook_shows_scores_and_whose_failure_there_was() -> None:
     """One short cell for each metric of a case."""
     page = score_sql_cases([FULL, case("q2", generated="SELECT (")])._repr_html_()
-    assert "<td>no&nbsp;score&nbsp;(instrument:&nbsp;no_judge)</td><td>1</td>" in page
+    assert "<td>no&nbsp;score&nbsp;(instrument:&nbsp;no_judge)</td>" in page
+    assert "<td>1</td>" in page
     assert "<td>0&nbsp;(output:&nbsp;parse)</td>" in page
 
 

@@ -126,6 +126,7 @@ MADE: list[Record] = [
     JudgeRequest(generated=HOSTILE, expected=HOSTILE, schema=HOSTILE),
     SQL_REPORT,
     *SQL_REPORT.cases,
+    *SQL_REPORT.cases[0].metrics().values(),
     compare_reports(SQL_REPORT, SQL_REPORT),
     query_correctness("SELECT a", "SELECT b", judge=JUDGE),
     query_correctness("SELECT a", "SELECT b"),

@@ -17,8 +17,9 @@ import attrs
 import pytest
 
 import scorekit
-from scorekit import Record
-from scorekit.records import FrozenMapping
+from scorekit import Record, SqlCaseScore, SqlReport, strategies
+from scorekit.cases import METRICS
+from scorekit.records import FrozenMapping, MetricResult
 
 PUBLIC = {name: getattr(scorekit, name) for name in scorekit.__all__}
 FUNCTIONS = [name for name, value in PUBLIC.items() if inspect.isfunction(value)]
@@ -113,6 +114,54 @@ def _is_value(hint: Any) -> bool:
     if origin is tuple or origin is FrozenMapping or isinstance(hint, types.UnionType):
         return all(map(_is_value, (a for a in get_args(hint) if a is not ...)))
     return True
+
+
+def _camel(name: str) -> str:
+    return "".join(part.title() for part in name.split("_"))
+
+
+def _found(files: str, pattern: str) -> bool:
+    """Say whether one of the files has a line with *pattern*."""
+    texts = (p.read_text(encoding="utf-8") for p in ROOT.parent.glob(files))
+    return any(re.search(pattern, text, re.MULTILINE) for text in texts)
+
+
+@pytest.mark.parametrize(
+    "name", sorted({*METRICS, *(name for name in FUNCTIONS if _camel(name) in RECORDS)})
+)
+def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
+    """CONTRIBUTING tells the path; what is not done yet is in the failure's message."""
+    function, record = PUBLIC.get(name), PUBLIC.get(_camel(name))
+    done = {
+        "a function that scorekit/__init__.pyi lists": inspect.isfunction(function),
+        "a record that scorekit/__init__.pyi lists": inspect.isclass(record),
+        "a strategy for its record": strategies.for_type(record) is not NotImplemented,
+        "a page of docs/": _found("docs/*.md", rf"\b{name}\b"),
+        "a row in README.md": _found("README.md", rf"^\|.*`{name}`"),
+        "an entry in CHANGELOG.md": _found("CHANGELOG.md", rf"`{name}\(\)`"),
+        "a file of tests": _found("tests/test_*.py", rf"\b{name}\("),
+    }
+    if name in METRICS:
+        done["a field of SqlCaseScore"] = hasattr(SqlCaseScore, name)
+        done["a field of SqlReport"] = hasattr(SqlReport, name)
+    forgotten = [step for step, is_done in done.items() if not is_done]
+    assert not forgotten, f"{name} lacks {', '.join(forgotten)}"
+
+
+def test_no_metric_of_cases_is_outside_the_register() -> None:
+    """A field without an entry in METRICS of scorekit/cases.py would always be None."""
+    results = {
+        name
+        for name, hint in get_type_hints(SqlCaseScore).items()
+        if any(issubclass(kind, MetricResult) for kind in get_args(hint))
+    }
+    assert results == set(METRICS)
+
+
+def test_columns_are_called_like_the_fields_of_a_case() -> None:
+    """`sql_cases_from_columns` passes them on by name."""
+    columns = inspect.signature(scorekit.sql_cases_from_columns).parameters
+    assert list(columns) == [field.name for field in attrs.fields(scorekit.SqlCase)]
 
 
 IMPORT = "import sys, scorekit; print(*sorted({n.partition('.')[0] for n in sys.modules}))"

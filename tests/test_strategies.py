@@ -19,8 +19,16 @@ from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
 import scorekit
-from scorekit import CodeTally, InputError, Judge, MissingExtraError, Record, Tally, strategies
-from scorekit._strategies.registration import STRATEGIES
+from scorekit import (
+    CodeTally,
+    InputError,
+    Judge,
+    MissingExtraError,
+    Record,
+    SafetyValidation,
+    Tally,
+    strategies,
+)
 
 RECORDS = [
     name
@@ -35,8 +43,17 @@ FUNCTIONS: dict[str, Callable[..., st.SearchStrategy[Any]]] = {
 
 def test_every_record_has_a_strategy() -> None:
     """An embedder need not know which types the strategies forgot."""
-    assert set(RECORDS) - {"Record"} <= STRATEGIES.keys()
-    assert set(STRATEGIES.values()) <= FUNCTIONS.keys()
+    records = {getattr(scorekit, name) for name in RECORDS} - {Record}
+    assert {kind for kind in records if strategies.for_type(kind) is NotImplemented} == set()
+
+
+def test_a_metric_of_cases_needs_no_strategy_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its results are drawn from cases that have its inputs."""
+    monkeypatch.delitem(strategies.MAKERS, SafetyValidation)
+    drawn = strategies.for_type(SafetyValidation)
+    missed = find(drawn, lambda result: result.classification == "false negative")
+    assert isinstance(missed, SafetyValidation)
+    assert strategies.for_type(InputError) is NotImplemented
 
 
 @pytest.mark.parametrize("name", [*RECORDS, "CodeTally", "Judge", "Tally"])
@@ -226,7 +243,7 @@ def test_the_order_of_imports_does_not_matter(first: str) -> None:
 
 def test_without_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command that installs what is missing is in the message."""
-    for name in ("strategies", "_strategies.inputs", "_strategies.queries"):
+    for name in ("strategies", "_strategies.queries"):
         monkeypatch.delitem(sys.modules, f"scorekit.{name}")
     monkeypatch.delattr(scorekit, "strategies")
     monkeypatch.setitem(sys.modules, "hypothesis", None)

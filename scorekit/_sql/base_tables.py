@@ -11,7 +11,7 @@ from sqlglot import exp
 from scorekit._sql.parsing import Script
 
 # Dialects in which a common table expression may name itself without RECURSIVE.
-_RECURSIVE_ANYWAY = frozenset({"tsql", "fabric", "oracle", "sqlite", "snowflake"})
+RECURSIVE_ANYWAY = frozenset({"tsql", "fabric", "oracle", "sqlite", "snowflake"})
 # Dialects that have the one-row table `dual`.
 _WITH_DUAL = frozenset({"", "oracle", "mysql", "mariadb"})
 # Dialects that read a quoted path or `format.path` as a file.
@@ -22,7 +22,7 @@ _FILE = re.compile(
 )
 _FORMAT = re.compile(r"(?:parquet|json|csv|orc|delta|text|avro|binaryfile)\.[^.]*\Z")
 # Dialects in which `x IN name` reads a table.
-_WITH_IN_TABLE = frozenset({"sqlite", "clickhouse"})
+WITH_IN_TABLE = frozenset({"sqlite", "clickhouse"})
 
 _NO_TABLE_WITHIN = (exp.Lock, exp.JoinHint, exp.Hint, exp.Use, exp.UserDefinedFunction)
 _LEAVES = frozenset(
@@ -77,7 +77,7 @@ class _Reader:
         made = _made(statement)
         temporary = set[str]()
         for node, scope in _mentions(statement, self.dialect):
-            name = _in_table(node) if isinstance(node, exp.In) else self._name(node)
+            name = in_table(node) if isinstance(node, exp.In) else self._name(node)
             if not name:
                 continue
             parent = node.parent
@@ -106,7 +106,7 @@ class _Reader:
             return "" if is_dual or (this.quoted and self._is_file(name)) else name
         if not isinstance(this, exp.Identifier | exp.Dot):
             return ""  # a function, a stage, a parameter
-        name = ".".join(filter(None, _parts(node))).casefold()
+        name = ".".join(filter(None, name_parts(node))).casefold()
         return "" if self.dialect in _WITH_FORMATS and _FORMAT.match(name) else name
 
     def _is_file(self, name: str) -> bool:
@@ -115,7 +115,7 @@ class _Reader:
 
 def _mentions(statement: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, _Scope | None]]:
     """Yield each node that may name a table, with the scope it stands in."""
-    wanted = (exp.Table, exp.In) if dialect in _WITH_IN_TABLE else (exp.Table,)
+    wanted = (exp.Table, exp.In) if dialect in WITH_IN_TABLE else (exp.Table,)
     stack: list[_Place] = [(statement, None, None)]
     while stack:
         node, outside, own = stack.pop()
@@ -155,17 +155,17 @@ def _definitions(with_: exp.Expr, scope: _Scope, dialect: str) -> Iterator[_Plac
     recursive = with_.args.get("recursive")
     for i, cte in enumerate(with_.expressions):
         seen = scope if recursive else scope._replace(n_visible=i)
-        yield cte, seen, cte.alias.casefold() if dialect in _RECURSIVE_ANYWAY else None
+        yield cte, seen, cte.alias.casefold() if dialect in RECURSIVE_ANYWAY else None
 
 
-def _parts(table: exp.Expr) -> list[str]:
+def name_parts(table: exp.Expr) -> list[str]:
     """Return the parts of a dotted name as written; those left out, as in ``a..b``, are empty."""
     this = table.this
     last = list(this.flatten()) if isinstance(this, exp.Dot) else [this]
     return [table.text("catalog"), table.text("db"), *(part.name for part in last)]
 
 
-def _in_table(node: exp.In) -> str:
+def in_table(node: exp.In) -> str:
     """Return the table of ``x IN name``, nothing for the other forms of IN."""
     field = node.args.get("field")
     if isinstance(field, exp.Column) and not field.table:

@@ -1,0 +1,675 @@
+"""Which columns a query reads, and whether they are the right ones: `column_accuracy`."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+import attrs
+from sqlglot import exp
+from sqlglot.expressions.dml import DML
+
+from scorekit._core.checks import check_text
+from scorekit._sql.base_tables import RECURSIVE_ANYWAY, WITH_IN_TABLE, in_table, name_parts
+from scorekit._sql.parsing import CACHED_CHARS, check_dialect, parse
+from scorekit._sql.schema import Schema, read_schema
+from scorekit.errors import SqlError, refuse, shown
+from scorekit.records import FrozenMapping, MetricError, MetricResult, is_mapping, metric_error
+from scorekit.tables import check_names, match_names
+
+_LOGGER = logging.getLogger(__name__)
+
+
+@attrs.frozen(kw_only=True)
+class ColumnAccuracy(MetricResult):
+    """Result of `column_accuracy`: the score, the two sets of names, and where they differ."""
+
+    score: float
+    """Jaccard similarity of the two sets in ``[0, 1]``; higher is better."""
+    extracted: tuple[str, ...]
+    """Columns that the generated SQL reads, as ``table.column`` in lower case, sorted.  A column
+    that no table in reach has stands without a table."""
+    expected: tuple[str, ...]
+    """Columns that it should read, in lower case, without repetitions, sorted."""
+    missing: tuple[str, ...]
+    """Expected columns without an extracted one to go with."""
+    unexpected: tuple[str, ...]
+    """Extracted columns without an expected one to go with."""
+    error: MetricError | None = None
+    """Why there is no score.  With the origin ``"output"`` the generated SQL is at fault and its
+    0.0 counts; with ``"instrument"`` a schema is missing, or a construct is not supported."""
+
+
+def column_accuracy(
+    generated: str,
+    expected: str | Iterable[str],
+    *,
+    schema: Schema | None = None,
+    dialect: str | None = None,
+) -> ColumnAccuracy:
+    """
+    Score whether generated SQL reads the right columns.
+
+    Jaccard similarity ``matched / (extracted + expected - matched)``, 1.0 where both sides are
+    empty.  A query reads each column that it names anywhere: selected, joined on, filtered,
+    grouped or sorted by, and in subqueries.  Aliases, common table expressions and derived tables
+    are resolved to the base tables behind them; a star reads every column of its tables.  Names
+    match as those of `table_accuracy` do: ``id`` and ``users.id`` match ``public.users.id``, and
+    ``users.id`` does not match ``orders.id``.
+
+    Args:
+        generated: The SQL, as `extract_tables` takes it.
+        expected: The SQL that reads the right columns, or an iterable of their names, qualified
+            or not; repetitions count once.
+        schema: The tables, as a mapping from table to column to type or as CREATE TABLE
+            statements.  Stars and unqualified columns of several tables need it.
+        dialect: The dialect of the SQL, by sqlglot's name for it; None to try several.
+
+    Returns:
+        A frozen `ColumnAccuracy`.  Where a column cannot be attributed to a table the score is
+        0.0 and *error* says why; see its kinds in the documentation.
+
+    Raises:
+        InputError: If *dialect* is not one that sqlglot knows, *expected* is a string that is no
+            SQL or a list of queries, a name is empty, there are more than 10,000, or the schema
+            contradicts itself.
+        TypeError: If *generated* or an expected name is not a string, or *expected* or *schema*
+            has the wrong type.
+
+    Examples:
+        >>> schema = {"users": {"id": "int", "name": "text"}, "logs": {"user_id": "int"}}
+        >>> result = column_accuracy(
+        ...     "SELECT name FROM users AS u JOIN logs ON user_id = u.id",
+        ...     "SELECT name FROM users",
+        ...     schema=schema,
+        ... )
+        >>> round(result.score, 3), result.unexpected
+        (0.333, ('logs.user_id', 'users.id'))
+        >>> column_accuracy("SELECT * FROM users", ["users.id"]).error.kind
+        'no_schema'
+        >>> column_accuracy("SELECT id FROM users", "users.id")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: expected must be SQL, or names in a list, got 'users.id'
+
+    References:
+        Jaccard, "Étude comparative de la distribution florale dans une portion des Alpes et des
+        Jura", Bulletin de la Société Vaudoise des Sciences Naturelles 37, 1901.
+    """
+    check_text("generated", generated, empty=True)
+    named = check_dialect(dialect)
+    known = _known(schema, named)
+    if isinstance(expected, str):
+        wanted = _read(expected, known, named)
+        if wanted.error is not None and wanted.error.kind in ("empty", "not_sql"):
+            refuse("expected", "SQL, or names in a list", expected)
+    else:
+        given = check_names("expected", expected)
+        if any(map(_QUERY.match, given)):
+            refuse("expected", "SQL, or names in a list", given)
+        names = frozenset(_QUOTED.sub(r"\1\2\3", name) for name in given)
+        wanted = _Columns(names, frozenset(name for name in names if "." not in name))
+    found = _read(generated, known, named)
+    for columns, side in ((found, "generated"), (wanted, "expected")):
+        if columns.error is not None:
+            is_output = columns is found and columns.error.kind not in _LACKING
+            error = metric_error(
+                "column_accuracy",
+                origin="output" if is_output else "instrument",
+                kind=columns.error.kind,
+                error=f"{side}: {columns.error.message}",
+                inputs={"generated": generated, "expected": expected},
+                logger=_LOGGER,
+            )
+            return ColumnAccuracy(
+                score=0.0,
+                extracted=found.names,
+                expected=wanted.names,
+                missing=wanted.names if is_output else (),
+                unexpected=(),
+                error=error,
+            )
+    same = found.nowhere & wanted.nowhere
+    partners = match_names(tuple(found.read), tuple(wanted.read - same))
+    n_pairs = len(same) + partners.n_pairs
+    n_names = len(found.names) + len(wanted.names) - n_pairs
+    return ColumnAccuracy(
+        score=n_pairs / n_names if n_names else 1.0,
+        extracted=found.names,
+        expected=wanted.names,
+        missing=tuple(sorted({*partners.only_expected, *(wanted.nowhere - wanted.read - same)})),
+        unexpected=tuple(sorted({*partners.only_extracted, *(found.nowhere - same)})),
+    )
+
+
+_QUERY = re.compile(r"\s*(?:select|with)\s")
+_QUOTED = re.compile(r'"([^"]*)"|`([^`]*)`|\[([^\]]*)\]')
+
+_LACKING = ("no_schema", "unsupported_clause")
+"""Kinds of errors that are not the model's."""
+
+
+class _Columns(NamedTuple):
+    """What a text reads, or why that cannot be told."""
+
+    read: frozenset[str]
+    nowhere: frozenset[str]
+    """Columns that no table has: they match nothing but themselves."""
+    error: SqlError | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self.read | self.nowhere))
+
+
+_Names: TypeAlias = dict[str, None]
+"""Names of columns in order; the others are looked up in it."""
+
+
+@attrs.frozen(eq=False)
+class _Known:
+    """The tables of a schema; compared by identity, so that what was read can be remembered."""
+
+    tables: dict[str, _Names]
+    by_last_part: dict[str, list[str]]
+
+    def columns(self, table: str) -> _Names | None:
+        """Return the columns of a table that is qualified more or less than in the schema."""
+        if table in self.tables:
+            return self.tables[table]
+        near = [
+            name
+            for name in self.by_last_part.get(table.rpartition(".")[2], ())
+            if name.endswith(f".{table}") or table.endswith(f".{name}")
+        ]
+        return self.tables[near[0]] if len(near) == 1 else None
+
+
+def _known(schema: Schema | None, dialect: str | None) -> _Known | None:
+    if schema is None:
+        return None
+    if is_mapping(schema):
+        try:
+            frozen = FrozenMapping({name: FrozenMapping(schema[name]) for name in schema})
+            return _remembered_schema(frozen, dialect)
+        except (TypeError, ValueError):  # not what a schema holds, which is said below
+            pass
+    elif isinstance(schema, str):
+        return _remembered_schema(schema, dialect)
+    return _known_tables(schema, dialect)
+
+
+def _known_tables(schema: Any, dialect: str | None) -> _Known | None:
+    found = read_schema(schema, None, dialect)
+    if found is None:
+        return None
+    by_last_part: dict[str, list[str]] = {}
+    for table in found.tables:
+        by_last_part.setdefault(table.rpartition(".")[2], []).append(table)
+    tables = {
+        table: dict.fromkeys(column.name for column in columns)
+        for table, columns in found.tables.items()
+    }
+    return _Known(tables, by_last_part)
+
+
+_remembered_schema = lru_cache(maxsize=256)(_known_tables)
+
+
+def _read(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
+    return (_read_text if len(sql) > CACHED_CHARS else _remembered)(sql, known, dialect)
+
+
+def _read_text(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
+    try:
+        script = parse(sql, dialect)
+        reader = _Reader(known, script.dialect)
+        for statement in script.statements:
+            reader.statement(statement, {})
+    except SqlError as error:
+        return _Columns(frozenset(), frozenset(), error)
+    return _Columns(frozenset(reader.read), frozenset(reader.nowhere))
+
+
+_remembered = lru_cache(maxsize=4096)(_read_text)
+
+
+# From the syntax tree to names.
+
+
+class _Table(NamedTuple):
+    """A table that a FROM makes visible."""
+
+    name: str
+    """What qualifies its columns: its alias, or its own dotted name."""
+    columns: _Names | None
+    """None where they are not known."""
+    base: str | None
+    """The base table; None for what the query makes itself, whose columns were read elsewhere."""
+
+
+_ALIASES_FIRST = ("order", "sort", "cluster", "distribute")
+_ALIASES_LATER = ("group", "having", "qualify")
+
+
+@attrs.define
+class _Scope:
+    """What can be named inside one SELECT."""
+
+    outer: _Scope | None = None
+    tables: list[_Table] = attrs.Factory(list[_Table])
+    merged: set[str] = attrs.Factory(set[str])
+    """Columns joined by USING or NATURAL: those of both sides are read already."""
+    aliases: set[str] = attrs.Factory(set[str])
+    """Outputs that have been named so far."""
+    clause: str = ""
+    """Which clause is being read: it decides whether an alias or a column goes first."""
+
+
+_Ctes: TypeAlias = dict[str, _Names | None]
+"""The outputs of what can be named like a table; None where they are not known."""
+
+
+class _Reader:
+    """Collects the columns that the statements of a script read."""
+
+    def __init__(self, known: _Known | None, dialect: str) -> None:
+        self.known = known
+        self.dialect = dialect
+        self.read: set[str] = set()
+        self.nowhere: set[str] = set()
+        self.made: _Ctes = {}
+        """What the script has made from queries so far."""
+
+    # Statements.
+
+    def statement(self, tree: exp.Expr, ctes: _Ctes) -> None:
+        if isinstance(tree, exp.Query):
+            self.query(tree, None, {**self.made, **ctes})
+            return
+        ctes = self.with_(tree, None, {**self.made, **ctes})
+        made = tree.args.get("expression")
+        if isinstance(tree, exp.Create) and isinstance(made, exp.Query):
+            self.made[_name_of(tree.this)] = self.query(made, None, ctes)
+            return
+        scope = _Scope()
+        if isinstance(tree, DML):
+            self.changed_tables(tree, scope, ctes)
+        self.walk(tree, scope, ctes)
+
+    def changed_tables(self, tree: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+        """Add the tables that a statement changes or looks into."""
+        source = tree.args.get("from_")
+        used = tree.args.get("using")
+        for other in _nodes(source.this if source else used):
+            self.source(other, scope, ctes)
+        target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+        if isinstance(target, exp.Table) and not _find_in(_name_of(target), scope):
+            self.source(target, scope, {})
+        if isinstance(tree, exp.Insert):
+            scope.tables.append(_Table("excluded", None, None))
+
+    # Queries: each method returns the names of the outputs.
+
+    def query(
+        self,
+        tree: exp.Expr,
+        outer: _Scope | None,
+        ctes: _Ctes,
+        *,
+        own: str | None = None,
+        only_rows: bool = False,
+    ) -> _Names | None:
+        """Read a query; *own* is its name where it may name itself, *only_rows* is for EXISTS."""
+        ctes = self.with_(tree, outer, ctes)
+        if isinstance(tree, exp.Select):
+            return self.select(tree, outer, ctes, only_rows=only_rows)
+        if isinstance(tree, exp.SetOperation):
+            return self.set_operation(tree, outer, ctes, own)
+        if isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Query):
+            return self.query(tree.this, outer, ctes, own=own, only_rows=only_rows)
+        scope = _Scope(outer)
+        self.source(tree, scope, ctes)  # a table in brackets, or VALUES
+        return self.star(scope.tables)
+
+    def with_(self, tree: exp.Expr, outer: _Scope | None, ctes: _Ctes) -> _Ctes:
+        """Read the common table expressions of a query; each sees those before it."""
+        with_ = tree.args.get("with_")
+        if with_ is None:
+            return ctes
+        ctes = dict(ctes)
+        recursive = bool(with_.args.get("recursive"))
+        if recursive:
+            ctes |= {_alias(cte): None for cte in with_.expressions}
+        for cte in with_.expressions:
+            name, names = _alias(cte), None
+            if isinstance(cte.this, exp.Query):
+                own = name if recursive or self.dialect in RECURSIVE_ANYWAY else None
+                listed = _renamed(cte, None)
+                if own and listed:
+                    ctes[own] = listed
+                names = self.query(cte.this, outer, ctes, own=None if listed else own)
+            else:
+                self.statement(cte.this, ctes)
+            ctes[name] = _renamed(cte, names)
+        return ctes
+
+    def set_operation(
+        self, tree: exp.SetOperation, outer: _Scope | None, ctes: _Ctes, own: str | None
+    ) -> _Names | None:
+        arms: list[exp.Expr] = []
+        left: exp.Expr = tree
+        while isinstance(left, exp.SetOperation):
+            arms.append(left.expression)
+            left = left.this
+        names = self.query(left, outer, ctes)
+        if own:
+            ctes = {**ctes, own: names}
+        for arm in reversed(arms):
+            self.query(arm, outer, ctes)
+        order = tree.args.get("order")
+        if order is not None:
+            self.walk(order, _Scope(outer, [_Table("", names, None)]), ctes)
+        return names
+
+    def select(
+        self, tree: exp.Select, outer: _Scope | None, ctes: _Ctes, *, only_rows: bool
+    ) -> _Names | None:
+        scope = _Scope(outer)
+        source = tree.args.get("from_")
+        if source is not None:
+            self.source(source.this, scope, ctes)
+        for join in tree.args.get("joins") or ():
+            self.join(join, scope, ctes)
+        for lateral in tree.args.get("laterals") or ():
+            self.source(lateral, scope, ctes)
+        outputs: _Names | None = {}
+        for node in tree.expressions:
+            names = self.output(node, scope, ctes, only_rows=only_rows)
+            outputs = None if outputs is None or names is None else outputs | names
+        for clause, value in tree.args.items():
+            if clause in ("with_", "from_", "joins", "laterals", "expressions"):
+                continue
+            scope.clause = clause
+            for node in _nodes(value):
+                self.walk(node, scope, ctes)
+        return outputs
+
+    def output(
+        self, node: exp.Expr, scope: _Scope, ctes: _Ctes, *, only_rows: bool
+    ) -> _Names | None:
+        """Read an item of a SELECT, and return the names that it gives."""
+        star, tables = node, scope.tables
+        if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+            star, table = node.this, _find_in(".".join(_qualifier(node)), scope)
+            tables = [] if table is None else [table]
+            if table is None:
+                self.nowhere.add(".".join([*_qualifier(node), "*"]))
+        if isinstance(star, exp.Star):
+            if only_rows:
+                return {}
+            for replaced in star.args.get("replace") or ():
+                self.walk(replaced, scope, ctes)
+            left_out = star.args.get("except_") or ()
+            return self.star(tables, {column.name.casefold() for column in left_out})
+        self.walk(node, scope, ctes)
+        if isinstance(node, exp.Alias):
+            scope.aliases.add(node.alias.casefold())
+        return {node.alias_or_name.casefold(): None}
+
+    def star(
+        self, tables: list[_Table], left_out: frozenset[str] | set[str] = frozenset()
+    ) -> _Names | None:
+        """Read every column of some tables."""
+        names: _Names | None = {}
+        for table in tables:
+            if table.columns is None:
+                names = None
+                if table.base is not None and self.known is None:
+                    message = f"which columns {shown(table.base)} has is not known"
+                    raise SqlError("no_schema", message, "")
+                if table.base is not None:
+                    self.read.add(f"{table.base}.*")
+                continue
+            taken = [name for name in table.columns if name not in left_out]
+            if table.base is not None:
+                self.read.update(f"{table.base}.{name}" for name in taken)
+            if names is not None:
+                names |= dict.fromkeys(taken)
+        return names
+
+    # Tables.
+
+    def source(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+        """Make an item of a FROM visible."""
+        if node.args.get("pivots"):
+            raise SqlError("unsupported_clause", "PIVOT and UNPIVOT are not looked into", "")
+        scope.tables.append(self.table(node, scope, ctes))
+        for join in node.args.get("joins") or ():
+            self.join(join, scope, ctes)
+
+    def table(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> _Table:
+        alias, inner = _alias(node), node.this
+        if isinstance(node, exp.Table) and isinstance(inner, exp.Identifier | exp.Dot):
+            name = _name_of(node)
+            if name in ctes and "." not in name:
+                return _Table(alias or name, _renamed(node, ctes[name]), None)
+            if _renamed(node, None):
+                raise SqlError("unsupported_clause", "a table's columns are renamed", "")
+            columns = None if self.known is None else self.known.columns(name)
+            return _Table(alias or name, columns, name)
+        if isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
+            outer = scope if isinstance(node, exp.Lateral) else scope.outer
+            return _Table(alias, _renamed(node, self.query(inner, outer, ctes)), None)
+        if isinstance(node, exp.Subquery):  # a table in brackets, or several joined
+            n_before = len(scope.tables)
+            self.source(inner, scope, ctes)
+            if not alias:
+                return scope.tables.pop()
+            table = scope.tables.pop()
+            is_renamed = table.base is not None and _renamed(node, None) is not None
+            if is_renamed or len(scope.tables) > n_before:
+                raise SqlError("unsupported_clause", "a table's columns are renamed", "")
+            return _Table(alias, _renamed(node, table.columns), table.base)
+        self.walk_children(node, scope, ctes)  # a function, UNNEST or VALUES
+        columns = _renamed(node, None)
+        if columns is None and isinstance(node, exp.Unnest) and alias:
+            columns = {alias: None}
+        offset = node.args.get("offset")
+        if columns is not None and isinstance(offset, exp.Identifier):
+            columns[offset.name.casefold()] = None
+        return _Table(alias, columns, None)
+
+    def join(self, join: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+        n_left = len(scope.tables)
+        self.source(join.this, scope, ctes)
+        left, right = scope.tables[:n_left], scope.tables[n_left:]
+        using = [column.name.casefold() for column in join.args.get("using") or ()]
+        if join.args.get("method") == "NATURAL":
+            using = self.common(left, right)
+        for name in using:
+            for tables in (right, left):
+                if tables is right or name not in scope.merged:
+                    self.unqualified(name, _Scope(None, tables))
+            scope.merged.add(name)
+        for key, value in join.args.items():
+            if key not in ("this", "using") and isinstance(value, exp.Expr):
+                self.walk(value, scope, ctes)
+
+    def common(self, left: list[_Table], right: list[_Table]) -> list[str]:
+        """Return the columns that a NATURAL JOIN compares."""
+        found: list[_Names] = []
+        for tables in (left, right):
+            names: _Names = {}
+            for table in tables:
+                if table.columns is None:
+                    raise self.unknown("the columns of a NATURAL JOIN", [table])
+                names |= table.columns
+            found.append(names)
+        return [name for name in found[0] if name in found[1]]
+
+    # Expressions.
+
+    def walk(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+        """Read what an expression names; iterative, for chains of AND can be long."""
+        stack = [node]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, exp.Column):
+                self.column(node, scope)
+            elif isinstance(node, exp.MatchRecognize):
+                raise SqlError("unsupported_clause", "MATCH_RECOGNIZE is not looked into", "")
+            elif isinstance(node, exp.Query):
+                self.query(node, scope, ctes, only_rows=isinstance(node.parent, exp.Exists))
+            elif isinstance(node, exp.In) and node.args.get("field") and self.in_table(node):
+                stack.append(node.this)
+                self.star([self.table(exp.to_table(in_table(node)), scope, ctes)])
+            elif not isinstance(node, exp.Table | exp.Schema | exp.Star | exp.With):
+                stack += _operands(node)
+
+    def walk_children(self, node: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
+        for child in _operands(node):
+            self.walk(child, scope, ctes)
+
+    def in_table(self, node: exp.In) -> bool:
+        return self.dialect in WITH_IN_TABLE and bool(in_table(node))
+
+    def column(self, node: exp.Column, scope: _Scope) -> None:
+        qualifier = _qualifier(node)
+        if isinstance(node.this, exp.Star):
+            table = _find_in(".".join(qualifier), scope)
+            if table is not None and not isinstance(node.parent, exp.Count):
+                self.star([table])
+            return
+        names = [*qualifier, node.name.casefold()]
+        for n in range(len(qualifier), 0, -1):
+            table = _find_in(".".join(names[:n]), scope)
+            if table is not None:
+                self.add(table, names[n])  # what follows are fields of a struct
+                return
+        is_text = not qualifier and self.dialect == "sqlite" and node.this.args.get("quoted")
+        self.unqualified(names[0], scope, full=".".join(names), may_be_text=bool(is_text))
+
+    def add(self, table: _Table, name: str) -> None:
+        if table.base is not None:
+            self.read.add(f"{table.base}.{name}")
+        elif table.columns is not None and name not in table.columns:
+            self.nowhere.add(name)
+
+    def unqualified(
+        self, name: str, scope: _Scope, *, full: str = "", may_be_text: bool = False
+    ) -> None:
+        """Read the column that a bare name stands for: of the innermost scope that has it."""
+        level: _Scope | None = scope
+        while level is not None:
+            if self.is_in(level, name, may_be_text=may_be_text):
+                return
+            level = level.outer
+        row = None if full != name else _find_in(name, scope)
+        if row is not None:
+            self.star([row])  # a whole row, by the name of its table
+        elif not may_be_text:
+            only = scope.tables[0].base if len(scope.tables) == 1 else None
+            alone = only is not None and scope.outer is None and full in ("", name)
+            (self.read if alone else self.nowhere).add(f"{only}.{name}" if alone else full or name)
+
+    def is_in(self, scope: _Scope, name: str, *, may_be_text: bool) -> bool:
+        """Read a bare name if it stands for something of this very scope."""
+        is_alias = name in scope.aliases
+        if name in scope.merged or (is_alias and scope.clause in _ALIASES_FIRST):
+            return True
+        having = [table for table in scope.tables if name in (table.columns or ())]
+        if len(having) > 1:
+            tables = " and ".join(table.name or "a subquery" for table in having[:2])
+            raise SqlError("ambiguous", f"{shown(name)} is a column of {tables}", "")
+        if is_alias and not having and scope.clause in _ALIASES_LATER:
+            return True
+        unknown = [table for table in scope.tables if table.columns is None]
+        if not (having or unknown):
+            return is_alias
+        if not having and (len(unknown) > 1 or may_be_text or _may_have(name, scope.outer)):
+            raise self.unknown(f"the table of {shown(name)}", unknown)
+        self.add((having or unknown)[0], name)
+        return True
+
+    def unknown(self, what: str, tables: list[_Table]) -> SqlError:
+        """Return why something cannot be told of tables whose columns are not known."""
+        bases = [table.base for table in tables if table.base is not None]
+        if not bases:
+            message = f"{what} cannot be told beside a function that returns a table"
+            return SqlError("unsupported_clause", message, "")
+        if self.known is None:
+            return SqlError("no_schema", f"{what} cannot be told without a schema", "")
+        message = f"{what} cannot be told: the schema has no {shown(bases[0])}"
+        return SqlError("unknown_table", message, "")
+
+
+def _may_have(name: str, scope: _Scope | None) -> bool:
+    """Say whether a scope further out may have a column of this name."""
+    while scope is not None:
+        if any(table.columns is None or name in table.columns for table in scope.tables):
+            return True
+        scope = scope.outer
+    return False
+
+
+def _find_in(name: str, scope: _Scope | None) -> _Table | None:
+    """Return the table that qualifies a column, from the inside out."""
+    while scope is not None:
+        for table in scope.tables:
+            if table.name == name or (
+                table.base is not None
+                and (table.name.endswith(f".{name}") or name.endswith(f".{table.name}"))
+            ):
+                return table
+        scope = scope.outer
+    return None
+
+
+def _operands(node: exp.Expr) -> list[exp.Expr]:
+    """Return the parts of an expression that are read; what is assigned to is not."""
+    skipped = {"with_"}
+    assigned = isinstance(node, exp.EQ) and node.arg_key == "expressions"
+    if assigned and isinstance(node.parent, exp.Update | exp.OnConflict):
+        skipped = {"this"}
+    elif isinstance(node, exp.Insert):
+        skipped = {"this", "with_"}
+    elif isinstance(node, exp.OnConflict):
+        skipped = {"conflict_keys"}
+    parts = (value for key, value in node.args.items() if key not in skipped)
+    return [child for part in parts for child in _nodes(part)]
+
+
+def _nodes(value: Any) -> list[exp.Expr]:
+    """Return the nodes of an argument, which is one, a list, or something else."""
+    values: list[Any] = value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+    return [node for node in values if isinstance(node, exp.Expr)]
+
+
+def _qualifier(node: exp.Column) -> list[str]:
+    parts = (node.text(key).casefold() for key in ("catalog", "db", "table"))
+    return [part for part in parts if part]
+
+
+def _alias(node: exp.Expr) -> str:
+    alias: str = node.alias.casefold()
+    return alias
+
+
+def _name_of(node: exp.Expr) -> str:
+    """Return the dotted name of a table, or of what a statement makes."""
+    table = node.this if isinstance(node, exp.Schema) else node
+    return ".".join(filter(None, name_parts(table))).casefold()
+
+
+def _renamed(node: exp.Expr, names: _Names | None) -> _Names | None:
+    """Return names of columns, with those that an alias lists in place of the first."""
+    alias = node.args.get("alias")
+    listed = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
+    if not listed:
+        return names
+    first = dict.fromkeys(column.name.casefold() for column in listed)
+    return first | dict.fromkeys(list(names or ())[len(listed) :])
