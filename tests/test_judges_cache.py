@@ -643,7 +643,7 @@ def test_what_belongs_to_somebody_else_is_refused(
 
 UNPRIVILEGED = """
 import os, tempfile
-import test_judge_cache as t
+import test_judges_cache as t
 from scorekit._judge import store
 if os.geteuid() == 0:
     os.setgid(65534), os.setuid(65534)
@@ -675,7 +675,7 @@ def test_a_directory_that_is_read_only() -> None:
 
 FULL = """
 import resource, sys
-import test_judge_cache as t
+import test_judges_cache as t
 inner = t.Counting(t.attrs.evolve(t.ANSWER, reasoning="x" * 5000))
 judge = t.CachedJudge(inner, directory=sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
@@ -828,7 +828,7 @@ def test_a_warning_made_an_error_does_not_reach_who_peeks(tmp_path: Path) -> Non
 
 WRITER = """
 import sys
-import test_judge_cache as t
+import test_judges_cache as t
 judge = t.CachedJudge(t.Counting(), directory=sys.argv[1])
 for n in range(10**6):
     judge.judge(t.request(n, question=sys.argv[2]))
@@ -858,7 +858,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
 
 HAMMER = """
 import sys
-import test_judge_cache as t
+import test_judges_cache as t
 judge = t.CachedJudge(t.Counting(), directory=sys.argv[1])
 for n in range(300):
     n = n * 7 % 150
