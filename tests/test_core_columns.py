@@ -13,9 +13,8 @@ from typing import Any
 import attrs
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,7 +124,7 @@ def as_lists(columns: dict[str, list[Any]]) -> Any:
 
 def as_arrow(columns: dict[str, list[Any]]) -> Any:
     """Return Arrow columns."""
-    table = pa.table(columns)
+    table = pytest.importorskip("pyarrow").table(columns)
     return {name: table[name] for name in table.column_names}
 
 
@@ -141,7 +140,7 @@ def as_pandas(columns: dict[str, list[Any]]) -> Any:
 
 def as_polars(columns: dict[str, list[Any]]) -> Any:
     """Return polars columns."""
-    return pl.DataFrame(columns)
+    return pytest.importorskip("polars").DataFrame(columns)
 
 
 def as_nullable(columns: dict[str, list[Any]]) -> Any:
@@ -398,20 +397,15 @@ def test_errors_of_columns_of_cases(
     assert str(caught.value) == message
 
 
-def test_groups_as_a_column_of_any_kind() -> None:
+@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
+def test_groups_as_a_column_of_any_kind(column: Any) -> None:
     """Labels of clusters may come from any table, Arrow's chunks too."""
     scores, labels = [0.0, 1.0, 1.0, 0.0], ["a", "a", "b", "c"]
     expected = mean_interval(scores, clusters=labels)
-    for column in (
-        np.array(labels),
-        pd.Series(labels),
-        pl.Series(labels),
-        pa.chunked_array([labels]),
-    ):
-        assert mean_interval(scores, clusters=column) == expected
+    assert mean_interval(scores, clusters=column(labels)) == expected
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+@pytest.mark.parametrize("frame", [as_pandas, as_polars])
 def test_a_data_frame_is_no_column(frame: Any) -> None:
     """It hands out the names of its columns, which would be scored in place of its rows."""
     table: Any = frame({"q1": ["SELECT x FROM t"]})

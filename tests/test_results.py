@@ -11,7 +11,7 @@ from collections import Counter
 from decimal import Decimal
 from typing import Any
 
-import polars as pl
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -234,7 +234,7 @@ def test_many_rows() -> None:
 
 
 ROWS_OF_A_FRAME = "a sequence of rows (pandas: frame.values, polars: frame.rows())"
-FRAME = pl.DataFrame({"x": [1, 2]})
+FRAME = pd.DataFrame({"x": [1, 2]})
 
 
 @pytest.mark.parametrize(
