@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import gc
 import json
 import logging
 import threading
@@ -376,6 +377,36 @@ def test_a_judge_that_ignores_its_cancellation_is_left_behind_too() -> None:
     result = asyncio.run(run())
     assert result.error is not None
     assert result.error.kind == "timeout"
+
+
+@pytest.mark.parametrize("stubborn", [True, False])
+def test_what_comes_of_a_judge_left_behind_is_not_logged(
+    caplog: pytest.LogCaptureFixture, *, stubborn: bool
+) -> None:
+    """Whether it fails or obeys, its result has come; asyncio has nothing to complain about."""
+    ended = asyncio.Event()
+
+    async def fail(_: JudgeRequest) -> float:
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            ended.set()
+            if not stubborn:
+                raise
+        raise ValueError("too late")
+
+    async def run() -> QueryCorrectness:
+        result = await aquery_correctness(
+            "SELECT a FROM t", "SELECT b FROM t", judge=judge_of(fail), timeout_seconds=0.05
+        )
+        await ended.wait()
+        return result
+
+    result = asyncio.run(run())
+    gc.collect()  # a failure that nobody saw is logged when its task is thrown away
+    assert result.error is not None
+    assert result.error.kind == "timeout"
+    assert [record.name for record in caplog.records] == ["scorekit.correctness"]
 
 
 @pytest.mark.parametrize(
