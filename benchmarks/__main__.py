@@ -63,16 +63,17 @@ an option:
 """
 
 
-def output(module: str, *, full: bool) -> str:
-    """Run one of the programs and return what it prints, its titles one level down."""
+def output(module: str, *, full: bool) -> tuple[str, bool]:
+    """Run one of the programs; return what it prints, its titles one level down, and its luck."""
     program = f"from benchmarks.{module} import main; main(full={full})"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
     printed = done.stdout.replace("\n## ", "\n### ").removeprefix("## ").strip()
-    return printed if done.returncode == 0 else f"{printed}\n\nThis part broke off.".strip()
+    is_whole = done.returncode == 0
+    return printed if is_whole else f"{printed}\n\nThis part broke off.".strip(), is_whole
 
 
-def main() -> None:
+def main() -> int:
     """Print the page, telling what is under way."""
     parser = argparse.ArgumentParser(description="Run all benchmarks and print them as one page.")
     parser.add_argument("--full", action="store_true", help="large sizes, half an hour in all")
@@ -80,11 +81,15 @@ def main() -> None:
     options = parser.parse_args()
     day, busy = datetime.now(UTC).date(), BUSY if options.busy else ""
     print(HEAD.format(day=day, machine=machine(), busy=busy))
+    broken = 0
     for title, module in SECTIONS.items():
         print(f"{title} ...", file=sys.stderr, flush=True)
-        print(f"## {title}\n\n{output(module, full=options.full)}\n", flush=True)
+        printed, is_whole = output(module, full=options.full)
+        print(f"## {title}\n\n{printed}\n", flush=True)
+        broken += not is_whole
     print(TAIL, end="")
+    return broken
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
