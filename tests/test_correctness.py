@@ -19,7 +19,6 @@ import pytest
 
 from scorekit import correctness
 from scorekit._sql.parsing import check_sql
-from scorekit._sql.schema import schema_text
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.equivalence import SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError
@@ -212,7 +211,20 @@ def test_the_judge_is_shown_everything(ask: Ask) -> None:
             dialect="postgres",
         )
     ]
-    assert schema_text("CREATE TABLE t (a int)") == "CREATE TABLE t (a int)"
+
+
+def test_a_schema_given_as_text_is_shown_as_it_is(ask: Ask) -> None:
+    """Its author may have said more than names and types."""
+    seen: list[JudgeRequest] = []
+
+    def remember(request: JudgeRequest) -> float:
+        seen.append(request)
+        return 0.5
+
+    schema = "CREATE TABLE t (a int, b int) -- one row for each day"
+    judge = judge_of(remember)
+    ask("SELECT a FROM t", "SELECT b FROM t", judge=judge, schema=schema, evidence="judge")
+    assert [request.schema for request in seen] == [schema]
 
 
 def test_the_best_of_several_accepted_queries_counts(ask: Ask) -> None:
