@@ -3,7 +3,8 @@ Run all benchmarks and print them as one page.
 
     python -m benchmarks [--full]
 
-Small ones take a few minutes in all; ``--full > docs/benchmarks.md`` makes the page of the docs.
+Small ones take a few minutes in all, those of ``--full`` half an hour; ``> docs/benchmarks.md``
+makes the page of the docs.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ HEAD = """\
 # Benchmarks
 
 *What does scorekit cost beside other ways to the same numbers, and as data grow?*
-`python -m benchmarks` (with the `bench` extra installed) measures all of this in small;
-`--full` made this page.
+`python -m benchmarks{size}` (with the `bench` extra installed) printed this page; with `--full` the
+sizes are larger.
 Times are medians on one machine; read them as ratios.
 
 Measured on {day}: {machine} before.
@@ -80,7 +81,8 @@ def main() -> int:
     parser.add_argument("--busy", action="store_true", help="say that the machine was not quiet")
     options = parser.parse_args()
     day, busy = datetime.now(UTC).date(), BUSY if options.busy else ""
-    print(HEAD.format(day=day, machine=machine(), busy=busy))
+    size = " --full" if options.full else ""
+    print(HEAD.format(day=day, machine=machine(), busy=busy, size=size))
     broken = 0
     for title, module in SECTIONS.items():
         print(f"{title} ...", file=sys.stderr, flush=True)

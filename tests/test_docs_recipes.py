@@ -77,7 +77,7 @@ def test_every_recipe_is_shown_and_run() -> None:
 def test_the_recipe_works(name: str, tmp_path: Path) -> None:
     """The real package takes what scorekit gives it."""
     if find_spec(NEEDS[name]) is None:
-        pytest.skip(f"{NEEDS[name]} is not installed")
+        pytest.skip(f"could not import {NEEDS[name]!r}")
     run = _run(str(RECIPES / f"{name}.py"), folder=tmp_path)
     assert run.stdout.strip() == PRINTED[name], run.stderr[-2000:]
     assert run.returncode == 0
