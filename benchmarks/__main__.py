@@ -36,8 +36,8 @@ HEAD = """\
 # Benchmarks
 
 *What does scorekit cost beside other ways to the same numbers, and as data grow?*
-`python -m benchmarks{size}` (with the `bench` extra installed) printed this page; with `--full` the
-sizes are larger.
+`python -m benchmarks{size}` (with the `bench` extra installed) printed this page; with `--full`
+the sizes are larger.
 Times are medians on one machine; read them as ratios.
 
 Measured on {day}: {machine} before.
