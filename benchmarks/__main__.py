@@ -1,20 +1,21 @@
 """
-Run all benchmarks and write ``docs/benchmarks.md``; with ``--quick`` small ones, only printed.
+Run all benchmarks and print them as one page.
 
-    python -m benchmarks [--quick] [queries.jsonl ...]
+    python -m benchmarks [--full]
 
-Tables of SQL are timed on the queries of the files, see `bench_tables`, or on a few built-in ones.
+Small ones take a few minutes in all, those of ``--full`` half an hour; ``> docs/benchmarks.md``
+makes the page of the docs.
 """
 
 from __future__ import annotations
 
-import os
-import platform
+import argparse
 import subprocess
 import sys
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
+
+from benchmarks.machine import machine
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = {
@@ -25,33 +26,37 @@ SECTIONS = {
     "pass@k": "bench_pass_at_k",
     "Statistics": "bench_describe",
     "Tables of SQL": "bench_tables",
+    "Equivalence of SQL": "bench_equivalence",
     "Validators and calibration": "bench_validators",
     "Remembered verdicts": "bench_cache",
     "Claude": "bench_judge",
 }
-QUICK = 4
-"""Sections that have a small form, the first ones."""
 
 HEAD = """\
 # Benchmarks
 
 *What does scorekit cost beside other ways to the same numbers, and as data grow?*
-`python -m benchmarks` (with the `bench` extra installed) runs all of this and writes this page.
+`python -m benchmarks{size}` (with the `bench` extra installed) printed this page; with `--full`
+the sizes are larger.
 Times are medians on one machine; read them as ratios.
 
-Measured on {day} with scorekit {scorekit}, Python {python}, NumPy {numpy}, sqlglot {sqlglot}, on \
-{cpus} processor cores with {memory:.0f} GB, load average {load:.1f} before.
+Measured on {day}: {machine} before.
+{busy}
+`evaluate` is the estimator of Hugging Face's `code_eval`, a script fetched at run time; it takes
+part only where `benchmarks/peers.py` was told where to find it.
+"""
 
-`evaluate` is the estimator of Hugging Face's `code_eval`, a script fetched at run time; it is in
-the table only where `benchmarks/peers.py` was told where to find it.
+BUSY = """
+Other programs ran at the same time: two columns of one row were measured in turns and can be
+compared; single times, and rows of different tables, less so.
 """
 
 TAIL = """\
 ## Elsewhere
 
-These take hours or data of their own, and run by themselves as `python benchmarks/NAME.py`:
+These do not measure time, and run by themselves as `python -m benchmarks.NAME`, in small without
+an option:
 
-- `bench_equivalence`: what proofs of equivalence decide, and how fast;
 - `check_proofs`: proofs held against random databases;
 - `bench_verdict`: how often the suite verdict errs, by simulation;
 - `coverage_intervals`: how often intervals hold the truth;
@@ -59,37 +64,34 @@ These take hours or data of their own, and run by themselves as `python benchmar
 """
 
 
-def output(module: str, *options: str) -> str:
-    """Run one of the programs and return what it prints, its titles one level down."""
-    command = [sys.executable, "-m", f"benchmarks.{module}", *options]
+def output(module: str, *, full: bool) -> tuple[str, bool]:
+    """Run one of the programs; return what it prints, its titles one level down, and its luck."""
+    program = f"from benchmarks.{module} import main; main(full={full})"
+    command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
     printed = done.stdout.replace("\n## ", "\n### ").removeprefix("## ").strip()
-    return printed if done.returncode == 0 else f"{printed}\n\nThis part broke off.".strip()
+    is_whole = done.returncode == 0
+    return printed if is_whole else f"{printed}\n\nThis part broke off.".strip(), is_whole
 
 
-def main() -> None:
-    """Write the page, or print a small one."""
-    quick = "--quick" in sys.argv
-    versions = {name: version(name) for name in ("scorekit", "numpy", "sqlglot")}
-    head = HEAD.format(
-        day=datetime.now(UTC).date(),
-        python=platform.python_version(),
-        cpus=os.cpu_count(),
-        memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30,
-        load=os.getloadavg()[0],
-        **versions,
-    )
-    parts = [head]
-    for title, module in list(SECTIONS.items())[: QUICK if quick else None]:
+def main() -> int:
+    """Print the page, telling what is under way."""
+    parser = argparse.ArgumentParser(description="Run all benchmarks and print them as one page.")
+    parser.add_argument("--full", action="store_true", help="large sizes, half an hour in all")
+    parser.add_argument("--busy", action="store_true", help="say that the machine was not quiet")
+    options = parser.parse_args()
+    day, busy = datetime.now(UTC).date(), BUSY if options.busy else ""
+    size = " --full" if options.full else ""
+    print(HEAD.format(day=day, machine=machine(), busy=busy, size=size))
+    broken = 0
+    for title, module in SECTIONS.items():
         print(f"{title} ...", file=sys.stderr, flush=True)
-        options = sys.argv[1:] if module == "bench_tables" else ["--quick"][:quick]
-        parts.append(f"## {title}\n\n{output(module, *options)}\n")
-    page = "\n".join([*parts, TAIL])
-    if quick:
-        print(page)
-    else:
-        (ROOT / "docs" / "benchmarks.md").write_text(page, encoding="utf-8")
+        printed, is_whole = output(module, full=options.full)
+        print(f"## {title}\n\n{printed}\n", flush=True)
+        broken += not is_whole
+    print(TAIL, end="")
+    return broken
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,13 +3,12 @@ What a remembered verdict costs: raw stores, `CachedJudge.peek`, and `query_corr
 
 Medians over batches of lookups of different keys, all in one run, on a fresh directory.
 
-    python benchmarks/bench_cache.py [entries]
+    python -m benchmarks.bench_cache [--full]
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -18,11 +17,12 @@ from typing import Any
 
 import diskcache  # type: ignore[import-untyped]  # it ships no types
 
+from benchmarks.machine import alone
 from scorekit._judge import store
 from scorekit.correctness import query_correctness
 from scorekit.judges import CachedJudge, JudgeRequest, Verdict, judge_from_function
 
-BATCH = 500
+BATCH = 100
 VERDICT = Verdict(score=0.5, reasoning="The filter on status is missing. " * 6, model="m")
 
 
@@ -44,9 +44,9 @@ def expected(n: int) -> str:
     return sql + str(n)
 
 
-def main() -> None:
+def main(*, full: bool = False) -> None:
     """Print one Markdown table."""
-    n_entries = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    n_entries = 2000 if full else 500
     judge = judge_from_function(lambda _: VERDICT, identity="bench")
     requests = [JudgeRequest(generated="SELECT 1", expected=expected(n)) for n in range(n_entries)]
     queries = list(map(expected, range(n_entries)))
@@ -94,4 +94,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

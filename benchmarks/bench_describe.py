@@ -5,14 +5,13 @@ Each figure is the median of several runs; read them as ratios.  The values are 
 [0, 1], all distinct, or rounded to three digits so that they repeat; at 10 they are a list, from
 10 000 on an array.
 
-    python benchmarks/bench_describe.py [seed]
+    python -m benchmarks.bench_describe [--full]
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-import sys
 import timeit
 from collections.abc import Callable
 from functools import partial
@@ -20,9 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.machine import alone
 from scorekit import describe
 
+FEW = (10, 10**4, 10**5)
 SIZES = (10, 10**4, 10**6, 10**7)
+SEED = 20261120
 SLOW = 10**4
 """Largest size for the paths that work value by value in Python."""
 
@@ -88,14 +90,12 @@ def shown(time: float | None) -> str:
     return f"{time * 1e6:.1f} us" if time < 1e-3 else f"{time * 1e3:.1f} ms"
 
 
-def main() -> None:
+def main(*, full: bool = False) -> None:
     """Print one Markdown table."""
-    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 20261120
-    rng = np.random.default_rng(seed)
-    print(f"NumPy {np.__version__}, Python {sys.version.split()[0]}, seed {seed}\n")
+    rng = np.random.default_rng(SEED)
     print("| n | values | describe | NumPy | describe / NumPy | statistics | fsum |")
     print("|---|---|---|---|---|---|---|")
-    for n in SIZES:
+    for n in SIZES if full else FEW:
         for kind, digits in (("distinct", None), ("repeated", 3 if n > 10 else 1)):
             array = rng.random(n)
             if digits is not None:
@@ -119,4 +119,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

@@ -1,26 +1,26 @@
 """
 Time to decide whether two queries are equivalent, beside plain execution of the pair.
 
-    python benchmarks/bench_equivalence.py PAIRS.jsonl SCHEMAS.json
+    python -m benchmarks.bench_equivalence [--full]
 
-Each line of the first file is a JSON object with "generated", "expected" and "db"; the second
-holds a schema (table to column to type) for each "db".  The peers run both queries once on one
-empty database, which they create: SQLite, and DuckDB if it is installed.
+The pairs are drawn as for the tests of proofs: three of five are two ways to write one query.
+The peers run both queries once on one empty database, which they create: SQLite, and DuckDB if
+it is installed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 import statistics
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
+from importlib.util import find_spec
 
+from benchmarks.machine import alone
+from benchmarks.queries import TABLES, pairs
 from scorekit import sql_equivalence
 
 Schema = dict[str, dict[str, str]]
@@ -44,11 +44,9 @@ def in_duckdb(a: str, b: str, schema: Schema) -> None:
 
 def definitions(schema: Schema) -> list[str]:
     """Return the statements that make the tables."""
-    kinds = {"number": "DOUBLE", "text": "TEXT"}
     listed = {
-        table: ", ".join(f'"{name}" {kinds.get(kind, kind)}' for name, kind in columns.items())
+        table: ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
         for table, columns in schema.items()
-        if not table.startswith("sqlite_")
     }
     return [f"CREATE TABLE {table} ({columns})" for table, columns in listed.items()]
 
@@ -61,13 +59,11 @@ def seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def main() -> None:
+def main(*, full: bool = False) -> None:
     """Print one Markdown table and the verdicts."""
-    pairs = [json.loads(line) for line in Path(sys.argv[1]).read_text().splitlines()]
-    schemas: dict[str, Schema] = json.loads(Path(sys.argv[2]).read_text())
+    drawn = list(pairs(500 if full else 50))
     verdicts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    times: dict[str, list[float]] = {"scorekit": [], "sqlite3": [], "duckdb": []}
 
     def decide(a: str, b: str, schema: Schema) -> None:
         result = sql_equivalence(a, b, schema=schema, dialect="sqlite")
@@ -78,13 +74,14 @@ def main() -> None:
     peers: dict[str, Callable[[str, str, Schema], None]] = {
         "scorekit": decide,
         "sqlite3": in_sqlite,
-        "duckdb": in_duckdb,
     }
-    for pair in pairs:
-        a, b, schema = pair["generated"], pair["expected"], schemas[pair["db"]]
+    if find_spec("duckdb") is not None:
+        peers["duckdb"] = in_duckdb
+    times: dict[str, list[float]] = {name: [] for name in peers}
+    for a, b in drawn:
         for name, peer in peers.items():
-            times[name].append(seconds(partial(peer, a, b, schema)))
-    print(f"{len(pairs)} pairs: {', '.join(f'{n} {v}' for v, n in verdicts.most_common())}\n")
+            times[name].append(seconds(partial(peer, a, b, TABLES)))
+    print(f"{len(drawn)} pairs: {', '.join(f'{n} {v}' for v, n in verdicts.most_common())}\n")
     print("| | median | slowest | median / scorekit's |\n|---|---:|---:|---:|")
     base = statistics.median(times["scorekit"])
     for name, column in times.items():
@@ -99,4 +96,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

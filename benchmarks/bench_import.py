@@ -3,7 +3,7 @@ What ``import scorekit`` costs beside ``import attrs``, the one package that it 
 
 New interpreters, which import one or the other in turn.
 
-    python -m benchmarks.bench_import [--quick]
+    python -m benchmarks.bench_import [--full]
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 from statistics import median
+
+from benchmarks.machine import alone
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = """\
@@ -29,9 +31,9 @@ def milliseconds(package: str) -> float:
     return 1e3 * float(done.stdout)
 
 
-def main() -> None:
+def main(*, full: bool = False) -> None:
     """Print one Markdown table."""
-    n_pairs = 5 if "--quick" in sys.argv else 41
+    n_pairs = 41 if full else 5
     milliseconds("scorekit")  # writes the compiled files
     pairs = [(milliseconds("attrs"), milliseconds("scorekit")) for _ in range(n_pairs)]
     attrs, scorekit = (median(column) for column in zip(*pairs, strict=True))
@@ -41,4 +43,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

@@ -4,12 +4,11 @@ How much faster two workers are than none, and what the driver holds while resul
 Sequential and parallel runs alternate; the ratio is the median over the pairs of runs.  What a
 bare loop gains on the same processes says how much of two processors there was to be had.
 
-    python -m benchmarks.bench_parallel [--quick]
+    python -m benchmarks.bench_parallel [--full]
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from typing import Any
 
 import scorekit
 from benchmarks.growth import memory
+from benchmarks.machine import alone
 
 N_WORKERS = 2
 GENERATED = (
@@ -115,21 +115,20 @@ def executors() -> Iterator[dict[str, Executor]]:
             yield {"processes": pool, "Dask over TCP": dask}
 
 
-def main() -> None:
+def main(*, full: bool = False) -> None:
     """Print two Markdown tables."""
-    quick = "--quick" in sys.argv
     with executors() as found:
         print(f"`score_sql_cases` on {N_WORKERS} workers:\n")
         print("| executor | cases | alone | on workers | ratio |\n|---|---:|---:|---:|---:|")
-        n, n_pairs = (10_000, 3) if quick else (100_000, 5)
+        n, n_pairs = (20_000, 5) if full else (5000, 3)
         speed("bare loop, processes", found["processes"], n // 4, n_pairs, loop_seconds)
         for name, executor in found.items():
             speed(name, executor, n, n_pairs)
         print("\n`map_scores`, results let go one by one:\n")
         print("| executor | cases | driver above its start |\n|---|---:|---:|")
         for name, executor in found.items():
-            streamed(name, executor, 5000 if quick else 300_000)
+            streamed(name, executor, 100_000 if full else 5000)
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

@@ -1,8 +1,10 @@
 """
-Time and check pass@k beside the loop of its authors: ``python benchmarks/bench_pass_at_k.py``.
+Time and check pass@k beside the loop of its authors.
 
 Prints Markdown tables: medians of repeated runs on this machine, which are to be read as ratios,
 and the largest errors against exact rationals.
+
+    python -m benchmarks.bench_pass_at_k [--full]
 """
 
 from __future__ import annotations
@@ -16,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.machine import alone
 from scorekit import PassAtK, pass_at_k, pass_at_k_per_task
 
 KS = (1, 5, 10, 100)
-N_TASKS = 10**6
-SLICE = 10**4
-"""Tasks given to the original loop, whose time is scaled up to all of them."""
+SHARE = 100
+"""One in so many tasks is given to the original loop, whose time is scaled up to all of them."""
 
 
 def original(*, n_samples: Any, n_correct: Any, k: int) -> list[float]:
@@ -42,22 +44,23 @@ def median_seconds(function: Callable[[], object], repeats: int = 7) -> float:
     return float(np.median(times))
 
 
-def time_suites() -> None:
-    """Compare on a million tasks of equal and of mixed sizes."""
+def time_suites(n_tasks: int) -> None:
+    """Compare on tasks of equal and of mixed sizes."""
+    n_few = n_tasks // SHARE
     rng = np.random.default_rng(0)
-    print(f"## {N_TASKS:,} tasks, ks = {KS}\n")
-    print(f"The original loop ran once on {SLICE:,} of them; its time is scaled to all.\n")
+    print(f"## {n_tasks:,} tasks, ks = {KS}\n")
+    print(f"The original loop ran once on {n_few:,} of them; its time is scaled to all.\n")
     print("| samples per task | original | `pass_at_k` | ratio | `pass_at_k_per_task`, k = 10 |")
     print("|---|---|---|---|---|")
     for label, n in (
-        ("200", np.full(N_TASKS, 200)),
-        ("100 to 100,000", rng.integers(100, 10**5 + 1, N_TASKS)),
+        ("200", np.full(n_tasks, 200)),
+        ("100 to 100,000", rng.integers(100, 10**5 + 1, n_tasks)),
     ):
         c = rng.integers(0, n + 1)
         columns: dict[str, Any] = {"n_samples": n, "n_correct": c}
-        few: dict[str, Any] = {"n_samples": n[:SLICE], "n_correct": c[:SLICE]}
+        few: dict[str, Any] = {"n_samples": n[:n_few], "n_correct": c[:n_few]}
         loops = [median_seconds(partial(original, **few, k=k), repeats=1) for k in KS]
-        loop = sum(loops) * N_TASKS / SLICE
+        loop = sum(loops) * n_tasks / n_few
         suite = median_seconds(partial(pass_at_k, **columns, k=KS))
         per_task = median_seconds(partial(pass_at_k_per_task, **columns, k=10))
         print(
@@ -110,12 +113,12 @@ def relative_error(value: float, top: int, bottom: int) -> float:
     return abs(a * bottom - top * b) / (top * b)
 
 
-def check_accuracy() -> None:
+def check_accuracy(n_ks: int) -> None:
     """Compare scalars and columns with exact rationals over a seeded grid."""
     rng = np.random.default_rng(1)
     worst: dict[str, list[float]] = {}
     n_cases = 0
-    ks = [*range(1, 30), *(int(10 ** rng.uniform(1.0, 6.0)) for _ in range(500))]
+    ks = [*range(1, 30), *(int(10 ** rng.uniform(1.0, 6.0)) for _ in range(n_ks))]
     for k in ks:
         for kind, n, c in corners(rng, k):
             if c > n - k:
@@ -144,7 +147,12 @@ def check_accuracy() -> None:
         print(f"| {kind} | " + " | ".join(f"{error:.1e}" for error in errors) + " |")
 
 
-if __name__ == "__main__":
-    time_suites()
+def main(*, full: bool = False) -> None:
+    """Print three Markdown tables."""
+    time_suites(10**6 if full else 10**5)
     time_single_tasks()
-    check_accuracy()
+    check_accuracy(500 if full else 50)
+
+
+if __name__ == "__main__":
+    alone(main)

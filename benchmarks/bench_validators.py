@@ -4,7 +4,7 @@ Time per call of the metrics on validators, and of calibration over a large suit
 Calibration stands beside the least that any implementation must do: group the outcomes by level
 with pandas and take the means.
 
-    python benchmarks/bench_validators.py
+    python -m benchmarks.bench_validators [--full]
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 import scorekit
+from benchmarks.machine import alone
 
-N_CASES = 100_000
 MESSAGE = 'relation "public.orders_2024" does not exist'
 UNKNOWN = "something went wrong while the query was being looked at " * 3
 
@@ -30,11 +30,12 @@ def median_seconds(call: Callable[[], object], number: int) -> float:
     return statistics.median(timeit.repeat(call, number=number, repeat=7)) / number
 
 
-def main() -> None:
+def main(*, full: bool = False) -> None:
     """Print one Markdown table."""
     logging.getLogger("scorekit").addHandler(logging.NullHandler())
+    n_cases = 100_000 if full else 10_000
     rng = random.Random(0)  # noqa: S311 - no secret
-    levels = rng.choices(["high", "medium", "low"], k=N_CASES)
+    levels = rng.choices(["high", "medium", "low"], k=n_cases)
     correct = [rng.random() < 0.7 for _ in levels]
     arrays = np.array(levels), np.array(correct)
     frame = pd.DataFrame({"level": levels, "correct": correct})
@@ -59,17 +60,17 @@ def main() -> None:
             2000,
         ),
         (
-            f"`confidence_calibration`, {N_CASES} cases, lists",
+            f"`confidence_calibration`, {n_cases} cases, lists",
             lambda: scorekit.confidence_calibration(levels, correct),
             3,
         ),
         (
-            f"`confidence_calibration`, {N_CASES} cases, arrays",
+            f"`confidence_calibration`, {n_cases} cases, arrays",
             lambda: scorekit.confidence_calibration(*arrays),
             3,
         ),
         (
-            f"pandas groupby mean, {N_CASES} cases",
+            f"pandas groupby mean, {n_cases} cases",
             lambda: frame.groupby("level")["correct"].agg(["mean", "size"]),
             3,
         ),
@@ -80,4 +81,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

@@ -14,12 +14,11 @@ the tasks, drawn from those that have them, loses 25 points.
 - Margin: one attempt a task, a share of the tasks falls and another rises; the loss is exactly the
   margin (a false claim) or 0 (a true one).
 
-    python benchmarks/bench_verdict.py [repetitions] [seed]
+    python -m benchmarks.bench_verdict [--full]
 """
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Literal
@@ -28,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import scorekit
+from benchmarks.machine import alone
 
 DESIGNS = ((100, 1), (100, 5), (164, 10))
 GROUPS: dict[str, list[int]] = {
@@ -42,6 +42,7 @@ OWN = 0.2
 ATTEMPTS = 5
 LOSS = 0.25
 MARGIN = 0.05
+SEED = 20261120
 
 Counts = NDArray[np.int64]
 Scores = dict[str, list[int] | float]
@@ -198,14 +199,13 @@ def margin(repetitions: int, seed: int) -> None:
             print(f"| {n_tasks} | {rise:g} / {fall:g} | {claims[0]:.4f} | {claims[1]:.3f} |")
 
 
-def main() -> None:
+def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
-    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20261120
-    print(f"{repetitions} repetitions, seed {seed}, confidence 0.95\n")
+    repetitions = 4000 if full else 40
+    print(f"{repetitions} repetitions, seed {SEED}, confidence 0.95\n")
     for part in (one_suite, two_models, clustered, several, margin):
-        part(repetitions, seed)
+        part(repetitions, SEED)
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

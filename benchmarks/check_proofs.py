@@ -1,7 +1,7 @@
 """
 Random pairs of queries: is anything proved that a database contradicts, and how much is proved?
 
-    python benchmarks/check_proofs.py [--pairs 20000] [--databases 200] [--seed 1]
+    python -m benchmarks.check_proofs [--pairs 500] [--databases 20] [--seed 1]
 
 Pairs are drawn until the given number has been proved; each of these is run on every database.
 An interrupt ends it early, with the figures so far.  The exit status is 1 if one of them gave
@@ -19,25 +19,23 @@ import statistics
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
+from benchmarks.machine import machine
+from benchmarks.queries import contradicts, database, pair, schemas
 from scorekit._sql.parsing import parse
 from scorekit._sql.prove.canonical import prove
 from scorekit.errors import SqlError
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-from sql_queries import contradicts, database, pair, schemas
 
 
 def main() -> int:
     """Print the counts as a Markdown table, then what was contradicted."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=20_000)
-    parser.add_argument("--databases", type=int, default=200)
+    parser.add_argument("--pairs", type=int, default=500)
+    parser.add_argument("--databases", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=0, help="sound pairs without a proof to show")
     options = parser.parse_args()
+    print(f"{machine()}\n")
     logging.disable(logging.CRITICAL)
     rng = random.Random(options.seed)  # noqa: S311 - for tests, not for secrets
     known = schemas()

@@ -6,7 +6,9 @@ the mean over that distribution.  Where the attempts are scored on a scale, a sc
 for a uniform *u*, with *a* the odds of the rate, so that its mean is the rate; where they vote,
 two wrong answers share the failures 2 to 1.  Clustered tasks share one rate within a cluster.
 
-    python benchmarks/coverage_intervals.py [--seed 1] [--repetitions 10000] [--sweep] [--costs]
+    python -m benchmarks.coverage_intervals [--seed 1] [--repetitions 100] [--sweep] [--costs]
+
+The pages of the docs name the repetitions that their figures come from.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import scorekit
+from benchmarks.machine import machine
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator
@@ -279,10 +282,11 @@ def main() -> None:
     """Print one Markdown table."""
     parser = argparse.ArgumentParser(description="Simulate the coverage of intervals.")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--repetitions", type=int, default=10_000)
+    parser.add_argument("--repetitions", type=int, default=100)
     parser.add_argument("--sweep", action="store_true", help="many rates, the lowest coverage")
     parser.add_argument("--costs", action="store_true", help="the cost of a pass instead")
     options = parser.parse_args()
+    print(f"{machine()}\n")
     print(f"{options.repetitions} repetitions of each, seed {options.seed}, confidence 0.95\n")
     part = sweep if options.sweep else costs if options.costs else table
     part(options.repetitions, options.seed)

@@ -1,7 +1,7 @@
 """
 Mutated queries in every dialect: does anything but a result come out, and how slow can it get?
 
-    python benchmarks/fuzz_sql.py [-n 20000] [--seed 0] [--processes 2] [queries.jsonl ...]
+    python -m benchmarks.fuzz_sql [-n 4000] [--seed 0] [--processes 2] [queries.jsonl ...]
 
 Each line of a file is a JSON object; its texts under "generated" and "expected" are mutated.
 Without a file a few built-in queries are.  The exit status is 1 if `table_accuracy` raised.
@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from sqlglot.dialects.dialect import Dialect
 
+from benchmarks.machine import machine
 from scorekit import table_accuracy
 
 BUILT_IN = [
@@ -103,11 +104,12 @@ def run(seed: int, queries: list[str], n_mutants: int) -> Outcome:
 def main() -> int:
     """Print the counts as a Markdown table, then what raised and what was slowest."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-n", type=int, default=20_000)
+    parser.add_argument("-n", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args()
+    print(f"{machine()}\n")
     rows = [json.loads(line) for path in options.files for line in path.read_text().splitlines()]
     queries = [row[key] for row in rows for key in ("generated", "expected") if key in row]
     seeds = [options.seed * 1_000_003 + i for i in range(-(-options.n // CHUNK))]

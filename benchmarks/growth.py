@@ -4,13 +4,12 @@ How time per item and peak memory grow from a thousand items to a million.
 Each measurement runs in a process of its own; its peak is what the call took above the memory
 that its input held already (Linux only).
 
-    python -m benchmarks.growth [--quick]
+    python -m benchmarks.growth [--full]
 """
 
 from __future__ import annotations
 
 import ctypes
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -21,9 +20,10 @@ from typing import Any
 import numpy as np
 
 import scorekit
+from benchmarks.machine import alone
 
 SIZES = (10**3, 10**4, 10**5, 10**6)
-QUICK = (10**3, 10**4)
+FEW = (10**3, 10**4)
 
 
 def memory(field: str) -> float:
@@ -137,13 +137,14 @@ def measure(name: str, n: int) -> tuple[float, float]:
     return seconds, memory("VmHWM") - before
 
 
-def rows(*, quick: bool) -> Iterator[tuple[Any, ...]]:
-    """Measure everything; the quickest of three runs counts, of minutes there is only one."""
+def rows(*, full: bool) -> Iterator[tuple[Any, ...]]:
+    """Measure everything; the quickest of three runs counts."""
     for name in CALLS:
-        for n in QUICK if quick else SIZES:
-            minutes = n == 10**6 and name.startswith("`table_accuracy`")
+        for n in SIZES if full else FEW:
+            if n == 10**6 and name.startswith("`table_accuracy`"):
+                continue  # it would take minutes
             runs: list[tuple[float, float]] = []
-            for _ in range(1 if minutes else 3):
+            for _ in range(3):
                 with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
                     runs.append(pool.submit(measure, name, n).result())
             seconds, peak = min(runs)
@@ -156,12 +157,12 @@ def rows(*, quick: bool) -> Iterator[tuple[Any, ...]]:
             )
 
 
-def main() -> None:
+def main(*, full: bool = False) -> None:
     """Print one Markdown table."""
     print("| | n | time | per item | peak above the input |\n|---|---:|---:|---:|---:|")
-    for row in rows(quick="--quick" in sys.argv):
+    for row in rows(full=full):
         print("|", " | ".join(row), "|", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

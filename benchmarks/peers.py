@@ -1,7 +1,7 @@
 """
 scorekit beside other libraries that answer the same question; peers not installed are left out.
 
-    python -m benchmarks.peers [--quick]
+    python -m benchmarks.peers [--full]
 
 `evaluate` fetches the script of its `code_eval` at run time and waits for minutes where there is
 no network: it takes part if ``CODE_EVAL`` holds ``code_eval`` or the path of a copy.
@@ -9,6 +9,7 @@ no network: it takes part if ``CODE_EVAL`` holds ``code_eval`` or the path of a 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import statistics
@@ -25,8 +26,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import scorekit
+from benchmarks.bench_equivalence import in_duckdb, in_sqlite
+from benchmarks.machine import alone
+from benchmarks.queries import TABLES, pairs
 
 Call = Callable[[], object]
+
+
+REASONS = {
+    "pass@10, tasks": "checks and two numbers per task take about as long as a few tasks",
+    "statistics, values": "every sum is exact and rounded once",
+    "tables of queries": "parsing with the same parser, then the scopes of names",
+    "equivalence, pairs": "looks for a proof and for rows that differ; the peer runs both once",
+    "recall of a validator, results": "results are records, of which every one is read",
+    "calibration by level, cases": "checks every case, and gives intervals and a slope too",
+    "verdicts on disk": "owner, layout and every row are checked before they are believed",
+}
+"""What scorekit does in the time where it takes longer."""
 
 
 class Race(NamedTuple):
@@ -135,6 +151,38 @@ def validators(sizes: tuple[int, ...]) -> Iterator[Race]:
         yield Race("recall of a validator, results", n, ours, "scikit-learn", theirs)
 
 
+def calibrations(sizes: tuple[int, ...]) -> Iterator[Race]:
+    """Race at the share of right answers at each level of stated confidence."""
+    pandas = peer("pandas")
+    if pandas is None:
+        return
+    rng = np.random.default_rng(0)
+    for n in (size for size in sizes if 20 <= size <= 10**5):
+        levels, correct = rng.choice(["high", "medium", "low"], n), rng.random(n) < 0.7
+        frame = pandas.DataFrame({"level": levels, "correct": correct})
+        ours = partial(scorekit.confidence_calibration, levels, correct)
+        theirs = partial(lambda frame: frame.groupby("level")["correct"].mean(), frame)
+        yield Race("calibration by level, cases", n, ours, "pandas", theirs)
+
+
+def equivalences(sizes: tuple[int, ...]) -> Iterator[Race]:
+    """Race at two queries over three tables: running both once proves nothing, but is a limit."""
+
+    def decide(a: str, b: str, tables: Any) -> object:
+        return scorekit.sql_equivalence(a, b, schema=tables, dialect="sqlite")
+
+    def each(function: Callable[[str, str, Any], object], n: int) -> None:
+        for a, b in pairs(n):
+            with contextlib.suppress(Exception):  # DuckDB takes fewer queries than SQLite
+                function(a, b, TABLES)
+
+    peers = {"sqlite3": in_sqlite, **({"duckdb": in_duckdb} if peer("duckdb") else {})}
+    for n in (size for size in (10, 100) if size <= max(sizes)):
+        for name, function in peers.items():
+            ours = partial(each, decide, n)
+            yield Race("equivalence, pairs", n, ours, name, partial(each, function, n))
+
+
 def caches(sizes: tuple[int, ...]) -> Iterator[Race]:
     """Race at reading verdicts that a new process finds on disk."""
     diskcache = peer("diskcache")
@@ -168,29 +216,37 @@ def seconds(call: Call) -> float:
     return time.perf_counter() - started
 
 
-def main() -> None:
-    """Print one Markdown table: medians of interleaved runs."""
-    quick = "--quick" in sys.argv
-    sizes = (10, 10**3) if quick else (10, 10**3, 10**4, 10**5, 10**6)
+def main(*, full: bool = False) -> None:
+    """Print medians of interleaved runs as Markdown: all, then where scorekit is slower."""
+    sizes = (10, 10**3, 10**4, 10**5, 10**6) if full else (10, 10**3)
+    slower: list[tuple[float, Race]] = []
     print("| question | n | scorekit | peer | its time | peer / scorekit |")
     print("|---|---:|---:|---|---:|---:|")
-    for group in (sampling, summaries, tables, validators, caches):
+    groups = (sampling, summaries, tables, equivalences, validators, calibrations, caches)
+    for group in groups:
         for race in group(sizes):
             race.ours(), race.theirs()  # imports and first-time work
-            n_runs = 3 if quick or race.n >= 10**5 else 7
-            pairs = [(seconds(race.ours), seconds(race.theirs)) for _ in range(n_runs)]
-            ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
+            n_runs = 7 if full and race.n < 10**5 else 3
+            times = [(seconds(race.ours), seconds(race.theirs)) for _ in range(n_runs)]
+            ours, theirs = (statistics.median(column) for column in zip(*times, strict=True))
+            if theirs < ours:
+                slower.append((ours / theirs, race))
             print(
                 f"| {race.question} | {race.n:,} | {1e6 * ours:,.0f} us | "
                 f"{race.peer} {_version(race.peer)} | {1e6 * theirs:,.0f} us | "
                 f"{theirs / ours:.2f} |",
                 flush=True,
             )
+    print("\n## Where scorekit is slower\n")
+    print("| question | n | peer | scorekit takes | because |\n|---|---:|---|---:|---|")
+    for ratio, race in sorted(slower, key=lambda found: -found[0]):
+        reason = REASONS[race.question]
+        print(f"| {race.question} | {race.n:,} | {race.peer} | {ratio:.1f} times | {reason} |")
 
 
 def _version(name: str) -> str:
-    return sys.version.split()[0] if name == "statistics" else version(name)
+    return sys.version.split()[0] if name in sys.stdlib_module_names else version(name)
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

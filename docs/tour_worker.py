@@ -34,7 +34,7 @@ def main() -> None:
         channel.write(f"{job['token']} {step}\n")
         channel.flush()
 
-    limit_memory()
+    limit_resources(job["limit"])
     try:
         program = compile(job["source"], "candidate.py", "exec", dont_inherit=True)
         warnings = list(lint(job["source"]))
@@ -55,11 +55,16 @@ def open_private_channel() -> TextIO:
     return channel
 
 
-def limit_memory() -> None:
-    """Let a candidate that asks for too much memory meet a MemoryError, where the system can."""
+def limit_resources(cpu_seconds: int) -> None:
+    """
+    Bound what a candidate takes, where the system can.
+
+    One that computes for too long is killed, one that asks for too much memory meets an error.
+    """
     with suppress(ImportError, OSError, ValueError):
         import resource
 
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 

@@ -40,13 +40,13 @@ class AnthropicServer:
         """Start the thread and wait until it listens."""
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(120)
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop, with every connection cut."""
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(120)
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -210,7 +210,7 @@ class _Replies:
         self.send(502, b"<html>bad gateway</html>", content_type="text/html")
 
     async def slow(self) -> None:
-        await asyncio.sleep(60)
+        await asyncio.sleep(3600)
 
     async def trickle(self) -> None:
         self.writer.write(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +63,6 @@ def die_once(item: tuple[int, str]) -> int:
         Path(marker).touch()
         die(number)
     return 2 * number
-
-
-def slowly(x: int) -> int:
-    """Take a moment."""
-    time.sleep(0.02)
-    return x
 
 
 def tally_of(values: list[float]) -> Tally:

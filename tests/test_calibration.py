@@ -10,10 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from column_types import COLUMN_TYPES
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -277,21 +275,7 @@ def test_cases_and_counts_give_the_identical_result(counts: Counts, min_cases: i
         assert confidence_calibration(levels, column, min_cases=min_cases) == expected
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        list,
-        tuple,
-        iter,
-        np.array,
-        pd.Series,
-        lambda v: pd.Series(v).astype("category"),
-        pl.Series,
-        pa.array,
-        lambda v: pa.chunked_array([v]),
-    ],
-    ids=["list", "tuple", "iter", "numpy", "pandas", "category", "polars", "arrow", "chunked"],
-)
+@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
 def test_any_column_type_will_do(column: Any) -> None:
     """Users bring the table they have."""
     counts = _counts((19, 20), (12, 15), (4, 10))

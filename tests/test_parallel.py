@@ -247,10 +247,14 @@ def test_executors_that_stop(work: Any) -> None:
     came, error, _ = ended(results)
     assert came == list(range(2, 32, 2))
     assert error.startswith("InputError: executor must be open for work")
+    release = threading.Event()
     pool = ThreadPoolExecutor(1)
-    results = map_scores(work.slowly, itertools.count(), executor=pool, chunk_size=1)
+    results = map_scores(
+        lambda i: not i or release.wait(120), itertools.count(), executor=pool, chunk_size=1
+    )
     next(results)
-    pool.shutdown(cancel_futures=True)
+    pool.shutdown(wait=False, cancel_futures=True)
+    release.set()
     _, error, cause = ended(results)
     assert "came back without results: CancelledError" in error.replace(
         "concurrent.futures._base.", ""
@@ -262,9 +266,9 @@ def test_an_endless_iterator_closed_early(work: Any) -> None:
     """Reading stops a window ahead, and what has not begun never does."""
     read = itertools.count()
     with ThreadPoolExecutor(1) as pool:
-        results = map_scores(work.slowly, read, executor=pool, chunk_size=2, max_in_flight=3)
+        results = map_scores(work.double, read, executor=pool, chunk_size=2, max_in_flight=3)
         assert next(read) == 0  # nothing was read before a result was asked for
-        assert [next(results) for _ in range(3)] == [1, 2, 3]
+        assert [next(results) for _ in range(3)] == [2, 4, 6]
         results.close()
         assert next(read) <= 1 + 2 * (3 + 1)
         assert list(results) == []

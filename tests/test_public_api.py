@@ -58,6 +58,17 @@ def test_every_public_name_is_defined_in_its_topic(name: str) -> None:
     assert not home.removeprefix("scorekit.").startswith("_")
 
 
+def test_every_file_of_tests_is_named_after_what_it_tests() -> None:
+    """The tests of a topic are `test_topic.py` and `test_topic_aspect.py`, and nowhere else."""
+    topics = {path.stem for path in ROOT.glob("[!_]*.py")}
+    rooms = {path.name.removeprefix("_") for path in ROOT.glob("_[!_]*/")}
+    about_all = {"docs", "packaging", "public"}
+    files = [path.stem.removeprefix("test_") for path in Path(__file__).parent.glob("test_*.py")]
+    tested = {name.partition("_")[0] for name in files}
+    assert tested <= topics | rooms | about_all
+    assert topics <= tested
+
+
 @pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
 def test_documented(name: str) -> None:
     """Everything public says what it is; functions show a call and its errors."""

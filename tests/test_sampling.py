@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -352,11 +350,7 @@ def test_one_task_is_one_task_however_it_comes() -> None:
     assert (left.n_tasks, left.n_tasks_used) == (2, 1)
 
 
-@pytest.mark.parametrize(
-    "column",
-    [list, tuple, iter, np.array, pd.Series, pl.Series, pa.array, lambda v: pa.chunked_array([v])],
-    ids=["list", "tuple", "iterator", "numpy", "pandas", "polars", "arrow", "chunked"],
-)
+@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
 def test_any_column_type_will_do(column: Any) -> None:
     """Users bring the table they have."""
     scores = pass_at_k_per_task(n_samples=column([5, 4, 3]), n_correct=column([2, 2, 0]), k=3)

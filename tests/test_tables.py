@@ -296,7 +296,7 @@ print(len(done) == 4 * len(bombs))
 def test_nesting_bombs_in_a_small_thread() -> None:
     """In a process of its own, so that a crash of the interpreter is a failed test."""
     run = subprocess.run(
-        [sys.executable, "-c", BOMBS], capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, "-c", BOMBS], capture_output=True, text=True, check=False, timeout=1200
     )
     assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr[-2000:]
 

@@ -13,7 +13,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 import sqlglot
@@ -652,6 +651,7 @@ def test_sqlite_refusals(lite: sqlite3.Connection, tmp_path: Path) -> None:
 )
 def test_duckdb(sql: str, expected: ErrorCategory) -> None:
     """With the prefix that names the stage, and but for refusals without it."""
+    duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect(config={"enable_external_access": False})
     connection.execute("CREATE TABLE t (a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
     with pytest.raises(duckdb.Error) as caught:
@@ -662,6 +662,7 @@ def test_duckdb(sql: str, expected: ErrorCategory) -> None:
 
 def test_duckdb_read_only(tmp_path: Path) -> None:
     """A database attached read-only refuses, and that is no schema violation."""
+    duckdb = pytest.importorskip("duckdb")
     path = tmp_path / "x.duckdb"
     with duckdb.connect(path) as connection:
         connection.execute("CREATE TABLE t (a INTEGER)")

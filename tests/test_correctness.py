@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
+import gc
 import json
 import logging
 import threading
@@ -17,7 +19,6 @@ import pytest
 
 from scorekit import correctness
 from scorekit._sql.parsing import check_sql
-from scorekit._sql.schema import schema_text
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.equivalence import SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError
@@ -210,7 +211,20 @@ def test_the_judge_is_shown_everything(ask: Ask) -> None:
             dialect="postgres",
         )
     ]
-    assert schema_text("CREATE TABLE t (a int)") == "CREATE TABLE t (a int)"
+
+
+def test_a_schema_given_as_text_is_shown_as_it_is(ask: Ask) -> None:
+    """Its author may have said more than names and types."""
+    seen: list[JudgeRequest] = []
+
+    def remember(request: JudgeRequest) -> float:
+        seen.append(request)
+        return 0.5
+
+    schema = "CREATE TABLE t (a int, b int) -- one row for each day"
+    judge = judge_of(remember)
+    ask("SELECT a FROM t", "SELECT b FROM t", judge=judge, schema=schema, evidence="judge")
+    assert [request.schema for request in seen] == [schema]
 
 
 def test_the_best_of_several_accepted_queries_counts(ask: Ask) -> None:
@@ -331,20 +345,25 @@ def test_long_sql_is_not_parsed_in_the_event_loop(monkeypatch: pytest.MonkeyPatc
 
 def test_a_judge_that_takes_too_long_is_left_behind(ask: Ask) -> None:
     """The answer comes at the limit, whatever the judge is doing."""
-    release = threading.Event()
-    judge = judge_of(lambda _: release.wait(30))
-    started = time.monotonic()
+    release, answered = threading.Event(), threading.Event()
+
+    def hang(_: JudgeRequest) -> float:
+        release.wait(120)
+        answered.set()
+        return 1.0
+
+    judge = judge_of(hang)
     result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge, timeout_seconds=0.05)
-    waited = time.monotonic() - started
+    assert not answered.is_set()
     release.set()
     assert result.error is not None
     assert (result.score, result.error.kind) == (0.0, "timeout")
     assert result.error.message == "LLM judge timeout"
-    assert waited < 10
 
 
 def test_a_judge_that_ignores_its_cancellation_is_left_behind_too() -> None:
     """`asyncio.wait_for` would wait for it."""
+    answered: list[Verdict] = []
 
     class Stubborn:
         identity = "stubborn"
@@ -354,26 +373,52 @@ def test_a_judge_that_ignores_its_cancellation_is_left_behind_too() -> None:
 
         async def ajudge(self, request: JudgeRequest, /) -> Verdict:
             del request
-            for _ in range(3):
-                try:
-                    await asyncio.sleep(30)
-                except asyncio.CancelledError:
-                    await asyncio.sleep(0.2)
-                    return Verdict(score=1.0)
-            raise AssertionError
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(600)
+            await asyncio.sleep(0.2)
+            answered.append(Verdict(score=1.0))
+            return answered[0]
 
-    started = time.monotonic()
-
-    async def run() -> tuple[QueryCorrectness, float]:
+    async def run() -> QueryCorrectness:
         result = await aquery_correctness(
             "SELECT a FROM t", "SELECT b FROM t", judge=Stubborn(), timeout_seconds=0.05
         )
-        return result, time.monotonic() - started
+        assert answered == []
+        return result
 
-    result, waited = asyncio.run(run())
+    result = asyncio.run(run())
     assert result.error is not None
     assert result.error.kind == "timeout"
-    assert waited < 10
+
+
+@pytest.mark.parametrize("stubborn", [True, False])
+def test_what_comes_of_a_judge_left_behind_is_not_logged(
+    caplog: pytest.LogCaptureFixture, *, stubborn: bool
+) -> None:
+    """Whether it fails or obeys, its result has come; asyncio has nothing to complain about."""
+    ended = asyncio.Event()
+
+    async def fail(_: JudgeRequest) -> float:
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            ended.set()
+            if not stubborn:
+                raise
+        raise ValueError("too late")
+
+    async def run() -> QueryCorrectness:
+        result = await aquery_correctness(
+            "SELECT a FROM t", "SELECT b FROM t", judge=judge_of(fail), timeout_seconds=0.05
+        )
+        await ended.wait()
+        return result
+
+    result = asyncio.run(run())
+    gc.collect()  # a failure that nobody saw is logged when its task is thrown away
+    assert result.error is not None
+    assert result.error.kind == "timeout"
+    assert [record.name for record in caplog.records] == ["scorekit.correctness"]
 
 
 @pytest.mark.parametrize(
@@ -481,7 +526,7 @@ def test_after_the_limit_no_other_accepted_query_is_asked_about() -> None:
 
         def judge(self, request: JudgeRequest, /) -> Verdict:
             asked.append(request.expected)
-            release.wait(20)
+            release.wait(120)
             return Verdict(score=0.0)
 
         async def ajudge(self, request: JudgeRequest, /) -> Verdict:

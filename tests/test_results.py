@@ -11,13 +11,13 @@ from collections import Counter
 from decimal import Decimal
 from typing import Any
 
-import polars as pl
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scorekit import InputError, result_accuracy
-from scorekit._sql.rows import same_bag, same_in_some_column_order, same_set
+from scorekit._sql.rows import same_in_some_column_order
 from scorekit.errors import shown
 
 NAN = math.nan
@@ -128,11 +128,11 @@ def test_bags_with_a_tolerance_equal_enumeration(a: Any, b: Any) -> None:
     wanted = len(a) == len(b) and any(
         all(map(near, a, order)) for order in itertools.permutations(b)
     )
-    assert same_bag(a, b, 0.5) is wanted
+    assert same(a, b, tolerance=0.5) is wanted
     covered = all(any(near(x, y) for y in b) for x in a) and all(
         any(near(x, y) for x in a) for y in b
     )
-    assert same_set(a, b, 0.5) is covered
+    assert same(a, b, tolerance=0.5, semantics="set") is covered
 
 
 CELLS = st.sampled_from([None, 0, 1, "a", 0.5])
@@ -234,7 +234,7 @@ def test_many_rows() -> None:
 
 
 ROWS_OF_A_FRAME = "a sequence of rows (pandas: frame.values, polars: frame.rows())"
-FRAME = pl.DataFrame({"x": [1, 2]})
+FRAME = pd.DataFrame({"x": [1, 2]})
 
 
 @pytest.mark.parametrize(

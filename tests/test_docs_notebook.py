@@ -13,15 +13,16 @@ NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
 @pytest.mark.filterwarnings("default")  # those of Jupyter's own packages
 def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every cell ends well; records come out as tables, and figures as pictures."""
-    import nbformat
-    from nbclient import NotebookClient
-
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
     for variable in ("JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(variable, str(tmp_path))
     monkeypatch.setenv("PYTHONWARNINGS", "default")
     notebook: Any = nbformat.read(NOTEBOOK, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells)
-    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}})
+    resources = {"metadata": {"path": str(tmp_path)}}
+    client = nbclient.NotebookClient(notebook, timeout=600, resources=resources)
     client.execute()
     kinds = [
         kind

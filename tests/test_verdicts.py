@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -97,13 +96,14 @@ def test_groups_of_one_size_against_statsmodels(
     families: list[list[tuple[float, float]]],
 ) -> None:
     """Oracle: a regression on a constant with cluster-robust errors (CR1)."""
+    statsmodels = pytest.importorskip("statsmodels.api")
     rows = [(*pair, group) for group, family in enumerate(families) for pair in family]
     old, new, groups = (np.array(column) for column in zip(*rows, strict=True))
     suite = compare_reports(named(old), named(new), clusters=named(groups)).suite
     assert suite.n_groups == len(families)
     if suite.test != "clustered t":
         return
-    fit = sm.OLS(new - old, np.ones(len(rows))).fit(
+    fit = statsmodels.OLS(new - old, np.ones(len(rows))).fit(
         cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
     )
     ((low, high),) = fit.conf_int(0.05)

@@ -125,7 +125,7 @@ def test_each_error_is_one_log_line(
     assert caplog.record_tuples == [
         ("scorekit.trial", level, r"table_accuracy: first\r\nsecond\x1b[0m")
     ]
-    assert caplog.records[0].filename == "test_metric_error.py"
+    assert caplog.records[0].filename == "test_records_metric_error.py"
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -358,19 +357,24 @@ def test_too_few_samples_are_accounted_for(form: Callable[..., Any]) -> None:
 
 def test_every_column_type_will_do() -> None:
     """Arrays, frames and sequences of them, as they come out of a table."""
-    n, c = pl.Series([6, 6]), np.array([2, 5], dtype=np.uint8)
-    assert g_pass_at_k(n_samples=n, n_correct=c, k=2, clusters=pl.Series(["a", "b"])).n_tasks == 2
+    n, c = pd.Series([6, 6]), np.array([2, 5], dtype=np.uint8)
+    assert g_pass_at_k(n_samples=n, n_correct=c, k=2, clusters=pd.Series(["a", "b"])).n_tasks == 2
     assert best_at_k([True, 0.25, np.False_], k=2) == best_at_k([1, 0.25, 0], k=2)  # type: ignore[arg-type]
     assert best_at_k(np.array([True, False])).score == 0.5
     table = np.array([[0.5, 1.0, 0.0], [0.25, 0.25, 0.75]])
     assert best_at_k(table, k=2).score == pytest.approx((5 / 6 + 7 / 12) / 2)
-    for column in (pl.Series, pa.array, list):
-        assert best_at_k(column([0.5, 1.0]), k=2).score == 1.0
-        assert best_at_k([column([0.5, 1.0]), (0.0, 0.5)], k=2).score == 0.75
-        assert majority_at_k(column(["a", "b"]), correct="b").score == 0.5
-        assert majority_at_k([column(["a", "b"])] * 2, correct=column(["b", "c"])).score == 0.25
     assert majority_at_k(np.array([1, 1, 2]), correct=1, k=3).score == 1.0
     assert majority_at_k({("a", 1): 2, None: 1}, correct=("a", 1), k=3).score == 1.0
+
+
+@pytest.mark.parametrize("column", COLUMN_TYPES.values(), ids=COLUMN_TYPES)
+def test_attempts_of_a_task_as_a_column_of_any_kind(column: Any) -> None:
+    """Alone, or one column for each task."""
+    assert best_at_k(column([0.5, 1.0]), k=2).score == 1.0
+    assert best_at_k([column([0.5, 1.0]), (0.0, 0.5)], k=2).score == 0.75
+    assert majority_at_k(column(["a", "b"]), correct="b").score == 0.5
+    suite = [column(["a", "b"]), column(["a", "b"])]
+    assert majority_at_k(suite, correct=column(["b", "c"])).score == 0.25
 
 
 def test_a_lone_task_in_a_suite_is_that_task() -> None:

@@ -11,16 +11,16 @@ import pytest
 
 from scorekit import (
     InputError,
-    LetterGrade,
+    ModelPrice,
     Tally,
     VotingJudge,
     cost_of_pass,
     describe,
     pass_at_k,
     proportion_interval,
+    query_correctness,
+    token_cost,
 )
-from scorekit._core.checks import check_instance
-from scorekit.judges import check_judge
 
 DURATIONS = [np.timedelta64(5, unit) for unit in ("s", "ns", "D")] + [*np.array([5]).view("m8")]
 
@@ -93,6 +93,6 @@ def test_a_class_is_no_instance_of_itself() -> None:
     """`judge=ClaudeJudge`, without the parentheses, has everything that a judge has but a self."""
     message = r"^judge must be a Judge \(see judge_from_function\), got <class .*Judge'>$"
     with pytest.raises(TypeError, match=message):
-        check_judge(VotingJudge)
-    with pytest.raises(TypeError, match=r"^record must be a LetterGrade, got <class"):
-        check_instance("record", LetterGrade, LetterGrade)
+        query_correctness("SELECT a", "SELECT b", judge=VotingJudge)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^price must be a ModelPrice \(see PRICES\), got <class"):
+        token_cost(input_tokens=1, output_tokens=1, price=ModelPrice)  # type: ignore[arg-type]

@@ -7,9 +7,11 @@ import inspect
 import json
 import math
 import pickle
+import pickletools
 from decimal import Decimal
 from fractions import Fraction
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -189,6 +191,7 @@ MADE: list[Record] = [
     cross_tier(TIERS),
     cross_tier(TIERS[1:2]),
 ]
+TOPICS = {f"scorekit.{path.stem}" for path in Path(scorekit.__file__).parent.glob("[!_]*.py")}
 IDS = [f"{type(record).__name__}-{i}" for i, record in enumerate(MADE)]
 
 
@@ -212,6 +215,16 @@ def test_a_copy_is_equal_and_hashes_alike(record: Record) -> None:
     assert copies == [record] * 4
     assert {*copies, record} == {record}
     assert json.dumps(copies[2].to_dict(), allow_nan=False) == text
+
+
+@pytest.mark.parametrize("record", MADE, ids=IDS)
+def test_a_pickle_refers_to_public_modules_only(record: Record) -> None:
+    """What is stored today must load after the machinery has moved."""
+    operations = pickletools.genops(pickle.dumps(record, protocol=2))
+    named = [str(value) for operation, value, _ in operations if operation.name == "GLOBAL"]
+    ours = {name.split()[0] for name in named if name.startswith("scorekit")}
+    assert type(record).__module__ in ours
+    assert ours <= TOPICS
 
 
 class _Tags(HTMLParser):

@@ -1,0 +1,113 @@
+"""Token prices and costs: the source's list, sums by hand, an exact oracle, errors."""
+
+from __future__ import annotations
+
+import pickle
+from decimal import Decimal
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit.errors import InputError
+from scorekit.prices import PRICES, ModelPrice, token_cost
+
+
+def test_prices_are_those_of_the_source() -> None:
+    """Exactly these three; a fourth would be a claim nobody documented."""
+    documented = {
+        "claude-opus-4-5": (15.0, 75.0),
+        "claude-sonnet-4": (3.0, 15.0),
+        "gpt-4o": (5.0, 15.0),
+    }
+    prices = {
+        name: (price.input_usd_per_million, price.output_usd_per_million)
+        for name, price in PRICES.items()
+    }
+    assert prices == documented
+
+
+@pytest.mark.parametrize(
+    ("tokens", "price", "expected"),
+    [
+        ((1_000_000, 0), PRICES["claude-opus-4-5"], 15.0),
+        ((0, 1_000_000), PRICES["claude-opus-4-5"], 75.0),
+        ((12_000, 800), PRICES["claude-sonnet-4"], 0.048),
+        ((1234, 567), PRICES["gpt-4o"], 0.014675),
+        ((0, 0), PRICES["gpt-4o"], 0.0),
+        ((3, 7), ModelPrice(input_usd_per_million=0.1, output_usd_per_million=0.7), 5.2e-6),
+    ],
+)
+def test_token_costs_by_hand(tokens: tuple[int, int], price: ModelPrice, expected: float) -> None:
+    """Worked on paper; in floats 3 * 0.1 + 7 * 0.7 is off in the last place."""
+    assert token_cost(input_tokens=tokens[0], output_tokens=tokens[1], price=price) == expected
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 10**6))
+def test_token_cost_is_rounded_once(n_in: int, n_out: int, cents: int) -> None:
+    """Oracle: whole cents for a million tokens, divided once in integers."""
+    price = ModelPrice(input_usd_per_million=cents / 100, output_usd_per_million=0.07)
+    exact = (n_in * cents + n_out * 7) / 100_000_000
+    assert token_cost(input_tokens=n_in, output_tokens=n_out, price=price) == exact
+
+
+def test_the_list_travels() -> None:
+    """It goes to workers with what was priced by it."""
+    assert pickle.loads(pickle.dumps(PRICES)) == PRICES
+    assert isinstance(hash(PRICES), int)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"input_tokens": -1},
+            InputError,
+            "input_tokens must be an integer >= 0, got -1",
+        ),
+        (
+            {"output_tokens": 1.5},
+            TypeError,
+            "output_tokens must be an integer >= 0, got 1.5",
+        ),
+        (
+            {"price": "gpt-4o"},
+            TypeError,
+            "price must be a ModelPrice (see PRICES), got 'gpt-4o'",
+        ),
+    ],
+)
+def test_token_cost_errors(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The name of a model is not its price: look it up in PRICES, or pass your own."""
+    with pytest.raises(error) as caught:
+        token_cost(
+            **{"input_tokens": 1, "output_tokens": 1, "price": PRICES["gpt-4o"], **arguments}
+        )
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["input_usd_per_million", "output_usd_per_million"])
+def test_price_errors(name: str) -> None:
+    """Prices are refused where they are made, and kept as floats."""
+    prices: dict[str, Any] = {
+        "input_usd_per_million": Decimal("0.15"),
+        "output_usd_per_million": 1,
+    }
+    assert attrs.astuple(ModelPrice(**prices)) == (0.15, 1.0)
+    with pytest.raises(InputError) as caught:
+        ModelPrice(**(prices | {name: -3.0}))
+    assert str(caught.value) == f"{name} must be a finite number >= 0, got -3.0"
+    with pytest.raises(TypeError) as wrong:
+        ModelPrice(**(prices | {name: "3"}))
+    assert str(wrong.value) == f"{name} must be a finite number >= 0, got '3'"
+
+
+def test_a_cost_that_no_float_holds_is_refused() -> None:
+    """It is not infinite."""
+    price = ModelPrice(input_usd_per_million=1e308, output_usd_per_million=0)
+    with pytest.raises(InputError, match=r"^token_cost must be a finite number >= 0, got "):
+        token_cost(input_tokens=10**7, output_tokens=0, price=price)
