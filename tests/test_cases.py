@@ -10,6 +10,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
