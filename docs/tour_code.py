@@ -26,7 +26,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-from tour_text import blocks, ends, indented, percent, say, table
+from tour_text import blocks, ends, hanging, indented, percent, say, table
 
 import scorekit
 
@@ -256,19 +256,9 @@ def rounds(evaluation: Evaluation, model: str) -> list[scorekit.Run]:
     ]
 
 
-def compare_scores(evaluation: Evaluation) -> scorekit.Comparison:
-    """Compare the code scores of the second model with those of the first."""
+def compare_models(evaluation: Evaluation) -> scorekit.Comparison:
+    """Compare the second model with the first."""
     first, second = map(evaluation.report.for_model, evaluation.models)
-    return scorekit.compare_reports(first, second)
-
-
-def compare_right(evaluation: Evaluation) -> scorekit.Comparison:
-    """Compare the two models by whether each sample is right, 1 or 0."""
-    sides: dict[str, dict[str, list[float]]] = {model: {} for model in evaluation.models}
-    for attempt in evaluation.attempts:
-        right = float(attempt.outcome.kind == "right")
-        sides[attempt.model].setdefault(attempt.task.name, []).append(right)
-    first, second = sides.values()
     return scorekit.compare_reports(first, second)
 
 
@@ -446,29 +436,30 @@ def grades(evaluation: Evaluation) -> str:
 def is_second_better(evaluation: Evaluation) -> str:
     """Compare the second model with the first, as one would a new run with an old one."""
     first, second = evaluation.models
-    scores, right = compare_scores(evaluation), compare_right(evaluation)
+    comparison = compare_models(evaluation)
+    scores, right = comparison.suites["code_score"], comparison.suites["pass@1"]
     meaning = {
         "improved": "is better: the interval of the mean change lies above zero",
         "regressed": "is worse: the interval of the mean change lies below zero",
         "no change detected": "is about the same: a change that matters would probably have shown",
         "inconclusive": "may be better or worse: the interval of the mean change holds zero, and "
         "twelve tasks would often miss even a change that matters",
-    }[scores.suite.verdict]
+    }[scores.verdict]
     try:
-        scores.raise_for_regressions(on="cases")
+        comparison.raise_for_regressions(on="cases")
         gate = "let this pass"
     except scorekit.RegressionError as error:
-        gate = f'stop this: "{error}"'
+        gate = f'stop this: "{str(error).splitlines()[0]}"'
     return blocks(
         say(f"""
             Should {second} take the place of {first}?  They are paired task by task, just as a
             new run is with an old one:
         """),
-        indented(scores.to_text()),
+        indented(hanging(comparison.to_text())),
         say(f"""
             By code score {second} {meaning}.  Count each sample as right or not, without credit
-            for a part, and the change on these tasks is {right.suite.delta:+.2f}
-            {ends(right.suite.interval)}, {right.suite.verdict} (p={right.suite.p_value:.2g}).
+            for a part, and the change is {right.delta:+.2f} {ends(right.interval)},
+            {right.verdict} (p={right.adjusted_p_value:.2g} after correction for two metrics).
             The list of tasks describes, the suite decides; a CI job that lets no single task get
             worse would {gate}.
         """),
@@ -478,18 +469,19 @@ def is_second_better(evaluation: Evaluation) -> str:
 def what_to_do(evaluation: Evaluation) -> str:
     """Say what follows, for two ways to use the programs."""
     first, second = evaluation.models
-    scores, right = compare_scores(evaluation), compare_right(evaluation)
+    comparison = compare_models(evaluation)
+    scores, right = comparison.suites["code_score"], comparison.suites["pass@1"]
     advice = {
         "improved": f"take {second}",
         "regressed": f"keep {first}",
         "no change detected": "take the cheaper one",
         "inconclusive": "add tasks before you decide",
     }
-    worse = " and ".join(change.case_id for change in scores.regressions)
+    worse = " and ".join(dict.fromkeys(change.case_id for change in comparison.regressions))
     caution = f"  Either way, read what {second} wrote for {worse}." if worse else ""
     return say(f"""
-        Programs that run as they are: {advice[right.suite.verdict]}.  Drafts that somebody mends:
-        {advice[scores.suite.verdict]}.{caution}
+        Programs that run as they are: {advice[right.verdict]}.  Drafts that somebody mends:
+        {advice[scores.verdict]}.{caution}
     """)
 
 

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tour_text import WIDTH, blocks, ends, indented, percent, say, table
+from tour_text import blocks, ends, hanging, indented, percent, say, table
 
 import scorekit
 
@@ -437,11 +437,3 @@ def how(result: scorekit.QueryCorrectness) -> str:
 def shortened(message: str) -> str:
     """Return a message on one line that fits a column."""
     return textwrap.shorten(message, 48, placeholder=" ...")
-
-
-def hanging(text: str) -> str:
-    """Break lines that are too wide, with what follows further to the right."""
-    return "\n".join(
-        textwrap.fill(line, WIDTH - 4, subsequent_indent=" " * 7, break_on_hyphens=False)
-        for line in text.splitlines()
-    )

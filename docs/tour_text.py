@@ -20,6 +20,14 @@ def indented(text: str) -> str:
     return textwrap.indent(text.strip("\n"), "    ")
 
 
+def hanging(text: str) -> str:
+    """Break lines that are too wide, with what follows further to the right."""
+    return "\n".join(
+        textwrap.fill(line, WIDTH - 4, subsequent_indent=" " * 7, break_on_hyphens=False)
+        for line in text.splitlines()
+    )
+
+
 def blocks(*parts: str) -> str:
     """Return the parts with a blank line between them."""
     return "\n\n".join(parts)

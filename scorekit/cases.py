@@ -48,11 +48,14 @@ from scorekit.equivalence import SqlEquivalence
 from scorekit.judges import CachedJudge, Judge, optional_judge
 from scorekit.parallel import Progress, map_scores
 from scorekit.records import (
+    Cases,
     FrozenMapping,
     MetricError,
     MetricResult,
     Record,
     Report,
+    ReportScores,
+    Suite,
     is_mapping,
     metric_error,
 )
@@ -612,6 +615,28 @@ class SqlReport(Report):
         why = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS))
         last = f"cases: {self.n_cases}, failed results: {self.n_failed}"
         return "\n".join([*lines, f"{last} ({why})" if why else last])
+
+    def scores_by_case(self) -> ReportScores:
+        """Return the scores of each metric, and which unsafe queries were caught."""
+        suites: dict[Suite, Cases] = {}
+        failing: set[tuple[Suite, str]] = set()
+        unsafe: dict[str, bool] | None = None
+        for case in self.cases:
+            for metric, result in case.metrics().items():
+                suite = (metric, None)
+                if failed(result):
+                    failing.add((suite, case.case_id))
+                else:
+                    cases = suites.setdefault(suite, {})
+                    cases[case.case_id] = (*cases.get(case.case_id, ()), result.score)
+            safety = case.safety_validation
+            if safety is not None and not failed(safety):
+                unsafe = {} if unsafe is None else unsafe
+                if not safety.should_pass:
+                    caught = safety.classification == "true positive"
+                    unsafe[case.case_id] = caught and unsafe.get(case.case_id, True)
+        scored = {(suite, case_id) for suite, cases in suites.items() for case_id in cases}
+        return ReportScores(suites, frozenset(failing - scored), unsafe)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat dict per case, ready for a data frame; None is no score."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from operator import itemgetter
 from statistics import fmean
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import attrs
 import numpy as np
@@ -24,11 +23,17 @@ from scorekit._core.checks import (
 )
 from scorekit._core.notebook import page
 from scorekit._stats.bounded import DECIMAL_NOISE, Groups
-from scorekit._stats.exact_tests import change_p_value
-from scorekit.cases import SqlReport, failed
+from scorekit._stats.exact_tests import fall_p_value, least_p_values, tarone_holm
 from scorekit.errors import RegressionError, one_line, refuse, shown
-from scorekit.records import FrozenMapping, Record, Report, is_mapping
-from scorekit.reports import CodeReport
+from scorekit.records import (
+    Cases,
+    FrozenMapping,
+    Record,
+    Report,
+    ReportScores,
+    Suite,
+    is_mapping,
+)
 from scorekit.verdicts import (
     ADJUSTMENTS,
     Attempts,
@@ -42,6 +47,9 @@ from scorekit.verdicts import (
 
 MAX_ROWS = 20
 """Changes of each kind that a text rendering lists before it only counts them."""
+
+MAX_NAMES = 5
+"""Names in one sentence of a message."""
 
 
 @attrs.frozen(kw_only=True)
@@ -60,11 +68,18 @@ class CaseChange(Record):
     """``current - baseline``; negative is worse."""
     p_value: float | None
     """
-    Fisher's exact test of this case's attempts, one-sided in the direction of the change.
+    Of a fall, one-sided whatever was seen: near 1 where the score rose.
 
-    None where a side is missing, or an attempt not scored 0 or 1.  It only describes: by chance
-    alone up to ten in a hundred unchanged cases fall below .05, five in either direction.  The
-    suite verdict decides.
+    Fisher's exact test over the attempts at this case, the exact permutation test where one of
+    them is not scored 0 or 1.  It is of this case alone: of many unchanged cases some lie below
+    any level.  None where a side is missing.
+    """
+    adjusted_p_value: float | None
+    """
+    Corrected for all cases and metrics that could have shown as much, by Tarone and Holm.
+
+    The chance that one unchanged case or more has an *adjusted_p_value* of at most *p* is at most
+    *p*.
     """
 
 
@@ -95,11 +110,10 @@ def as_markdown(title: str, changes: tuple[CaseChange, ...]) -> list[str]:
     return lines
 
 
-def listed(what: str, changes: tuple[CaseChange, ...]) -> str:
-    """Name the first changes in one sentence."""
-    names = ", ".join(_label(change) for change in changes[:5])
-    more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""  # noqa: PLR2004 - as above
-    return f"{len(changes)} {what}: {names}{more}"
+def named(what: str, names: Sequence[str]) -> str:
+    """Count names, and give the first of them, in one sentence."""
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return f"{len(names)} {what}: {', '.join(map(one_line, names[:MAX_NAMES]))}{more}"
 
 
 def suite_line(suite: SuiteVerdict) -> str:
@@ -118,15 +132,10 @@ def suite_line(suite: SuiteVerdict) -> str:
 
 
 def notes(suite: SuiteVerdict) -> list[str]:
-    """Return what else there is to say of a suite: what would have been seen, the margin."""
+    """Return what else there is to say of a suite: its question, its power, the margin."""
     effect = suite.minimum_detectable_effect
-    if effect is None:
-        single = "case" if suite.n_groups is None else "group"
-        found = [f"one {single} cannot show how large a change would have been seen"]
-    elif effect > 1:
-        found = ["not even a change from 0 to 1 would have been seen four times in five"]
-    else:
-        found = [f"a change of {effect:.3f} would have been seen four times in five"]
+    stated = "none" if effect is None else f"{effect:.3f}"
+    found = [f"about {suite.question}; minimum detectable effect (80 % power): {stated}"]
     if suite.within_margin is not None:
         found.append(margin_line(suite.within_margin))
     return found
@@ -150,6 +159,10 @@ def _label(change: CaseChange) -> str:
     return one_line(" / ".join(parts))
 
 
+def _labels(changes: tuple[CaseChange, ...]) -> list[str]:
+    return list(dict.fromkeys(map(_label, changes)))
+
+
 def _number(value: float | None, sign: str = "") -> str:
     return "-" if value is None else f"{value:{sign}.3f}"
 
@@ -159,21 +172,30 @@ def _shift(change: CaseChange) -> str:
     return text if change.delta is None else f"{text} ({change.delta:+.3f})"
 
 
-Comparable = CodeReport | SqlReport | Mapping[str, float | Iterable[float]]
-
-
-Suite = tuple[str, str | None]
-"""A metric, and the model whose scores it holds; None where none is known."""
-
-Cases = dict[str, tuple[float, ...]]
-"""The scores of the attempts at each case."""
-
-
 class Side(NamedTuple):
     """One run: the scores of each suite, and what only an instrument's failure is known of."""
 
     suites: dict[Suite, Cases]
     failing: frozenset[tuple[Suite, str]]
+    unsafe: dict[str, bool] | None
+    """As in `ReportScores`."""
+
+    @property
+    def metrics(self) -> dict[str, None]:
+        """Return the metrics in it, in order, those included that failed throughout."""
+        failing = (metric for (metric, _), _ in sorted(self.failing))
+        return dict.fromkeys((*(metric for metric, _ in self.suites), *failing))
+
+    def only(self, metrics: dict[str, None]) -> Side:
+        """Return the suites of these metrics, in their order."""
+        suites = {
+            suite: cases
+            for metric in metrics
+            for suite, cases in self.suites.items()
+            if suite[0] == metric
+        }
+        failing = frozenset(key for key in self.failing if key[0][0] in metrics)
+        return self._replace(suites=suites, failing=failing)
 
     @property
     def models(self) -> set[str | None]:
@@ -192,56 +214,33 @@ class Side(NamedTuple):
         return names[0] if len(names) == 1 else default
 
 
-def kind(run: object) -> str:
-    """Return the word that says what kind of run *run* is."""
-    return type(run).__name__ if isinstance(run, CodeReport | SqlReport) else "mapping"
-
-
 def read(name: str, run: object) -> Side:
     """Read a report or a mapping; refuse anything else, and a run without cases."""
-    failing: frozenset[tuple[Suite, str]] = frozenset()
-    suites: dict[Suite, Cases] = {}
-    if isinstance(run, CodeReport):
-        by_model: defaultdict[str, Cases] = defaultdict(dict)
-        for c in run.cases:
-            by_model[c.model][c.case_id] = c.scores
-        suites = {("code_score", model): cases for model, cases in by_model.items()}
-    elif isinstance(run, SqlReport):
-        suites, failing = _sql_suites(run)
-    elif is_mapping(run):
-        cases = {_case_id(name, c): _scores(name, c, value) for c, value in run.items()}
-        suites = {("score", None): cases} if cases else {}
-    else:
+    scores = run.scores_by_case() if isinstance(run, Report) else None
+    if is_mapping(run):
+        cases: Cases = {}
+        for case, value in run.items():
+            case_id = _case_id(f"a case of {name}", case)
+            if case_id in cases:
+                refuse(f"a case of {name}", "unlike all others, the integer 1 like '1'", case)
+            cases[case_id] = _scores(name, case, value)
+        scores = ReportScores({("score", None): cases} if cases else {})
+    if scores is None:
         refuse(name, "a CodeReport, a SqlReport or a mapping from case to score", run, TypeError)
-    if not suites and not failing:
+    if not scores.suites and not scores.failing:
         refuse(name, "a run with at least one case", {})
-    return Side(suites, failing)
-
-
-def _sql_suites(report: SqlReport) -> tuple[dict[Suite, Cases], frozenset[tuple[Suite, str]]]:
-    """Return the scores by metric and case, and what has only placeholders for scores."""
-    suites: dict[Suite, Cases] = {}
-    failing: set[tuple[Suite, str]] = set()
-    for case in report.cases:
-        for metric, result in case.metrics().items():
-            suite, case_id = (metric, None), case.case_id
-            if failed(result):
-                failing.add((suite, case_id))
-            else:
-                cases = suites.setdefault(suite, {})
-                cases[case_id] = (*cases.get(case_id, ()), result.score)
-    return suites, frozenset(
-        (suite, case_id) for suite, case_id in failing if case_id not in suites.get(suite, ())
-    )
+    return Side(*scores)
 
 
 def _case_id(name: str, case: object) -> str:
-    if not isinstance(case, str):
-        refuse(f"a case of {name}", "a string", case, TypeError)
-    return case
+    if isinstance(case, str):
+        return case
+    if isinstance(case, Integral) and not is_flag(case):
+        return str(int(case))
+    refuse(name, "a string or an integer", case, TypeError)
 
 
-def _scores(side: str, case: str, value: object) -> tuple[float, ...]:
+def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
     if type(value) is float and 0.0 <= value <= 1.0:
         return (value,)
     name = f"{side}[{shown(case)}]"
@@ -271,14 +270,21 @@ class Comparison(Report):
     improvements: tuple[CaseChange, ...]
     """Cases whose score rose by more than *threshold*, the largest rise first."""
     n_unchanged: int
+    """Cases that moved by no more than *threshold*, counted once for each metric and model."""
     new_cases: tuple[CaseChange, ...]
     removed_cases: tuple[CaseChange, ...]
     newly_failing: tuple[CaseChange, ...]
     """Cases that have a score in the baseline and only an instrument's failure now."""
+    missed_unsafe: tuple[str, ...] | None
+    """Unsafe queries that the current run does not catch, at one attempt or more; None where its
+    safety was not scored."""
+    newly_missed_unsafe: tuple[str, ...]
+    """Those of them that the baseline caught at every attempt."""
     suite: SuiteVerdict
     """The verdict on the suite; of several the one that looks worst, adjusted for their number."""
     suites: FrozenMapping[str, SuiteVerdict]
-    """The verdict on each metric, or on each model where several are compared, by its name."""
+    """The verdict on each metric, on each model where there are several, or on each
+    ``"model / metric"`` where there are several of both."""
     adjustment: Adjustment
     """How the verdicts allow for their number."""
     threshold: float
@@ -291,46 +297,90 @@ class Comparison(Report):
         return bool(self.regressions)
 
     def raise_for_regressions(
-        self, *, on: Literal["cases", "suite", "margin"] = "cases", allow_missing: bool = False
+        self,
+        *,
+        on: Literal["evidence", "cases", "suite", "margin"] = "evidence",
+        require_safety: bool = False,
+        allow_missing: bool = False,
     ) -> None:
         """
         Raise if the current run is worse: what a CI job calls.
 
+        By default it stops where there is evidence of a loss: where a suite verdict is
+        ``"regressed"``, or where a case fell by more than the threshold and by more than chance
+        explains, given how many cases there are.  With nothing changed it stops at most
+        ``1 - confidence_level`` of the time: half of that is for the suites, the other half for
+        the cases.  It also stops at an unsafe query that the baseline caught and the current run
+        misses, and, unless *allow_missing*, at cases that are missing.
+
         Args:
-            on: ``"cases"`` stops at any case that dropped by more than the threshold, ``"suite"``
-                only where a suite verdict is ``"regressed"``, ``"margin"`` unless every suite is
-                shown to be no worse than by the margin.
+            on: ``"evidence"`` as above; ``"cases"`` stops at any case that dropped by more than
+                the threshold, for evaluations without chance; ``"suite"`` only where a suite
+                verdict is ``"regressed"``; ``"margin"`` unless every suite is shown to be no worse
+                than by the margin.
+            require_safety: Whether to stop at any unsafe query that is missed, also where the
+                baseline missed it too.
             allow_missing: Whether baseline cases may be missing from the current run, or fail in
                 it; by default they stop too, so that deleting a failing case does not help.
 
         Raises:
-            RegressionError: If the run got worse.  The first line of its message names the first
-                cases, or gives the verdict with interval and p value; below it stands how far
-                each case fell, worst first.
-            InputError: If *on* is none of the words, or is ``"margin"`` and no margin was given.
+            RegressionError: If the run got worse.  The first line of its message says what stopped
+                it, with p values after correction; below it stands how far each case fell, worst
+                first.
+            InputError: If *on* is none of the words, or is ``"margin"`` and no margin was given,
+                or *require_safety* is asked for and the current run has no scores of safety.
         """
         __tracebackhide__ = True  # pytest shows the caller's line instead of this function
-        check_choice("on", on, ("cases", "suite", "margin"))
+        check_choice("on", on, ("evidence", "cases", "suite", "margin"))
         if on == "margin" and self.suite.within_margin is None:
-            refuse("on", "'cases' or 'suite' where compare_reports() was given no margin", on)
+            words = "'evidence', 'cases' or 'suite'"
+            refuse("on", f"{words} where compare_reports() was given no margin", on)
         check_flag("allow_missing", allow_missing)
-        reasons: list[str] = []
-        details = as_text("Regressions", self.regressions)[1:]
+        missed = self.newly_missed_unsafe
+        if check_flag("require_safety", require_safety):
+            if self.missed_unsafe is None:
+                refuse("require_safety", "False where no safety was scored", require_safety)
+            missed = self.missed_unsafe
+        reasons = list(self._losses(on))
+        if missed:
+            what = "unsafe and not caught" if require_safety else "unsafe and no longer caught"
+            reasons.append(named(what, missed))
+        if not allow_missing and self.removed_cases:
+            reasons.append(named("missing from the current run", _labels(self.removed_cases)))
+        if not allow_missing and self.newly_failing:
+            reasons.append(named("newly failing", _labels(self.newly_failing)))
+        if reasons:
+            details = as_text("Regressions", self.regressions)[1:]
+            if on == "cases" and self.regressions:
+                details += [_verdict_line(*titled) for titled in self._titled_suites()]
+            raise RegressionError("\n".join(["; ".join(reasons), *details]))
+
+    def _losses(self, on: str) -> Iterator[str]:
+        """Yield what stops a job that asks for this."""
         if on == "cases" and self.regressions:
-            reasons.append(listed(f"regressed by more than {self.threshold:g}", self.regressions))
-            details += [_verdict_line(*titled) for titled in self._titled_suites()]
+            cases = _labels(self.regressions)
+            yield named(f"regressed by more than {self.threshold:g}", cases)
         for name, suite in self.suites.items():
             within = suite.within_margin
-            if on == "suite" and suite.verdict == "regressed":
-                reasons.append(f"the suite regressed in {one_line(name)}: {suite_line(suite)}")
+            if on in ("evidence", "suite") and suite.verdict == "regressed":
+                yield f"the suite regressed in {one_line(name)}: {suite_line(suite)}"
             if on == "margin" and within and within.verdict not in ("not worse", "equivalent"):
-                reasons.append(f"{one_line(name)} is not shown to hold its {margin_line(within)}")
-        if not allow_missing and self.removed_cases:
-            reasons.append(listed("missing from the current run", self.removed_cases))
-        if not allow_missing and self.newly_failing:
-            reasons.append(listed("newly failing", self.newly_failing))
-        if reasons:
-            raise RegressionError("\n".join(["; ".join(reasons), *details]))
+                yield f"{one_line(name)} is not shown to hold its {margin_line(within)}"
+        if on == "evidence" and (fallen := self._fallen_beyond_chance()):
+            yield named("fell by more than chance explains", fallen)
+
+    def _fallen_beyond_chance(self) -> list[str]:
+        """Return each case that fell by more than chance explains, by its most certain metric."""
+        level = (1.0 - self.suite.interval.confidence_level) / 2.0
+        fallen: dict[str, tuple[float, str]] = {}
+        for change in self.regressions:
+            p_value, name = change.adjusted_p_value, _label(change)
+            if p_value is None or p_value > level:
+                continue
+            if p_value < fallen.get(name, (1.0, ""))[0]:
+                reason = f"p = {change.p_value:.2g}, adjusted {p_value:.2g}"
+                fallen[name] = p_value, f"{name} in {change.metric} ({reason})"
+        return [text for _, text in fallen.values()]
 
     def __str__(self) -> str:
         """Return `to_text`."""
@@ -350,7 +400,7 @@ class Comparison(Report):
             lines += [f"       {note}" for note in notes(suite)]
         for title, changes in self._sections():
             lines += as_text(title, changes)
-        lines.append(f"Unchanged: {self.n_unchanged} (within {self.threshold:g})")
+        lines += map(one_line, self._closing())
         return "\n".join(lines)
 
     def to_markdown(self) -> str:
@@ -361,8 +411,15 @@ class Comparison(Report):
             lines.append(f"{'; '.join(notes(suite))}.")
         for title, changes in self._sections():
             lines += as_markdown(title, changes)
-        lines += ["", f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
+        for line in self._closing():
+            lines += ["", escaped(line)]
         return "\n".join(lines)
+
+    def _closing(self) -> list[str]:
+        lines = [f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
+        if self.newly_missed_unsafe:
+            lines.insert(0, named("unsafe and no longer caught", self.newly_missed_unsafe))
+        return lines
 
     def _titled_suites(self) -> list[tuple[str, SuiteVerdict]]:
         several = len(self.suites) > 1
@@ -384,10 +441,14 @@ class Comparison(Report):
         ]
 
 
+Comparable = Report | Mapping[Any, float | Iterable[float]]
+
+
 def compare_reports(
     baseline: Comparable,
     current: Comparable,
     *,
+    metrics: Iterable[str] | None = None,
     threshold: float = 0.05,
     confidence_level: float = 0.95,
     clusters: Mapping[str, str | int] | None = None,
@@ -400,27 +461,35 @@ def compare_reports(
 
     Cases are paired by case and model, or by case alone where each side holds one model, so that
     two models can be compared.  A case's score is the mean over its attempts; it regressed if it
-    dropped by **more** than *threshold*.  The list of cases describes, and so does the p value of
-    each; the suite verdict decides.
+    dropped by **more** than *threshold*.  By chance alone some cases always do: the list
+    describes.  What decides is the suite verdict, and for a single case its *adjusted_p_value*.
+
+    A suite is what one metric says of the cases: of a `CodeReport` there are ``"pass@1"``, each
+    attempt right or wrong, and ``"code_score"``; of a `SqlReport` its four metrics; of a mapping
+    ``"score"``.
 
     The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
     Cochran-Mantel-Haenszel test over the attempts, its interval the weighted risk difference with
     the variance of that test: had no case's rate changed, would these attempts look so?  That is
     the question for two runs of one model, and speaks about these very cases.  Otherwise it is a
     paired t test on the cases' scores, which asks whether cases like these changed on average, as
-    one does of two models that differ from case to case; *test* asks that of attempts too.  Where
-    cases come in *clusters* it is a t test on the mean change over the cases with the jackknife's
-    error over clusters: CR1 and as many degrees of freedom as clusters less one where these are
-    equally large; otherwise the effective number of clusters counts.  It reads ``"regressed"`` or
-    ``"improved"`` where the interval lies wholly on one side of zero; otherwise
-    ``"no change detected"`` if a change of *threshold* would have been seen with 80 % power, and
-    ``"inconclusive"`` if it would not.
+    one does of two models that differ from case to case: where both sides name their one model,
+    and the names differ, that test is taken for attempts too.  Where cases come in *clusters* it
+    is a t test on the mean change over the cases with the jackknife's error over clusters: CR1
+    and as many degrees of freedom as clusters less one where these are equally large; otherwise
+    the effective number of clusters counts.  It reads ``"regressed"`` or ``"improved"`` where the
+    interval lies wholly on one side of zero; otherwise ``"no change detected"`` if a change of
+    *threshold* would have been found with 80 % power, and ``"inconclusive"`` if it would not.
     Where nothing varies no test says anything: the interval is then Wilson's bound on the share
     of cases that could have changed unseen.  Intervals are cut to the possible ``[-1, 1]``.
 
-    There is one suite for each metric, and one for each model where several are compared.  With
-    several suites the verdicts go by p values adjusted for their number.  Intervals stay those of
-    each suite alone, and what would have been seen is what the strictest step would have seen.
+    The minimum detectable effect allows for what an effect adds to the noise: where everything
+    passed, cases that fail are all the noise there is.  Under the effect each attempt's chance
+    lies that much farther from 0 or 1, whichever is nearer on average.
+
+    With several metrics, or several models, the verdicts go by p values adjusted for the number
+    of suites.  Intervals stay those of each suite alone; the minimum detectable effect is that of
+    the strictest step.
 
     With a *margin* each suite also says whether it is shown to be no worse than by that much.
     That verdict rests on an interval of its own, which bounds rises and falls apart, so that a
@@ -428,10 +497,11 @@ def compare_reports(
     ``1 - confidence_level``.  To ask that all suites hold their margin needs no adjustment.
 
     Args:
-        baseline: The run to compare with: a report (of a `SqlReport` each metric is compared by
-            itself), or a mapping from case to its score or to the scores of its attempts, each in
+        baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case (a
+            string or an integer) to its score or to the scores of its attempts, each in
             ``[0, 1]`` (booleans count 0 and 1).
         current: The run to judge, of the same kind.
+        metrics: Which metrics to compare, by name; None for all that either side has.
         threshold: Smallest change of a case that does not count, in ``[0, 1]``.
         confidence_level: Level of the suite's interval, in ``(0, 1)``.
         clusters: Group of each case, by case id, where cases are related: questions on one
@@ -442,16 +512,17 @@ def compare_reports(
             expected, at ``1 - confidence_level``, ``"benjamini-yekutieli"`` that share however the
             suites depend on each other; ``"none"`` lets each speak for itself.
         test: ``"auto"`` as above; ``"t"`` for the paired t test also where every attempt scored 0
-            or 1: each case is then one observation, and the verdict is about cases like these.
+            or 1: each case is then one observation, and the verdict is about cases like these, as
+            its *question* says.
 
     Returns:
         A frozen `Comparison`.
 
     Raises:
-        InputError: If a side is empty, a score is outside ``[0, 1]``, no case is in both, a
-            number is out of range, or a case has no cluster.
-        TypeError: If the sides are not two reports of one kind or two mappings, or *clusters* is
-            no mapping to strings or integers.
+        InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both, a
+            number is out of range, a metric is in neither run, or a case has no cluster.
+        TypeError: If the sides are not two reports of one kind or two mappings, a score is None,
+            or *clusters* is no mapping to strings or integers.
 
     Examples:
         >>> before = {"sort": 1.0, "parse": 0.8, "merge": 0.5}
@@ -468,6 +539,9 @@ def compare_reports(
 
     References:
         Agresti, "Categorical Data Analysis", 3rd ed., section 6.4.
+        Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics 46(2), 1990, and
+        Hommel and Krummenauer, "Improvements and Modifications of Tarone's Multiple Test
+        Procedure for Discrete Data", Biometrics 54(2), 1998, for the cases.
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
         Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of
         Economics and Statistics 99(4), 2017, for clusters.
@@ -480,30 +554,36 @@ def compare_reports(
         margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
     check_choice("adjustment", adjustment, ADJUSTMENTS)
     check_choice("test", test, ("auto", "t"))
-    old, new = read("baseline", baseline), read("current", current)
-    if kind(baseline) != kind(current):
-        refuse("current", f"a {kind(baseline)} like baseline", current, TypeError)
+    sides = baseline, current
+    old, new = (read(name, run) for name, run in zip(("baseline", "current"), sides, strict=True))
+    kinds = [type(run).__name__ if isinstance(run, Report) else "mapping" for run in sides]
+    if kinds[0] != kinds[1]:
+        refuse("current", f"a {kinds[0]} like baseline", current, TypeError)
+    if metrics is not None:
+        chosen = _chosen(metrics, (*old.metrics, *new.metrics))
+        old, new = old.only(chosen), new.only(chosen)
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
     pairs = [_paired(suite, cases, after.get(suite, {})) for suite, cases in before.items()]
     pairs = [pair for pair in pairs if pair.case_ids]
     n_shared = {pair.suite: len(pair.case_ids) for pair in pairs}
     if not pairs:
-        found = [case_id for cases in after.values() for case_id in cases]
-        known = [case_id for cases in before.values() for case_id in cases]
-        example = f", such as {shown(known[0])}" if known else ""
-        refuse("current", f"a run with a case of baseline{example}", found)
-    same_models = old.models == new.models
+        found, known = ([c for cases in side.values() for c in cases] for side in (after, before))
+        if not known:
+            refuse("baseline", "a run with a score, not with failures alone", known)
+        refuse("current", f"a run with a case of baseline, such as {shown(known[0])}", found)
+    same_models, models = old.models == new.models, old.models | new.models
     shared_model = next(iter(old.models)) if by_case and same_models else None
+    groups = None if clusters is None else _clusters(clusters)
     verdicts = [
         suite_verdict(
             pair.before,
             pair.after,
             threshold=threshold,
             confidence_level=confidence_level,
-            groups=None if clusters is None else _groups(clusters, pair.case_ids),
+            groups=None if groups is None else _groups(groups, pair.case_ids),
             margin=margin,
-            by_attempts=test == "auto",
+            by_attempts=test == "auto" and (same_models or not by_case or None in models),
             n_verdicts=1 if adjustment == "none" else len(pairs),
         )
         for pair in pairs
@@ -511,12 +591,12 @@ def compare_reports(
     p_values = adjusted_p_values([verdict.p_value for verdict in verdicts], adjustment)
     if len(verdicts) > 1:
         verdicts = [adjusted(*pair, threshold) for pair in zip(verdicts, p_values, strict=True)]
-    moved = [change for pair in pairs for change in _moved(pair, threshold, shared_model)]
-    moved.sort(key=itemgetter(0))
+    moved = _moved(pairs, threshold, shared_model)
     gone = [
         (key in new.failing, _change(key, score, None, shared_model))
         for key, score in _only_in(before, after, n_shared)
     ]
+    missed = [case_id for case_id, caught in (new.unsafe or {}).items() if not caught]
     return Comparison(
         regressions=tuple(change for delta, change in moved if delta < 0),
         improvements=tuple(change for delta, change in reversed(moved) if delta > 0),
@@ -528,6 +608,8 @@ def compare_reports(
         ),
         removed_cases=tuple(change for fails, change in gone if not fails),
         newly_failing=tuple(change for fails, change in gone if fails),
+        missed_unsafe=None if new.unsafe is None else tuple(missed),
+        newly_missed_unsafe=tuple(c for c in missed if (old.unsafe or {}).get(c)),
         suite=min(verdicts, key=_looks),
         suites=FrozenMapping(dict(zip(_names(pairs), verdicts, strict=True))),
         adjustment=adjustment,
@@ -556,21 +638,34 @@ def _paired(suite: Suite, before: Cases, after: Cases) -> _Paired:
 
 
 def _names(pairs: list[_Paired]) -> list[str]:
-    """Name suites by their model where there are several models, else by their metric."""
-    several = len({pair.suite[1] for pair in pairs}) > 1
-    return [(several and model) or metric for (metric, model), *_ in pairs]
+    """Name suites by their model where there are several, by their metric likewise, or by both."""
+    metrics, models = (len({pair.suite[i] for pair in pairs}) > 1 for i in (0, 1))
+    if not models:
+        return [pair.suite[0] for pair in pairs]
+    return [
+        f"{pair.suite[1]} / {pair.suite[0]}" if metrics else f"{pair.suite[1]}" for pair in pairs
+    ]
 
 
 def _moved(
-    pair: _Paired, threshold: float, shared_model: str | None
-) -> Iterator[tuple[float, CaseChange]]:
-    """Yield the cases that changed by more than the threshold, and by how much."""
-    old, new = case_means(pair.before), case_means(pair.after)
-    for i in np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE).tolist():
-        left, right = float(old[i]), float(new[i])
-        key = (pair.suite, pair.case_ids[i])
-        p_value = change_p_value(pair.before[i], pair.after[i])
-        yield right - left, _change(key, left, right, shared_model, p_value)
+    pairs: list[_Paired], threshold: float, shared_model: str | None
+) -> list[tuple[float, CaseChange]]:
+    """Return the cases that changed by more than the threshold, worst first, by how much."""
+    found: list[tuple[tuple[Suite, str], float, float, float]] = []
+    for pair in pairs:
+        old, new = case_means(pair.before), case_means(pair.after)
+        for i in np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE).tolist():
+            p_value = fall_p_value(pair.before[i], pair.after[i])
+            found.append(((pair.suite, pair.case_ids[i]), float(old[i]), float(new[i]), p_value))
+    if not found:
+        return []
+    least = np.concatenate([least_p_values(pair.before, pair.after) for pair in pairs])
+    corrected = tarone_holm(np.array([p_value for *_, p_value in found]), least).tolist()
+    changes = [
+        (right - left, _change(key, left, right, shared_model, (p_value, adjusted_p_value)))
+        for (key, left, right, p_value), adjusted_p_value in zip(found, corrected, strict=True)
+    ]
+    return sorted(changes, key=itemgetter(0))
 
 
 def _only_in(
@@ -591,7 +686,7 @@ def _change(
     left: float | None,
     right: float | None,
     shared_model: str | None,
-    p_value: float | None = None,
+    p_values: tuple[float, float] | tuple[None, None] = (None, None),
 ) -> CaseChange:
     (metric, model), case_id = key
     return CaseChange(
@@ -601,7 +696,8 @@ def _change(
         baseline=left,
         current=right,
         delta=None if left is None or right is None else right - left,
-        p_value=p_value,
+        p_value=p_values[0],
+        adjusted_p_value=p_values[1],
     )
 
 
@@ -617,10 +713,21 @@ def _looks(suite: SuiteVerdict) -> tuple[int, float]:
     return _SEVERITY.index(suite.verdict), suite.p_value
 
 
-def _groups(clusters: object, case_ids: list[str]) -> Groups:
-    """Return the group of each case, numbered from 0."""
+def _chosen(metrics: object, known: tuple[str, ...]) -> dict[str, None]:
+    names = check_items("metrics", metrics, what="metrics")
+    for i, name in enumerate(names):
+        check_choice(f"metrics[{i}]", name, tuple(dict.fromkeys(known)))
+    return dict.fromkeys(names)
+
+
+def _clusters(clusters: object) -> Mapping[str, Any]:
     if not is_mapping(clusters):
         refuse("clusters", "a mapping from case to its group", clusters, TypeError)
+    return {_case_id("a case of clusters", case): group for case, group in clusters.items()}
+
+
+def _groups(clusters: Mapping[str, Any], case_ids: list[str]) -> Groups:
+    """Return the group of each case, numbered from 0."""
     number_of: dict[object, int] = {}
     numbers: list[int] = []
     for case_id in case_ids:

@@ -18,6 +18,7 @@ from typing import (
     ClassVar,
     Generic,
     Literal,
+    NamedTuple,
     Self,
     TypeGuard,
     TypeVar,
@@ -102,6 +103,23 @@ class Record:
         return page(self)
 
 
+Suite = tuple[str, str | None]
+"""A metric, and the model whose scores it holds; None where none is known."""
+
+Cases = dict[str, tuple[float, ...]]
+"""The scores of the attempts at each case."""
+
+
+class ReportScores(NamedTuple):
+    """What a comparison takes from a report."""
+
+    suites: dict[Suite, Cases]
+    failing: frozenset[tuple[Suite, str]] = frozenset()
+    """Cases of which only an instrument's failure is known."""
+    unsafe: dict[str, bool] | None = None
+    """Whether each unsafe query was caught at every attempt; None where safety was not scored."""
+
+
 @attrs.frozen
 class Report(Record):
     """A record that is kept in files: strict JSON, with its kind and version beside it."""
@@ -112,6 +130,10 @@ class Report(Record):
         """Return the report as strict JSON; `from_json` gives an equal report back."""
         head = {"kind": type(self).__name__, "version": self.version}
         return json.dumps(head | self.to_dict(), allow_nan=False)
+
+    def scores_by_case(self) -> ReportScores | None:
+        """Return what `compare_reports` compares; None for a report that it does not take."""
+        return None
 
     @classmethod
     def from_json(cls, text: str) -> Self:

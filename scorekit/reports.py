@@ -43,7 +43,7 @@ from scorekit.coding import (
     score_columns,
 )
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
-from scorekit.records import Record, Report
+from scorekit.records import Cases, Record, Report, ReportScores
 from scorekit.sampling import PassAtK
 from scorekit.summary import describe
 
@@ -239,6 +239,22 @@ class CodeReport(Report):
             names = shortened(", ".join(repr(m.model) for m in self.models))
             refuse("name", f"a model of this report ({names})", name)
         return CodeReport(models=models, cases=tuple(c for c in self.cases if c.model == name))
+
+    def scores_by_case(self) -> ReportScores:
+        """Return each attempt as right or wrong under ``"pass@1"``, and its ``"code_score"``."""
+        right: defaultdict[str, Cases] = defaultdict(dict)
+        scores: defaultdict[str, Cases] = defaultdict(dict)
+        for c in self.cases:
+            n_wrong = c.n_samples - c.n_correct
+            right[c.model][c.case_id] = (1.0,) * c.n_correct + (0.0,) * n_wrong
+            scores[c.model][c.case_id] = c.scores
+        return ReportScores(
+            {
+                (metric, model): cases
+                for metric, by_model in (("pass@1", right), ("code_score", scores))
+                for model, cases in by_model.items()
+            }
+        )
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat dict per case and model, ready for a data frame."""

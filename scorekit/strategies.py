@@ -406,6 +406,8 @@ def suite_verdicts() -> st.SearchStrategy[SuiteVerdict]:
 def case_changes(draw: st.DrawFn) -> CaseChange:
     """Draw single changes, with both sides or one."""
     left, right = draw(st.tuples(st.none() | _UNIT, _UNIT) | st.tuples(_UNIT, st.none()))
+    both = draw(st.tuples(_UNIT, _UNIT).map(sorted))
+    p_value, adjusted_p_value = (None, None) if left is None or right is None else both
     return CaseChange(
         case_id=draw(_NAMES),
         model=draw(st.none() | _NAMES),
@@ -413,7 +415,8 @@ def case_changes(draw: st.DrawFn) -> CaseChange:
         baseline=left,
         current=right,
         delta=None if left is None or right is None else right - left,
-        p_value=None if left is None or right is None else draw(st.none() | _UNIT),
+        p_value=p_value,
+        adjusted_p_value=adjusted_p_value,
     )
 
 

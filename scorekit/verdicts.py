@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from itertools import chain
+from operator import mul
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 import attrs
@@ -14,12 +16,13 @@ from scorekit.intervals import Interval, effective_groups, normal_quantile, t_qu
 from scorekit.records import Record
 
 POWER = 0.8
-"""Chance of being seen that defines the minimum detectable effect."""
+"""Power that defines the minimum detectable effect."""
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
 Test = Literal["paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation"]
-Verdict = Literal["regressed", "improved", "no change detected", "inconclusive"]
+Question = Literal["these cases", "cases like these"]
+Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
 Attempts = list[tuple[float, ...]]
 """The scores of the attempts at each case; there is one at least."""
 
@@ -61,10 +64,13 @@ class SuiteVerdict(Record):
     """Mantel-Haenszel's common odds ratio of current to baseline, below 1 where it is worse and
     infinite where nothing was lost.  None where nothing moved, and under another test."""
     test: Test
-    verdict: Verdict
+    question: Question
+    """What the verdict is about: whether any of these very cases changed, or whether cases like
+    these changed on average."""
+    verdict: Outcome
     minimum_detectable_effect: float | None
-    """Change that would be seen four times in five; None where a single group, or a single case
-    not scored 0 or 1 throughout, cannot tell."""
+    """Least change that has 80 % power to be found, what it adds to the noise included; None where
+    no possible change has."""
     within_margin: MarginVerdict | None
     """The verdict on *margin*; None where none was given."""
     n_cases: int
@@ -98,7 +104,8 @@ def suite_verdict(
     which allows for *n_verdicts* at once.
     """
     binary = by_attempts and groups is None and all(map(_is_binary, (before, after)))
-    deltas = case_means(after) - case_means(before)
+    means = case_means(before), case_means(after)
+    deltas = means[1] - means[0]
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
     n_effective = effective_groups(group_of)
     strata = _stratified(before, after) if binary else None
@@ -106,20 +113,24 @@ def suite_verdict(
     df = math.inf if binary else n_effective - 1.0
     strict = 1.0 - (1.0 - confidence_level) / n_verdicts
     test: Test
-    effect: float | None
     if stderr:
         test = "paired t" if groups is None else "clustered t"
         test = "Cochran-Mantel-Haenszel" if binary else test
         reach = _quantile(confidence_level, df) * stderr
-        effect = (_quantile(strict, df) + _quantile(2 * POWER - 1, df)) * stderr
         p_value = two_sided_p(abs(delta) / stderr, df)
     else:
         test = "bound without variation"
-        reach, effect, p_value = _without_variation(
-            delta, n_effective, df, confidence_level, strict
+        reach, p_value = _without_variation(delta, n_effective, df, confidence_level)
+    effect = None
+    if df:
+        noise = _noise_of_attempts(before, after, stderr) if binary else None
+        effect = _detectable(
+            noise or _noise_of_means(means, stderr, n_effective),
+            _quantile(strict, df),
+            _quantile(2 * POWER - 1, df),
         )
     low, high = max(-1.0, delta - reach), min(1.0, delta + reach)
-    verdict: Verdict = "regressed" if high < 0 else "improved" if low > 0 else "no change detected"
+    verdict: Outcome = "regressed" if high < 0 else "improved" if low > 0 else "no change detected"
     if verdict == "no change detected":
         verdict = _unseen(effect, threshold)
     return SuiteVerdict(
@@ -130,6 +141,7 @@ def suite_verdict(
         corrected_p_value=strata and strata.corrected_p_value,
         odds_ratio=strata and strata.odds_ratio,
         test=test,
+        question="these cases" if binary else "cases like these",
         verdict=verdict,
         minimum_detectable_effect=effect,
         within_margin=None
@@ -174,7 +186,7 @@ def adjusted_p_values(p_values: list[float], adjustment: str) -> list[float]:
     return result
 
 
-def _unseen(effect: float | None, threshold: float) -> Verdict:
+def _unseen(effect: float | None, threshold: float) -> Outcome:
     return "no change detected" if effect is not None and effect <= threshold else "inconclusive"
 
 
@@ -230,27 +242,91 @@ def _stratified(before: Attempts, after: Attempts) -> _Strata:
     )
 
 
-def _without_variation(
-    delta: float, n_groups: float, df: float, confidence_level: float, strict: float
-) -> tuple[float, float | None, float]:
+class _Noise(NamedTuple):
+    """The noise of a suite's change, by how the variances of either run's scores add up to it."""
+
+    variance: float
+    """Mean variance of an attempt over the cases, that of its score's chance to be 1."""
+    tested: tuple[float, float, float]
+    """What of this variance, of that in the other run and of the squared effect the test sees."""
+    actual: tuple[float, float]
+    """What there is of the first two."""
+
+
+def _noise_of_attempts(before: Attempts, after: Attempts, stderr: float) -> _Noise:
     """
-    Return the interval's reach, the detectable effect and p where no variation was seen.
+    Return the noise of Mantel-Haenszel's difference, whose test takes both runs for one.
+
+    The variance of what two runs pool is the mean of theirs, weighted by their attempts, and what
+    their rates differ by; the risk difference weighs them the other way round.
+    """
+    (n_old, _), (n_new, _) = _counts(before), _counts(after)
+    total = n_old + n_new
+    weights = n_old * n_new / total
+    weight = float(np.sum(weights))
+    share = float(np.sum(weights * n_old / total)) / weight
+    between = float(np.sum(weights * weights / (total - 1.0))) / weight
+    return _Noise(
+        stderr * stderr * weight,
+        (share / weight, (1.0 - share) / weight, between / weight),
+        ((1.0 - share) / weight, share / weight),
+    )
+
+
+def _noise_of_means(means: tuple[Floats, Floats], stderr: float, n_groups: float) -> _Noise:
+    """
+    Return the noise of the mean change of the cases' scores.
+
+    A mean of *k* attempts that are 0 or 1 with rate *p* has variance ``p (1 - p) / k``, and the
+    scores themselves hide the rest, ``x (1 - x)`` on average: together ``p (1 - p)``.  Other
+    scores are taken for such means.
+    """
+    own = float(np.var(means[1] - means[0], ddof=1)) / 2.0
+    hidden = fmean(fmean((side * (1.0 - side)).tolist()) for side in means)
+    variance = own + hidden if stderr else 0.0
+    part = stderr * stderr / (2.0 * variance) if stderr else 1.0 / n_groups
+    return _Noise(variance, (part, part, 0.0), (part, part))
+
+
+def _detectable(noise: _Noise, z_level: float, z_power: float) -> float | None:
+    """
+    Return the least effect that is found with the power of *z_power*.
+
+    Under an effect the chance of each attempt lies that much farther from its boundary, the rate
+    of a mean variance moving from ``r`` to ``r + effect``: where everything passes, or nothing
+    does, that is where all the noise comes from.
+    """
+    rate = 0.5 - math.sqrt(max(0.25 - noise.variance, 0.0))
+
+    def excess(effect: float) -> float:
+        moved = (rate + effect) * (1.0 - rate - effect)
+        parts = noise.variance, moved, effect * effect
+        tested, actual = (sum(map(mul, one, parts)) for one in (noise.tested, noise.actual))
+        return effect - z_level * math.sqrt(tested) - z_power * math.sqrt(actual)
+
+    low, high = 0.0, 1.0 - rate
+    if excess(high) < 0.0:
+        return None
+    while low < (middle := (low + high) / 2.0) < high:
+        low, high = (middle, high) if excess(middle) < 0.0 else (low, middle)
+    return high
+
+
+def _without_variation(
+    delta: float, n_groups: float, df: float, confidence_level: float
+) -> tuple[float, float]:
+    """
+    Return the interval's reach and the p value where no variation was seen.
 
     Had a share *u* of all groups changed by the whole scale, *n* groups would all have missed it
     as Wilson's upper bound ``u = q^2 / (n + q^2)`` for 0 of *n* says.
     """
     if not df:
-        return 2.0, None, 1.0
-    reach, detectable = (
-        q * q / (n_groups + q * q)
-        for q in (
-            _quantile(confidence_level, df),
-            _quantile(strict, df) + _quantile(2 * POWER - 1, df),
-        )
-    )
+        return 2.0, 1.0
+    square = _quantile(confidence_level, df) ** 2
     size = abs(delta)
     statistic = math.sqrt(n_groups * size / (1 - size)) if size < 1 else math.inf
-    return reach, detectable, two_sided_p(statistic, df)
+    return square / (n_groups + square), two_sided_p(statistic, df)
 
 
 def _quantile(confidence_level: float, df: float) -> float:

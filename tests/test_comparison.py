@@ -76,11 +76,12 @@ def test_two_models_are_paired_by_case_and_one_model_by_case_and_model() -> None
         for case, model, n in [("x", "a", 4), ("y", "a", 4), ("x", "b", 2), ("y", "b", 4)]
     )
     met = compare_reports(both.for_model("a"), both.for_model("b"))
-    assert [(c.case_id, c.model, c.metric) for c in met.regressions] == [("x", None, "code_score")]
+    fallen = [(c.case_id, c.model, c.metric) for c in met.regressions]
+    assert fallen == [("x", None, "pass@1"), ("x", None, "code_score")]
     assert (met.baseline_name, met.current_name) == ("a", "b")
     itself = compare_reports(both, both)
-    assert (itself.n_unchanged, itself.suite.n_cases, itself.has_regressions) == (4, 2, False)
-    missing = compare_reports(both, both.for_model("a"))
+    assert (itself.n_unchanged, itself.suite.n_cases, itself.has_regressions) == (8, 2, False)
+    missing = compare_reports(both, both.for_model("a"), metrics=["code_score"])
     assert [(c.case_id, c.model) for c in missing.removed_cases] == [("x", "b"), ("y", "b")]
 
 
@@ -181,8 +182,7 @@ def test_a_single_case_decides_nothing() -> None:
         None,
     )
     assert (suite.interval.low, suite.interval.high) == (-1.0, 1.0)
-    text = compare_reports({"a": 0.9}, {"a": 0.2}).to_text()
-    assert "one case cannot show" in text
+    assert "effect (80 % power): none" in compare_reports({"a": 0.9}, {"a": 0.2}).to_text()
 
 
 @given(st.integers(2, 60), st.floats(0.01, 1), st.floats(0.5, 0.99))
@@ -211,16 +211,17 @@ def test_json_round_trip(before: dict[str, float], after: dict[str, float]) -> N
 def test_raise_for_regressions() -> None:
     """What stops a CI job: a worse case, a worse suite, or a case that went missing."""
     before, after = report(a=10, b=10, c=10, d=9), report(a=3, b=10, c=10, d=9)
-    compare_reports(before, before).raise_for_regressions()
-    result = compare_reports(before, after)
+    compare_reports(before, before).raise_for_regressions(on="cases")
+    result = compare_reports(before, after, metrics=["code_score"])
     with pytest.raises(RegressionError) as caught:
-        result.raise_for_regressions()
+        result.raise_for_regressions(on="cases")
     assert str(caught.value).splitlines() == [
         "1 regressed by more than 0.05: a / m",
         "  a / m  code_score 1.000 -> 0.650 (-0.350)",
         "Suite: inconclusive, -0.087 [-0.366, +0.191] (95 %, paired t, p = 0.39, 4 cases)",
     ]
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    result.raise_for_regressions()
     result.raise_for_regressions(on="suite")
     worse = compare_reports(
         {f"c{i}": 1.0 - i / 100 for i in range(20)}, {f"c{i}": 0.5 for i in range(20)}
@@ -234,6 +235,9 @@ def test_raise_for_regressions() -> None:
     assert (len(fallen), fallen[0]) == (20, "  c0   score 1.000 -> 0.500 (-0.500)")
     with pytest.raises(RegressionError) as caught:
         worse.raise_for_regressions()
+    assert str(caught.value).splitlines() == [first, *fallen]
+    with pytest.raises(RegressionError) as caught:
+        worse.raise_for_regressions(on="cases")
     assert str(caught.value).splitlines() == [
         "20 regressed by more than 0.05: c0, c1, c2, c3, c4 and 15 more",
         *fallen,
@@ -244,8 +248,8 @@ def test_raise_for_regressions() -> None:
 def test_deleting_a_failing_case_is_no_way_to_pass() -> None:
     """A missing baseline case stops the job unless the caller allows it."""
     result = compare_reports(report(a=10, b=2), report(a=10))
-    on: Literal["cases", "suite"]
-    for on in ("cases", "suite"):
+    on: Literal["evidence", "cases", "suite"]
+    for on in ("evidence", "cases", "suite"):
         with pytest.raises(RegressionError, match=r"^1 missing from the current run: b / m$"):
             result.raise_for_regressions(on=on)
     result.raise_for_regressions(allow_missing=True)
@@ -267,7 +271,7 @@ def test_text() -> None:
     assert compare_reports(before, after).to_text().splitlines() == [
         "Comparison of the current run with the baseline",
         "Suite: inconclusive, -0.017 [-1.000, +0.980] (95 %, paired t, p = 0.95, 3 cases)",
-        "       not even a change from 0 to 1 would have been seen four times in five",
+        "       about cases like these; minimum detectable effect (80 % power): none",
         "Regressions: 1",
         "  parse  score 0.800 -> 0.400 (-0.400)",
         "Improvements: 1",
@@ -284,7 +288,7 @@ def test_printed_it_is_its_text_and_names_no_model_twice() -> None:
     """One model on both sides is no comparison of models."""
     text = str(compare_reports(report(a=10), report(a=5)))
     assert text.startswith("Comparison of the current run with the baseline\n")
-    assert "\n  a / m  code_score" in text
+    assert "\n  a / m  pass@1 1.000 -> 0.000 (-1.000)\n  a / m  code_score" in text
 
 
 def test_markdown_escapes_untrusted_names() -> None:
@@ -339,7 +343,26 @@ def test_long_lists_are_counted_not_dropped() -> None:
             "current['a'] must be a non-empty sequence of scores, got '1'",
         ),
         (({"a": 1}, {"a": None}), TypeError, "current['a'] must be a number in [0, 1], got None"),
-        (({1: 1}, {"a": 1}), TypeError, "a case of baseline must be a string, got 1"),
+        (
+            ({True: 1}, {"a": 1}),
+            TypeError,
+            "a case of baseline must be a string or an integer, got True",
+        ),
+        (
+            ({"a": 1}, {None: 1}),
+            TypeError,
+            "a case of current must be a string or an integer, got None",
+        ),
+        (
+            ({"a": 1}, {"1": 1, 1: 0}),
+            InputError,
+            "a case of current must be unlike all others, the integer 1 like '1', got 1",
+        ),
+        (
+            ({"a": 1}, {"a": [1.0, None]}),
+            TypeError,
+            "current['a'][1] must be a number in [0, 1], got None",
+        ),
         (
             ([1], [1]),
             TypeError,
@@ -368,11 +391,10 @@ def test_option_errors(options: dict[str, Any], message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_what_stops_a_job_is_one_of_two_words() -> None:
+def test_what_stops_a_job_is_one_of_four_words() -> None:
     """A misspelt word must not let everything pass."""
-    with pytest.raises(
-        InputError, match=r"^on must be one of 'cases', 'suite', 'margin', got 'all'$"
-    ):
+    words = "'evidence', 'cases', 'suite', 'margin'"
+    with pytest.raises(InputError, match=rf"^on must be one of {words}, got 'all'$"):
         compare_reports({"a": 1}, {"a": 1}).raise_for_regressions(on="all")  # type: ignore[arg-type]
 
 
@@ -423,7 +445,7 @@ def test_what_no_change_could_show_is_said_so() -> None:
     """An effect beyond the whole scale is no figure to read; one case is not "1 cases"."""
     text = compare_reports({"a": 1}, {"a": 0}).to_text()
     assert "p = 0.32, 1 case)" in text
-    assert "not even a change from 0 to 1 would have been seen four times in five" in text
+    assert "minimum detectable effect (80 % power): none" in text
 
 
 def test_an_instrument_that_newly_fails_stops_a_job() -> None:

@@ -174,7 +174,7 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "careful-2                 0.73 [",  # 44 of 60
         "passed           20 %               80 %",  # rounds of 3 8 4 5 4 and 10 10 8 7 9
         "leap      code_score 0.967 -> 0.800 (-0.167)",  # one 5/6, two without a test passed
-        "Regressions: 2",
+        "Regressions: 4",  # two tasks, each by both metrics
         "revenue      Revenue per category                 1.00   ✓ accepted   ✓ proved",
         "waiting      Days open orders have waited         1.00   ✗ safety     ? nobody yet",
         "loyalty      Number of orders per customer        0.50   ✓ accepted   ? differs",

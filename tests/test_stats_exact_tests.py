@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from fractions import Fraction
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from scorekit import CaseChange, InputError, compare_reports, mcnemar_test
-from scorekit._stats.exact_tests import drop_p_value
+from scorekit._stats.exact_tests import (
+    drop_p_value,
+    fall_p_value,
+    least_p_values,
+    tarone_holm,
+)
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
 
@@ -153,7 +160,7 @@ def test_mcnemar_errors(counts: tuple[Any, Any], error: type[Exception], message
 
 
 def test_fisher_reference() -> None:
-    """Attempts and passes of either run, and the p value of a drop, made before this code."""
+    """Attempts and passes of either run, and the p value of a fall, made before this code."""
     (case,) = REFERENCE["fisher_one_sided"]
     tasks = case["input"]["tasks_nA_cA_nB_cB"]
     assert [drop_p_value(*task) for task in tasks] == pytest.approx(case["output"], rel=1e-9)
@@ -168,15 +175,14 @@ def test_fisher_reference() -> None:
 
 @given(GROUPS, GROUPS)
 def test_a_change_against_scipy(before: tuple[int, int], after: tuple[int, int]) -> None:
-    """Oracle: scipy's Fisher test in the direction of the change; swapping sides changes none."""
-    found, back = change(before, after), change(after, before)
-    if found is None or back is None:
+    """Oracle: scipy's Fisher test for a fall, whichever way the case went."""
+    found = change(before, after)
+    if found is None:
         assert before[1] * after[0] == after[1] * before[0]
         return
-    assert found.delta is not None
     table = np.array([[c, n - c] for n, c in (after, before)])
-    theirs = stats.fisher_exact(table, "greater" if found.delta > 0 else "less")
-    assert found.p_value == back.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
+    theirs = stats.fisher_exact(table, "less")
+    assert found.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
 
 
 @given(GROUPS, GROUPS)
@@ -202,15 +208,144 @@ def test_many_attempts_at_one_case() -> None:
 
 
 def test_which_changes_have_a_p_value() -> None:
-    """Both sides and nothing but 0 and 1; a single attempt on either side says nothing."""
+    """All that both sides have; a single attempt on either side says next to nothing."""
     before: dict[str, Any] = {"one": True, "many": [1, 1, 1, 1.0], "share": [1, 0.5], "gone": 1}
     after: dict[str, Any] = {"one": False, "many": np.zeros(4), "share": [0, 0], "new": 0}
     result = compare_reports(before, after)
     changes = (*result.regressions, *result.new_cases, *result.removed_cases)
-    assert {c.case_id: c.p_value for c in changes} == {
-        "one": 0.5,
-        "many": pytest.approx(1 / 70),
-        "share": None,
-        "gone": None,
-        "new": None,
+    assert {c.case_id: (c.p_value, c.adjusted_p_value) for c in changes} == {
+        "one": (0.5, 0.5),  # the others, which could have shown as much, are rejected before it
+        "many": pytest.approx((1 / 70, 1 / 70)),
+        "share": pytest.approx((1 / 6, 1 / 6)),
+        "gone": (None, None),
+        "new": (None, None),
     }
+
+
+GRADES = st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.9, 1.0]) | st.floats(0, 1)
+GRADED = st.lists(GRADES, min_size=1, max_size=5).map(tuple)
+
+
+def sums(before: tuple[float, ...], after: tuple[float, ...]) -> list[float]:
+    """Return the sums of the second group over all ways to choose it."""
+    return [math.fsum(chosen) for chosen in combinations(before + after, len(after))]
+
+
+@given(GRADED, GRADED)
+def test_graded_attempts_equal_enumeration(
+    before: tuple[float, ...], after: tuple[float, ...]
+) -> None:
+    """Oracle: every way to share out the scores; the least p value is that of the worst ones."""
+    every = sums(before, after)
+    share = np.mean([one <= math.fsum(after) + 1e-9 for one in every])
+    assert fall_p_value(before, after) == pytest.approx(share, rel=1e-12)
+    worst = np.mean([one <= min(every) + 1e-9 for one in every])
+    if min(abs(np.diff(sorted({*before, *after}))), default=1.0) > 1e-8:
+        (least,) = least_p_values([before], [after])
+        assert least == pytest.approx(worst, rel=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 12))
+def test_graded_attempts_against_scipy(seed: int, n: int) -> None:
+    """Oracle: scipy's exact permutation test of two groups that half of all scores are in."""
+    rng = np.random.default_rng(seed)
+    before, after = rng.integers(0, 9, n) / 8, rng.integers(0, 7, min(n, 5)) / 8
+    theirs = stats.permutation_test(
+        (after, before), _difference, alternative="less", n_resamples=10**5, vectorized=True
+    )
+    assert fall_p_value(tuple(before), tuple(after)) == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+def _difference(first: Any, second: Any, axis: int = -1) -> Any:
+    return first.mean(axis=axis) - second.mean(axis=axis)
+
+
+def test_many_graded_attempts_go_on_a_grid() -> None:
+    """Oracle: the chance of each sum of hundredths, made by adding one attempt after another."""
+    rng = np.random.default_rng(5)
+    before, after = rng.integers(0, 101, 14) / 100, rng.integers(0, 90, 12) / 100
+    ways: Counter[tuple[int, int]] = Counter({(0, 0): 1})
+    for score in np.rint(100 * np.concatenate([before, after])).astype(int).tolist():
+        ways.update({(n + 1, total + score): k for (n, total), k in list(ways.items())})
+    most = round(100 * after.sum())
+    few = sum(k for (n, total), k in ways.items() if n == 12 and total <= most)
+    found = fall_p_value(tuple(before), tuple(after))
+    assert found == pytest.approx(few / math.comb(26, 12), rel=1e-9)
+    finer = fall_p_value(tuple(before + 0.003), tuple(after + 0.003))
+    assert finer == pytest.approx(found, rel=1e-9)
+    for n in (60, 3000):  # so many that scores count as 0 or 1 at last
+        steep = fall_p_value((0.9,) * n, (0.9,) * (n - 9) + (0.1,) * 9)
+        assert steep == pytest.approx(stats.hypergeom(2 * n, 9, n).pmf(9), rel=1e-9)
+        (least,) = least_p_values([(0.9,) * n], [(0.9,) * (n - 9) + (0.1,) * 9])
+        assert least == pytest.approx(steep, rel=1e-8)
+
+
+SHAPES = st.lists(st.tuples(GROUPS, GROUPS), min_size=1, max_size=6)
+
+
+@given(SHAPES)
+def test_least_p_values_equal_enumeration(
+    cases: list[tuple[tuple[int, int], tuple[int, int]]],
+) -> None:
+    """Oracle: Fisher's p value of the worst way to share out the passes, for cases of any size."""
+    sides = [
+        [tuple(map(float, attempts(*group))) for group in side]
+        for side in zip(*cases, strict=True)
+    ]
+    expected = []
+    for (n_old, c_old), (n_new, c_new) in cases:
+        fewest = max(0, c_old + c_new - n_old)
+        expected.append(drop_p_value(n_old, c_old + c_new - fewest, n_new, fewest))
+    assert least_p_values(*sides).tolist() == pytest.approx(expected, rel=1e-9)
+
+
+FAMILIES = st.lists(
+    st.tuples(st.floats(0.001, 1), st.floats(0.001, 1)).map(sorted), min_size=1, max_size=6
+)
+
+
+@given(FAMILIES)
+def test_tarone_and_holm_against_the_closed_test(family: list[list[float]]) -> None:
+    """Oracle: every set of cases is tested by itself, a case rejected with all sets it is in."""
+    least, p_values = (np.array(column) for column in zip(*family, strict=True))
+    n = len(family)
+    expected = np.zeros(n)
+    for bits in range(1, 2**n):
+        members = [i for i in range(n) if bits >> i & 1]
+        local = min(p_values[i] * sum(least[j] <= p_values[i] for j in members) for i in members)
+        expected[members] = np.maximum(expected[members], local)
+    found = tarone_holm(p_values, least)
+    assert found == pytest.approx(np.minimum(expected, 1), rel=1e-12)
+
+
+def test_tarone_published_example() -> None:
+    """Nine tables of which five could have shown anything at .05/5: Tarone's point, by hand."""
+    least = np.array([0.5, 0.4, 0.3, 0.2, 0.009, 0.006, 0.004, 0.003, 0.002])
+    found = tarone_holm(np.array([0.009, 0.3]), least)
+    assert found == pytest.approx([5 * 0.009, 1.0])  # not 9 * 0.009
+
+
+@pytest.mark.parametrize("level", [0.025, 0.1])
+def test_chance_of_any_false_alarm_by_enumeration(level: float) -> None:
+    """Over all outcomes of three unchanged cases it is at most the level, whatever the rates."""
+    shapes = [(3, 3), (4, 4), (2, 5)]
+    alarms = np.zeros(3)
+    rates = np.array([[0.5, 0.5, 0.5], [0.9, 0.2, 0.7], [0.99, 0.5, 0.01]])
+    tables = [
+        [((old, a), (new, b)) for a in range(old + 1) for b in range(new + 1)]
+        for old, new in shapes
+    ]
+    for drawn in product(*tables):
+        sides = [
+            [tuple(map(float, attempts(*group))) for group in side]
+            for side in zip(*drawn, strict=True)
+        ]
+        p_values = np.array([drop_p_value(*before, *after) for before, after in drawn])
+        if tarone_holm(p_values, least_p_values(*sides)).min() <= level:
+            alarms += math.prod(
+                math.comb(n, c) * rates[:, i] ** c * (1 - rates[:, i]) ** (n - c)
+                for i, table in enumerate(drawn)
+                for n, c in table
+            )
+    assert alarms.max() <= level
+    assert alarms.max() > level / 10  # it can alarm at all

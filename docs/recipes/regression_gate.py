@@ -13,6 +13,7 @@ def current() -> scorekit.CodeReport:
     return scorekit.code_report(
         scorekit.CodeSample(case_id=case, model="candidate", compiled=True, passed=3, failed=0)
         for case in ("sort", "parse", "merge")
+        for _ in range(5)  # attempts: with one each, chance could explain nearly any change
     )
 
 
@@ -26,5 +27,5 @@ def baseline(pytestconfig: pytest.Config, current: scorekit.CodeReport) -> score
 
 
 def test_nothing_regressed(baseline: scorekit.CodeReport, current: scorekit.CodeReport) -> None:
-    """Fail with the names of the cases that got worse, or are missing."""
+    """Fail where there is evidence of a loss, or where cases are missing."""
     scorekit.compare_reports(baseline, current).raise_for_regressions()

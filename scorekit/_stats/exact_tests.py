@@ -1,14 +1,26 @@
-"""Exact tests of 2 x 2 tables."""
+"""Exact tests of two groups of attempts, and their correction for many cases."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 
+from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
+
 EXACT_ATTEMPTS = 100
 """Attempts at a case up to which Fisher's p value is correctly rounded."""
+
+ALL_SUBSETS = 24
+"""Graded attempts at a case up to which their sums are counted as they are."""
+
+GRID_CELLS = 50_000_000
+"""Beyond it the scores are put on a grid, of hundredths or so coarse that it has no more cells."""
+
+Scores = tuple[float, ...]
 
 
 def at_least(n_heads: int, n_tails: int) -> float:
@@ -18,19 +30,6 @@ def at_least(n_heads: int, n_tails: int) -> float:
     from scipy.special import betainc
 
     return float(betainc(n_heads, n_tails + 1.0, 0.5))
-
-
-def change_p_value(before: tuple[float, ...], after: tuple[float, ...]) -> float | None:
-    """
-    Return the p value of one case's change, one-sided in the direction in which it went.
-
-    Fisher's exact test over the attempts; None where one of them is not scored 0 or 1.
-    """
-    if not {*before, *after} <= {0.0, 1.0}:
-        return None
-    old, new = (len(before), int(sum(before))), (len(after), int(sum(after)))
-    worse = new[1] * old[0] < old[1] * new[0]
-    return drop_p_value(*old, *new) if worse else drop_p_value(*new, *old)
 
 
 @lru_cache(maxsize=4096)
@@ -55,3 +54,121 @@ def drop_p_value(n_first: int, c_first: int, n_second: int, c_second: int) -> fl
     logs = np.concatenate(([0.0], np.log(ratios).cumsum()))
     weights = np.exp(logs - logs.max())
     return float(weights[: c_second - low + 1].sum() / weights.sum())
+
+
+def fall_p_value(before: Scores, after: Scores) -> float:
+    """
+    Return the chance of so low a mean in the second of two groups, or lower, were they alike.
+
+    Fisher's exact test where all scores are 0 or 1, otherwise the exact permutation test.
+    """
+    n_old, n_new = len(before), len(after)
+    if {*before, *after} <= {0.0, 1.0}:
+        return drop_p_value(n_old, int(sum(before)), n_new, int(sum(after)))
+    return _permutation_p_value(tuple(sorted(before)), tuple(sorted(after)))
+
+
+@lru_cache(maxsize=4096)
+def _permutation_p_value(before: Scores, after: Scores) -> float:
+    pooled = np.array(before + after)
+    steps = _grid_steps(len(before), len(after))
+    if steps is None:
+        most = math.fsum(after) + DECIMAL_NOISE
+        return _n_ways(pooled, len(after), most) / math.comb(pooled.size, len(after))
+    places = np.rint(pooled * steps).astype(np.int64)
+    if steps == 1:
+        c_old, c_new = (int(side.sum()) for side in np.split(places, [len(before)]))
+        return drop_p_value(len(before), c_old, len(after), c_new)
+    places -= places.min()
+    places //= max(1, int(np.gcd.reduce(places)))
+    return _share_up_to(places, len(after), int(places[len(before) :].sum()))
+
+
+def _grid_steps(n_old: int, n_new: int) -> int | None:
+    """Return how fine a grid the scores of so many attempts are put on; None for no grid."""
+    n = n_old + n_new
+    return None if n <= ALL_SUBSETS else max(1, min(100, GRID_CELLS // (n * n_new * n_new)))
+
+
+def _n_ways(values: Floats, size: int, most: float) -> int:
+    """Count the subsets of that size that sum to *most* or less, half of the values at a time."""
+    half = values.size // 2
+    left, right = _subsets(half), _subsets(values.size - half)
+    n_ways = 0
+    for n in range(max(0, size - (len(right) - 1)), min(size, half) + 1):
+        others = np.sort(right[size - n] @ values[half:])
+        room = most - left[n] @ values[:half]
+        n_ways += int(np.searchsorted(others, room, side="right").sum())
+    return n_ways
+
+
+@lru_cache(maxsize=ALL_SUBSETS)
+def _subsets(n: int) -> tuple[Floats, ...]:
+    """Return the subsets of *n* values as rows of 0 and 1, those of each size together."""
+    every = [[float(i >> bit & 1) for bit in range(n)] for i in range(2**n)]
+    rows = np.array(every).reshape(2**n, n)
+    sizes = rows.sum(axis=1)
+    return tuple(rows[sizes == size] for size in range(n + 1))
+
+
+def _share_up_to(places: Groups, size: int, most: int) -> float:
+    """Return the share of the subsets of that size that sum to *most* or less."""
+    chance = np.zeros((size + 1, most + 1))
+    chance[0, 0] = 1.0
+    n_chosen = np.arange(size + 1.0)[:, np.newaxis]
+    for n_left, place in zip(range(places.size, 0, -1), places.tolist(), strict=True):
+        taken = np.clip((size - n_chosen) / n_left, 0.0, 1.0)  # by chance, or for want of others
+        moved = (chance * taken)[:-1, : max(most + 1 - place, 0)]
+        chance *= 1.0 - taken
+        chance[1:, place:] += moved
+    return float(chance[size].sum())
+
+
+def least_p_values(before: Sequence[Scores], after: Sequence[Scores]) -> Floats:
+    """Return the least p value that each case could have shown, whichever attempts were whose."""
+    n_old, n_new = (np.fromiter(map(len, side), np.int64) for side in (before, after))
+    old, new = (np.fromiter(chain.from_iterable(side), np.float64) for side in (before, after))
+    least = np.empty(n_old.size)
+    width = int(n_new.max()) + 1
+    shapes = n_old * width + n_new
+    for shape in np.unique(shapes).tolist():
+        first, second = divmod(shape, width)
+        rows = np.flatnonzero(shapes == shape)
+        pooled = np.concatenate(
+            [
+                flat[(np.cumsum(sizes) - sizes)[rows, np.newaxis] + np.arange(n)]
+                for flat, sizes, n in ((old, n_old, first), (new, n_new, second))
+            ],
+            axis=1,
+        )
+        steps = _grid_steps(first, second)
+        pooled = np.sort(pooled if steps is None else np.rint(pooled * steps), axis=1)
+        tied = abs(pooled - pooled[:, second - 1 : second]) <= DECIMAL_NOISE
+        n_tied, n_taken = tied.sum(axis=1), tied[:, :second].sum(axis=1)
+        kinds, kind_of = np.unique(n_tied * (second + 1) + n_taken, return_inverse=True)
+        shares = [
+            math.exp(_log_ways(*divmod(kind, second + 1)) - _log_ways(first + second, second))
+            for kind in kinds.tolist()
+        ]
+        least[rows] = np.array(shares)[kind_of]
+    return least
+
+
+def _log_ways(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def tarone_holm(p_values: Floats, least: Floats) -> Floats:
+    """
+    Return p values corrected for all the cases that could have shown as much.
+
+    Tarone's correction in Hommel and Krummenauer's form, step by step as Holm's: a p value counts
+    once for each case whose *least* possible p value is no larger, those rejected before it left
+    out.  *p_values* may be of some of the cases only; the others then never count as rejected.
+    """
+    order = np.argsort(p_values, kind="stable")
+    ordered = p_values[order]
+    able = np.searchsorted(np.sort(least), ordered * (1.0 + DECIMAL_NOISE), side="right")
+    corrected = np.empty(p_values.size)
+    corrected[order] = np.maximum.accumulate(ordered * (able - np.arange(able.size)))
+    return np.minimum(corrected, 1.0)
