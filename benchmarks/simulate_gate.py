@@ -54,14 +54,14 @@ class Run(NamedTuple):
     @property
     def n_right(self) -> Array:
         """Return the attempts that were right."""
-        return self.counts[..., -1]
+        return np.asarray(self.counts[..., -1])
 
     @property
     def means(self) -> Array:
         """Return the mean score of each case: right or wrong, or the code score."""
         n = self.counts.shape[-1] - 1
         share = self.counts @ np.arange(n + 1) / (n * self.counts.sum(axis=-1))
-        return share if n == 1 else 0.5 + 0.5 * share
+        return np.asarray(share if n == 1 else 0.5 + 0.5 * share)
 
     def scores(self, i: int, j: int) -> tuple[float, ...]:
         """Return the scores of the attempts at one case."""
@@ -179,7 +179,9 @@ def judge(before: Run, after: Run, *, n_groups: int | None = None) -> Verdicts:
     lowest = p_values.min(axis=1)
     able = (leasts <= lowest[:, np.newaxis] * (1 + 1e-9)).sum(axis=1)
     case = lowest * able <= ALPHA / 2
-    return Verdicts(suite | case, fell.any(axis=-1), change < -POINTS, suite, case)
+    return Verdicts(
+        *map(np.asarray, (suite | case, fell.any(axis=-1), change < -POINTS, suite, case))
+    )
 
 
 def share(

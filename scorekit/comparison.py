@@ -263,7 +263,7 @@ Adjustment = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"
 class Comparison(Report):
     """Result of `compare_reports`: the changes worst first, the counts, the suite verdict."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     regressions: tuple[CaseChange, ...]
     """Cases whose score dropped by more than *threshold*, the largest drop first."""
@@ -588,7 +588,7 @@ def compare_reports(
         )
         for pair in pairs
     ]
-    p_values = adjusted_p_values([verdict.p_value for verdict in verdicts], adjustment)
+    p_values = adjusted_p_values([one.adjusted_p_value for one in verdicts], adjustment)
     if len(verdicts) > 1:
         verdicts = [adjusted(*pair, threshold) for pair in zip(verdicts, p_values, strict=True)]
     moved = _moved(pairs, threshold, shared_model)

@@ -15,6 +15,7 @@ from scorekit.records import is_mapping
 from scorekit.reports import CodeReport
 from scorekit.runs import TierStatistics
 from scorekit.sampling import PassAtK
+from scorekit.verdicts import SuiteVerdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -182,14 +183,15 @@ def plot_comparison(
     comparison: Comparison, *, max_cases: int = MAX_CASES, ax: Axes | None = None
 ) -> Axes:
     """
-    Draw the changes of a comparison, worst first, under the suite's change with its interval.
+    Draw the changes of a comparison, worst first, under those of its suites with their intervals.
 
     Regressions point left and are filled, improvements point right and are hollow.  Where more
-    changed than fit, the largest of each kind are drawn and the rest are counted.
+    changed than fit, the largest of each kind are drawn and the rest are counted; of the suites
+    the first are drawn.
 
     Args:
         comparison: From `compare_reports`.
-        max_cases: Most cases to draw (count, at least 2).
+        max_cases: Most cases to draw, and most suites (count, at least 2).
         ax: As in `plot_reliability`.
 
     Returns:
@@ -217,18 +219,13 @@ def plot_comparison(
     rows = _rows(comparison, shown)
     own = _axes(ax, height=1.8 + 0.24 * len(rows))
     axes = _pen(own)
-    suite = comparison.suite
+    n_suites = len(comparison.suites)
     several = len({c.metric for c in (*comparison.regressions, *comparison.improvements)}) > 1
     for y, row in enumerate(rows):
-        if row is None:
-            _point(
-                axes,
-                suite.delta,
-                y,
-                x_ends=(suite.interval.low, suite.interval.high),
-                marker="D",
-                color="black",
-            )
+        if isinstance(row, tuple):
+            ends = row[1].interval
+            x_ends = ends.low, ends.high
+            _point(axes, row[1].delta, y, x_ends=x_ends, marker="D", color="black")
         elif isinstance(row, CaseChange) and row.delta is not None:
             worse = row.delta < 0
             color = SHADES[3] if worse else SHADES[2]
@@ -242,15 +239,18 @@ def plot_comparison(
                 linestyle="",
                 zorder=3,
             )
-    labels = [_row_name(row, suite.n_cases, several=several) for row in rows]
+    labels = [_row_name(row, n_suites, several=several) for row in rows]
     axes.axvspan(-comparison.threshold, comparison.threshold, color="0.92", zorder=0)
     axes.axvline(0, color=FRONTIER, linewidth=1, zorder=1)
-    axes.axhline(0.5, color=FRONTIER, linewidth=0.5)
+    axes.axhline(min(n_suites, shown + 1) - 0.5, color=FRONTIER, linewidth=0.5)
     axes.set_yticks(range(len(rows)), labels, fontsize="small", parse_math=False)
     axes.set_ylim(len(rows) - 0.5, -0.6)
     names = (_label(comparison.current_name), _label(comparison.baseline_name))
     joint = "\n" if sum(map(len, names)) > MAX_LABEL else " "
-    axes.set_title(f"{names[0]}{joint}against {names[1]}: {suite.verdict}", parse_math=False)
+    verdicts = [suite.verdict for suite in comparison.suites.values()]
+    counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
+    outcome = ", ".join(counts) if n_suites > 1 else verdicts[0]
+    axes.set_title(f"{names[0]}{joint}against {names[1]}: {outcome}", parse_math=False)
     axes.set_xlabel(
         f"Change of score ({comparison.n_unchanged} unchanged, within {comparison.threshold:g})"
     )
@@ -413,23 +413,27 @@ def _curves(results: object) -> dict[str, tuple[PassAtK, ...]]:
     }
 
 
-_Row = CaseChange | int | None
+_Row = CaseChange | int | tuple[str, SuiteVerdict]
 
 
 def _rows(comparison: Comparison, most: int) -> Sequence[_Row]:
-    """Return the suite (None), then the cases from worst to best, an int for those left out."""
+    """Return the suites, then the cases from worst to best, an int for those left out."""
+    suites: list[_Row] = [*comparison.suites.items()]
+    if len(suites) > most:
+        suites[most:] = [len(suites) - most]
     worse, better = comparison.regressions, comparison.improvements
     if len(worse) + len(better) <= most:
-        return [None, *worse, *reversed(better)]
+        return [*suites, *worse, *reversed(better)]
     n_better = min(len(better), max(most // 2, most - len(worse)))
     n_worse = most - n_better
     n_hidden = len(worse) + len(better) - most
-    return [None, *worse[:n_worse], n_hidden, *reversed(better[:n_better])]
+    return [*suites, *worse[:n_worse], n_hidden, *reversed(better[:n_better])]
 
 
-def _row_name(row: _Row, n_cases: int, *, several: bool) -> str:
-    if row is None:
-        return f"all cases ({n_cases})"
+def _row_name(row: _Row, n_suites: int, *, several: bool) -> str:
+    if isinstance(row, tuple):
+        name = f"all cases ({row[1].n_cases})"
+        return name if n_suites == 1 else _label(f"{row[0]}, {name}")
     if isinstance(row, int):
         return f"and {row} more"
     parts = [row.case_id, row.model, row.metric if several else None]

@@ -214,6 +214,49 @@ def test_too_few_tasks_to_see_even_that_all_changes_are_falls() -> None:
     assert effects[0] == pytest.approx(1.959964 * math.sqrt(0.04 / 2), rel=1e-6)
 
 
+@pytest.mark.parametrize("attempts", [1, 5])
+@pytest.mark.parametrize("rate", [0.02, 0.9, 0.98])
+def test_planned_power_is_had_where_nearly_all_pass_or_fail(rate: float, attempts: int) -> None:
+    """Oracle: runs of that size, simulated and judged by scipy's paired t test.
+
+    The baseline's variance alone would plan for a third of the tasks or so.
+    """
+    rng, effect = np.random.default_rng(3), 0.05
+    variance = rate * (1 - rate)
+    options: dict[str, Any] = {"task_variance": 0, "attempts": attempts}
+    n = required_tasks(effect=effect, sampling_variance=variance, **options)
+    moved = rate - effect if rate > 0.5 else rate + effect
+    old, new = (rng.binomial(attempts, p, (4000, n)) / attempts for p in (rate, moved))
+    seen = stats.ttest_rel(new, old, axis=1).pvalue < 0.05
+    assert 0.75 <= seen.mean() <= 0.9
+    both = (variance, moved * (1 - moved))
+    assert n == required_tasks(effect=effect, sampling_variance=both, **options)
+    assert n > required_tasks(effect=effect, sampling_variance=(variance, variance), **options)
+
+
+@given(
+    st.integers(2, 10**9),
+    st.floats(0, 1),
+    st.floats(1e-6, 0.25),
+    st.integers(1, 20),
+    st.floats(0.5, 0.999),
+)
+def test_the_two_are_inverse_where_an_effect_adds_variance(
+    n: int, task_variance: float, sampling_variance: float, attempts: int, confidence_level: float
+) -> None:
+    """What *n* tasks detect takes *n* tasks, also where the variance goes with the effect."""
+    options: dict[str, Any] = {
+        "task_variance": task_variance,
+        "sampling_variance": sampling_variance,
+        "attempts": attempts,
+        "confidence_level": confidence_level,
+    }
+    effect = minimum_detectable_effect(n_tasks=n, **options)
+    assert minimum_detectable_effect(n_tasks=n + 1, **options) < effect
+    if effect <= 1:
+        assert required_tasks(effect=effect, **options) == n
+
+
 def test_nothing_varies() -> None:
     """Without any variance two tasks see every effect."""
     still: dict[str, Any] = {"task_variance": 0, "sampling_variance": 0}

@@ -223,7 +223,36 @@ def test_several_metrics_and_hostile_names(tmp_path: Path) -> None:
     ]
     ax = plot_comparison(compare_reports(*runs))
     names = {label.get_text() for label in ax.get_yticklabels()}
-    assert names == {"all cases (1)", "q / table_accuracy", "q / safety_validation"}
+    assert names == {
+        "table_accuracy, all cases (1)",
+        "safety_validation, all cases (1)",
+        "q / table_accuracy",
+        "q / safety_validation",
+    }
+
+
+def test_every_suite_has_a_row_and_the_title_counts_verdicts() -> None:
+    """Two models by two metrics are four suites, of which the title must not show one only."""
+    sides = [
+        code_report(
+            CodeSample(case_id=f"{i}", model=model, compiled=True, passed=n, failed=4 - n)
+            for model, column in (("a", [4] * 12), ("b", passed))
+            for i, n in enumerate(column)
+        )
+        for passed in ([4] * 12, [0] * 12)
+    ]
+    comparison = compare_reports(*sides)
+    ax = plot_comparison(comparison, max_cases=4)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names[:4] == [f"{name}, all cases (12)" for name in comparison.suites]
+    assert ax.get_title().endswith(": 2 inconclusive, 2 regressed")
+    names = [
+        label.get_text() for label in plot_comparison(comparison, max_cases=2).get_yticklabels()
+    ]
+    assert names[:3] == [
+        *(f"{name}, all cases (12)" for name in list(comparison.suites)[:2]),
+        "and 2 more",
+    ]
 
 
 def test_the_frontier_is_what_nothing_beats() -> None:

@@ -1,0 +1,471 @@
+"""compare_reports as a gate: what stops a job, how often by chance, by which metric and why."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from itertools import combinations, combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from scorekit import (
+    CodeReport,
+    CodeSample,
+    Comparison,
+    InputError,
+    RegressionError,
+    SqlCase,
+    SqlReport,
+    code_report,
+    compare_reports,
+    score_sql_cases,
+)
+
+TEN = [1] * 10
+STEADY: dict[Any, Any] = {f"c{i}": [1] * 9 + [0] for i in range(99)}
+
+
+def stops(result: Comparison, **options: Any) -> str:
+    """Return the first line of what stops a job, empty where nothing does."""
+    try:
+        result.raise_for_regressions(**options)
+    except RegressionError as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def code(model: str = "m", **attempts: list[int]) -> CodeReport:
+    """Report on attempts at each case by how many of four tests they passed."""
+    return code_report(
+        CodeSample(case_id=case, model=model, compiled=True, passed=n, failed=4 - n)
+        for case, passed in attempts.items()
+        for n in passed
+    )
+
+
+def test_a_case_that_fell_for_certain_stops_a_job_and_chance_does_not() -> None:
+    """One case of 100 from 10 of 10 to none: p = 1 / C(20, 10), which no other case could show."""
+    result = compare_reports({"x": TEN, **STEADY}, {"x": [0] * 10, **STEADY})
+    assert result.suite.verdict != "regressed"
+    (change,) = result.regressions
+    assert change.p_value == change.adjusted_p_value == pytest.approx(1 / math.comb(20, 10))
+    assert stops(result) == (
+        "1 fell by more than chance explains: x in score (p = 5.4e-06, adjusted 5.4e-06)"
+    )
+    assert stops(result, on="suite") == ""
+    assert stops(result, on="cases") == "1 regressed by more than 0.05: x"
+    noisy = compare_reports(STEADY, {**STEADY, "c0": [1] * 6 + [0] * 4})
+    assert noisy.has_regressions
+    assert stops(noisy) == ""
+
+
+@pytest.mark.parametrize(("after", "factor"), [(5, 4), (0, 1)])
+def test_a_p_value_counts_for_each_case_that_could_have_shown_as_much(
+    after: int, factor: int
+) -> None:
+    """Three could and did not, or did and are rejected before it; fifty could not."""
+    able = {f"able-{i}": (10 - after, after) for i in range(3)}
+    weak = {f"weak-{i}": (10, 9) for i in range(50)}
+    passes = {"x": (10, 4), **able, **weak}
+    before, current = (
+        {case: [1] * pair[i] + [0] * (10 - pair[i]) for case, pair in passes.items()}
+        for i in (0, 1)
+    )
+    found = {change.case_id: change for change in compare_reports(before, current).regressions}
+    p_value = stats.fisher_exact([[4, 6], [10, 0]], "less").pvalue
+    assert found["x"].p_value == pytest.approx(p_value)
+    assert found["x"].adjusted_p_value == pytest.approx(factor * p_value)
+    assert found["weak-0"].adjusted_p_value == 1.0
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=4)] * 2),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_adjusted_p_values_bound_those_of_bonferroni(
+    cases: list[tuple[list[float], list[float]]],
+) -> None:
+    """Between the p value itself and as many times as there are cases; larger p, larger result."""
+    before, after = (dict(enumerate(side)) for side in zip(*cases, strict=True))
+    changes = compare_reports(before, after, threshold=0).regressions
+    for change in changes:
+        assert change.p_value is not None
+        assert change.adjusted_p_value is not None
+        bound = min(1.0, len(cases) * change.p_value)
+        assert change.p_value <= change.adjusted_p_value * (1 + 1e-9)
+        assert change.adjusted_p_value <= bound * (1 + 1e-9)
+    for one, other in combinations(changes, 2):
+        assert (one.p_value or 0) > (other.p_value or 0) or (
+            (one.adjusted_p_value or 0) <= (other.adjusted_p_value or 0) * (1 + 1e-9)
+        )
+
+
+def test_nothing_changed_stops_few_jobs() -> None:
+    """At most 5 % of 400 whole comparisons, however many cases fell; both metrics are in."""
+    rng = np.random.default_rng(11)
+    n_stopped = n_fallen = 0
+    for _ in range(400):
+        rates = rng.beta(0.5, 0.5, 20)
+        sides = [
+            code(
+                **{f"c{i}": (4 * (rng.random(4) < rate)).tolist() for i, rate in enumerate(rates)}
+            )
+            for _ in range(2)
+        ]
+        result = compare_reports(*sides)
+        n_stopped += bool(stops(result))
+        n_fallen += result.has_regressions
+    assert n_stopped <= 28  # the chance of more is below 1 in 50, were it 5 %
+    assert n_fallen > 390
+
+
+@pytest.mark.parametrize(
+    ("confidence_level", "stopped"), [(0.5, True), (0.95, True), (0.9999, False)]
+)
+def test_the_level_of_the_comparison_is_that_of_the_gate(
+    confidence_level: float,
+    stopped: bool,  # noqa: FBT001 - a table
+) -> None:
+    """Five of five to none is 1 in 252: half of 1 in 20 allows for it, half of 1 in 10,000 not."""
+    before, after = {"x": [1] * 5, "y": [1] * 5}, {"x": [0] * 5, "y": [1] * 5}
+    result = compare_reports(before, after, confidence_level=confidence_level)
+    assert bool(stops(result)) == stopped
+
+
+# By pass and by score.
+
+
+def test_a_lost_pass_is_seen_though_the_score_rose() -> None:
+    """From all tests or none to nearly all: the code score is higher and nothing passes."""
+    before = code(**{f"c{i}": [4, 4, 0, i % 2] for i in range(12)})
+    after = code(**{f"c{i}": [3, 3, 3, 3] for i in range(12)})
+    result = compare_reports(before, after)
+    assert {name: suite.verdict for name, suite in result.suites.items()} == {
+        "pass@1": "regressed",
+        "code_score": "improved",
+    }
+    assert result.suites["pass@1"].delta == pytest.approx(-0.5)
+    assert result.suite == result.suites["pass@1"]
+    assert stops(result).startswith("the suite regressed in pass@1: -0.500 [")
+    assert stops(compare_reports(before, after, metrics=["code_score"])) == ""
+
+
+def test_suites_are_named_by_what_there_are_several_of() -> None:
+    """By metric, by model, or by both; no verdict gets lost where names collide."""
+    one = code("a", x=[4, 0], y=[4, 4])
+    two = code_report(
+        CodeSample(case_id=case, model=model, compiled=True, passed=passed, failed=4 - passed)
+        for model in ("a", "pass@1")
+        for case in "xy"
+        for passed in (4, 0)
+    )
+    assert list(compare_reports(one, one).suites) == ["pass@1", "code_score"]
+    assert list(compare_reports(one, one, metrics=["code_score"]).suites) == ["code_score"]
+    assert list(compare_reports(two, two, metrics=iter(["pass@1"])).suites) == ["a", "pass@1"]
+    assert list(compare_reports(two, two, metrics=["code_score", "pass@1"]).suites) == [
+        "a / code_score",
+        "pass@1 / code_score",
+        "a / pass@1",
+        "pass@1 / pass@1",
+    ]
+    assert compare_reports(two, two).n_unchanged == 8  # cases by metrics by models
+    assert "Suite, a / pass@1: " in compare_reports(two, two).to_text()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "error", "message"),
+    [
+        ((), InputError, "metrics must be a non-empty sequence of metrics, got ()"),
+        ("pass@1", TypeError, "metrics must be a non-empty sequence of metrics, got 'pass@1'"),
+        (
+            ["pass@1", "pass@2"],
+            InputError,
+            "metrics[1] must be one of 'pass@1', 'code_score', got 'pass@2'",
+        ),
+    ],
+)
+def test_metrics_are_named(metrics: Any, error: type[Exception], message: str) -> None:
+    """A misspelt metric must not pass for one without losses."""
+    with pytest.raises(error) as caught:
+        compare_reports(code(x=[4]), code(x=[4]), metrics=metrics)
+    assert str(caught.value) == message
+
+
+def test_metrics_of_mappings_and_sql() -> None:
+    """A mapping has one; a metric that only failed can be asked for too."""
+    assert list(compare_reports({"a": 1}, {"a": 1}, metrics=["score"]).suites) == ["score"]
+    before = sql(q=(False, False))
+    result = compare_reports(before, before, metrics=["table_accuracy", "safety_validation"])
+    assert list(result.suites) == ["table_accuracy", "safety_validation"]
+
+
+# Which question.
+
+
+def test_two_models_are_asked_about_cases_like_these() -> None:
+    """By their names alone; two runs of one model, and runs without a name, about these cases."""
+    attempts = {"x": [4, 4, 0, 4], "y": [0, 4, 4, 0], "z": [4, 4, 4, 4]}
+    worse = {**attempts, "z": [0, 4, 4, 0]}
+    other = compare_reports(code("a", **attempts), code("b", **worse)).suites["pass@1"]
+    same = compare_reports(code("a", **attempts), code("a", **worse)).suites["pass@1"]
+    assert (other.test, other.question) == ("paired t", "cases like these")
+    assert (same.test, same.question) == ("Cochran-Mantel-Haenszel", "these cases")
+    sides = (
+        {case: [n // 4 for n in own] for case, own in run.items()} for run in (attempts, worse)
+    )
+    alone = compare_reports(code("a", **attempts), code("a", **worse), metrics=["pass@1"]).suite
+    assert compare_reports(*sides).suite == alone
+    by_t = compare_reports(code("a", **attempts), code("a", **worse), test="t").suites["pass@1"]
+    assert by_t == other
+    still = compare_reports(code("a", x=[4], y=[4]), code("b", x=[4], y=[4]))
+    assert {suite.question for suite in still.suites.values()} == {"cases like these"}
+    assert "about cases like these; " in still.to_text()
+
+
+# Safety.
+
+
+def sql(**safety: tuple[bool, bool]) -> SqlReport:
+    """Report on queries, each said to be safe or not, and safe or not."""
+    return score_sql_cases(
+        SqlCase(
+            case_id=case.rstrip("_"),
+            generated="SELECT a FROM t",
+            expected_tables=["t"],
+            safety_valid=valid,
+            should_pass=safe,
+        )
+        for case, (valid, safe) in safety.items()
+    )
+
+
+CAUGHT, MISSED, FINE = (False, False), (True, False), (True, True)
+
+
+def test_an_unsafe_query_that_is_no_longer_caught_stops_a_job() -> None:
+    """One of many, which no test would call a regression; one missed before stops when asked."""
+    fine = {f"fine{i}": FINE for i in range(60)}
+    before = sql(drop=CAUGHT, old=MISSED, **fine)
+    after = sql(drop=MISSED, old=MISSED, new=MISSED, **fine)
+    result = compare_reports(before, after)
+    assert result.suites["safety_validation"].verdict != "regressed"
+    assert result.missed_unsafe == ("drop", "old", "new")
+    assert result.newly_missed_unsafe == ("drop",)
+    assert stops(result) == "1 unsafe and no longer caught: drop"
+    for on in ("suite", "cases"):
+        assert "1 unsafe and no longer caught: drop" in stops(result, on=on)
+    assert stops(result, require_safety=True) == "3 unsafe and not caught: drop, old, new"
+    assert "1 unsafe and no longer caught: drop" in result.to_text()
+    assert "1 unsafe and no longer caught: drop" in result.to_markdown()
+    assert Comparison.from_json(result.to_json()) == result
+    unchanged = compare_reports(before, before)
+    assert stops(unchanged) == ""
+    assert stops(unchanged, require_safety=True) == "1 unsafe and not caught: old"
+    assert "unsafe" not in unchanged.to_text()
+    clean = compare_reports(sql(drop=CAUGHT, **fine), sql(drop=CAUGHT, **fine))
+    assert (clean.missed_unsafe, clean.newly_missed_unsafe) == ((), ())
+    assert stops(clean, require_safety=True) == ""
+
+
+def test_an_unsafe_query_is_caught_where_every_attempt_at_it_is() -> None:
+    """Attempts at a case share its name."""
+    both, once = sql(q=CAUGHT, q_=CAUGHT), sql(q=CAUGHT, q_=MISSED)
+    assert compare_reports(both, once).newly_missed_unsafe == ("q",)
+    assert compare_reports(once, once).newly_missed_unsafe == ()
+    assert compare_reports(once, once).missed_unsafe == ("q",)
+
+
+def test_safety_that_was_not_scored_is_not_safe() -> None:
+    """To ask for it where nothing is known is a mistake, not a pass."""
+    plain = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")])
+    for result in (compare_reports({"a": 1}, {"a": 1}), compare_reports(plain, plain)):
+        assert result.missed_unsafe is None
+        with pytest.raises(InputError) as caught:
+            result.raise_for_regressions(require_safety=True)
+        message = "require_safety must be False where no safety was scored, got True"
+        assert str(caught.value) == message
+    with pytest.raises(TypeError, match=r"^require_safety must be True or False, got 1$"):
+        result.raise_for_regressions(require_safety=1)  # type: ignore[arg-type]
+
+
+# What else may come.
+
+
+def test_integers_name_cases() -> None:
+    """NumPy's too, and in clusters; they read as text from then on."""
+    before: dict[Any, Any] = {1: 1, 2: 1, np.int64(3): 0.5}
+    result = compare_reports(before, {1: 0, "2": 1, 3: 0.5}, clusters={1: 1, "2": 2, 3: 2, 4: 0})
+    assert [change.case_id for change in result.regressions] == ["1"]
+    assert (result.suite.n_cases, result.suite.n_groups) == (3, 2)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, np.float32("nan")], ids=repr)
+def test_missing_scores_are_refused_by_name(missing: Any) -> None:
+    """Alone and among attempts; nothing is dropped in silence."""
+    for value, name in ((missing, "current['a']"), ([1.0, missing], "current['a'][1]")):
+        with pytest.raises((InputError, TypeError)) as caught:
+            compare_reports({"a": 1}, {"a": value})
+        assert str(caught.value).startswith(f"{name} must be a number in [0, 1], got ")
+
+
+def test_a_side_in_which_all_failed_is_named() -> None:
+    """Nothing can be compared with placeholders."""
+    scored = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")])
+    failed = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 2 + x")])
+    with pytest.raises(InputError) as caught:
+        compare_reports(failed, scored)
+    assert str(caught.value) == (
+        "baseline must be a run with a score, not with failures alone, got []"
+    )
+    with pytest.raises(InputError) as caught:
+        compare_reports(scored, failed)
+    assert (
+        str(caught.value) == "current must be a run with a case of baseline, such as 'q', got []"
+    )
+
+
+def test_attempts_on_one_side_only() -> None:
+    """Oracle: Fisher's test of one attempt against five."""
+    result = compare_reports({"a": 1, "b": 1}, {"a": [0] * 5, "b": [1] * 5})
+    (change,) = result.regressions
+    theirs = stats.fisher_exact([[0, 5], [1, 0]], "less").pvalue
+    assert change.p_value == pytest.approx(theirs)
+    assert stops(result) == ""
+
+
+@pytest.mark.parametrize(("n_old", "n_new"), [(5, 1), (1, 5), (10, 1), (10, 2), (6, 3)])
+def test_unequal_attempts_do_not_raise_the_false_alarm_rate(n_old: int, n_new: int) -> None:
+    """Exact, over all outcomes of two cases that nearly always pass: where one run has several
+    times the attempts of the other, the uncorrected test alone would stop 8 % of jobs.
+    """
+    for rate in (0.95, 0.9, 0.5):
+        stopped = plain = 0.0
+        old, new = (stats.binom.pmf(np.arange(n + 1), n, rate) for n in (n_old, n_new))
+        outcomes = list(product(range(n_old + 1), range(n_new + 1)))
+        for drawn in combinations_with_replacement(outcomes, 2):
+            sides = [
+                {i: [1] * c[side] + [0] * (n - c[side]) for i, c in enumerate(drawn)}
+                for side, n in enumerate((n_old, n_new))
+            ]
+            chance = math.prod(old[c[0]] * new[c[1]] for c in drawn) * (1 + (drawn[0] != drawn[1]))
+            result = compare_reports(*sides)
+            stopped += chance * bool(stops(result))
+            plain += chance * (result.suite.interval.high < 0)
+        assert stopped <= 0.05
+        assert plain > 0.03 or rate == 0.5 or n_old < 2 * n_new
+
+
+def test_thousands_of_identical_cases() -> None:
+    """Nothing moved, nothing stops, and what could have been seen is small."""
+    run: dict[Any, Any] = dict.fromkeys(range(5000), 1)
+    result = compare_reports(run, run)
+    assert (result.suite.verdict, result.n_unchanged) == ("no change detected", 5000)
+    assert stops(result) == ""
+    assert result.suite.minimum_detectable_effect == pytest.approx(0.00157, rel=1e-2)
+
+
+def test_a_comparison_of_another_version_is_refused() -> None:
+    """It has other fields."""
+    data = json.loads(compare_reports({"a": 1}, {"a": 0}).to_json())
+    with pytest.raises(InputError, match=r"^version of the report must be 2, got 1$"):
+        Comparison.from_json(json.dumps(data | {"version": 1}))
+
+
+def test_comparing_mappings_loads_no_sql() -> None:
+    """A gate on plain scores does not wait for parsers, nor for all of scipy."""
+    program = (
+        "import scorekit, sys\n"
+        "scorekit.compare_reports({'a': [1, 0.5]}, {'a': [0, 0.5]}).raise_for_regressions()\n"
+        "print(sum(name.startswith('scorekit') for name in sys.modules))\n"
+        "print({'sqlglot', 'scipy.stats', 'autoevals'} & {*sys.modules})"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    n_modules, heavy = run.stdout.splitlines()
+    assert int(n_modules) <= 25
+    assert heavy == "set()"
+
+
+# Power.
+
+
+def test_no_change_that_is_possible_has_the_power() -> None:
+    """Two cases by t need an effect beyond the scale, and so do eight at rates of a half."""
+    for before, after in (
+        ({"a": 1.0, "b": 0.5}, {"a": 0.2, "b": 0.5}),
+        ({i: i % 2 for i in range(8)}, {i: i % 4 // 2 for i in range(8)}),
+    ):
+        suite = compare_reports(before, after).suite
+        assert (suite.minimum_detectable_effect, suite.verdict) == (None, "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("n_cases", "n_moved"), [(100, 0), (100, 2), (100, 10), (300, 0), (300, 6), (1000, 20)]
+)
+def test_stated_power_is_had_by_single_attempts(n_cases: int, n_moved: int) -> None:
+    """Oracle: the exact power of the test at the stated effect, over all falls and rises.
+
+    As many cases rise as fall by chance, the rest passed twice: the rate that gives so many, less
+    the effect, is what the current run passes with.
+    """
+    after = {i: i >= n_moved for i in range(n_cases)}
+    before = {i: i < n_cases - n_moved for i in range(n_cases)}
+    suite = compare_reports(before, after).suite
+    effect = suite.minimum_detectable_effect
+    assert effect is not None
+    rate = (1 + math.sqrt(1 - 4 * n_moved / n_cases)) / 2  # rate (1 - rate) fall, as many rise
+    fall, rise = rate * (1 - rate + effect), (1 - rate) * (rate - effect)
+    seen = 0.0
+    for n_changed in range(1, n_cases + 1):
+        fell = np.arange(n_changed + 1)
+        alarms = (2 * fell - n_changed) ** 2 / n_changed > stats.chi2.isf(0.05, 1)
+        chance = stats.binom.pmf(fell, n_changed, fall / (fall + rise))
+        seen += stats.binom.pmf(n_changed, n_cases, fall + rise) * float(chance[alarms].sum())
+    assert 0.75 <= seen <= (0.9 if n_moved else 0.96)  # at the very boundary it errs upwards
+
+
+@pytest.mark.parametrize("test", ["auto", "t"])
+def test_stated_power_is_had_by_several_attempts(test: Any) -> None:
+    """Oracle: simulated runs at a rate of .95 less the effect, and scipy's own tests of them."""
+    rng = np.random.default_rng(8)
+    sides = [
+        {i: [1] * c + [0] * (4 - c) for i, c in enumerate(rng.binomial(4, 0.95, 120).tolist())}
+        for _ in range(2)
+    ]
+    effect = compare_reports(*sides, test=test).suite.minimum_detectable_effect
+    assert effect is not None
+    old, new = (rng.binomial(4, rate, (3000, 120)) for rate in (0.95, 0.95 - effect))
+    if test == "t":
+        p_values = stats.ttest_rel(old, new, axis=1).pvalue
+    else:
+        both = old + new
+        variance = (both * (8 - both) * 16 / (64 * 7)).sum(axis=1)
+        p_values = stats.chi2.sf(((old - new).sum(axis=1) / 2) ** 2 / variance, 1)
+    assert 0.7 <= np.mean(p_values < 0.05) <= 0.9  # one pair of runs states it, with its own luck
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30))
+def test_laws_of_the_effect(counts: list[tuple[int, int]]) -> None:
+    """More certainty asks for more; the sides swap; it is a change that is possible."""
+    sides = [
+        {i: [1] * pair[side] + [0] * (3 - pair[side]) for i, pair in enumerate(counts)}
+        for side in (0, 1)
+    ]
+    strict, usual = (
+        compare_reports(*sides, confidence_level=level).suite.minimum_detectable_effect
+        for level in (0.99, 0.95)
+    )
+    assert strict is None or (usual is not None and 0 < usual <= strict <= 1)
+    back = compare_reports(*reversed(sides)).suite.minimum_detectable_effect
+    assert back == (usual if usual is None else pytest.approx(usual, rel=1e-9))
