@@ -1,5 +1,5 @@
 """
-How often each suite verdict cries wolf, and how often it sees what is there.
+The false-alarm rate of each suite verdict, and its power.
 
 Every task has its own success rate, drawn from Beta(1/2, 1/2): most tasks are nearly always or
 nearly never solved.  For false alarms both runs draw from the same rates; for power a fifth of
@@ -164,14 +164,18 @@ def several(repetitions: int, seed: int) -> None:
             pairs = [draw(rng, 100, ATTEMPTS, loss=i < n_worse) for i in range(len(names))]
             before, after = (report([pair[side] for pair in pairs]) for side in (0, 1))
             for adjustment in ("none", "holm", "benjamini-hochberg"):
-                suites = scorekit.compare_reports(before, after, adjustment=adjustment).suites
+                suites = scorekit.compare_reports(
+                    before, after, metrics=["code_score"], adjustment=adjustment
+                ).suites
                 verdicts = [str(suite.verdict) for suite in suites.values()]
                 found.setdefault((adjustment, n_worse), []).append(verdicts)
     for adjustment in ("none", "holm", "benjamini-hochberg"):
-        wolf = np.mean([bool({"regressed", "improved"} & {*row}) for row in found[adjustment, 0]])
+        false_alarms = np.mean(
+            [bool({"regressed", "improved"} & {*row}) for row in found[adjustment, 0]]
+        )
         one = np.mean([row[0] == "regressed" for row in found[adjustment, 1]])
         every = np.mean([[v == "regressed" for v in row] for row in found[adjustment, 4]])
-        print(f"| {adjustment} | {wolf:.4f} | {one:.3f} | {every:.3f} |")
+        print(f"| {adjustment} | {false_alarms:.4f} | {one:.3f} | {every:.3f} |")
 
 
 def margin(repetitions: int, seed: int) -> None:
