@@ -10,13 +10,12 @@ a few numpy operations; every run first holds that against `compare_reports` on 
 - Power: a report states its minimum detectable effect; other runs with that effect say how often
   it is found.
 
-    python benchmarks/simulate_gate.py [repetitions] [seed]
+    python -m benchmarks.simulate_gate [--full]
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -25,8 +24,10 @@ from numpy.typing import NDArray
 from scipy import special
 
 import scorekit
+from benchmarks.machine import alone
 from scorekit._stats.exact_tests import fall_p_value
 
+SEED = 20261122
 ALPHA = 0.05
 THRESHOLD = 0.05
 POINTS = 0.02
@@ -355,15 +356,14 @@ def powers(
     return f"{np.interp(known, grid, seen).mean():.2f} ({known.mean():.3f}{missing})"
 
 
-def main() -> None:
+def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
-    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 400
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20261122
-    print(f"{repetitions} repetitions, seed {seed}, confidence level 0.95")
-    check(np.random.default_rng(seed))
+    repetitions = 4000 if full else 40
+    print(f"{repetitions} repetitions, seed {SEED}, confidence level 0.95")
+    check(np.random.default_rng(SEED))
     for part in (nothing_changed, something_changed, power):
-        part(np.random.default_rng(seed), repetitions)
+        part(np.random.default_rng(SEED), repetitions)
 
 
 if __name__ == "__main__":
-    main()
+    alone(main)

@@ -55,7 +55,7 @@ from scorekit.records import (
     Record,
     Report,
     ReportScores,
-    Suite,
+    SuiteKey,
     is_mapping,
     metric_error,
 )
@@ -618,8 +618,8 @@ class SqlReport(Report):
 
     def scores_by_case(self) -> ReportScores:
         """Return the scores of each metric, and which unsafe queries were caught."""
-        suites: dict[Suite, Cases] = {}
-        failing: set[tuple[Suite, str]] = set()
+        suites: dict[SuiteKey, Cases] = {}
+        failing: set[tuple[SuiteKey, str]] = set()
         unsafe: dict[str, bool] | None = None
         for case in self.cases:
             for metric, result in case.metrics().items():

@@ -31,7 +31,7 @@ from scorekit.records import (
     Record,
     Report,
     ReportScores,
-    Suite,
+    SuiteKey,
     is_mapping,
 )
 from scorekit.verdicts import (
@@ -175,8 +175,8 @@ def _shift(change: CaseChange) -> str:
 class Side(NamedTuple):
     """One run: the scores of each suite, and what only an instrument's failure is known of."""
 
-    suites: dict[Suite, Cases]
-    failing: frozenset[tuple[Suite, str]]
+    suites: dict[SuiteKey, Cases]
+    failing: frozenset[tuple[SuiteKey, str]]
     unsafe: dict[str, bool] | None
     """As in `ReportScores`."""
 
@@ -202,7 +202,7 @@ class Side(NamedTuple):
         """Return the models in it."""
         return {model for _, model in self.suites}
 
-    def keyed(self, *, by_case: bool) -> dict[Suite, Cases]:
+    def keyed(self, *, by_case: bool) -> dict[SuiteKey, Cases]:
         """Return the scores, without their model where cases alone are to be paired."""
         if not by_case:
             return self.suites
@@ -465,7 +465,7 @@ def compare_reports(
     describes.  What decides is the suite verdict, and for a single case its *adjusted_p_value*.
 
     A suite is what one metric says of the cases: of a `CodeReport` there are ``"pass@1"``, each
-    attempt right or wrong, and ``"code_score"``; of a `SqlReport` its four metrics; of a mapping
+    attempt right or wrong, and ``"code_score"``; of a `SqlReport` its metrics; of a mapping
     ``"score"``.
 
     The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
@@ -622,13 +622,13 @@ def compare_reports(
 class _Paired(NamedTuple):
     """The cases of one suite that both sides have."""
 
-    suite: Suite
+    suite: SuiteKey
     case_ids: list[str]
     before: Attempts
     after: Attempts
 
 
-def _paired(suite: Suite, before: Cases, after: Cases) -> _Paired:
+def _paired(suite: SuiteKey, before: Cases, after: Cases) -> _Paired:
     case_ids = list(before)
     if case_ids == list(after):  # as in two runs of one suite; nothing to look up
         return _Paired(suite, case_ids, list(before.values()), list(after.values()))
@@ -651,7 +651,7 @@ def _moved(
     pairs: list[_Paired], threshold: float, shared_model: str | None
 ) -> list[tuple[float, CaseChange]]:
     """Return the cases that changed by more than the threshold, worst first, by how much."""
-    found: list[tuple[tuple[Suite, str], float, float, float]] = []
+    found: list[tuple[tuple[SuiteKey, str], float, float, float]] = []
     for pair in pairs:
         old, new = case_means(pair.before), case_means(pair.after)
         for i in np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE).tolist():
@@ -669,8 +669,8 @@ def _moved(
 
 
 def _only_in(
-    side: dict[Suite, Cases], other: dict[Suite, Cases], n_shared: dict[Suite, int]
-) -> Iterator[tuple[tuple[Suite, str], float]]:
+    side: dict[SuiteKey, Cases], other: dict[SuiteKey, Cases], n_shared: dict[SuiteKey, int]
+) -> Iterator[tuple[tuple[SuiteKey, str], float]]:
     """Yield the cases that the other side lacks, with their mean score."""
     for suite, cases in side.items():
         if len(cases) == n_shared.get(suite, 0):
@@ -682,7 +682,7 @@ def _only_in(
 
 
 def _change(
-    key: tuple[Suite, str],
+    key: tuple[SuiteKey, str],
     left: float | None,
     right: float | None,
     shared_model: str | None,

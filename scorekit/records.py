@@ -103,7 +103,7 @@ class Record:
         return page(self)
 
 
-Suite = tuple[str, str | None]
+SuiteKey = tuple[str, str | None]
 """A metric, and the model whose scores it holds; None where none is known."""
 
 Cases = dict[str, tuple[float, ...]]
@@ -113,8 +113,8 @@ Cases = dict[str, tuple[float, ...]]
 class ReportScores(NamedTuple):
     """What a comparison takes from a report."""
 
-    suites: dict[Suite, Cases]
-    failing: frozenset[tuple[Suite, str]] = frozenset()
+    suites: dict[SuiteKey, Cases]
+    failing: frozenset[tuple[SuiteKey, str]] = frozenset()
     """Cases of which only an instrument's failure is known."""
     unsafe: dict[str, bool] | None = None
     """Whether each unsafe query was caught at every attempt; None where safety was not scored."""
