@@ -51,7 +51,13 @@ _foreign = (
     r"\w*\.?Decimal",
     r"\w*\.?Fraction",
 )
-_internal = ("scorekit.parallel.[TR]", r"[\w.]*FrozenMapping", "Insufficient", "Schema")
+_internal = (
+    "scorekit.parallel.[TR]",
+    r"scorekit\.records\.Report(Scores)?",
+    r"[\w.]*FrozenMapping",
+    "Insufficient",
+    "Schema",
+)
 nitpick_ignore_regex = [(r"py:.*", rf"({'|'.join((*_foreign, *_internal))})\b.*")]
 
 

@@ -68,11 +68,11 @@ class CaseChange(Record):
     """``current - baseline``; negative is worse."""
     p_value: float | None
     """
-    Of a fall, one-sided whatever was seen: near 1 where the score rose.
+    Of a fall, one-sided whichever way the case went, so that it is near 1 where the score rose.
 
     Fisher's exact test over the attempts at this case, the exact permutation test where one of
-    them is not scored 0 or 1.  It is of this case alone: of many unchanged cases some lie below
-    any level.  None where a side is missing.
+    them is not scored 0 or 1.  It is of this case alone, and of many unchanged cases some lie
+    below any level.  None where a side is missing.
     """
     adjusted_p_value: float | None
     """
@@ -310,8 +310,8 @@ class Comparison(Report):
         ``"regressed"``, or where a case fell by more than the threshold and by more than chance
         explains, given how many cases there are.  With nothing changed it stops at most
         ``1 - confidence_level`` of the time: half of that is for the suites, the other half for
-        the cases.  It also stops at an unsafe query that the baseline caught and the current run
-        misses, and, unless *allow_missing*, at cases that are missing.
+        the cases.  Whatever *on* says, it also stops at an unsafe query that the baseline caught
+        and the current run misses, and, unless *allow_missing*, at cases that are missing.
 
         Args:
             on: ``"evidence"`` as above; ``"cases"`` stops at any case that dropped by more than

@@ -69,8 +69,7 @@ class SuiteVerdict(Record):
     infinite where nothing was lost.  None where nothing moved, and under another test."""
     test: Test
     question: Question
-    """What the verdict is about: whether any of these very cases changed, or whether cases like
-    these changed on average."""
+    """Whether any of these very cases changed, or whether cases like these changed on average."""
     verdict: Outcome
     minimum_detectable_effect: float | None
     """Least change that has 80 % power to be found, what it adds to the noise included; None where

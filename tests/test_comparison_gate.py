@@ -340,12 +340,12 @@ def test_a_side_in_which_all_failed_is_named() -> None:
     scored = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")])
     failed = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 2 + x")])
     with pytest.raises(InputError) as caught:
-        compare_reports(failed, scored)
+        compare_reports(failed, scored, metrics=["query_correctness"])
     assert str(caught.value) == (
         "baseline must be a run with a score, not with failures alone, got []"
     )
     with pytest.raises(InputError) as caught:
-        compare_reports(scored, failed)
+        compare_reports(scored, failed, metrics=["query_correctness"])
     assert (
         str(caught.value) == "current must be a run with a case of baseline, such as 'q', got []"
     )
