@@ -464,7 +464,7 @@ def test_a_median_that_hides_a_split_says_so() -> None:
 def test_tiers_without_a_score_have_no_uplift_to_bound() -> None:
     """Over a baseline of 0 there is none; over one that may be 0 it has no upper end."""
     result = cross_tier([_tier("T0", 0.0), _tier("T1", 0.5)])
-    assert result.mean_uplifts["T1"] is result.uplift_intervals["T1"] is None
+    assert (result.mean_uplifts["T1"], result.uplift_intervals["T1"]) == (None, None)
     last = " ".join(str(result).splitlines()[-1].split())
     assert last == "T1 F 0.5 0.5 [0, 1] none none 100 % 0.5 [0, inf]"
     result = cross_tier([_tier("T0", 0.5), _tier("T1", 0.5)])
