@@ -311,7 +311,10 @@ def report_on(
         "compilation_rate": tasks.parts(attempts.counts(samples.compiled) / n_samples),
         "test_pass_rate": tasks.parts(attempts.means(shares)),
     }
-    measured = {name: runs.parts(getattr(samples, name)) for name in MEASURED}
+    measured = {
+        "cost_usd": runs.parts(samples.cost_usd),
+        "latency_seconds": runs.parts(samples.latency_seconds),
+    }
     task_of = runs.parts(samples.task)
     columns = {
         "compilation_rate": map(_mean, by_case["compilation_rate"]),

@@ -594,13 +594,15 @@ def test_graded_scores_are_bound_as_closely_as_their_mean(
 def test_the_best_of_passes_and_failures_is_bound_as_pass_at_k(tasks: list[list[int]]) -> None:
     """Nothing changes for scores of 0 and 1 only; a single one between makes them graded."""
     best = best_at_k(tasks, k=2)
+    counts: dict[str, Any]
     if len(tasks) > 1:
         counts = {"n_samples": [len(t) for t in tasks], "n_correct": [sum(t) for t in tasks]}
         expected = pass_at_k(**counts, k=2).interval
         assert (best.interval.low, best.interval.high) == pytest.approx(
             (expected.low, expected.high)
         )
-        assert best_at_k([[0.5, 0.5], *tasks], k=2).interval.method == "bounded"
+        graded: list[list[float]] = [[0.5, 0.5], *map(list[float], tasks)]
+        assert best_at_k(graded, k=2).interval.method == "bounded"
     assert best.interval.method != "bounded"
 
 

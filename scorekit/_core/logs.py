@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -14,7 +14,7 @@ _in_report: ContextVar[bool] = ContextVar("scorekit_in_report", default=False)
 
 
 @contextmanager
-def about_case(case_id: str) -> Iterator[None]:
+def about_case(case_id: str) -> Generator[None, None, None]:
     """Let the records that are logged meanwhile, by this thread or task, name the case."""
     token = _case.set(case_id)
     try:
@@ -24,7 +24,7 @@ def about_case(case_id: str) -> Iterator[None]:
 
 
 @contextmanager
-def in_report() -> Iterator[None]:
+def in_report() -> Generator[None, None, None]:
     """Log at DEBUG meanwhile: a report says in one record of its own what all these say."""
     token = _in_report.set(True)
     try:
