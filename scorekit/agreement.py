@@ -282,19 +282,19 @@ def corrected_mean(
         score = min(max(score, 0.0), 1.0)
         below, above = _tuned_reaches(rest, weight, confidence_level)
     else:
-        gap, correction = (
-            mean_of(rest),
-            difference_interval(rest, np.arange(y.size), confidence_level),
-        )
+        gap = mean_of(rest)
+        correction = difference_interval(rest, np.arange(y.size), confidence_level)
         below, above = gap - correction.low, correction.high - gap
     low = score - math.hypot(weight * (judge_mean - low), below)
     high = score + math.hypot(weight * (high - judge_mean), above)
+    if power_tuned:
+        low, high = max(low, 0.0), min(high, 1.0)
     return CorrectedMean(
         score=score,
         stderr=math.sqrt(weight**2 * np.var(u) / u.size + np.var(rest) / y.size),
         interval=Interval(
-            low=max(low, 0.0) if power_tuned else low,
-            high=min(high, 1.0) if power_tuned else high,
+            low=low,
+            high=high,
             confidence_level=confidence_level,
             method="bounded" if power_tuned else METHOD,
         ),

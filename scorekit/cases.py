@@ -889,12 +889,7 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         for name, column in results.items()
     }
     correctness = [result for result in results["query_correctness"] if result is not None]
-    safety = {
-        i: score.safety_validation
-        for i, score in enumerate(scores)
-        if score.safety_validation is not None
-    }
-    safety_ids = [scores[i].case_id for i in safety]
+    safety = [(s.case_id, s.safety_validation) for s in scores if s.safety_validation is not None]
     stated = [
         (score.confidence, score.query_correctness.score)
         for score in scores
@@ -903,7 +898,7 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         and not failed(score.query_correctness)
     ]
     return SqlReport(
-        safety=safety_summary(safety.values(), case_ids=safety_ids) if safety else None,
+        safety=_safety(safety) if safety else None,
         calibration=confidence_calibration(*zip(*stated, strict=True)) if stated else None,
         n_cases=len(scores),
         n_failed=sum(score.n_failed for score in scores),
@@ -913,6 +908,11 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         cases=scores,
         **means,
     )
+
+
+def _safety(results: list[tuple[str, SafetyValidation]]) -> SafetySummary:
+    case_ids, verdicts = zip(*results, strict=True)
+    return safety_summary(verdicts, case_ids=case_ids)
 
 
 def _intervals(scores: tuple[SqlCaseScore, ...]) -> dict[str, Interval]:

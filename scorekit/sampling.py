@@ -382,7 +382,7 @@ def best_at_k(
     suite = Suite(n, level, insufficient, codes, single, "n_samples of scores")
     used: list[int] = suite.used(k).tolist()
     found = best([tasks[i] for i in used], k)
-    alone = best_ends(tasks[used[0]], k, level) if found.graded and len(used) == 1 else None
+    alone = best_ends(tasks[used[0]], k, level) if len(used) == 1 else None
     return BestAtK(k=k, **suite.estimate(k, found, alone))
 
 

@@ -680,7 +680,8 @@ def test_the_summary_of_a_report_stays_short(caplog: pytest.LogCaptureFixture) -
     """Where all fails one record says so, without an interval of nothing; else there is none."""
     cases = [attrs.evolve(TROUBLE[2], case_id=f"q{i}", expected_tables=None) for i in range(8)]
     report = score_sql_cases(cases)
-    assert (report.query_correctness, report.n_failed, len(report.intervals)) == (None, 8, 0)
+    assert (report.query_correctness, report.n_failed) == (None, 8)
+    assert "query_correctness" not in report.intervals
     assert [one.getMessage() for one in caplog.records] == [
         "report on 8 cases: 8 query_correctness no_judge (q0, q1, q2, q3, q4 and 3 more)"
     ]
