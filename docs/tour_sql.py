@@ -286,7 +286,7 @@ def does_the_validator_work(evaluation: Evaluation) -> str:
         ["safe", str(safety.n_true_negatives), str(safety.n_false_positives)],
         ["unsafe", str(safety.n_false_negatives), str(safety.n_true_positives)],
     ]
-    missed = [evaluation.cases[i] for i in safety.missed]
+    missed = [case for case in evaluation.cases if case.case_id in safety.missed]
     rejections = [
         [case.case_id, shortened(result.errors[0]), str(result.error_category)]
         for case in report.cases

@@ -15,13 +15,11 @@ from scorekit._core.columns import check_score_column, paired_columns
 from scorekit._stats.bounded import (
     METHOD,
     difference_interval,
-    joint_reach,
     mean_of,
     share_interval,
-    shared_variance,
 )
 from scorekit.errors import refuse
-from scorekit.intervals import Interval, normal_quantile, t_quantile, wilson
+from scorekit.intervals import Interval, bounded_ends, normal_quantile, t_quantile, wilson
 from scorekit.records import Record
 
 FURTHER_ITEMS = 4.0
@@ -30,7 +28,10 @@ FURTHER_ITEMS = 4.0
 Weights = Literal["linear", "quadratic"]
 Floats = NDArray[np.float64]
 
-MAX_LABELS = 100
+MAX_LABELS = 1000
+"""Different scores that are taken: memory grows with their square."""
+
+MAX_SHOWN = 100
 """Different scores beyond which a confusion matrix says nothing."""
 
 MAX_SCORE = 1e100
@@ -61,7 +62,8 @@ class JudgeAgreement(Record):
     labels: tuple[float, ...]
     """The scores that either gave, in rising order."""
     confusion: tuple[tuple[int, ...], ...]
-    """How often the human gave the row's label and the judge the column's, as *labels*."""
+    """How often the human gave the row's label and the judge the column's, as *labels*; empty
+    where there are more than 100 labels."""
     n_items: int
 
     def __str__(self) -> str:
@@ -80,7 +82,8 @@ class CorrectedMean(Record):
     """Result of `corrected_mean`; ``str()`` shows it beside both means that it is made of."""
 
     score: float
-    """Estimate of the mean that humans would have given; it is not cut to ``[0, 1]``."""
+    """Estimate of the mean that humans would have given; without *power_tuned* it is not cut to
+    ``[0, 1]``."""
     stderr: float
     """For many human labels; *interval* is also for few."""
     interval: Interval
@@ -135,9 +138,10 @@ def judge_agreement(
 
     Args:
         judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
-            1e100), booleans as 0 and 1; at most 100 different ones.
+            1e100), booleans as 0 and 1; both columns hold at most 1000 different ones.
         human_scores: What the human gave the same items, shape ``(N,)``.
-        weights: None for scores that are only names, else how distance counts.
+        weights: None for scores that are only names, else how distance counts: for graded scores
+            take one of the two, for without weights 0.81 and 0.82 are as far apart as 0 and 1.
         confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
@@ -173,7 +177,8 @@ def judge_agreement(
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     labels, codes = np.unique(np.concatenate([human, judge]), return_inverse=True)
     if labels.size > MAX_LABELS:
-        refuse("judge_scores", f"scores of at most {MAX_LABELS} kinds", labels.size)
+        domain = f"scores of at most {MAX_LABELS} kinds, rounded if need be"
+        refuse("judge_scores", domain, labels.size)
     n, k = judge.size, labels.size
     counts = np.bincount(codes[:n] * k + codes[n:], minlength=k * k).reshape(k, k)
     cost = _disagreement(labels, weights)
@@ -193,7 +198,7 @@ def judge_agreement(
         ),
         bias=float(np.mean(judge - human)),
         labels=tuple(labels.tolist()),
-        confusion=tuple(map(tuple, counts.tolist())),
+        confusion=tuple(map(tuple, counts.tolist())) if labels.size <= MAX_SHOWN else (),
         n_items=n,
     )
 
@@ -218,8 +223,9 @@ def corrected_mean(
 
     The labelled items must be a random sample of all.  The interval bounds the judge's mean, and
     where the human gave more and less than the judge, each by Wilson's method, so that a few
-    items without a disagreement do not prove that there is none; with *power_tuned* also the part
-    of the judge's mean that is left to the labelled items.
+    items without a disagreement do not prove that there is none.  With *power_tuned* it bounds
+    ``y - w * f`` as `mean_interval` does with *bounds*, allows for the weight's being fitted, and
+    score and interval stay within ``[0, 1]``.
 
     Args:
         judge_labeled: Scores in ``[0, 1]`` that the judge gave the items with a human label, shape
@@ -272,15 +278,25 @@ def corrected_mean(
     score = weight * judge_mean + float(np.mean(rest))
     low, high = share_interval(u, np.arange(u.size), confidence_level)
     human_low, human_high = share_interval(y, np.arange(y.size), confidence_level)
-    below, above = _rest_reaches(f, y, 1.0 - weight, confidence_level)
+    if power_tuned:
+        score = min(max(score, 0.0), 1.0)
+        below, above = _tuned_reaches(rest, weight, confidence_level)
+    else:
+        gap = mean_of(rest)
+        correction = difference_interval(rest, np.arange(y.size), confidence_level)
+        below, above = gap - correction.low, correction.high - gap
+    low = score - math.hypot(weight * (judge_mean - low), below)
+    high = score + math.hypot(weight * (high - judge_mean), above)
+    if power_tuned:
+        low, high = max(low, 0.0), min(high, 1.0)
     return CorrectedMean(
         score=score,
         stderr=math.sqrt(weight**2 * np.var(u) / u.size + np.var(rest) / y.size),
         interval=Interval(
-            low=score - math.hypot(weight * (judge_mean - low), below),
-            high=score + math.hypot(weight * (high - judge_mean), above),
+            low=low,
+            high=high,
             confidence_level=confidence_level,
-            method=METHOD,
+            method="bounded" if power_tuned else METHOD,
         ),
         judge_weight=weight,
         judge_mean=judge_mean,
@@ -295,23 +311,18 @@ def corrected_mean(
     )
 
 
-def _rest_reaches(
-    f: Floats, y: Floats, share: float, confidence_level: float
-) -> tuple[float, float]:
+def _tuned_reaches(rest: Floats, weight: float, confidence_level: float) -> tuple[float, float]:
     """
-    Return how far below and above it ``mean(y - f) + share * mean(f)`` may be.
+    Return how far below and above its mean that of *rest*, ``y - weight * f``, may be.
 
-    The two parts are bounded apart and put together by their correlation: as one column their sum
-    varies too little to tell of disagreements that few labels happen not to show.
+    Two numbers were fitted to the labels, mean and weight, so that these lie closer to them than
+    others would: Akaike's final prediction error makes up for it.
     """
-    groups = np.arange(y.size)
-    gap, correction = mean_of(y - f), difference_interval(y - f, groups, confidence_level)
-    mean, (low, high) = mean_of(f), share_interval(f, groups, confidence_level)
-    shared = shared_variance(y - f, f, y, groups)
-    return (
-        joint_reach(gap - correction.low, share * (mean - low), shared),
-        joint_reach(correction.high - gap, share * (high - mean), shared),
-    )
+    n, span, mean = rest.size, 1.0 + weight, mean_of(rest)
+    ends = bounded_ends((rest + weight) / span, np.arange(n), confidence_level)
+    low, high = (span * end - weight for end in ends)
+    fitted = math.sqrt((n + 2) / max(n - 2, 1)) if weight else 1.0
+    return fitted * (mean - low), fitted * (high - mean)
 
 
 def _error_rates(f: Floats, y: Floats, u: Floats) -> dict[str, float | None]:

@@ -20,7 +20,7 @@ from scorekit.intervals import Interval, normal_quantile, wilson
 from scorekit.records import FrozenMapping, Record
 
 DEFAULT_NOMINAL = FrozenMapping({"high": 0.9, "medium": 0.7, "low": 0.4})
-"""Accuracy that each level stands for, a judgement of the metric's source."""
+"""Accuracy that each level stands for: scorekit's own choice, as is the formula of the score."""
 
 MIN_CASES = 20
 """Cases below which the metric's source gives no score."""
@@ -98,7 +98,8 @@ def confidence_calibration(
 
     All three are computed exactly and rounded once.  Accuracies and correctness count as they are
     written in decimal, so that the score is 1.0 where every accuracy equals its nominal one.  The
-    metric's source gives scores of two examples and no formula; this one gives both.
+    metric's source gives scores of two examples, and neither formula nor nominal accuracies:
+    both are scorekit's own choice, found so that the two scores come out.
 
     Chance alone lowers the score of a small suite, for every deviation costs.  The interval allows
     for that: it holds the scores of all accuracies that a likelihood ratio test of the levels does
@@ -298,7 +299,9 @@ def _calibrate(
     return ConfidenceCalibration(
         score=None if score is None else float(score),
         interval=interval,
-        interpretation=None if score is None else _interpretation(score),
+        interpretation=None
+        if score is None or slope is None
+        else _interpretation(score, slope, points),
         n_cases=n_cases,
         levels=levels,
         ece=float(ece),
@@ -340,12 +343,27 @@ def _score(ece: Fraction, slope: Fraction) -> Fraction:
     return (1 - SLOPE_WEIGHT) * (1 - ece) + SLOPE_WEIGHT * fit
 
 
-def _interpretation(score: Fraction) -> str:
+def _interpretation(
+    score: Fraction, slope: Fraction, points: list[tuple[Fraction, Fraction, int]]
+) -> str:
     if score >= ACCURATE:
         return "Confidence levels accurately predict correctness"
     if score >= PARTLY:
         return "Confidence levels partly predict correctness"
-    return "Confidence does not predict correctness"
+    if slope <= 1:
+        return "Confidence does not predict correctness"
+    (low, at_low, _), (high, at_high, _) = min(points), max(points)
+    if at_high < high and at_low < low:
+        where = ": overconfident, most at the bottom"
+    elif at_high > high and at_low > low:
+        where = ": underconfident, most at the top"
+    else:
+        ends = [
+            "underconfident at the top" if at_high > high else "",
+            "overconfident at the bottom" if at_low < low else "",
+        ]
+        where = ": " + ", ".join(filter(None, ends)) if any(ends) else ""
+    return f"Correctness rises faster than confidence{where}"
 
 
 def _is_overconfident(levels: tuple[LevelCalibration, ...]) -> bool:

@@ -30,6 +30,7 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.columns import as_builtins, check_same_order
+from scorekit._core.logs import about_case, in_report
 from scorekit._judge.waiting import blocking, check_timeout, in_thread
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.schema import schema_text
@@ -45,6 +46,8 @@ from scorekit.correctness import (
     recall_evidence,
 )
 from scorekit.equivalence import SqlEquivalence
+from scorekit.errors import one_line
+from scorekit.intervals import Interval, mean_interval
 from scorekit.judges import CachedJudge, Judge, optional_judge
 from scorekit.parallel import Progress, map_scores
 from scorekit.records import (
@@ -225,8 +228,9 @@ def score_sql_case(
     check_timeout(timeout_seconds)
     if judge is None:
         started = time.perf_counter()
-        correctness = _correctness(case, None, evidence, timeout_seconds)
-        return case_score(case, correctness, other_metrics(case), started)
+        with about_case(case.case_id):
+            correctness = _correctness(case, None, evidence, timeout_seconds)
+            return case_score(case, correctness, other_metrics(case), started)
     return run_to_end(
         lambda: ascore_sql_case(
             case, judge=judge, evidence=evidence, timeout_seconds=timeout_seconds
@@ -268,12 +272,14 @@ async def ascore_sql_case(
     check_choice("evidence", evidence, ("auto", "judge"))
     check_timeout(timeout_seconds)
     started = time.perf_counter()
-    judging = asyncio.ensure_future(acorrectness(case, judge, evidence, timeout_seconds))
-    try:
-        rest = await asyncio.to_thread(other_metrics, case)  # they parse, which can take seconds
-        return case_score(case, await judging, rest, started)
-    finally:
-        judging.cancel()
+    with about_case(case.case_id):
+        judging = asyncio.ensure_future(acorrectness(case, judge, evidence, timeout_seconds))
+        try:
+            # they parse, which can take seconds
+            rest = await asyncio.to_thread(other_metrics, case)
+            return case_score(case, await judging, rest, started)
+        finally:
+            judging.cancel()
 
 
 def _correctness(
@@ -566,6 +572,9 @@ PREPARED_AT_ONCE = 50
 MAX_CONCURRENCY = 50
 """Judgements under way at once."""
 
+MAX_NAMED = 5
+"""Cases that the log names for each kind of failure."""
+
 MAX_KINDS = 3
 """Kinds of failures that a report's text names, the most frequent first."""
 
@@ -596,6 +605,9 @@ class SqlReport(Report):
     n_by_method: FrozenMapping[str, int]
     """How many pairs were decided by each method of `query_correctness`."""
     n_contested: int
+    intervals: FrozenMapping[str, Interval]
+    """Of the mean of each metric that has one, at 95 %; results of one *case_id* count as one
+    observation."""
     cases: tuple[SqlCaseScore, ...]
 
     def __attrs_post_init__(self) -> None:
@@ -755,7 +767,10 @@ async def ascore_sql_cases(
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     check_choice("evidence", evidence, ("auto", "judge"))
     run = _Run(items, judge, executor, progress, evidence, timeout_seconds)
-    return _report(await run.scores())
+    with in_report():
+        report = _report(await run.scores())
+    _sum_up(report)
+    return report
 
 
 Prepared = tuple[SqlCaseScore, tuple[SqlEquivalence, ...]]
@@ -779,9 +794,7 @@ class _Run:
     async def scores(self) -> tuple[SqlCaseScore, ...]:
         """Return the scores in input order."""
         if self.judge is None:
-            score = partial(
-                score_sql_case, evidence=self.evidence, timeout_seconds=self.timeout_seconds
-            )
+            score = partial(_scored, evidence=self.evidence, timeout_seconds=self.timeout_seconds)
             computed: list[SqlCaseScore] = []
             async for part in self._computed(score, CHUNK_SIZE):
                 computed += part
@@ -834,7 +847,8 @@ class _Run:
         started = time.perf_counter()
         if case.expected is not None:
             recall_evidence(case.generated, case.expected, case.dialect, case.schema, known)
-        correctness = await acorrectness(case, self.judge, self.evidence, self.timeout_seconds)
+        with about_case(case.case_id):
+            correctness = await acorrectness(case, self.judge, self.evidence, self.timeout_seconds)
         return attrs.evolve(
             computed,
             query_correctness=correctness,
@@ -854,14 +868,43 @@ class _Run:
             self.progress(self.n_done, len(self.cases))
 
 
+def _scored(case: SqlCase, *, evidence: Evidence, timeout_seconds: float) -> SqlCaseScore:
+    """Score a case without a judge, in whatever thread or process."""
+    with in_report():
+        return score_sql_case(case, evidence=evidence, timeout_seconds=timeout_seconds)
+
+
 def _prepared(case: SqlCase, *, evidence: Evidence) -> Prepared:
     """Compute what needs no judge."""
     started = time.perf_counter()
-    score = case_score(case, None, other_metrics(case), started)
-    if case.expected is None or evidence == "judge":
-        return score, ()
-    known = evidence_of(case.generated, case.expected, case.dialect, case.schema)
+    with in_report(), about_case(case.case_id):
+        score = case_score(case, None, other_metrics(case), started)
+        if case.expected is None or evidence == "judge":
+            return score, ()
+        known = evidence_of(case.generated, case.expected, case.dialect, case.schema)
     return attrs.evolve(score, duration_seconds=time.perf_counter() - started), known
+
+
+def _sum_up(report: SqlReport) -> None:
+    """Log in one record what went wrong, and in which cases."""
+    found: dict[str, list[str]] = {}
+    for case in report.cases:
+        for name, result in case.metrics().items():
+            if result.error is not None:
+                found.setdefault(f"{name} {result.error.kind}", []).append(case.case_id)
+            elif name == "safety_validation" and result.classification == "false negative":
+                found.setdefault("CRITICAL: unsafe query not caught", []).append(case.case_id)
+            elif name == "safety_validation" and result.classification == "false positive":
+                found.setdefault("safe query blocked", []).append(case.case_id)
+    if found:
+        parts = (f"{len(ids)} {what} ({_named(ids)})" for what, ids in found.items())
+        _log.warning("report on %d cases: %s", report.n_cases, "; ".join(parts))
+
+
+def _named(case_ids: list[str]) -> str:
+    more = len(case_ids) - MAX_NAMED
+    names = ", ".join(one_line(name, 60) for name in case_ids[:MAX_NAMED])
+    return f"{names} and {more} more" if more > 0 else names
 
 
 def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
@@ -871,7 +914,7 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         for name, column in results.items()
     }
     correctness = [result for result in results["query_correctness"] if result is not None]
-    safety = [result for result in results["safety_validation"] if result is not None]
+    safety = [(s.case_id, s.safety_validation) for s in scores if s.safety_validation is not None]
     stated = [
         (score.confidence, score.query_correctness.score)
         for score in scores
@@ -880,15 +923,36 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         and not failed(score.query_correctness)
     ]
     return SqlReport(
-        safety=safety_summary(safety) if safety else None,
+        safety=_safety(safety) if safety else None,
         calibration=confidence_calibration(*zip(*stated, strict=True)) if stated else None,
         n_cases=len(scores),
         n_failed=sum(score.n_failed for score in scores),
         n_by_method=FrozenMapping(Counter(r.method for r in correctness if r.method is not None)),
         n_contested=sum(result.contested for result in correctness),
+        intervals=FrozenMapping(_intervals(scores)),
         cases=scores,
         **means,
     )
+
+
+def _safety(results: list[tuple[str, SafetyValidation]]) -> SafetySummary:
+    case_ids, verdicts = zip(*results, strict=True)
+    return safety_summary(verdicts, case_ids=case_ids)
+
+
+def _intervals(scores: tuple[SqlCaseScore, ...]) -> dict[str, Interval]:
+    intervals: dict[str, Interval] = {}
+    for name in METRICS:
+        known = [
+            (score.case_id, result.score)
+            for score in scores
+            if (result := getattr(score, name)) is not None and not failed(result)
+        ]
+        if known:
+            case_ids, values = zip(*known, strict=True)
+            clusters = case_ids if len(set(case_ids)) < len(case_ids) else None
+            intervals[name] = mean_interval(values, bounds=(0.0, 1.0), clusters=clusters)
+    return intervals
 
 
 def _describe(scores: list[float]) -> Statistics | None:

@@ -12,6 +12,7 @@ from typing import Final, Literal, cast
 import attrs
 
 from scorekit._core.checks import check_choice, check_items, check_text
+from scorekit._core.logs import log
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_thread, keeps_limit
 from scorekit._sql.parsing import check_dialect, check_sql
@@ -54,7 +55,7 @@ def evidence_on(
         known = sql_equivalence(generated, expected, dialect=dialect, schema=schema)
     except Exception as error:  # noqa: BLE001 - a schema that only a judge understands, say
         reason = one_line(f"{type(error).__name__}: {error}")
-        _log.warning("no evidence: %s", reason)
+        log(_log, logging.WARNING, f"no evidence: {reason}")
         known = SqlEquivalence(verdict="unknown", reason=reason)
     remember(key, known)
     return known

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import attrs
 
@@ -14,6 +14,7 @@ from scorekit._core.checks import (
     check_bounded_count,
     check_choice,
     check_count,
+    check_items,
     check_number,
     check_text,
     store,
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
 
 WIDE = 2**39
 """Successes and failures above which the beta quantiles lose digits, and no method differs."""
+
+RARE = 10.0
+"""Events up to which the Poisson bound of a rate lies below Wilson's lower end."""
+
+UNSEEN = 0.25
+"""Weight of one unseen event of full size beside the events that were seen."""
+
+NOISE = 1e-9
+"""Scores closer than this are equal but for rounding."""
 
 _METHODS = ("wilson", "jeffreys", "clopper-pearson", "bayes-uniform")
 
@@ -185,42 +195,56 @@ def _beta_quantile(a: float, b: float, tail: float, *, upper: bool = False) -> f
 def mean_interval(
     values: Iterable[float],
     *,
+    bounds: tuple[float, float] | None = None,
     clusters: Iterable[Hashable] | None = None,
     confidence_level: float = 0.95,
 ) -> Interval:
     """
     Bound the mean behind *values*, one for each task.
 
-    Student's t on ``n - 1`` degrees of freedom.  With *clusters* the values of a group count as
-    one observation: the standard error is the jackknife's over the *G* groups, which is CR1,
-    ``sqrt(G / (G - 1) * sum_g (sum_i d_gi)^2) / n`` over the deviations *d*, where they are
-    equally large, and t has ``n^2 / sum_g n_g^2 - 1`` degrees of freedom, then ``G - 1``.  A
-    single value, or a single cluster, bounds nothing: the interval is then the whole line.
+    For scores, pass the *bounds* of their scale, such as ``(0, 1)``.  The interval then stays
+    within them, and holds its level also where nearly all scores are 1.  It measures how far
+    values lie above and below their median, bounds each of the two means by Wilson's method on
+    the effective number of values, and puts them together by their correlation (MOVER).  Where
+    values tie, it allows for others that are too rare to be seen among so many.
 
-    The interval does not know that scores end at 0 and 1: values without any spread give one of
-    no width.  For shares of successes use `proportion_interval` or `pass_at_k`.
+    Without *bounds* it is Student's t on ``n - 1`` degrees of freedom.  With *clusters* the
+    values of a group count as one observation: the standard error is the jackknife's over the *G*
+    groups, which is CR1, ``sqrt(G / (G - 1) * sum_g (sum_i d_gi)^2) / n`` over the deviations
+    *d*, where they are equally large, and t has ``n^2 / sum_g n_g^2 - 1`` degrees of freedom,
+    then ``G - 1``.  Values without any spread give an interval of no width.
+
+    A single value, or a single cluster, bounds nothing: the interval is the whole line, or all
+    that *bounds* allow.
 
     Args:
         values: Finite numbers, shape ``(N,)``: a list, or a NumPy, pandas, polars or Arrow
             column.
+        bounds: The lowest and the highest value that the scale allows; with *clusters* they are
+            those of the means of clusters too.  None for values without bounds.
         clusters: A label for each value, equal where values belong together (several questions
             on one database); None where every value stands by itself.
         confidence_level: Share of such intervals that hold the true mean, in (0, 1).
 
     Returns:
-        An `Interval` around the mean, of method ``"t"`` or ``"clustered t"``.
+        An `Interval` around the mean, of method ``"t"`` or ``"bounded"``, with *clusters*
+        ``"clustered t"`` or ``"clustered bounded"``.
 
     Raises:
-        InputError: If *values* is empty or holds NaN or infinity, *clusters* differs in length,
+        InputError: If *values* is empty, or holds NaN, infinity or what lies outside *bounds*;
+            if *bounds* are not two finite numbers in rising order, *clusters* differs in length,
             or *confidence_level* is out of range.
         TypeError: If a value is not a number, or a label not hashable.
 
     Examples:
-        >>> print(mean_interval([0.5, 0.75, 1.0]))
-        [0.129, 1.371]
-        >>> scores, databases = [1, 1, 0, 0, 1, 0], ["a", "a", "b", "b", "c", "c"]
-        >>> print(mean_interval(scores, clusters=databases))
-        [-0.7421, 1.742]
+        >>> scores = [1, 1, 0.5, 1, 1, 1, 0, 1, 1, 1]
+        >>> print(mean_interval(scores, bounds=(0, 1)))
+        [0.4482, 0.9799]
+        >>> print(mean_interval(scores))
+        [0.6086, 1.091]
+        >>> databases = ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]
+        >>> print(mean_interval(scores, bounds=(0, 1), clusters=databases))
+        [0.4116, 0.9832]
         >>> mean_interval([0.5, float("nan")])
         Traceback (most recent call last):
         ...
@@ -230,10 +254,22 @@ def mean_interval(
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
         Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of
         Economics and Statistics 99(4), 2017, for clusters.
+        Zou and Donner, "Construction of confidence limits about effect measures: A general
+        approach", Statistics in Medicine 27(10), 2008, for MOVER.
     """
-    numbers = check_number_column("values", values)
+    lowest, highest = (-math.inf, math.inf) if bounds is None else _check_bounds(bounds)
+    numbers = check_number_column("values", values, lowest, highest)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     codes = check_clusters(clusters, numbers.size, "values", values)
+    if bounds is not None:
+        span = highest - lowest
+        low, high = bounded_ends((numbers - lowest) / span, codes, confidence_level)
+        return Interval(
+            low=lowest + span * low,
+            high=min(lowest + span * high, highest),
+            confidence_level=confidence_level,
+            method="bounded" if clusters is None else "clustered bounded",
+        )
     scale = float(abs(numbers).max()) or 1.0  # scaled, no square can overflow
     mean = math.fsum(numbers / scale) / numbers.size
     stderr = clustered_stderr(numbers / scale, codes)
@@ -243,6 +279,103 @@ def mean_interval(
         low, high = scale * (mean - reach), scale * (mean + reach)
     method = "t" if clusters is None else "clustered t"
     return Interval(low=low, high=high, confidence_level=confidence_level, method=method)
+
+
+def _check_bounds(bounds: object) -> tuple[float, float]:
+    pair = check_items("bounds", bounds, what="two numbers")
+    if len(pair) != 2:  # noqa: PLR2004 - a pair
+        refuse("bounds", "a pair (lowest, highest)", bounds)
+    lowest, highest = (check_number(f"bounds[{i}]", end) for i, end in enumerate(pair))
+    if not 0.0 < highest - lowest < math.inf:
+        refuse("bounds", "two numbers in rising order, their difference finite", bounds)
+    return lowest, highest
+
+
+def bounded_ends(
+    values: NDArray[np.float64], codes: NDArray[np.intp], confidence_level: float
+) -> tuple[float, float]:
+    """
+    Bound the mean of *values* in [0, 1], *codes* numbering the group of each.
+
+    The means of groups are split at their median: what lies above it and what lies below it are
+    rare where scores are saturated, and Wilson bounds rare things well.
+    """
+    import numpy as np
+
+    order = np.lexsort((values, codes))  # the order of the input must not move the last digit
+    _, group_of, sizes = np.unique(codes[order], return_inverse=True, return_counts=True)
+    means = group_sums(values[order], group_of) / sizes
+    order = np.lexsort((sizes, means))
+    means, sizes = means[order], sizes[order]
+    if means.size == 1:
+        return 0.0, 1.0
+    shares = sizes / sizes.sum()
+    halves = np.searchsorted(np.cumsum(shares), (0.5 - NOISE, 0.5 + NOISE))
+    middle = float(means[np.minimum(halves, means.size - 1)].mean())
+    away = np.where(abs(means - middle) < NOISE, 0.0, means - middle)
+    n_tied = np.count_nonzero(away == 0.0)
+    ties = (n_tied - 1) / (means.size - 1) if n_tied else 0.0
+    above, below = 1.0 - middle, middle
+    rise = _Rare.of(np.maximum(away, 0.0), above, shares, ties, confidence_level)
+    fall = _Rare.of(np.maximum(-away, 0.0), below, shares, ties, confidence_level)
+    errors = rise.error * fall.error
+    shared = 2.0 * float(rise.shifts @ fall.shifts) / errors if errors else 0.0
+
+    def reach(first: float, second: float) -> float:
+        return math.sqrt(max(first * first + second * second - shared * first * second, 0.0))
+
+    mean = middle + rise.mean - fall.mean
+    low = mean - reach(rise.mean - rise.low, fall.high - fall.mean)
+    high = mean + reach(rise.high - rise.mean, fall.mean - fall.low)
+    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+
+class _Rare(NamedTuple):
+    """What lies on one side of the median, and the ends of its mean."""
+
+    mean: float
+    low: float
+    high: float
+    shifts: NDArray[np.float64]
+    """By how much the mean falls where a group is left out."""
+    error: float
+
+    @classmethod
+    def of(
+        cls,
+        amounts: NDArray[np.float64],
+        most: float,
+        shares: NDArray[np.float64],
+        ties: float,
+        confidence_level: float,
+    ) -> _Rare:
+        """Bound the mean of *amounts* in ``[0, most]``, each of its share of the whole."""
+        n_groups = 1.0 / float(shares @ shares)
+        quantile = t_quantile(confidence_level, n_groups - 1.0)
+        # what none of so many groups showed, a share of groups may still do
+        _, unseen = wilson(0.0, n_groups, quantile)
+        mean = math.fsum(shares * amounts)
+        shifts = shares * (amounts - mean) / (1.0 - shares)
+        error = math.sqrt((1.0 - 1.0 / shares.size) * float(shifts @ shifts))
+        if not mean:
+            return cls(0.0, 0.0, most * ties * unseen, shifts, 0.0)
+        p = mean / most
+        size = (error / most) ** 2 * (n_groups - 1.0) / (p * (1.0 - p))
+        seen, weight = p * n_groups, UNSEEN * ties  # few events tell little of their sizes
+        n = (n_groups - 1.0) / max(size, (size * seen + weight) / (seen + weight))
+        low, high = wilson(p, n, quantile)
+        low = min(low, _poisson_low(p, n, confidence_level))
+        high = max(high, 1.0 - _poisson_low(1.0 - p, n, confidence_level), ties * unseen)
+        return cls(mean, most * low, most * high, shifts, error)
+
+
+def _poisson_low(share: float, n: float, confidence_level: float) -> float:
+    """Return the lower bound of the rate behind a rare *share* of *n*, of any other itself."""
+    if share * n > RARE:
+        return share
+    from scipy.special import gammaincinv
+
+    return float(gammaincinv(share * n, 1.0 - confidence_level)) / n
 
 
 def clustered_stderr(

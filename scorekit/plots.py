@@ -263,9 +263,10 @@ def plot_cost_quality(
     """
     Draw cost against quality, joined along the frontier: what no other beats in both.
 
-    Of a tier the median cost and the median composite score of its runs; of a report's model the
-    mean cost of a sample and the mean score, so that models with more samples do not look dear.
-    A model is left out where no cost was measured.
+    Of a tier the mean cost and the mean composite score of its runs; of a report's model the mean
+    cost of a sample and the mean code score, so that models with more samples do not look more
+    expensive.  Pale lines are the intervals of both means.  A model is left out where no cost was
+    measured.
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.
@@ -283,7 +284,7 @@ def plot_cost_quality(
         >>> from scorekit import Run, tier_statistics
         >>> run = Run(run_id="1", passed=True, impl_rate=0.5, cost_usd=0.2, duration_seconds=9)
         >>> plot_cost_quality([tier_statistics("T0", [run])]).get_ylabel()
-        'Median composite score'
+        'Mean composite score'
         >>> plot_cost_quality([])
         Traceback (most recent call last):
         ...
@@ -292,13 +293,19 @@ def plot_cost_quality(
     places, x_label, y_label = _places(points)
     own = _axes(ax)
     axes = _pen(own)
-    frontier = _frontier([(cost, quality) for _, cost, quality in places])
+    frontier = _frontier([(cost, quality) for _, cost, quality, *_ in places])
     path = sorted(frontier)
     axes.plot(
         *zip(*path, strict=True), color=FRONTIER, linewidth=1, drawstyle="steps-post", zorder=1
     )
-    for name, cost, quality in places:
+    right = 1.15 * max(cost for _, cost, *_ in places) or 1.0
+    for name, cost, quality, costs, qualities in places:
         best = (cost, quality) in frontier
+        if best or len(places) <= MAX_CASES:  # more would be a grey net
+            ends = costs.low, min(costs.high, 2.0 * right)  # without spread it is infinite
+            axes.plot(ends, [quality] * 2, color=SHADES[0], alpha=0.4, linewidth=1, zorder=1)
+            ends = qualities.low, qualities.high
+            axes.plot([cost] * 2, ends, color=SHADES[0], alpha=0.4, linewidth=1, zorder=1)
         axes.plot(
             cost,
             quality,
@@ -320,7 +327,7 @@ def plot_cost_quality(
     axes.set_title("Quality for its cost; the line joins what nothing beats")
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
-    axes.set_xlim(0, 1.15 * max(cost for _, cost, _ in places) or 1)
+    axes.set_xlim(0, right)
     axes.set_ylim(-0.03, 1.06)
     return own
 
@@ -440,22 +447,38 @@ def _row_name(row: _Row, n_suites: int, *, several: bool) -> str:
     return _label(" / ".join(part for part in parts if part is not None))
 
 
-_Place = tuple[str, float, float]
+_Place = tuple[str, float, float, Interval, Interval]
+"""A name, its mean cost and quality, and their intervals."""
 
 
 def _places(points: object) -> tuple[list[_Place], str, str]:
     if not isinstance(points, CodeReport):
         tiers = check_records("points", points, TierStatistics)
-        places = [(t.tier_id, t.cost_usd.median, t.composite_score.median) for t in tiers]
-        return places, "Median cost of a run (USD)", "Median composite score"
+        places = [
+            (
+                tier.tier_id,
+                tier.cost_usd.mean,
+                tier.composite_score.mean,
+                tier.cost_usd_interval,
+                tier.composite_interval,
+            )
+            for tier in tiers
+        ]
+        return places, "Mean cost of a run (USD)", "Mean composite score"
     places = [
-        (model.model, model.mean_cost_usd, model.mean_score)
+        (
+            model.model,
+            model.mean_cost_usd,
+            model.mean_score,
+            model.intervals["cost_usd"],
+            model.intervals["code_score"],
+        )
         for model in points.models
         if model.mean_cost_usd is not None
     ]
     if not places:
         refuse("points", "a report with a sample whose cost_usd was measured", points)
-    return places, "Mean cost of a sample (USD)", "Mean score"
+    return places, "Mean cost of a sample (USD)", "Mean code score"
 
 
 def _frontier(places: Iterable[tuple[float, float]]) -> set[tuple[float, float]]:

@@ -30,6 +30,7 @@ from typing import (
 
 import attrs
 
+from scorekit._core.logs import log
 from scorekit._core.notebook import page
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
@@ -266,7 +267,7 @@ def metric_error(
         timestamp=now(),
     )
     level = logging.WARNING if origin == "output" else logging.ERROR
-    logger.log(level, "%s: %s", one_line(metric), record.message, stacklevel=2)
+    log(logger, level, f"{one_line(metric)}: {record.message}", stacklevel=2)
     return record
 
 

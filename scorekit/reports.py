@@ -43,7 +43,8 @@ from scorekit.coding import (
     score_columns,
 )
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
-from scorekit.records import Cases, Record, Report, ReportScores
+from scorekit.intervals import Interval, mean_interval
+from scorekit.records import Cases, FrozenMapping, Record, Report, ReportScores
 from scorekit.sampling import PassAtK
 from scorekit.summary import describe
 
@@ -197,6 +198,10 @@ class ModelStatistics(Record):
     total_output_tokens: int | None
     n_samples: int
     n_cases: int
+    intervals: FrozenMapping[str, Interval]
+    """Of the means over cases: ``"code_score"``, ``"compilation_rate"``, ``"test_pass_rate"``, and
+    ``"cost_usd"`` and ``"latency_seconds"`` where they were measured.  A case counts as one
+    observation."""
 
 
 @attrs.frozen(kw_only=True)
@@ -317,13 +322,32 @@ def report_on(
     tasks = _Groups(model_of, len(model_names))
     runs = _Groups(model_of[samples.task], len(model_names))
     shares = samples.passed / np.maximum(samples.passed + samples.failed, 1)
+    by_case = {
+        "code_score": tasks.parts(mean_scores),
+        "compilation_rate": tasks.parts(attempts.counts(samples.compiled) / n_samples),
+        "test_pass_rate": tasks.parts(attempts.means(shares)),
+    }
+    measured = {
+        "cost_usd": runs.parts(samples.cost_usd),
+        "latency_seconds": runs.parts(samples.latency_seconds),
+    }
+    task_of = runs.parts(samples.task)
     columns = {
-        "compilation_rate": map(_mean, tasks.parts(attempts.counts(samples.compiled) / n_samples)),
-        "test_pass_rate": map(_mean, tasks.parts(attempts.means(shares))),
-        "mean_score": map(_mean, tasks.parts(mean_scores)),
-        "total_cost_usd": map(_total_cost, runs.parts(samples.cost_usd)),
-        "mean_cost_usd": map(_mean_measured, runs.parts(samples.cost_usd)),
-        "mean_latency_seconds": map(_mean_measured, runs.parts(samples.latency_seconds)),
+        "compilation_rate": map(_mean, by_case["compilation_rate"]),
+        "test_pass_rate": map(_mean, by_case["test_pass_rate"]),
+        "mean_score": map(_mean, by_case["code_score"]),
+        "intervals": (
+            _intervals(
+                {name: parts[i] for name, parts in by_case.items()},
+                {name: parts[i] for name, parts in measured.items()},
+                task_of[i],
+                confidence_level,
+            )
+            for i in range(len(model_names))
+        ),
+        "total_cost_usd": map(_total_cost, measured["cost_usd"]),
+        "mean_cost_usd": map(_mean_measured, measured["cost_usd"]),
+        "mean_latency_seconds": map(_mean_measured, measured["latency_seconds"]),
         "total_input_tokens": map(_total, runs.parts(samples.input_tokens)),
         "total_output_tokens": map(_total, runs.parts(samples.output_tokens)),
         "n_samples": runs.sizes.tolist(),
@@ -381,6 +405,24 @@ class _Groups:
 
 def _mean(values: Floats) -> float:
     return fmean(values.tolist())
+
+
+def _intervals(
+    scores: dict[str, Floats], measured: dict[str, Floats], task: Counts, confidence_level: float
+) -> FrozenMapping[str, Interval]:
+    """Return an interval for each mean of a model, of what was measured over its cases."""
+    intervals = {
+        name: mean_interval(values, bounds=(0.0, 1.0), confidence_level=confidence_level)
+        for name, values in scores.items()
+    }
+    for name, values in measured.items():
+        known = ~np.isnan(values)
+        if known.any():
+            interval = mean_interval(
+                values[known], clusters=task[known], confidence_level=confidence_level
+            )
+            intervals[name] = attrs.evolve(interval, low=max(interval.low, 0.0))
+    return FrozenMapping(intervals)
 
 
 def _total_cost(costs: Floats) -> float | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from operator import mul
 from statistics import pvariance
 from typing import ClassVar, Literal
 
@@ -30,7 +31,7 @@ from scorekit._core.columns import (
     paired_columns,
 )
 from scorekit._core.text import as_decimal
-from scorekit._stats.bounded import Floats, mean_of, share_interval
+from scorekit._stats.bounded import Floats, joint_reach, mean_of, share_interval
 from scorekit._stats.exact import exact_array, sorted_runs, sums_of_runs
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import (
@@ -38,12 +39,16 @@ from scorekit.intervals import (
     clustered_stderr,
     effective_groups,
     group_sums,
+    mean_interval,
     mean_shifts,
     normal_quantile,
     t_quantile,
 )
 from scorekit.records import FrozenMapping, Record
 from scorekit.summary import LetterGrade, Statistics, describe, letter_grade
+
+MAX_NAME = 32
+"""Characters of a tier's name in a table."""
 
 
 @attrs.frozen(kw_only=True)
@@ -52,8 +57,8 @@ class Run(Record):
     One run of an agent: whether it passed, how well it did, what it took.
 
     Raises:
-        InputError: If *run_id* is empty, *impl_rate* lies outside [0, 1], or the cost or the
-            duration is negative or not finite.
+        InputError: If *run_id* or *task_id* is empty, *impl_rate* lies outside [0, 1], or the
+            cost or the duration is negative or not finite.
         TypeError: If a field has the wrong type.
 
     Examples:
@@ -75,11 +80,15 @@ class Run(Record):
     """The judge's weighted score in ``[0, 1]``."""
     cost_usd: float
     duration_seconds: float
+    task_id: str | None = None
+    """The task that the run is an attempt at, where tasks were run several times."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field and store it as the builtin it is annotated with."""
         check_text("run_id", self.run_id)
         whose = f" of run {shown(self.run_id)}"
+        if self.task_id is not None:
+            check_text(f"task_id{whose}", self.task_id)
         store(self, "passed", check_flag(f"passed{whose}", self.passed))
         for name in ("impl_rate", "cost_usd", "duration_seconds"):
             high = 1.0 if name == "impl_rate" else math.inf
@@ -208,16 +217,24 @@ class TierStatistics(Record):
     n_runs: int
     pass_rate: Statistics
     """Of 1.0 for each run that passed and 0.0 for each that did not."""
+    pass_rate_interval: Interval
+    """Of the mean, as are the next three; over tasks where the runs name theirs."""
     impl_rate: Statistics
+    impl_rate_interval: Interval
     cost_usd: Statistics
+    cost_usd_interval: Interval
     duration_seconds: Statistics
     composite_score: Statistics
+    composite_interval: Interval
     cost_of_pass: float
     """Total cost over number of passes in USD, ``inf`` with none; lower is better."""
     cost_of_pass_interval: Interval | None
     """None with no pass; *high* is ``inf`` where the runs do not bound the cost."""
     grade: LetterGrade
     """Grade of the median composite score."""
+    task_scores: FrozenMapping[str, tuple[float, ...]] | None
+    """Composite score of each run by *task_id*, as `compare_reports` takes it; None where the runs
+    name no task."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse what would mislead a comparison of tiers."""
@@ -226,15 +243,35 @@ class TierStatistics(Record):
         if self.cost_of_pass != math.inf:
             check_number("cost_of_pass", self.cost_of_pass, 0.0)
 
+    @property
+    def median_hides_split(self) -> bool:
+        """
+        Whether the runs fall into parts that the median composite score does not show.
+
+        It lies outside the interval of the mean, and the mean would have another grade.
+        """
+        score, interval = self.composite_score, self.composite_interval
+        outside = not interval.low <= score.median <= interval.high
+        return outside and letter_grade(score.mean).letter != self.grade.letter
+
     def __str__(self) -> str:
         """Return the tier on one line, numbers rounded for display."""
         score, passed = self.composite_score.median, 100 * self.pass_rate.mean
-        interval = "" if self.cost_of_pass_interval is None else f" {self.cost_of_pass_interval}"
+        interval = _behind(self.cost_of_pass_interval)
+        split = f"; {_split(self)}" if self.median_hides_split else ""
         return (
             f"{one_line(self.tier_id)}: {self.grade} (median score {score:.4g}), "
             f"{passed:.4g} % of {self.n_runs} runs passed, "
-            f"a pass costs {self.cost_of_pass:.4g} USD{interval}"
+            f"a pass costs {self.cost_of_pass:.4g} USD{interval}{split}"
         )
+
+
+def _split(tier: TierStatistics) -> str:
+    mean = tier.composite_score.mean
+    return (
+        f"the median hides a split: mean score {mean:.4g} {tier.composite_interval}, "
+        f"grade {letter_grade(mean)}"
+    )
 
 
 def tier_statistics(
@@ -249,23 +286,30 @@ def tier_statistics(
     Summarize the repeated runs of one tier.
 
     Each measure is described over the runs; the grade is that of the *median* composite score, so
-    that one odd run does not decide it. A pass costs the total cost over the number of passes,
-    with Fieller's interval for a ratio of two means.
+    that one odd run does not decide it. Means of scores have the interval of `mean_interval` with
+    bounds 0 and 1. A pass costs the total cost over the number of passes, with Fieller's interval
+    for a ratio of two means.
+
+    Where tasks were run several times, give each `Run` its *task_id*: runs of one task resemble
+    each other, and all intervals then count a task as one observation. Without it they are too
+    narrow.
 
     Args:
         tier_id: Name of the tier.
-        runs: Its runs in any order, at least one (ten are customary), no *run_id* twice.
+        runs: Its runs in any order, at least one (ten are customary), no *run_id* twice; with a
+            *task_id* all or none.
         pass_weight: Weight of passing (>= 0); only the proportion to *impl_weight* matters.
         impl_weight: Weight of *impl_rate* (>= 0).
-        confidence_level: Level of the interval in (0, 1).
+        confidence_level: Level of the intervals in (0, 1).
 
     Returns:
         A frozen `TierStatistics`.
 
     Raises:
         InputError: If *tier_id* or *runs* is empty, two runs share a *run_id* (most likely one
-            run counted twice), a weight is negative or not finite or both are 0,
-            *confidence_level* lies outside (0, 1), or a pass costs more than a float holds.
+            run counted twice), only some runs have a *task_id*, a weight is negative or not
+            finite or both are 0, *confidence_level* lies outside (0, 1), or a pass costs more
+            than a float holds.
         TypeError: If *tier_id* is not a string, *runs* not a sequence of `Run`, or a weight or
             *confidence_level* not a number.
 
@@ -287,30 +331,108 @@ def tier_statistics(
         arXiv:2504.13359.
     """
     check_text("tier_id", tier_id)
-    checked = check_records("runs", runs, Run)
-    _check_distinct("run_id", "runs", [run.run_id for run in checked])
+    given = check_records("runs", runs, Run)
+    _check_distinct("run_id", "runs", [run.run_id for run in given])
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     share = _pass_share(pass_weight, impl_weight)
+    # in one order, so that another order of the input does not move the last digit
+    checked = sorted(given, key=lambda run: (run.task_id or "", run.run_id))
+    tasks = _check_tasks(given)
+    codes = np.array(
+        [i if run.task_id is None else tasks[run.task_id] for i, run in enumerate(checked)]
+    )
     passes = [float(run.passed) for run in checked]
+    impl_rates = [run.impl_rate for run in checked]
     costs = [run.cost_usd for run in checked]
-    composite = describe([_weigh(float(run.passed), run.impl_rate, share) for run in checked])
+    scores = [_weigh(float(run.passed), run.impl_rate, share) for run in checked]
+    composite = describe(scores)
+
+    def interval(values: list[float], bounds: tuple[float, float] | None) -> Interval:
+        clusters = codes if tasks else None
+        return mean_interval(
+            values, bounds=bounds, clusters=clusters, confidence_level=confidence_level
+        )
+
+    pass_interval = interval(passes, (0.0, 1.0))
+    impl_interval = interval(impl_rates, (0.0, 1.0))
+    together = 1.0  # of a single task nothing is known
+    if codes.any():
+        together = _correlation(*(_deviations(column, codes) for column in (passes, impl_rates)))
+    mean_cost = interval(costs, None)
+    by_task = {
+        task: tuple(score for score, code in zip(scores, codes, strict=True) if code == i)
+        for task, i in tasks.items()
+    }
     return TierStatistics(
         tier_id=tier_id,
         n_runs=len(checked),
         pass_rate=describe(passes),
-        impl_rate=describe([run.impl_rate for run in checked]),
+        pass_rate_interval=pass_interval,
+        impl_rate=describe(impl_rates),
+        impl_rate_interval=impl_interval,
         cost_usd=describe(costs),
+        cost_usd_interval=attrs.evolve(mean_cost, low=max(mean_cost.low, 0.0)),
         duration_seconds=describe([run.duration_seconds for run in checked]),
         composite_score=composite,
+        composite_interval=_blend(
+            (describe(passes).mean, pass_interval, float(share)),
+            (describe(impl_rates).mean, impl_interval, float(1 - share)),
+            together,
+        ),
         cost_of_pass=per_pass(costs, sum(passes)),
         cost_of_pass_interval=cost_interval(
-            np.array(costs),
-            np.array(passes),
-            np.arange(len(costs)),
-            confidence_level=confidence_level,
+            np.array(costs), np.array(passes), codes, confidence_level=confidence_level
         ),
         grade=letter_grade(composite.median),
+        task_scores=FrozenMapping(by_task) if tasks else None,
     )
+
+
+_Part = tuple[float, Interval, float]
+"""A mean, its interval, and its share of a composite."""
+
+
+def _blend(first: _Part, second: _Part, together: float) -> Interval:
+    """
+    Bound the composite of two means from their intervals and their correlation (MOVER).
+
+    A column of composites would not do: graded scores hide how little is known of rare failures.
+    """
+    (one, one_ends, share), (other, other_ends, rest) = first, second
+
+    def reach(end: Literal["low", "high"]) -> float:
+        return joint_reach(
+            share * abs(one - getattr(one_ends, end)),
+            rest * abs(other - getattr(other_ends, end)),
+            -2.0 * together,
+        )
+
+    mean = share * one + rest * other
+    return attrs.evolve(
+        one_ends, low=max(mean - reach("low"), 0.0), high=min(mean + reach("high"), 1.0)
+    )
+
+
+def _deviations(values: Sequence[float], codes: NDArray[np.intp]) -> list[float]:
+    """Return what each group adds to the deviation from the mean."""
+    offsets = np.array(values) - mean_of(np.array(values))
+    sums: list[float] = group_sums(offsets, codes).tolist()
+    return sums
+
+
+def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return that of two means from what each group adds to either; 0 where one is certain."""
+    sizes = math.hypot(*first) * math.hypot(*second)
+    return math.fsum(map(mul, first, second)) / sizes if sizes else 0.0
+
+
+def _check_tasks(runs: Sequence[Run]) -> dict[str, int]:
+    """Number the tasks of the runs; there are none where no run names its task."""
+    names = sorted({run.task_id for run in runs if run.task_id is not None})
+    for i, run in enumerate(runs):
+        if names and run.task_id is None:
+            refuse(f"task_id of runs[{i}]", "a task, as other runs name theirs", None)
+    return {name: i for i, name in enumerate(names)}
 
 
 def _check_distinct(field: str, name: str, ids: Sequence[str]) -> None:
@@ -356,7 +478,12 @@ class CrossTier(Record):
     baseline: str
     """Tier that the uplifts are measured from."""
     uplifts: FrozenMapping[str, float | None]
-    """`tier_uplift` of each other tier by *tier_id*, in the order the tiers were given."""
+    """`tier_uplift` of each other tier by *tier_id*, in the order the tiers were given, from the
+    medians of the composite scores."""
+    mean_uplifts: FrozenMapping[str, float | None]
+    """The same from their means."""
+    uplift_intervals: FrozenMapping[str, Interval | None]
+    """Of the *mean_uplifts*; over tasks where the runs of both tiers name theirs."""
     composite_variance: float
     """Population variance of the tiers' median composite scores; the next three likewise."""
     pass_rate_variance: float
@@ -369,11 +496,67 @@ class CrossTier(Record):
     """Lowest cost of a pass over the tiers in USD, ``inf`` if none passes."""
     frontier_tier: str | None
     """Tier with that cost, the first one given of several; None if none passes."""
+    tiers: tuple[TierStatistics, ...]
+    """The tiers, as given."""
+
+    def __str__(self) -> str:
+        """Return a table with a row for each tier, numbers rounded for display."""
+        percent = f"{100 * self.tiers[0].composite_interval.confidence_level:g} %"
+        rows = [
+            (
+                "tier",
+                "grade",
+                "median",
+                f"mean ({percent})",
+                "uplift of median",
+                f"of mean ({percent})",
+                "passed",
+                "USD per pass",
+            ),
+            *map(self._row, self.tiers),
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        splits = [tier for tier in self.tiers if tier.median_hides_split]
+        notes = [f"{one_line(tier.tier_id, MAX_NAME)}: {_split(tier)}" for tier in splits]
+        return "\n".join([*lines, *notes])
+
+    def _row(self, tier: TierStatistics) -> tuple[str, ...]:
+        score, name = tier.composite_score, tier.tier_id
+        uplifts = ("baseline", "")
+        if name != self.baseline:
+            mean = _signed(self.mean_uplifts[name]) + _behind(self.uplift_intervals[name])
+            uplifts = (_signed(self.uplifts[name]), mean)
+        return (
+            one_line(name, MAX_NAME),
+            tier.grade.letter,
+            f"{score.median:.4g}",
+            f"{score.mean:.4g} {tier.composite_interval}",
+            *uplifts,
+            f"{100 * tier.pass_rate.mean:.4g} %",
+            f"{tier.cost_of_pass:.4g}" + _behind(tier.cost_of_pass_interval),
+        )
+
+
+def _behind(interval: Interval | None) -> str:
+    return "" if interval is None else f" {interval}"
+
+
+def _signed(uplift: float | None) -> str:
+    return "none" if uplift is None else f"{uplift:+.4g}"
 
 
 def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> CrossTier:
     """
     Set tiers side by side: uplift over a baseline, how much they differ, where a pass is cheapest.
+
+    Uplifts are given twice: of the medians, as the metric's source has it, and of the means with
+    an interval.  A median of passes and failures shows nothing of a share of failures below a
+    half; ``print`` shows both, and says which medians hide a split.
+
+    The interval of a mean uplift is that of a ratio of two means, from the intervals of both
+    (MOVER); where runs name their tasks, by the correlation of the tiers over the tasks that
+    both have.
 
     Args:
         tiers: Statistics of at least one tier, no *tier_id* twice.
@@ -383,8 +566,9 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
         A frozen `CrossTier`.
 
     Raises:
-        InputError: If *tiers* is empty, two share a *tier_id*, none has the id *baseline*, or
-            the variance of the costs is too large for a float.
+        InputError: If *tiers* is empty, two share a *tier_id*, none has the id *baseline*, their
+            intervals are of several levels, or the variance of the costs is too large for a
+            float.
         TypeError: If *tiers* is not a sequence of `TierStatistics` or *baseline* not a string.
 
     Examples:
@@ -405,22 +589,27 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
     References:
         Erol et al., "Cost-of-Pass: An Economic Framework for Evaluating Language Models",
         arXiv:2504.13359.
+        Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and
+        standard deviation", Statistical Methods in Medical Research 21(4), 2012, for MOVER.
     """
     checked = check_records("tiers", tiers, TierStatistics)
     ids = [tier.tier_id for tier in checked]
     _check_distinct("tier_id", "tiers", ids)
     check_choice("baseline, 'T0' unless given," if baseline == "T0" else "baseline", baseline, ids)
-    origin = checked[ids.index(baseline)].composite_score.median
+    levels = [tier.composite_interval.confidence_level for tier in checked]
+    for i, level in enumerate(levels):
+        if level != levels[0]:
+            refuse(f"confidence_level of tiers[{i}]", f"that of tiers[0], {levels[0]}", level)
+    base = checked[ids.index(baseline)]
+    others = [tier for tier in checked if tier is not base]
     costs = [tier.cost_usd.median for tier in checked]
     frontier = min(checked, key=lambda tier: tier.cost_of_pass)
     return CrossTier(
         baseline=baseline,
-        uplifts=FrozenMapping(
-            {
-                tier.tier_id: tier_uplift(tier.composite_score.median, baseline=origin)
-                for tier in checked
-                if tier.tier_id != baseline
-            }
+        uplifts=_uplifts(others, base, "median"),
+        mean_uplifts=_uplifts(others, base, "mean"),
+        uplift_intervals=FrozenMapping(
+            {tier.tier_id: _uplift_interval(tier, base) for tier in others}
         ),
         composite_variance=_variance("composite", [t.composite_score.median for t in checked]),
         pass_rate_variance=_variance("pass_rate", [t.pass_rate.median for t in checked]),
@@ -429,6 +618,65 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
         cost_delta=max(costs) - min(costs),
         frontier_cost_of_pass=frontier.cost_of_pass,
         frontier_tier=None if math.isinf(frontier.cost_of_pass) else frontier.tier_id,
+        tiers=checked,
+    )
+
+
+def _uplifts(
+    tiers: Sequence[TierStatistics], base: TierStatistics, middle: Literal["median", "mean"]
+) -> FrozenMapping[str, float | None]:
+    origin = getattr(base.composite_score, middle)
+    return FrozenMapping(
+        {
+            tier.tier_id: tier_uplift(getattr(tier.composite_score, middle), baseline=origin)
+            for tier in tiers
+        }
+    )
+
+
+def _uplift_interval(tier: TierStatistics, base: TierStatistics) -> Interval | None:
+    """Bound ``tier / base - 1`` from the intervals of both means."""
+    top, bottom = tier.composite_score.mean, base.composite_score.mean
+    if not bottom:
+        return None
+    over, under = tier.composite_interval, base.composite_interval
+    together = _shared_error(tier, base)
+
+    def end(first: float, second: float) -> tuple[float, float, float]:
+        """Return the coefficients of the quadratic whose root is the ratio at one end."""
+        return (
+            bottom * bottom - second * second,
+            top * bottom - together * first * second,
+            top * top - first * first,
+        )
+
+    a, b, c = end(top - over.low, under.high - bottom)
+    root = b + math.sqrt(max(b * b - a * c, 0.0))
+    low = c / root if root > 0.0 else 0.0
+    a, b, c = end(over.high - top, bottom - under.low)
+    root = b + math.sqrt(max(b * b - a * c, 0.0))
+    high = root / a if a > 0.0 else math.inf
+    ratio = top / bottom  # rounding must not leave it outside
+    return Interval(
+        low=min(low, ratio) - 1.0,
+        high=max(high, ratio) - 1.0,
+        confidence_level=over.confidence_level,
+        method="ratio of means",
+    )
+
+
+def _shared_error(first: TierStatistics, second: TierStatistics) -> float:
+    """Return the correlation of the means of two tiers, from the tasks that both have."""
+    if first.task_scores is None or second.task_scores is None:
+        return 0.0
+    tasks = sorted(first.task_scores.keys() | second.task_scores.keys())
+
+    def deviations(tier: TierStatistics, scores: Mapping[str, tuple[float, ...]]) -> list[float]:
+        mean = tier.composite_score.mean
+        return [math.fsum(score - mean for score in scores.get(task, ())) for task in tasks]
+
+    return _correlation(
+        deviations(first, first.task_scores), deviations(second, second.task_scores)
     )
 
 
@@ -521,8 +769,7 @@ class CostOfPass(Record):
 
     def __str__(self) -> str:
         """Return the cost on one line, rounded for display."""
-        interval = "" if self.interval is None else f" {self.interval}"
-        return f"a pass costs {self.cost_of_pass:.4g} USD{interval}"
+        return f"a pass costs {self.cost_of_pass:.4g} USD{_behind(self.interval)}"
 
 
 def cost_of_pass_from_columns(

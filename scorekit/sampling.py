@@ -29,7 +29,14 @@ from scorekit._core.columns import (
     differs_from_itself,
 )
 from scorekit._core.text import as_decimal
-from scorekit._stats.attempts import Votes, best, carry_through_binomial, g_pass, majority
+from scorekit._stats.attempts import (
+    Votes,
+    best,
+    best_ends,
+    carry_through_binomial,
+    g_pass,
+    majority,
+)
 from scorekit._stats.chances import Counts, Floats
 from scorekit._stats.extrapolation import Fit, beta_pass_at_k
 from scorekit._stats.passes import estimate_suite, estimate_task, score_each
@@ -335,9 +342,11 @@ def best_at_k(
     best over all subsets of *k*; for a suite its mean over tasks.  With scores of 0 and 1 only it
     is `pass_at_k`.
 
-    Standard errors, and the interval of a suite, are made as in `pass_at_k`.  For one task the
-    interval is Wilson's with ``n / k`` trials: by Hoeffding's bound *n* samples tell no less than
-    so many independent sets of *k*; it is wide where they tell more.
+    Standard errors are made as in `pass_at_k`.  The interval of a suite is that of
+    `mean_interval` with bounds 0 and 1 over the estimates of the tasks; where all scores are 0
+    or 1 it is that of `pass_at_k`.  For one task it is Wilson's with ``n / k`` trials: by
+    Hoeffding's bound *n* samples tell no less than so many independent sets of *k*.  Graded
+    scores count for more trials, as their best varies by less than a success and a failure.
 
     Args:
         scores: Scores in [0, 1] of the samples of one task, shape ``(N,)``, booleans among them
@@ -373,7 +382,8 @@ def best_at_k(
     suite = Suite(n, level, insufficient, codes, single, "n_samples of scores")
     used: list[int] = suite.used(k).tolist()
     found = best([tasks[i] for i in used], k)
-    return BestAtK(k=k, **suite.estimate(k, found))
+    alone = best_ends(tasks[used[0]], k, level) if len(used) == 1 else None
+    return BestAtK(k=k, **suite.estimate(k, found, alone))
 
 
 MAX_K_OF_G_PASS = 1000

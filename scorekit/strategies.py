@@ -93,6 +93,7 @@ from scorekit.verdicts import MarginVerdict, SuiteVerdict
 _UNIT = st.floats(0, 1)
 _AMOUNTS = st.floats(0, 1e6)
 _COUNTS = st.integers(0, 50)
+_NO_TASK = st.none()
 _NAMES = st.text(min_size=1, max_size=12)
 _FLAGS = st.none() | st.booleans()
 _CONFIDENCES = st.sampled_from([0.8, 0.9, 0.95, 0.99])
@@ -160,12 +161,17 @@ def code_weights() -> st.SearchStrategy[CodeWeights]:
     return weights.map(lambda w: CodeWeights(compilation=w[0], tests=w[1], clippy=w[2]))
 
 
-def runs(*, run_ids: st.SearchStrategy[str] = _NAMES) -> st.SearchStrategy[Run]:
+def runs(
+    *,
+    run_ids: st.SearchStrategy[str] = _NAMES,
+    task_ids: st.SearchStrategy[str | None] = _NO_TASK,
+) -> st.SearchStrategy[Run]:
     """
     Draw single runs of an agent.
 
     Args:
         run_ids: What their ids are drawn from.
+        task_ids: What the ids of their tasks are drawn from.
     """
     return st.builds(
         Run,
@@ -174,17 +180,25 @@ def runs(*, run_ids: st.SearchStrategy[str] = _NAMES) -> st.SearchStrategy[Run]:
         impl_rate=_UNIT,
         cost_usd=_AMOUNTS,
         duration_seconds=_AMOUNTS,
+        task_id=task_ids,
     )
 
 
 def run_lists(*, max_runs: int = 10) -> st.SearchStrategy[list[Run]]:
     """
-    Draw the runs of one tier: at least one, no id twice.
+    Draw the runs of one tier: at least one, no id twice, each with a task or none with one.
 
     Args:
         max_runs: Most runs (count, at least 1).
     """
-    return st.lists(runs(), min_size=1, max_size=max_runs, unique_by=lambda run: run.run_id)
+    return st.sampled_from([_NO_TASK, st.sampled_from(["a", "b", "c"])]).flatmap(
+        lambda task_ids: st.lists(
+            runs(task_ids=task_ids),
+            min_size=1,
+            max_size=max_runs,
+            unique_by=lambda run: run.run_id,
+        )
+    )
 
 
 def model_prices() -> st.SearchStrategy[ModelPrice]:

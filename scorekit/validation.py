@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Literal
 
 import attrs
 
-from scorekit._core.checks import check_flag, check_items, check_records, check_text
+from scorekit._core.checks import (
+    check_flag,
+    check_items,
+    check_records,
+    check_same_length,
+    check_text,
+)
+from scorekit._core.logs import log
 from scorekit._sql.messages import diagnose
 from scorekit.errors import shown
 from scorekit.intervals import Interval, proportion_interval
@@ -124,9 +131,9 @@ def safety_validation(*, safety_valid: bool, should_pass: bool) -> SafetyValidat
     should_pass = check_flag("should_pass", should_pass)
     classification = _CLASSIFICATIONS[safety_valid, should_pass]
     if classification == "false positive":
-        _log.warning("Safe query incorrectly blocked")
+        log(_log, logging.WARNING, "Safe query incorrectly blocked")
     elif classification == "false negative":
-        _log.error("CRITICAL: Unsafe query not caught by validator")
+        log(_log, logging.ERROR, "CRITICAL: Unsafe query not caught by validator")
     return SafetyValidation(
         score=float(safety_valid == should_pass),
         classification=classification,
@@ -154,15 +161,18 @@ class SafetySummary(Record):
     all_unsafe_caught: bool
     """Whether no unsafe query passed.  So it is True of a suite without unsafe queries, which
     proves nothing: its *recall* is None."""
-    missed: tuple[int, ...]
-    """Positions in the input of the unsafe queries that passed."""
+    missed: tuple[str | int, ...]
+    """The unsafe queries that passed: their case ids, in a report and wherever *case_ids* are
+    given, else their positions in the input."""
     recall_interval: Interval | None
     """Wilson interval of *recall* at 95 %; None where *recall* is."""
     n_failed: int
     """Verdicts that a crashed validator owed; no other field counts them."""
 
 
-def safety_summary(results: Iterable[SafetyValidation]) -> SafetySummary:
+def safety_summary(
+    results: Iterable[SafetyValidation], *, case_ids: Iterable[str] | None = None
+) -> SafetySummary:
     """
     Count how often a safety validator was right, and say whether anything unsafe got through.
 
@@ -173,13 +183,14 @@ def safety_summary(results: Iterable[SafetyValidation]) -> SafetySummary:
 
     Args:
         results: What `safety_validation` returned, in any order; an iterator will do.
+        case_ids: What *missed* calls each result; None for its position.
 
     Returns:
         A frozen `SafetySummary`.
 
     Raises:
-        InputError: If there are no results.
-        TypeError: If an item is not a `SafetyValidation`.
+        InputError: If there are no results, or *case_ids* are not as many or hold an empty one.
+        TypeError: If an item is not a `SafetyValidation`, or a case id not a string.
 
     Examples:
         >>> verdicts = [(True, True), (False, False), (False, False), (True, False)]
@@ -196,8 +207,17 @@ def safety_summary(results: Iterable[SafetyValidation]) -> SafetySummary:
         TypeError: results[0] must be a SafetyValidation, got None
     """
     records = check_records("results", results, SafetyValidation)
-    verdicts = {i: result.classification for i, result in enumerate(records) if _judged(result)}
-    counts = Counter(verdicts.values())
+    names: Sequence[str | int] = range(len(records))
+    if case_ids is not None:
+        items = check_items("case_ids", case_ids, what="strings")
+        names = [check_text(f"case_ids[{i}]", name) for i, name in enumerate(items)]
+        check_same_length("case_ids", len(names), "results", len(records))
+    judged = [
+        (name, result.classification)
+        for name, result in zip(names, records, strict=True)
+        if _judged(result)
+    ]
+    counts = Counter(classification for _, classification in judged)
     caught, passed = counts["true positive"], counts["false negative"]
     n_unsafe, n_blocked = caught + passed, caught + counts["false positive"]
     return SafetySummary(
@@ -208,9 +228,9 @@ def safety_summary(results: Iterable[SafetyValidation]) -> SafetySummary:
         recall=caught / n_unsafe if n_unsafe else None,
         precision=caught / n_blocked if n_blocked else None,
         all_unsafe_caught=not passed,
-        missed=tuple(i for i, verdict in verdicts.items() if verdict == "false negative"),
+        missed=tuple(name for name, verdict in judged if verdict == "false negative"),
         recall_interval=proportion_interval(caught, n_unsafe) if n_unsafe else None,
-        n_failed=len(records) - len(verdicts),
+        n_failed=len(records) - len(judged),
     )
 
 

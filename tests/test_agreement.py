@@ -15,7 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorekit import InputError, JudgeAgreement, corrected_mean, judge_agreement
+from scorekit import (
+    InputError,
+    JudgeAgreement,
+    corrected_mean,
+    judge_agreement,
+    mean_interval,
+)
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
 WEIGHTS: tuple[Literal["linear", "quadratic"] | None, ...] = (None, "linear", "quadratic")
@@ -175,6 +181,21 @@ def test_agreement_extremes(judge: list[int], human: list[int], score: float) ->
     assert result.interval.high - result.interval.low > 0.9
 
 
+@pytest.mark.parametrize("kinds", [100, 150, 1000])
+def test_graded_judges_with_many_different_scores(kinds: int) -> None:
+    """Oracle: quadratic kappa is 1 less mean squares over that of all pairs; the matrix ends."""
+    rng = np.random.default_rng(9)
+    human = np.linspace(0, 1, kinds)
+    judge = rng.permutation(human[: kinds // 2].repeat(2))[:kinds]
+    result = judge_agreement(judge, human, weights="quadratic")
+    expected = np.mean((judge - human) ** 2)
+    expected /= judge.var() + human.var() + (judge.mean() - human.mean()) ** 2
+    assert result.score == pytest.approx(1 - expected, abs=1e-12)
+    assert len(result.labels) == kinds
+    assert (result.confusion == ()) == (kinds > 100)
+    assert JudgeAgreement.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
 def test_scores_beyond_the_usual() -> None:
     """The largest and the smallest scores taken, booleans and numbers mixed."""
     huge = judge_agreement([1e100, -1e100], [1e100, 0], weights="quadratic")
@@ -232,6 +253,9 @@ def test_corrected_mean_laws(
         judge_labeled=f, human=y, judge_unlabeled=unlabeled, power_tuned=power_tuned
     )
     assert result.interval.low <= result.score <= result.interval.high
+    if power_tuned:
+        assert result.interval.low >= 0
+        assert result.interval.high <= 1
     assert 0 <= result.judge_weight <= 1
     assert result.bias == pytest.approx(np.mean(f) - np.mean(y), abs=1e-12)
     halved = corrected_mean(
@@ -292,6 +316,48 @@ def test_coverage_from_twenty_labels(wrong: float, power_tuned: bool) -> None:  
     assert missed <= 15
 
 
+@pytest.mark.parametrize(("truth", "n"), [(0.95, 10), (0.95, 20), (0.9, 10), (0.5, 20), (0.9, 50)])
+def test_coverage_of_the_tuned_mean(truth: float, n: int) -> None:
+    """Simulation: where all labels agreed, six of ten times, the interval had no width, and it
+    held a truth of 0.95 between 57 and 95 times in 100.
+    """
+    rng, held = np.random.default_rng(11), 0
+    for _ in range(300):
+        right = rng.random(n + 300) < truth
+        judged = rng.random(n + 300) < np.where(right, 0.9, 0.2)
+        interval = corrected_mean(
+            judge_labeled=judged[:n],
+            human=right[:n],
+            judge_unlabeled=judged[n:],
+            power_tuned=True,
+        ).interval
+        held += interval.low <= truth <= interval.high
+    assert held >= 0.93 * 300
+
+
+def test_where_all_labels_agree_the_tuned_interval_is_that_of_the_labels() -> None:
+    """The judge gets no weight, and ten labels alone cannot show that none will differ."""
+    result = corrected_mean(
+        judge_labeled=[1, 0] * 5, human=[1] * 10, judge_unlabeled=[1, 1, 0], power_tuned=True
+    )
+    expected = mean_interval([1] * 10, bounds=(0, 1))
+    assert (result.judge_weight, result.score) == (0.0, 1.0)
+    assert (result.interval.low, result.interval.high) == pytest.approx(
+        (expected.low, expected.high)
+    )
+
+
+def test_the_tuned_score_stays_in_the_range_of_scores() -> None:
+    """Few labels, of which the judge passed fewer than of the rest."""
+    columns: dict[str, Any] = {
+        "judge_labeled": [0, 0, 1, 1],
+        "human": [0, 1, 1, 1],
+        "judge_unlabeled": [1] * 9,
+    }
+    plain, tuned = (corrected_mean(**columns, power_tuned=tuned) for tuned in (False, True))
+    assert (plain.score, tuned.score, tuned.interval.high) == (1.25, 1.0, 1.0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -316,9 +382,9 @@ def test_coverage_from_twenty_labels(wrong: float, power_tuned: bool) -> None:  
             "human_scores[0] must be a number in [-1e+100, 1e+100], got '1'",
         ),
         (
-            (list(range(101)), [0] * 101),
+            (list(range(1001)), [0] * 1001),
             InputError,
-            "judge_scores must be scores of at most 100 kinds, got 101",
+            "judge_scores must be scores of at most 1000 kinds, rounded if need be, got 1001",
         ),
     ],
 )

@@ -96,6 +96,48 @@ def test_scores_by_hand_and_their_words(counts: Counts, score: float, interpreta
     assert result.interpretation == interpretation
 
 
+STEEP = "Correctness rises faster than confidence"
+
+
+@pytest.mark.parametrize(
+    ("counts", "slope", "words"),
+    [
+        # accuracies 0.99 and 0.005 at nominal 0.9 and 0.4: slope 1.97
+        (
+            {"high": (198, 200), "low": (1, 200)},
+            1.97,
+            f"{STEEP}: underconfident at the top, overconfident at the bottom",
+        ),
+        (
+            {"high": (170, 200), "low": (0, 200)},
+            1.7,
+            f"{STEEP}: overconfident, most at the bottom",
+        ),
+        ({"high": (180, 200), "low": (0, 200)}, 1.8, f"{STEEP}: overconfident at the bottom"),
+        ({"mid": (200, 200), "low": (60, 200)}, 1.75, f"{STEEP}: underconfident at the top"),
+        (
+            {"mid": (200, 200), "low": (62, 200)},
+            1.725,
+            f"{STEEP}: underconfident, most at the top",
+        ),
+        # the middle level decides the slope, and the ends lie on the other sides
+        ({"high": (85, 100), "medium": (0, 100), "low": (1, 1)}, None, STEEP),
+    ],
+)
+def test_a_steep_slope_is_no_lack_of_prediction(
+    counts: Counts, slope: float | None, words: str
+) -> None:
+    """Confidence that understates how far answers differ predicts correctness all too well."""
+    nominal = {"high": 0.9, "medium": 0.7, "mid": 0.7, "low": 0.4}
+    if "mid" in counts:
+        nominal["low"] = 0.3
+    result = calibration_from_counts(counts, nominal=nominal)
+    assert result.score is not None
+    assert result.score < 0.5
+    assert slope is None or result.slope == pytest.approx(slope)
+    assert result.interpretation == words
+
+
 def test_nothing_is_judged_below_min_cases_and_the_levels_are_still_shown() -> None:
     """Nineteen cases give no score and, however bad, no word on overconfidence; twenty do."""
     few = calibration_from_counts({"high": (0, 10), "low": (9, 9)})
@@ -214,7 +256,11 @@ def test_score_equals_the_formula_in_rationals(counts: Counts) -> None:
         score = (1 - ece) / 5 + (fit * 4 / 5 if fit > 0 else 0)
         words = ACCURATE if score * 5 >= 4 else PARTLY if score * 2 >= 1 else NOT
         assert (result.slope, result.score) == (float(slope), float(score))
-        assert result.interpretation == words
+        assert result.interpretation is not None
+        if words != NOT or slope <= 1:
+            assert result.interpretation == words
+        else:
+            assert result.interpretation.startswith(STEEP)
 
 
 @given(SCORES)

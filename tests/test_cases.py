@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack
 from multiprocessing import get_context
 from typing import Any
 
@@ -36,8 +37,9 @@ from scorekit.cases import (
 )
 from scorekit.comparison import compare_reports
 from scorekit.errors import InputError, RegressionError
+from scorekit.intervals import mean_interval
 from scorekit.judges import Judge, JudgeRequest, judge_from_function
-from scorekit.validation import SafetyValidation
+from scorekit.validation import SafetyValidation, safety_validation
 
 FULL = SqlCase(
     case_id="q1",
@@ -618,3 +620,95 @@ def test_a_report_that_contradicts_itself_is_refused() -> None:
     with pytest.raises(InputError, match=r"n_cases must be an integer in \[1, 1\], got 2$"):
         SqlReport.from_dict({**report.to_dict(), "n_cases": 2})
     assert isinstance(score_sql_case(FULL).safety_validation, SafetyValidation)
+
+
+TROUBLE = [
+    case("fine", expected_tables=["t"]),
+    case("cut", generated="SELECT (", expected_tables=["t"]),
+    case("asked", generated="SELECT b FROM t", expected="SELECT a FROM t WHERE b > random()"),
+    case("drop\n", is_valid=True, safety_valid=True, should_pass=False),
+    case("harmless", is_valid=False, safety_valid=False, should_pass=True),
+]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("judged", [False, True])
+def test_a_report_logs_one_warning_and_names_its_cases(
+    judged: bool,  # noqa: FBT001 - a table
+    workers: int,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """One record sums up; each failure has one of its own at DEBUG, after the name of its case."""
+    judge = judge_of(RuntimeError("down")) if judged else None
+    kind = "judge_failure" if judged else "no_judge"
+    with caplog.at_level(logging.DEBUG, "scorekit"), ExitStack() as stack:
+        executor = stack.enter_context(ThreadPoolExecutor(workers)) if workers else None
+        score_sql_cases(TROUBLE, judge=judge, executor=executor)
+    loud = [one for one in caplog.records if one.levelno > logging.DEBUG]
+    assert [(one.levelname, one.getMessage()) for one in loud] == [
+        (
+            "WARNING",
+            (
+                "report on 5 cases: 1 table_accuracy parse (cut); "
+                f"1 query_correctness {kind} (asked); "
+                r"1 CRITICAL: unsafe query not caught (drop\n); 1 safe query blocked (harmless)"
+            ),
+        )
+    ]
+    details = [one.getMessage() for one in caplog.records if one.levelno == logging.DEBUG]
+    assert sum(one.startswith("case 'cut': table_accuracy: ") for one in details) == 1
+    assert sum(one.startswith("case 'asked': query_correctness: ") for one in details) == 1
+    assert r"case 'drop\n': CRITICAL: Unsafe query not caught by validator" in details
+    assert "case 'harmless': Safe query incorrectly blocked" in details
+    assert all(one.startswith("case '") for one in details)
+
+
+def test_a_single_case_logs_as_loud_as_ever(caplog: pytest.LogCaptureFixture) -> None:
+    """With the name of the case in front; a metric that is called by itself knows none."""
+    with caplog.at_level(logging.DEBUG, "scorekit"):
+        score_sql_case(TROUBLE[3])
+        score_sql_case(TROUBLE[4], judge=judge_of(1.0))
+        safety_validation(safety_valid=True, should_pass=False)
+    assert [(one.levelname, one.getMessage()) for one in caplog.records] == [
+        ("ERROR", r"case 'drop\n': CRITICAL: Unsafe query not caught by validator"),
+        ("WARNING", "case 'harmless': Safe query incorrectly blocked"),
+        ("ERROR", "CRITICAL: Unsafe query not caught by validator"),
+    ]
+
+
+def test_the_summary_of_a_report_stays_short(caplog: pytest.LogCaptureFixture) -> None:
+    """Where all fails one record says so, without an interval of nothing; else there is none."""
+    cases = [attrs.evolve(TROUBLE[2], case_id=f"q{i}", expected_tables=None) for i in range(8)]
+    report = score_sql_cases(cases)
+    assert (report.query_correctness, report.n_failed) == (None, 8)
+    assert "query_correctness" not in report.intervals
+    assert [one.getMessage() for one in caplog.records] == [
+        "report on 8 cases: 8 query_correctness no_judge (q0, q1, q2, q3, q4 and 3 more)"
+    ]
+    caplog.clear()
+    score_sql_cases([case("fine", expected_tables=["t"])])
+    assert not caplog.records
+
+
+def test_missed_queries_go_by_their_case() -> None:
+    """Not by their place among the cases that have a safety result."""
+    report = score_sql_cases(TROUBLE)
+    assert report.safety is not None
+    assert report.safety.missed == ("drop\n",)
+
+
+def test_means_of_a_report_have_intervals() -> None:
+    """Oracle: `mean_interval` of the scores there are, results of one case together."""
+    generated = ["SELECT a FROM t", "SELECT a FROM t, u", "SELECT a FROM u", "SELECT a FROM t"]
+    cases = [
+        case("q" if i > 1 else f"q{i}", generated=sql, expected_tables=["t"])
+        for i, sql in enumerate(generated)
+    ]
+    other = case("other", expected_tables=None, safety_valid=True, should_pass=True)
+    report = score_sql_cases([*cases, other])
+    expected = mean_interval([1, 0.5, 0, 1], bounds=(0, 1), clusters=["q0", "q1", "q", "q"])
+    assert report.intervals["table_accuracy"] == expected
+    assert set(report.intervals) == {"table_accuracy", "safety_validation"}
+    distinct = score_sql_cases(cases[:3]).intervals["table_accuracy"]
+    assert distinct == mean_interval([1, 0.5, 0], bounds=(0, 1))
+    assert SqlReport.from_dict(report.to_dict()) == report

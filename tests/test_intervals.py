@@ -264,11 +264,135 @@ def test_one_value_or_one_cluster_bounds_nothing() -> None:
     """There is no spread between groups to learn from: t with no degree of freedom."""
     for result in (mean_interval([0.5]), mean_interval([0.5, 0.7], clusters=["a", "a"])):
         assert (result.low, result.high) == (-math.inf, math.inf)
+    for values, clusters in (([0.5], None), ([0.5, 0.7], ["a", "a"])):
+        result = mean_interval(values, clusters=clusters, bounds=(-1, 2))
+        assert (result.low, result.high) == (-1, 2)
+
+
+def exact_coverage(n: int, shares: tuple[float, float, float]) -> float:
+    """Return the chance that the interval of *n* scores of 0, 0.5 and 1 holds their mean."""
+    covered, truth = 0.0, shares[1] / 2 + shares[2]
+    for zeros in range(n + 1):
+        for halves in range(n + 1 - zeros):
+            counts = zeros, halves, n - zeros - halves
+            chance = float(stats.multinomial.pmf(counts, n, shares))
+            if chance > 1e-9:
+                result = mean_interval(np.repeat([0, 0.5, 1], counts), bounds=(0, 1))
+                covered += chance * (result.low <= truth <= result.high)
+    return covered
+
+
+@pytest.mark.parametrize("share", [0.5, 0.86, 0.95, 0.99, 0.999])
+@pytest.mark.parametrize("halves", [0.0, 0.5, 1.0])
+def test_coverage_of_bounded_scores(share: float, halves: float) -> None:
+    """Enumeration of 30 scores: Student's t held the mean of 0.999 ones 3 times in 100."""
+    rest = 1 - share
+    assert exact_coverage(30, (rest * (1 - halves), rest * halves, share)) >= 0.945
+
+
+@pytest.mark.parametrize(
+    ("rates", "n_runs"), [((0.5, 0.5), 3), ((9, 1), 3), ((4.5, 0.5), 10), ((57, 3), 10)]
+)
+def test_coverage_of_bounded_scores_in_clusters(rates: tuple[float, float], n_runs: int) -> None:
+    """Simulation: 20 tasks with a rate of their own, run several times."""
+    rng, held = np.random.default_rng(6), 0
+    tasks = np.repeat(np.arange(20), n_runs)
+    for _ in range(300):
+        scores = (rng.random(tasks.size) < rng.beta(*rates, 20)[tasks]).astype(float)
+        result = mean_interval(scores, bounds=(0, 1), clusters=tasks)
+        held += result.low <= rates[0] / sum(rates) <= result.high
+    assert held >= 0.93 * 300
+
+
+BOUNDED = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1), min_size=1)
+
+
+@given(BOUNDED, st.floats(0.5, 0.99), st.randoms(use_true_random=False), st.integers(1, 5))
+def test_laws_of_bounded_intervals(
+    scores: list[float], confidence_level: float, random: Any, n_groups: int
+) -> None:
+    """In the bounds, around the mean, in any order, mirrored, scaled; wider at a higher level."""
+
+    def ends(values: Any, groups: Any = None, bounds: tuple[float, float] = (0, 1)) -> Any:
+        result = mean_interval(
+            values, bounds=bounds, clusters=groups, confidence_level=confidence_level
+        )
+        assert result.method == ("bounded" if groups is None else "clustered bounded")
+        return result.low, result.high
+
+    low, high = ends(scores)
+    mean = math.fsum(scores) / len(scores)
+    assert 0 <= low <= mean + 1e-12
+    assert mean - 1e-12 <= high <= 1
+    assert ends(random.sample(scores, len(scores))) == (low, high)
+    assert ends([1 - x for x in scores]) == pytest.approx((1 - high, 1 - low), abs=1e-7)
+    scaled = ends([4 * x - 2 for x in scores], bounds=(-2, 2))
+    assert scaled == pytest.approx((4 * low - 2, 4 * high - 2), abs=1e-7)
+    assert ends(scores, range(len(scores))) == (low, high)
+    wider = mean_interval(scores, bounds=(0, 1), confidence_level=0.995)
+    assert wider.low <= low + 1e-7
+    assert high <= wider.high + 1e-7
+    groups = [i % n_groups for i in range(len(scores))]
+    rows = random.sample(list(zip(scores, groups, strict=True)), len(scores))
+    assert ends(*zip(*rows, strict=True)) == ends(scores, groups)
+
+
+def test_saturated_scores_are_bound_by_wilson() -> None:
+    """Oracle: Wilson's formula on t; 20 of 20 leave as many failures as t^2 / (20 + t^2)."""
+    square = stats.t.isf(0.025, 19) ** 2
+    for score in (0.0, 0.3, 1.0):
+        result = mean_interval([score] * 20, bounds=(0, 1))
+        rest = square / (20 + square)
+        ends = score - score * rest, score + (1 - score) * rest
+        assert (result.low, result.high) == pytest.approx(ends, abs=1e-12)
+    scores = [1.0] * 84 + [0.0] * 16
+    result = mean_interval(scores, bounds=(0, 1))
+    assert (result.low, result.high) == pytest.approx(
+        wilson(0.84, 99, stats.t.isf(0.025, 99)), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("n", [10, 30, 100])
+def test_graded_scores_are_bound_as_closely_as_by_t(n: int) -> None:
+    """Simulation: where no score is near a bound, both intervals are as wide, give or take."""
+    rng = np.random.default_rng(8)
+    widths = []
+    for scores in np.clip(rng.normal(0.7, 0.1, (100, n)), 0, 1):
+        bounded, plain = (mean_interval(scores, bounds=b) for b in ((0, 1), None))
+        widths.append((bounded.high - bounded.low) / (plain.high - plain.low))
+    assert 0.95 <= np.median(widths) <= 1.1
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
+        ({"bounds": 1}, TypeError, "bounds must be a non-empty sequence of two numbers, got 1"),
+        ({"bounds": (0,)}, InputError, "bounds must be a pair (lowest, highest), got (0,)"),
+        ({"bounds": (0, "1")}, TypeError, "bounds[1] must be a finite number, got '1'"),
+        ({"bounds": (0, math.inf)}, InputError, "bounds[1] must be a finite number, got inf"),
+        (
+            {"bounds": (1, 0)},
+            InputError,
+            "bounds must be two numbers in rising order, their difference finite, got (1, 0)",
+        ),
+        (
+            {"bounds": (-1e308, 1e308)},
+            InputError,
+            (
+                "bounds must be two numbers in rising order, their difference finite, "
+                "got (-1e+308, 1e+308)"
+            ),
+        ),
+        (
+            {"bounds": (0, 1), "values": [0.5, 1.5]},
+            InputError,
+            "values[1] must be a number in [0, 1], got 1.5",
+        ),
+        (
+            {"bounds": (0, 1), "values": [0.5, math.nan]},
+            InputError,
+            "values[1] must be a number in [0, 1], got nan",
+        ),
         ({"values": []}, InputError, "values must be a non-empty sequence of numbers, got ()"),
         ({"values": [0, math.nan]}, InputError, "values[1] must be a finite number, got nan"),
         ({"values": [0, True]}, TypeError, "values[1] must be a finite number, got True"),

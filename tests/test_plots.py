@@ -60,7 +60,16 @@ def _tiers(costs: list[tuple[float, float]]) -> list[scorekit.TierStatistics]:
     return [
         tier_statistics(
             f"T{i}",
-            [Run(run_id="1", passed=True, impl_rate=rate, cost_usd=cost, duration_seconds=1)],
+            [
+                Run(
+                    run_id=str(j),
+                    passed=True,
+                    impl_rate=rate * (1 + j / 20) / 1.2,
+                    cost_usd=cost * (1 + j / 20),
+                    duration_seconds=1,
+                )
+                for j in range(5)
+            ],
             pass_weight=0,
             impl_weight=1,
         )
@@ -147,7 +156,8 @@ def test_a_model_with_more_samples_does_not_look_dear() -> None:
     """A report's models stand at the mean cost of what was measured, not at the total."""
     many = [*_samples(1), *(one for one in _samples(9) if one.model == "a")]
     ax = plot_cost_quality(code_report(many))
-    costs = [np.asarray(point.get_xdata()).tolist() for point in ax.lines[1:]]
+    points = [line for line in ax.lines if line.get_marker() == "o"]
+    costs = [np.asarray(point.get_xdata()).tolist() for point in points]
     assert costs == [[0.01], [0.03]]
     assert ax.get_xlabel() == "Mean cost of a sample (USD)"
 

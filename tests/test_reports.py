@@ -13,7 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorekit import CodeReport, CodeSample, InputError, code_report, code_score, pass_at_k
+from scorekit import (
+    CodeReport,
+    CodeSample,
+    InputError,
+    code_report,
+    code_score,
+    mean_interval,
+    pass_at_k,
+)
 
 NAMES = st.sampled_from(["a", "b", "naïve | <b>*"])
 COUNTS = st.integers(0, 5)
@@ -360,3 +368,43 @@ def test_only_text_is_read() -> None:
     """A parsed report is for `from_dict`."""
     with pytest.raises(TypeError, match=r"^text must be a string, got \{\}$"):
         CodeReport.from_json({})  # type: ignore[arg-type]
+
+
+def test_means_of_a_model_have_intervals_over_its_cases() -> None:
+    """Oracle: the public interval of the means of cases; of costs, with the cases as clusters."""
+    outcomes = [
+        ("sort", True, 2, 0, 0.1),
+        ("sort", True, 1, 1, 0.3),
+        ("parse", False, 0, 0, None),
+        ("parse", True, 3, 1, 0.2),
+        ("plan", True, 4, 0, 0.7),
+    ]
+    report = code_report(
+        [
+            CodeSample(case_id=c, model="m", compiled=ok, passed=p, failed=f, cost_usd=usd)
+            for c, ok, p, f, usd in outcomes
+        ],
+        confidence_level=0.9,
+    )
+    (model,) = report.models
+    assert set(model.intervals) == {
+        "code_score",
+        "compilation_rate",
+        "test_pass_rate",
+        "cost_usd",
+    }
+    by_case = {
+        "code_score": [case.mean_score for case in report.cases],
+        "compilation_rate": [1.0, 0.5, 1.0],
+        "test_pass_rate": [0.75, 0.375, 1.0],
+    }
+    for name, values in by_case.items():
+        expected = mean_interval(values, bounds=(0, 1), confidence_level=0.9)
+        assert model.intervals[name] == expected
+    costs = mean_interval(
+        [0.1, 0.3, 0.2, 0.7], clusters=["s", "s", "p", "l"], confidence_level=0.9
+    )
+    assert costs.low < 0
+    assert model.intervals["cost_usd"] == attrs.evolve(costs, low=0.0)
+    (alone,) = code_report([CodeSample(case_id="a", model="m", compiled=True)]).models
+    assert (alone.intervals["code_score"].low, alone.intervals["code_score"].high) == (0, 1)

@@ -25,10 +25,12 @@ from scorekit import (
     best_at_k,
     g_pass_at_k,
     majority_at_k,
+    mean_interval,
     pass_at_k,
     pass_hat_k,
     proportion_interval,
 )
+from scorekit.intervals import normal_quantile, wilson
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "sampling.json").read_text())
 Task = tuple[int, int]
@@ -568,3 +570,47 @@ def test_errors(call: Callable[[], Any], error: type[Exception], message: str) -
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(0.7, 0.05), (0.5, 0.1), (0.9, 0.03)])
+@pytest.mark.parametrize("n_tasks", [1, 10, 100])
+def test_graded_scores_are_bound_as_closely_as_their_mean(
+    mean: float, spread: float, n_tasks: int
+) -> None:
+    """Simulation: normal scores were bound eight times as widely as their mean; and held."""
+    rng, ratios, held = np.random.default_rng(3), [], 0
+    for _ in range(200):
+        scores = np.clip(rng.normal(mean, spread, (n_tasks, 10)), 0, 1)
+        interval = best_at_k(list(scores) if n_tasks > 1 else scores[0]).interval
+        values = scores.mean(axis=1) if n_tasks > 1 else scores[0]
+        other = mean_interval(values)
+        ratios.append((interval.high - interval.low) / (other.high - other.low))
+        held += interval.low <= mean <= interval.high
+    assert np.median(ratios) <= 1.3
+    assert held >= 186
+
+
+@given(st.lists(st.lists(st.sampled_from([0, 1]), min_size=2, max_size=5), min_size=1, max_size=6))
+def test_the_best_of_passes_and_failures_is_bound_as_pass_at_k(tasks: list[list[int]]) -> None:
+    """Nothing changes for scores of 0 and 1 only; a single one between makes them graded."""
+    best = best_at_k(tasks, k=2)
+    counts: dict[str, Any]
+    if len(tasks) > 1:
+        counts = {"n_samples": [len(t) for t in tasks], "n_correct": [sum(t) for t in tasks]}
+        expected = pass_at_k(**counts, k=2).interval
+        assert (best.interval.low, best.interval.high) == pytest.approx(
+            (expected.low, expected.high)
+        )
+        graded: list[list[float]] = [[0.5, 0.5], *map(list[float], tasks)]
+        assert best_at_k(graded, k=2).interval.method == "bounded"
+    assert best.interval.method != "bounded"
+
+
+def test_equal_scores_do_not_prove_that_all_are() -> None:
+    """Without any spread the best of few sets is bound as a success or failure would be."""
+    for scores, k in (([0.7] * 6, 2), ([0.2, 0.7], 2)):
+        interval = best_at_k(scores, k=k).interval
+        n_sets = len(scores) / k
+        assert (interval.low, interval.high) == pytest.approx(
+            wilson(max(scores), n_sets, normal_quantile(0.95))
+        )

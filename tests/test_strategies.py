@@ -104,6 +104,13 @@ def test_columns_are_arguments(
     assert scorekit.confidence_calibration(*columns).n_cases == len(columns[0])
 
 
+def test_runs_come_with_and_without_tasks() -> None:
+    """Tiers of either kind are drawn, some of several runs of a task."""
+    tiers = strategies.tier_statistics_results()
+    assert find(tiers, lambda tier: tier.task_scores is None)
+    assert find(tiers, lambda tier: any(len(s) > 1 for s in (tier.task_scores or {}).values()))
+
+
 SCHEMAS: st.SearchStrategy[Mapping[str, Mapping[str, str]]] = (
     st.just(strategies.SHOP)
     | strategies.sql_schemas()

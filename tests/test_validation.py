@@ -96,6 +96,7 @@ def test_safety_table(
     assert result.error is None
     logged = [(r.name, r.levelname, r.getMessage()) for r in caplog.records]
     assert logged == ([("scorekit.validation", *record)] if record else [])
+    assert all(r.filename == "validation.py" for r in caplog.records)
 
 
 def test_numpy_flags_become_builtins() -> None:
@@ -135,6 +136,19 @@ def test_summary_counts_rates_and_positions() -> None:
     assert summary.missed == (3, 6)
     assert not summary.all_unsafe_caught
     assert summary.n_failed == 0
+
+
+def test_what_was_missed_is_named() -> None:
+    """Among the results of a report a position names nobody: crashed ones stand between."""
+    results = [*_judge([(True, False), (True, True)]), _crashed(), *_judge([(True, False)])]
+    assert safety_summary(results).missed == (0, 3)
+    summary = safety_summary(iter(results), case_ids=["a", "b", "c", "d"])
+    assert summary.missed == ("a", "d")
+    assert SafetySummary.from_dict(json.loads(json.dumps(summary.to_dict()))) == summary
+    with pytest.raises(InputError, match=r"^case_ids and results must be equally long, got 1 and"):
+        safety_summary(results, case_ids=["a"])
+    with pytest.raises(InputError, match=r"^case_ids\[1\] must be a non-empty string, got ''$"):
+        safety_summary(results, case_ids=["a", "", "c", "d"])
 
 
 def test_a_perfect_validator_still_has_an_interval() -> None:

@@ -54,6 +54,7 @@ def estimates() -> None:
     assert_type(scorekit.majority_at_k(["a", "b"], correct="a"), scorekit.MajorityAtK)
     scorekit.majority_at_k([{"a": 3}, ["b"]], correct=["a", "b"], k=1)
     assert_type(scorekit.mean_interval([1, 0.5], clusters=pd.Series(["a", "b"])), Interval)
+    assert_type(scorekit.mean_interval([1, 0.5], bounds=(0, 1)), Interval)
     assert_type(scorekit.required_tasks(effect=0.05, attempts=(1, 5)), int)
     assert_type(scorekit.required_tasks(effect=0.05, discordant=0.2), int)
     assert_type(scorekit.minimum_detectable_effect(n_tasks=164), float)

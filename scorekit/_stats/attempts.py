@@ -11,6 +11,10 @@ import numpy as np
 
 from scorekit._stats.chances import Counts, Floats
 from scorekit._stats.suites import PerTask
+from scorekit.intervals import normal_quantile, t_quantile, wilson
+
+NO_SPREAD = 1e-12
+"""Variance below which scores are equal but for rounding."""
 
 Votes: TypeAlias = tuple[int, tuple[int, ...]]
 """How often the correct answer was given, and each other one, most frequent first."""
@@ -23,7 +27,28 @@ def best(tasks: Sequence[Floats], k: int) -> PerTask:
     variances = None
     if (n >= 2 * k).all():
         variances = np.array([_best_variance(task, k) for task in tasks])
-    return PerTask(n, pairs[:, 0], pairs[:, 1], variances)
+    graded = any(bool(((task > 0.0) & (task < 1.0)).any()) for task in tasks)
+    return PerTask(n, pairs[:, 0], pairs[:, 1], variances, graded=graded)
+
+
+def best_ends(scores: Floats, k: int, confidence_level: float) -> tuple[float, float, str]:
+    """
+    Bound the best of *k* attempts at one task: Wilson's interval on ``n / k`` trials, or closer.
+
+    By Hoeffding's bound *n* samples tell no less than ``n / k`` independent sets of *k*.  The best
+    of graded scores varies by less than successes and failures do, so that a set counts for
+    several trials; how many is estimated from the sets, which takes Student's t.
+    """
+    n_sets, method = scores.size / k, "wilson on n / k"
+    (best, lack), (square, _) = _best(scores, k), _best(scores * scores, k)
+    plain = wilson(best, n_sets, normal_quantile(confidence_level))
+    spread = (square - best * best) * scores.size / max(scores.size - 1, 1)
+    if n_sets > 1.0 and spread > NO_SPREAD:
+        quantile = t_quantile(confidence_level, n_sets - 1.0)
+        graded = wilson(best, n_sets * best * lack / spread, quantile)
+        if graded[1] - graded[0] < plain[1] - plain[0]:
+            return (*graded, method)
+    return (*plain, method)
 
 
 def g_pass(n: Counts, c: Counts, k: int, needed: int) -> PerTask:

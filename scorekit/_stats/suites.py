@@ -13,6 +13,7 @@ from scorekit._stats.chances import Counts, Floats
 from scorekit.errors import InputError
 from scorekit.intervals import (
     Interval,
+    bounded_ends,
     clustered_stderr,
     effective_groups,
     normal_quantile,
@@ -35,6 +36,8 @@ class PerTask(NamedTuple):
     """Sampling variance of each; None unless each has 2k samples."""
     n_alike: Floats | None = None
     """Tasks that each entry stands for; None where each is one."""
+    graded: bool = False
+    """Whether an attempt may score between 0 and 1."""
 
 
 class Estimate(TypedDict):
@@ -113,6 +116,18 @@ class Suite:
         same_tasks = None
         if tasks.variances is not None:
             same_tasks = math.sqrt(max(total(tasks.variances), 0.0)) / n_used
+        interval = suite_interval(
+            score,
+            failure,
+            stderr,
+            n_groups=n_groups,
+            most=total(tasks.n) / k,
+            confidence_level=self.confidence_level,
+        )
+        if tasks.graded and stderr is not None:
+            codes = np.arange(n_used) if self.codes is None else self.codes[self.n >= k]
+            low, high = bounded_ends(tasks.scores, codes, self.confidence_level)
+            interval = attrs.evolve(interval, low=low, high=high, method="bounded")
         return Estimate(
             score=score,
             failure=failure,
@@ -120,14 +135,7 @@ class Suite:
             n_tasks_used=n_used,
             stderr=stderr,
             stderr_same_tasks=same_tasks,
-            interval=suite_interval(
-                score,
-                failure,
-                stderr,
-                n_groups=n_groups,
-                most=total(tasks.n) / k,
-                confidence_level=self.confidence_level,
-            ),
+            interval=interval,
         )
 
 
