@@ -621,8 +621,8 @@ class CodeTally(PartTally[Samples]):
     A tally keeps the outcomes as columns, some 70 bytes a sample.  Workers can fill one each and
     send it back: a tally pickles.  Merged in the order of the pieces it gives the very report that
     `code_report` gives on all samples, also where the attempts at a case are in several pieces; in
-    another order cases, models and scores come in that order, and a suite's pass@k may differ in
-    the last digit.
+    another order cases, models and scores come in that order, and a suite's pass@k and intervals
+    may differ in the last digit.
 
     Examples:
         >>> first, second = CodeTally(), CodeTally()

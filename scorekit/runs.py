@@ -355,9 +355,13 @@ def tier_statistics(
 
     pass_interval = interval(passes, (0.0, 1.0))
     impl_interval = interval(impl_rates, (0.0, 1.0))
-    together = 1.0  # of a single task nothing is known
+    composite_interval = pass_interval  # of a single task nothing is known
     if codes.any():
-        together = _correlation(*(_deviations(column, codes) for column in (passes, impl_rates)))
+        composite_interval = _blend(
+            (describe(passes).mean, pass_interval, float(share)),
+            (describe(impl_rates).mean, impl_interval, float(1 - share)),
+            _correlation(*(_deviations(column, codes) for column in (passes, impl_rates))),
+        )
     mean_cost = interval(costs, None)
     by_task = {
         task: tuple(score for score, code in zip(scores, codes, strict=True) if code == i)
@@ -374,11 +378,7 @@ def tier_statistics(
         cost_usd_interval=attrs.evolve(mean_cost, low=max(mean_cost.low, 0.0)),
         duration_seconds=describe([run.duration_seconds for run in checked]),
         composite_score=composite,
-        composite_interval=_blend(
-            (describe(passes).mean, pass_interval, float(share)),
-            (describe(impl_rates).mean, impl_interval, float(1 - share)),
-            together,
-        ),
+        composite_interval=composite_interval,
         cost_of_pass=per_pass(costs, sum(passes)),
         cost_of_pass_interval=cost_interval(
             np.array(costs), np.array(passes), codes, confidence_level=confidence_level

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from functools import reduce
 from itertools import pairwise
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorekit import CodeSample, CodeTally, InputError, code_report
+from scorekit.records import FrozenMapping
 
 NAMES = st.sampled_from(["a", "b", "naïve | <b>*"])
 COUNTS = st.integers(0, 4)
@@ -61,14 +63,19 @@ def test_merged_parts_are_the_whole(samples: list[CodeSample], cuts: list[int]) 
 
 @given(st.lists(SAMPLES, min_size=1, max_size=12))
 def test_the_order_of_merging_changes_only_the_order(samples: list[CodeSample]) -> None:
-    """Exact sums are the same to the last bit; pass@k over a suite is to a rounding."""
+    """Exact sums are the same to the last bit; pass@k and intervals are to a rounding."""
     middle = len(samples) // 2
     first, second = tally_of(samples[:middle]), tally_of(samples[middle:])
     one, other = first.merge(second).result(), second.merge(first).result()
     by_model = {model.model: model for model in other.models}
     for model in one.models:
         twin = by_model[model.model]
-        assert attrs.evolve(model, pass_at_k=()) == attrs.evolve(twin, pass_at_k=())
+        plain: dict[str, Any] = {"pass_at_k": (), "intervals": FrozenMapping()}
+        assert attrs.evolve(model, **plain) == attrs.evolve(twin, **plain)
+        for name, interval in model.intervals.items():
+            low, high = twin.intervals[name].low, twin.intervals[name].high
+            noise = 1e-9 * (high if high < math.inf else 1.0)  # what differs may nearly cancel
+            assert (interval.low, interval.high) == pytest.approx((low, high), abs=noise)
         assert model.pass_at_k[0].score == pytest.approx(twin.pass_at_k[0].score, rel=1e-14)
 
 
