@@ -947,8 +947,9 @@ def _bca(costs: Floats, passes: Floats, confidence_level: float, seed: int) -> t
     costs = costs / scale
     ratio = costs.sum() / passes.sum()
     ratios = _resampled(costs, passes, seed)
-    ties = ratio * (1 - ROUNDING), ratio * (1 + ROUNDING)
-    below = float(np.searchsorted(ratios, ties).mean()) / RESAMPLES
+    lower = np.searchsorted(ratios, ratio * (1 - ROUNDING))
+    upper = np.searchsorted(ratios, ratio * (1 + ROUNDING), side="right")  # ties count half
+    below = float(lower + upper) / (2 * RESAMPLES)
     share = min(max(below, 0.5 / RESAMPLES), 1 - 0.5 / RESAMPLES)
     bias, acceleration = float(ndtri(share)), 0.0
     with np.errstate(all="ignore"):

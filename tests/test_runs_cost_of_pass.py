@@ -112,6 +112,7 @@ def test_bca_is_scipys(
     assert ends == pytest.approx((theirs.low, theirs.high), rel=1e-9)
 
 
+@example([(0, 0.0), (0, 0.5)], 0)
 @given(FEW, st.integers(0, 3))
 def test_bca_at_the_edges(runs: list[tuple[float, float]], seed: int) -> None:
     """Whatever the runs: an interval in order, its upper end infinite where a pass may be none."""
