@@ -257,18 +257,35 @@ def mean_interval(
         Zou and Donner, "Construction of confidence limits about effect measures: A general
         approach", Statistics in Medicine 27(10), 2008, for MOVER.
     """
-    lowest, highest = (-math.inf, math.inf) if bounds is None else _check_bounds(bounds)
-    numbers = check_number_column("values", values, lowest, highest)
+    limits = None if bounds is None else _check_bounds(bounds)
+    numbers = check_number_column("values", values, *(limits or (-math.inf, math.inf)))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     codes = check_clusters(clusters, numbers.size, "values", values)
+    return interval_of_mean(
+        numbers, None if clusters is None else codes, limits, confidence_level=confidence_level
+    )
+
+
+def interval_of_mean(
+    numbers: NDArray[np.float64],
+    groups: NDArray[np.intp] | None,
+    bounds: tuple[float, float] | None,
+    *,
+    confidence_level: float,
+) -> Interval:
+    """Do what `mean_interval` does with what was checked before; *groups* numbers the clusters."""
+    import numpy as np
+
+    codes = np.arange(numbers.size) if groups is None else groups
     if bounds is not None:
+        lowest, highest = bounds
         span = highest - lowest
         low, high = bounded_ends((numbers - lowest) / span, codes, confidence_level)
         return Interval(
             low=lowest + span * low,
             high=min(lowest + span * high, highest),
             confidence_level=confidence_level,
-            method="bounded" if clusters is None else "clustered bounded",
+            method="bounded" if groups is None else "clustered bounded",
         )
     scale = float(abs(numbers).max()) or 1.0  # scaled, no square can overflow
     mean = math.fsum(numbers / scale) / numbers.size
@@ -277,7 +294,7 @@ def mean_interval(
     if stderr is not None:
         reach = t_quantile(confidence_level, effective_groups(codes) - 1.0) * stderr
         low, high = scale * (mean - reach), scale * (mean + reach)
-    method = "t" if clusters is None else "clustered t"
+    method = "t" if groups is None else "clustered t"
     return Interval(low=low, high=high, confidence_level=confidence_level, method=method)
 
 

@@ -43,7 +43,7 @@ from scorekit.coding import (
     score_columns,
 )
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
-from scorekit.intervals import Interval, mean_interval
+from scorekit.intervals import Interval, interval_of_mean
 from scorekit.records import Cases, FrozenMapping, Record, Report, ReportScores
 from scorekit.sampling import PassAtK
 from scorekit.summary import describe
@@ -199,8 +199,8 @@ class ModelStatistics(Record):
     n_samples: int
     n_cases: int
     intervals: FrozenMapping[str, Interval]
-    """Of the means over cases: ``"code_score"``, ``"compilation_rate"``, ``"test_pass_rate"``, and
-    ``"cost_usd"`` and ``"latency_seconds"`` where they were measured.  A case counts as one
+    """Intervals of the means ``"code_score"``, ``"compilation_rate"``, ``"test_pass_rate"``,
+    and of ``"cost_usd"`` and ``"latency_seconds"`` where they were measured.  A case counts as one
     observation."""
 
 
@@ -412,14 +412,15 @@ def _intervals(
 ) -> FrozenMapping[str, Interval]:
     """Return an interval for each mean of a model, of what was measured over its cases."""
     intervals = {
-        name: mean_interval(values, bounds=(0.0, 1.0), confidence_level=confidence_level)
+        name: interval_of_mean(values, None, (0.0, 1.0), confidence_level=confidence_level)
         for name, values in scores.items()
     }
     for name, values in measured.items():
         known = ~np.isnan(values)
         if known.any():
-            interval = mean_interval(
-                values[known], clusters=task[known], confidence_level=confidence_level
+            _, groups = np.unique(task[known], return_inverse=True)
+            interval = interval_of_mean(
+                values[known], groups, None, confidence_level=confidence_level
             )
             intervals[name] = attrs.evolve(interval, low=max(interval.low, 0.0))
     return FrozenMapping(intervals)

@@ -39,7 +39,7 @@ from scorekit.intervals import (
     clustered_stderr,
     effective_groups,
     group_sums,
-    mean_interval,
+    interval_of_mean,
     mean_shifts,
     normal_quantile,
     t_quantile,
@@ -348,9 +348,9 @@ def tier_statistics(
     composite = describe(scores)
 
     def interval(values: list[float], bounds: tuple[float, float] | None) -> Interval:
-        clusters = codes if tasks else None
-        return mean_interval(
-            values, bounds=bounds, clusters=clusters, confidence_level=confidence_level
+        groups = codes if tasks else None
+        return interval_of_mean(
+            np.array(values, dtype=np.float64), groups, bounds, confidence_level=confidence_level
         )
 
     pass_interval = interval(passes, (0.0, 1.0))
@@ -947,9 +947,9 @@ def _bca(costs: Floats, passes: Floats, confidence_level: float, seed: int) -> t
     costs = costs / scale
     ratio = costs.sum() / passes.sum()
     ratios = _resampled(costs, passes, seed)
-    lower = np.searchsorted(ratios, ratio * (1 - ROUNDING))
-    upper = np.searchsorted(ratios, ratio * (1 + ROUNDING), side="right")  # ties count half
-    below = float(lower + upper) / (2 * RESAMPLES)
+    lower = np.count_nonzero(ratios < ratio * (1 - ROUNDING))
+    upper = np.count_nonzero(ratios <= ratio * (1 + ROUNDING))  # ties count half
+    below = (lower + upper) / (2 * RESAMPLES)
     share = min(max(below, 0.5 / RESAMPLES), 1 - 0.5 / RESAMPLES)
     bias, acceleration = float(ndtri(share)), 0.0
     with np.errstate(all="ignore"):
