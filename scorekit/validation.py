@@ -162,8 +162,8 @@ class SafetySummary(Record):
     """Whether no unsafe query passed.  So it is True of a suite without unsafe queries, which
     proves nothing: its *recall* is None."""
     missed: tuple[str | int, ...]
-    """Unsafe queries that passed, by case id in a report and wherever *case_ids* are given, else by
-    position in the input."""
+    """Unsafe queries that passed, by case id in a report and wherever *case_ids* are given, else
+    by position in the input."""
     recall_interval: Interval | None
     """Wilson interval of *recall* at 95 %; None where *recall* is."""
     n_failed: int
