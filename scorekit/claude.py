@@ -15,11 +15,12 @@ from typing import Any, Literal, Self
 
 import attrs
 
-from scorekit._claude.prompt import CHOICE_SCORES, PROMPT_HASH, price_of, template_variables
+from scorekit._claude.prompt import CHOICE_SCORES, PROMPT_HASH, template_variables
 from scorekit._claude.service import Service, Settings, check_key, closed
 from scorekit._core.checks import (
     check_choice,
     check_count,
+    check_flag,
     check_instance,
     check_number,
     check_text,
@@ -48,10 +49,11 @@ class ClaudeJudge:
         model: Name of the model.
         api_key: The key; None leaves finding one to the SDK (``ANTHROPIC_API_KEY``, profiles).
         base_url: Address of the service; None leaves it to the SDK (``ANTHROPIC_BASE_URL``).
-        timeout_seconds: Bound on one judgement, its retries included (``> 0``).  It begins when
-            the question is no longer waiting for one of the *max_concurrency* others.
-        max_concurrency: Questions under way at once (count, ``>= 1``).
-        max_retries: Further calls after one that failed in passing (count).
+        timeout_seconds: Bound on the requests of one judgement together (``> 0``).  Waiting for a
+            turn, a pause or a retry does not count.
+        max_concurrency: Requests under way at once (count, ``>= 1``).
+        max_retries: Further calls after one that failed in passing (count).  Refusals for load
+            (429, 529) do not count: the judge pauses as a whole and asks again.
         effort: How hard the model thinks, from ``"low"`` to ``"max"``; None, like the mode
             ``"tool"``, says nothing about it.
         max_tokens: Bound on the answer, thinking included (count, ``>= 1``).
@@ -59,7 +61,13 @@ class ClaudeJudge:
             a tool.
         max_calls: Budget of calls, retries included; None for no bound.
         max_cost_usd: Budget of money; a call that could exceed it is not made.
-        prices: Price by model, in place of the list prices that are known.
+        prices: Price by model, in place of those in `PRICES`.
+        requests_per_minute: Most requests in a minute, evenly spaced (``> 0``); None lets the
+            judge find the pace that the service takes.
+        max_wait_seconds: Longest time in which the service may take no requests (``>= 0``);
+            beyond it judgements fail with the kind ``"rate limit"``.
+        batch: Whether `score_sql_cases` asks through the Message Batches API, at half the price
+            and within a day.
 
     Raises:
         InputError: If an argument is outside its domain, or *max_cost_usd* is given and no price
@@ -94,6 +102,9 @@ class ClaudeJudge:
         max_calls: int | None = None,
         max_cost_usd: float | None = None,
         prices: Mapping[str, ModelPrice] | None = None,
+        requests_per_minute: float | None = None,
+        max_wait_seconds: float = 600.0,
+        batch: bool = False,
     ) -> None:
         check_choice("mode", mode, ("structured", "tool"))
         if effort is not None:
@@ -113,8 +124,15 @@ class ClaudeJudge:
                 None if max_cost_usd is None else check_number("max_cost_usd", max_cost_usd, 0.0)
             ),
             prices=_check_prices(prices),
+            requests_per_minute=(
+                None
+                if requests_per_minute is None
+                else check_number("requests_per_minute", requests_per_minute, 0.0, open_ends=True)
+            ),
+            max_wait_seconds=check_number("max_wait_seconds", max_wait_seconds, 0.0),
+            batch=check_flag("batch", batch),
         )
-        if settings.max_cost_usd is not None and price_of(model, 0, settings.prices) is None:
+        if settings.max_cost_usd is not None and settings.price is None:
             what = f"a ModelPrice for {model!r} where max_cost_usd is given"
             raise InputError(f"prices must hold {what}")
         for package in ("anthropic", "autoevals"):
@@ -139,6 +157,7 @@ class ClaudeJudge:
         Without *base_url* the address is the one of ``ANTHROPIC_BASE_URL``, or what the SDK finds
         beside credentials on disk; only to look for those is it loaded.  Once a question has been
         asked it stays the same.
+        In the mode ``"tool"`` AutoEvals' own words are part of it, for which AutoEvals is loaded.
         """
         address = self._service.address()
         if self._identity is None or self._identity[0] != address:
@@ -151,12 +170,19 @@ class ClaudeJudge:
                     "effort": settings.effort,
                     "mode": settings.mode,
                     "max_tokens": settings.max_tokens,
-                    "prompt": PROMPT_HASH,
+                    "prompt": PROMPT_HASH + self._added_words(),
                     "choices": CHOICE_SCORES,
                 }
             )
             self._identity = address, text
         return self._identity[1]
+
+    def _added_words(self) -> str:
+        if self._settings.mode == "structured":
+            return ""
+        from scorekit._claude.classifier import hash_of_words
+
+        return hash_of_words()
 
     @property
     def keeps_limit(self) -> bool:

@@ -28,7 +28,6 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.text import key_of
-from scorekit._judge.single_flight import SingleFlight
 from scorekit._judge.waiting import in_thread, keeps_limit, wait_for
 from scorekit.errors import JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
@@ -474,6 +473,8 @@ class CachedJudge:
         """Make what a fork leaves unusable: a lock may be held by a thread that is not there."""
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
+        from scorekit._judge.single_flight import SingleFlight
+
         self._flight = SingleFlight(self._recall)
         self._pid = os.getpid()  # last: who sees it goes on to use the others
 

@@ -31,7 +31,6 @@ from typing import (
 import attrs
 
 from scorekit._core.logs import log
-from scorekit._core.notebook import page
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
 K = TypeVar("K")
@@ -101,6 +100,8 @@ class Record:
 
     def _repr_html_(self) -> str:
         """Return an escaped table for a notebook; numbers are rounded for display."""
+        from scorekit._core.notebook import page
+
         return page(self)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Self
 
@@ -30,6 +31,7 @@ class AnthropicServer:
         self.hold: Callable[[int], bool] = lambda _: False
         """Tells of a request, by its number, whether its answer has to wait still."""
         self.requests: list[dict[str, Any]] = []
+        self.times: list[float] = []
         self.headers: list[dict[str, str]] = []
         self.n_open = 0
         self.n_under_way = self.most_under_way = 0
@@ -80,6 +82,7 @@ class AnthropicServer:
             name.lower(): value for name, _, value in (line.partition(": ") for line in lines)
         }
         request = json.loads(await reader.readexactly(int(headers["content-length"])))
+        self.times.append(time.monotonic())
         self.requests.append(request)
         self.headers.append(headers)
         fault = self.fault
@@ -126,7 +129,7 @@ class _Replies:
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in head.items()]
         self.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
-    def error(self, status: int, kind: str, message: str = "", **headers: str) -> None:
+    def send_error(self, status: int, kind: str, message: str = "", **headers: str) -> None:
         message = message or f"this is {kind}"
         error = {"type": "error", "error": {"type": kind, "message": message}}
         self.send(status, json.dumps(error).encode(), **headers)
@@ -163,6 +166,9 @@ class _Replies:
     def incorrect(self) -> None:
         self.verdict({"reasons": "Wrong table.", "choice": "incorrect"})
 
+    def choice(self, choice: str) -> None:
+        self.verdict({"reasons": "", "choice": choice})
+
     def after_thinking(self) -> None:
         thought = {"type": "thinking", "thinking": "equivalent?", "signature": "s"}
         text = json.dumps({"reasons": "Thought.", "choice": "partial"})
@@ -192,19 +198,32 @@ class _Replies:
         self.verdict({"reasons": "nul \0 half \ud800", "choice": " equivalent "})
 
     def rate_limit(self, seconds: str = "0.05") -> None:
-        self.error(429, "rate_limit_error", retry_after=seconds)
+        self.send_error(429, "rate_limit_error", retry_after=seconds)
 
     def rate_limit_mute(self) -> None:
-        self.error(429, "rate_limit_error")
+        self.send_error(429, "rate_limit_error")
 
     def overloaded(self) -> None:
-        self.error(529, "overloaded_error")
+        self.send_error(529, "overloaded_error")
+
+    def overloaded_with_200(self) -> None:
+        self.send_error(200, "overloaded_error")
+
+    def error_with_200(self) -> None:
+        self.send_error(200, "odd_error")
+
+    def untold_error(self) -> None:
+        self.send(200, b'{"type": "error", "error": null}')
+
+    async def late_error(self) -> None:
+        await asyncio.sleep(0.2)
+        self.send_error(500, "api_error")
 
     def busy(self) -> None:
-        self.error(503, "api_error", retry_after="900")
+        self.send_error(503, "api_error", retry_after="900")
 
     def api_error(self) -> None:
-        self.error(500, "api_error")
+        self.send_error(500, "api_error")
 
     def gateway(self) -> None:
         self.send(502, b"<html>bad gateway</html>", content_type="text/html")
@@ -235,6 +254,23 @@ class _Replies:
 
     def bomb(self) -> None:
         self.send(200, gzip.compress(b" " * 10_000_000), content_encoding="gzip")
+
+    async def endless(
+        self, status: int = 200, head: str = "", piece: bytes = b" " * 65536
+    ) -> None:
+        self.writer.write(
+            f"HTTP/1.1 {status} X\r\ncontent-length: 2000000000\r\n{head}\r\n".encode()
+        )
+        while True:  # until the other side hangs up
+            self.writer.write(piece)
+            await self.writer.drain()
+
+    async def endless_error(self) -> None:
+        await self.endless(500)
+
+    async def endless_bomb(self) -> None:
+        packed = gzip.compress(b" " * 10_000_000)
+        await self.endless(head="content-encoding: gzip\r\n", piece=packed)
 
     def html(self) -> None:
         self.send(200, b"<html>please log in</html>", content_type="text/html")
@@ -270,28 +306,28 @@ class _Replies:
         self.message([{"type": "text", "text": '{"reasons": "half a'}], "max_tokens")
 
     def authentication(self) -> None:
-        self.error(401, "authentication_error")
+        self.send_error(401, "authentication_error")
 
     def invalid_key(self, key: str) -> None:
-        self.error(401, "authentication_error", f"invalid key {key}")
+        self.send_error(401, "authentication_error", f"invalid key {key}")
 
     def busy_with(self, key: str) -> None:
-        self.error(500, "api_error", f"key {key} has to wait", retry_after="0.01")
+        self.send_error(500, "api_error", f"key {key} has to wait", retry_after="0.01")
 
     def reasons(self, text: str) -> None:
         self.verdict({"reasons": text, "choice": "partial"})
 
     def permission(self) -> None:
-        self.error(403, "permission_error")
+        self.send_error(403, "permission_error")
 
-    def invalid_request(self) -> None:
-        self.error(400, "invalid_request_error")
+    def invalid_request(self, words: str = "") -> None:
+        self.send_error(400, "invalid_request_error", words)
 
     def unknown_model(self) -> None:
-        self.error(404, "not_found_error")
+        self.send_error(404, "not_found_error")
 
     def payment(self) -> None:
-        self.error(402, "billing_error")
+        self.send_error(402, "billing_error")
 
     def teapot(self) -> None:
         self.send(418, b"")
