@@ -121,9 +121,10 @@ class Judge(Protocol):
 
 
 def check_judge(judge: object) -> Judge:
-    """Return *judge* if it is one; `isinstance` would take the protocol apart at each question."""
-    parts = ("identity", "judge", "ajudge")
-    if isinstance(judge, type) or not all(hasattr(judge, part) for part in parts):
+    """Return *judge* if it is one; `isinstance` would read the identity at each question."""
+    has_identity = hasattr(type(judge), "identity") or "identity" in getattr(judge, "__dict__", ())
+    has_rest = hasattr(judge, "judge") and hasattr(judge, "ajudge")
+    if isinstance(judge, type) or not (has_rest and (has_identity or hasattr(judge, "identity"))):
         refuse("judge", "a Judge (see judge_from_function)", judge, TypeError)
     return cast("Judge", judge)
 
@@ -214,13 +215,6 @@ def total_cost(costs: Iterable[object]) -> float | None:
     return math.fsum(known)
 
 
-def checked_judge(judge: object) -> Judge:
-    """Return *judge* if it is one that can be told from others."""
-    known = check_judge(judge)
-    check_text("identity of the judge", known.identity)
-    return known
-
-
 class VotingJudge:
     """
     Put each pair to a judge several times and let the majority decide.
@@ -259,7 +253,7 @@ class VotingJudge:
     """
 
     def __init__(self, judge: Judge, *, n_votes: int = 3, swap_order: bool = True) -> None:
-        self._judge = checked_judge(judge)
+        self._judge = check_judge(judge)
         self._n_votes = check_count("n_votes", n_votes, 1)
         if self._n_votes % 2 == 0:
             refuse("n_votes", "an odd integer >= 1", n_votes)
@@ -368,7 +362,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CacheStatistics", "CacheWarning", "CachedJudge", "VotingJudge"]
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """Version of the key and of what is stored; verdicts of another version are not read."""
 
 MAX_STEP_BACK_SECONDS: Final = 60.0
@@ -457,15 +451,17 @@ class CachedJudge:
         clock: Callable[[], float] = time.time,
         max_entries: int = 100_000,
     ) -> None:
-        self._judge = checked_judge(judge)
+        self._judge = check_judge(judge)
         self._directory = None if directory is None else _checked_directory(directory)
         self._ttl = check_number("ttl_seconds", ttl_seconds, 0.0, open_ends=True)
         check_callable("clock", clock)
         self._clock = clock
         self._max_entries = check_count("max_entries", max_entries, 1)
-        self._entries: OrderedDict[str, tuple[float, Verdict]] = OrderedDict()
+        self._identity: str | None = None
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._counts: Counter[str] = Counter()
         self._purged_at = -math.inf
+        self._is_warned = self._is_read_only = False
         self._renew()
         self._store = self._open()
 
@@ -496,7 +492,7 @@ class CachedJudge:
     @property
     def identity(self) -> str:
         """That of the judge, since remembering does not change verdicts."""
-        return self._judge.identity
+        return self._judge.identity if self._identity is None else self._identity
 
     @property
     def stats(self) -> CacheStatistics:
@@ -527,7 +523,7 @@ class CachedJudge:
             if known is not None:
                 return known
             self._count("misses")
-            return self._keep(key, self._judge.judge(request))
+            return self._keep(key, request, self._judge.judge(request))
 
         try:
             return self._shared(self._flight.do(key, ask))
@@ -548,8 +544,8 @@ class CachedJudge:
             self._count("misses")
             verdict = await self._judge.ajudge(request)
             if self._store is None:
-                return self._keep(key, verdict)
-            return await asyncio.to_thread(self._keep_from_thread, key, verdict)
+                return self._keep(key, request, verdict)
+            return await asyncio.to_thread(self._keep_from_thread, key, request, verdict)
 
         return self._shared(await self._flight.ado(key, ask))
 
@@ -578,9 +574,11 @@ class CachedJudge:
 
     def _key(self, request: JudgeRequest) -> str:
         """Return a digest of everything that can change the verdict."""
+        if self._identity is None:  # which may have to be looked for, and must not change
+            self._identity = check_text("identity of the judge", self._judge.identity)
         return key_of(
             SCHEMA,
-            self._judge.identity,
+            self._identity,
             request.generated,
             request.expected,
             request.question,
@@ -601,20 +599,20 @@ class CachedJudge:
             return None
         now = self._clock()
         with self._lock:
-            given_at, verdict = self._entries.get(key, (-math.inf, None))
-            if verdict is not None and self._is_fresh(given_at, now):
+            entry = self._entries.get(key)
+            if entry is not None and self._is_fresh(entry.given_at, now):
                 self._entries.move_to_end(key)
                 self._counts["hits"] += 1
-                return verdict
+                return entry.verdict
             self._entries.pop(key, None)
         return None
 
     def _is_fresh(self, given_at: float, now: float) -> bool:
         return -MAX_STEP_BACK_SECONDS <= now - given_at < self._ttl
 
-    def _remember(self, key: str, given_at: float, verdict: Verdict) -> None:
+    def _remember(self, key: str, entry: _Entry) -> None:
         with self._lock:
-            self._entries[key] = given_at, verdict
+            self._entries[key] = entry
             self._entries.move_to_end(key)
             if len(self._entries) > self._max_entries:
                 self._entries.popitem(last=False)
@@ -630,17 +628,17 @@ class CachedJudge:
             return attrs.evolve(verdict, cached=True)  # its cost is another result's
         return verdict
 
-    def _keep(self, key: str, answer: object) -> Verdict:
-        verdict, now = as_verdict(answer), self._clock()
-        hit = attrs.evolve(verdict, cached=True)
-        self._remember(key, now, hit)
-        self._write(key, now, hit)
+    def _keep(self, key: str, request: JudgeRequest, answer: object) -> Verdict:
+        verdict = as_verdict(answer)
+        entry = _Entry(self._clock(), attrs.evolve(verdict, cached=True), request)
+        self._remember(key, entry)
+        self._write(key, entry)
         return verdict
 
-    def _keep_from_thread(self, key: str, answer: object) -> Verdict:
+    def _keep_from_thread(self, key: str, request: JudgeRequest, answer: object) -> Verdict:
         """Do it where another program's lock on the disk keeps no event loop waiting."""
         try:
-            return self._keep(key, answer)
+            return self._keep(key, request, answer)
         finally:
             self._leave_disk()
 
@@ -658,16 +656,27 @@ class CachedJudge:
 
         try:
             store = TextStore(self._directory)
-            self._purge(store, self._clock())
         except OSError as error:
-            _warn(error)
+            self._warn(error)
             return None
+        if store.refusal is not None:
+            self._stop_writing(store.refusal)
+        else:
+            self._purge(store, self._clock())
         return store
 
     def _purge(self, store: TextStore, now: float) -> None:
         if not 0 <= now - self._purged_at < self._ttl / PURGES_PER_LIFETIME:
             self._purged_at = now
-            store.purge(now)
+            try:
+                store.purge(now)
+            except OSError as error:
+                self._stop_writing(error)
+
+    def _stop_writing(self, error: OSError) -> None:
+        """Go on reading what is stored."""
+        self._is_read_only = True
+        self._warn(error)
 
     def _give_up(self, store: TextStore, error: OSError) -> None:
         with self._lock:
@@ -675,9 +684,27 @@ class CachedJudge:
                 return  # closed, or given up by another thread
             self._store = None
         store.close()
-        _warn(error)
+        self._warn(error)
+
+    def _warn(self, error: OSError) -> None:
+        with self._lock:
+            was_warned, self._is_warned = self._is_warned, True
+        if not was_warned:
+            message = f"verdicts are kept in memory, not on disk: {error}"
+            _log.info(message)
+            warnings.warn(message, CacheWarning, stacklevel=5)
 
     def _read(self, key: str) -> Verdict | None:
+        entry = self._stored(key)
+        if entry is None:
+            return None
+        self._remember(key, entry)
+        with self._lock:
+            self._counts["hits"] += 1
+            self._counts["disk_hits"] += 1
+        return entry.verdict
+
+    def _stored(self, key: str) -> _Entry | None:
         store = self._store
         if store is None:
             return None
@@ -686,23 +713,19 @@ class CachedJudge:
         except OSError as error:
             self._give_up(store, error)
             return None
-        found = None if text is None else _decoded(key, text)
-        if found is None or not self._is_fresh(found[0], self._clock()):
-            return None
-        self._remember(key, *found)
-        with self._lock:
-            self._counts["hits"] += 1
-            self._counts["disk_hits"] += 1
-        return found[1]
+        entry = None if text is None else _Entry.decoded(key, text)
+        return (
+            entry if entry is not None and self._is_fresh(entry.given_at, self._clock()) else None
+        )
 
-    def _write(self, key: str, now: float, verdict: Verdict) -> None:
+    def _write(self, key: str, entry: _Entry) -> None:
         store = self._store
-        if store is None:
+        if store is None or self._is_read_only:
             return
         from scorekit._judge.store import MAX_TEXT
 
         try:
-            text = json.dumps({"v": SCHEMA, "k": key, "t": now, "r": verdict.to_dict()})
+            text = entry.encoded(key)
         except (TypeError, ValueError, RecursionError) as error:
             _log.warning("a verdict stays in memory, it is no JSON: %s", error)
             return
@@ -710,27 +733,36 @@ class CachedJudge:
             _log.warning("a verdict stays in memory, it has %d characters", len(text))
             return
         try:
-            store.put(key, text, expires_at=now + self._ttl)
-            self._purge(store, now)
+            store.put(key, text, expires_at=entry.given_at + self._ttl)
         except OSError as error:
-            self._give_up(store, error)
+            self._stop_writing(error)
+        else:
+            self._purge(store, entry.given_at)
 
 
-def _warn(error: OSError) -> None:
-    message = f"verdicts are kept in memory, not on disk: {error}"
-    _log.info(message)
-    warnings.warn(message, CacheWarning, stacklevel=4)
+@attrs.frozen
+class _Entry:
+    """A verdict that is kept: when it was given, and on what."""
 
+    given_at: float
+    verdict: Verdict
+    request: JudgeRequest
 
-def _decoded(key: str, text: str) -> tuple[float, Verdict] | None:
-    """Return when a stored verdict was given, and the verdict; None unless all of it is right."""
-    try:
-        row = json.loads(text)
-        if row["v"] != SCHEMA or row["k"] != key or type(row["t"]) not in {int, float}:
+    def encoded(self, key: str) -> str:
+        parts = {"q": self.request.to_dict(), "r": self.verdict.to_dict()}
+        return json.dumps({"v": SCHEMA, "k": key, "t": self.given_at, **parts})
+
+    @classmethod
+    def decoded(cls, key: str, text: str) -> _Entry | None:
+        """Return what is stored; None unless all of it is right."""
+        try:
+            row = json.loads(text)
+            if row["v"] != SCHEMA or row["k"] != key or type(row["t"]) not in {int, float}:
+                return None
+            verdict = Verdict.from_dict(row["r"])
+            return cls(float(row["t"]), verdict, JudgeRequest.from_dict(row["q"]))
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
-        return float(row["t"]), Verdict.from_dict(row["r"])
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        return None
 
 
 def _checked_directory(directory: object) -> Path:
