@@ -6,9 +6,8 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, TypeVar
@@ -31,7 +30,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import as_builtins, check_same_order
 from scorekit._core.logs import about_case, in_report
-from scorekit._judge.waiting import blocking, check_timeout, in_thread
+from scorekit._judge.waiting import check_timeout, in_thread, run_to_end
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.schema import schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
@@ -444,31 +443,6 @@ def case_score(
         confidence=case.confidence,
         **results,
     )
-
-
-def run_to_end(start: Callable[[], Coroutine[Any, Any, R]]) -> R:
-    """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(start())
-    inner = asyncio.new_event_loop()
-
-    def run() -> R:
-        with asyncio.Runner(loop_factory=lambda: inner) as runner:
-            return runner.run(start())
-
-    def stop() -> None:
-        for task in asyncio.all_tasks(inner):
-            task.cancel()
-
-    try:
-        result: R = in_thread(blocking(run)).result()
-    except BaseException:  # an interrupt from the keyboard, say: nobody waits any more
-        with suppress(RuntimeError):  # it has ended by itself
-            inner.call_soon_threadsafe(stop)
-        raise
-    return result
 
 
 _ONE_FOR_ALL = ("dialect", "schema")

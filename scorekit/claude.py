@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import attrs
 
@@ -23,13 +24,20 @@ from scorekit._core.checks import (
     check_flag,
     check_instance,
     check_number,
+    check_records,
     check_text,
 )
-from scorekit._judge.waiting import caller, check_timeout
-from scorekit.errors import InputError, MissingExtraError, refuse
-from scorekit.judges import JudgeRequest, Verdict
+from scorekit._judge.waiting import caller, check_timeout, run_to_end
+from scorekit.errors import InputError, JudgeError, MissingExtraError, refuse
+from scorekit.judges import JudgeRequest, Verdict, ask_each
 from scorekit.prices import ModelPrice
 from scorekit.records import FrozenMapping, is_mapping
+
+if TYPE_CHECKING:
+    from scorekit._judge.journal import Journal
+
+CANCEL_SECONDS = 6.0
+"""How long an interrupt waits until the service has been told."""
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
@@ -144,6 +152,7 @@ class ClaudeJudge:
     def _begin(self) -> None:
         self._service = Service(self._settings)
         self._identity: tuple[str | None, str] | None = None
+        self._journal: Journal | None = None
         # A judge that is dropped without being closed must not leave its thread behind.
         self._finalizer = weakref.finalize(self, self._service.stop)
         self._finalizer.atexit = False
@@ -227,6 +236,79 @@ class ClaudeJudge:
             if task is not None and task.cancelling():
                 raise
             raise closed() from None
+
+    @property
+    def asks_together(self) -> bool:
+        """Whether `score_sql_cases` gives it all undecided pairs at once."""
+        return self._settings.batch
+
+    def judge_many(
+        self,
+        requests: Iterable[JudgeRequest],
+        *,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> list[Verdict | Exception]:
+        """
+        Return a verdict, or why there is none, for each request, in order.
+
+        With ``batch=True`` they are asked through the Message Batches API, else side by side.  An
+        interrupt cancels the batches; the next call collects what they had answered.
+
+        Args:
+            requests: The pairs.
+            progress: Called with the number of requests done and of all, from time to time.
+
+        Returns:
+            A `Verdict` or an exception each.
+
+        Raises:
+            TypeError: If an item is not a `JudgeRequest`.
+        """
+        return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
+
+    async def ajudge_many(
+        self,
+        requests: Iterable[JudgeRequest],
+        *,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> list[Verdict | Exception]:
+        """Do what `judge_many` does without blocking the event loop."""
+        items = check_records("requests", requests, JudgeRequest, empty=True)
+        if not items:
+            return []
+        if not self._settings.batch:
+            return await ask_each(self, items, progress)
+        from scorekit._judge.journal import Journal, journal
+
+        loop = asyncio.get_running_loop()
+        if self._journal is None:
+            self._journal = Journal()  # of orders that were interrupted
+        notes = journal.get() or self._journal
+
+        def tell(n_done: int, n: int) -> None:
+            if progress is not None:
+                loop.call_soon_threadsafe(progress, n_done, n)
+
+        async def work() -> list[Verdict | Exception]:
+            from scorekit._claude.batch import Batches
+
+            try:
+                batches = Batches(self._service, self.identity, notes, tell)
+                return await batches.judge(items)
+            except JudgeError as error:
+                return [error] * len(items)
+            finally:
+                ended.set()
+
+        ended = threading.Event()
+        try:
+            answers = await asyncio.wrap_future(self._service.start(work))
+        except asyncio.CancelledError:
+            await asyncio.to_thread(ended.wait, CANCEL_SECONDS)  # the service is being told
+            raise
+        if notes is self._journal:
+            notes.settle()
+        return answers
 
     def _submit(self, request: object) -> Future[Verdict]:
         request = check_instance("request", request, JudgeRequest)

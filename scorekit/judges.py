@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import os
+import random
 import threading
 import time
 import warnings
@@ -28,9 +29,13 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import in_thread, keeps_limit, wait_for
-from scorekit.errors import JudgeError, refuse, shown
+from scorekit._judge.waiting import in_thread, keeps_limit, run_to_end, wait_for
+from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
+
+if TYPE_CHECKING:
+    from scorekit._judge.store import TextStore
+    from scorekit.agreement import JudgeAgreement
 
 METRIC = "query_correctness"
 TIMEOUT_MESSAGE = "LLM judge timeout"
@@ -215,6 +220,64 @@ def total_cost(costs: Iterable[object]) -> float | None:
     return math.fsum(known)
 
 
+Answers = list[Verdict | Exception]
+"""For each request a verdict, or why there is none."""
+
+Tell = Callable[[int, int], object]
+"""Hears how many requests are done, and of how many."""
+
+AT_ONCE = 50
+"""Requests under way where each is asked by itself."""
+
+
+def asks_together(judge: object) -> bool:
+    """Return whether *judge* wants many requests at once: it has `judge_many` and uses it."""
+    has_many = callable(getattr(judge, "judge_many", None))
+    return has_many and getattr(judge, "asks_together", True) is True
+
+
+async def ask_each(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | None) -> Answers:
+    """Ask about each request by itself, several at a time."""
+    places = asyncio.Semaphore(AT_ONCE)
+    n_done = 0
+
+    async def ask(request: JudgeRequest) -> Verdict | Exception:
+        nonlocal n_done
+        async with places:
+            try:
+                answer: Verdict | Exception = as_verdict(await judge.ajudge(request))
+            except Exception as error:  # noqa: BLE001 - whatever a judge raises
+                answer = error
+        n_done += 1
+        if tell is not None:
+            tell(n_done, len(requests))
+        return answer
+
+    return list(await asyncio.gather(*map(ask, requests)))
+
+
+async def ask_many(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | None) -> Answers:
+    """Ask about all requests, at once if *judge* wants them so."""
+    if not asks_together(judge):
+        return await ask_each(judge, requests, tell)
+    ours: Any = judge
+    if hasattr(judge, "ajudge_many"):
+        answers = await ours.ajudge_many(requests, progress=tell)
+    else:
+        answers = await asyncio.wrap_future(in_thread(lambda: list(ours.judge_many(requests))))
+    if len(answers) != len(requests):
+        told = f"judge_many must return {len(requests)} answers, got {len(answers)}"
+        return [JudgeError("invalid_response", told)] * len(requests)
+    return [_answer(answer) for answer in answers]
+
+
+def _answer(answer: object) -> Verdict | Exception:
+    try:
+        return answer if isinstance(answer, Exception) else as_verdict(answer)
+    except JudgeError as error:
+        return error
+
+
 class VotingJudge:
     """
     Put each pair to a judge several times and let the majority decide.
@@ -292,6 +355,31 @@ class VotingJudge:
         # The others are paid for when one fails: they are waited for, a cache may keep them.
         return _elected(await asyncio.gather(*asks, return_exceptions=True))
 
+    @property
+    def asks_together(self) -> bool:
+        """Whether the judge wants many requests at once."""
+        return asks_together(self._judge)
+
+    def judge_many(
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+    ) -> Answers:
+        """Return the majority verdict, or why there is none, for each request."""
+        return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
+
+    async def ajudge_many(
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+    ) -> Answers:
+        """Do the same without blocking the event loop."""
+        ballots = [ballot for request in requests for ballot in self._ballots(request)]
+        n = self._n_votes
+
+        def tell(n_done: int, n_all: int) -> None:
+            if progress is not None:
+                progress(n_done // n, n_all // n)
+
+        votes = await ask_many(self._judge, ballots, tell)
+        return [_election(votes[i : i + n]) for i in range(0, len(votes), n)]
+
     async def _avote(self, ballot: JudgeRequest) -> Verdict:
         return as_verdict(await self._judge.ajudge(ballot))
 
@@ -317,6 +405,13 @@ class VotingJudge:
                     ballot, generated=request.expected, expected=request.generated
                 )
             yield ballot
+
+
+def _election(votes: Sequence[Verdict | Exception]) -> Verdict | Exception:
+    try:
+        return _elected(votes)
+    except Exception as error:  # noqa: BLE001 - that of a vote
+        return error
 
 
 def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
@@ -356,11 +451,6 @@ def _winner(scores: Sequence[float]) -> float:
         return sorted(scores)[len(scores) // 2]
     return score
 
-
-if TYPE_CHECKING:
-    from scorekit._judge.store import TextStore
-
-__all__ = ["CacheStatistics", "CacheWarning", "CachedJudge", "VotingJudge"]
 
 SCHEMA: Final = 2
 """Version of the key and of what is stored; verdicts of another version are not read."""
@@ -548,6 +638,132 @@ class CachedJudge:
             return await asyncio.to_thread(self._keep_from_thread, key, request, verdict)
 
         return self._shared(await self._flight.ado(key, ask))
+
+    @property
+    def asks_together(self) -> bool:
+        """Whether the judge wants many requests at once."""
+        return asks_together(self._judge)
+
+    def judge_many(
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+    ) -> Answers:
+        """
+        Return a verdict, or why there is none, for each request; ask about what is not known.
+
+        Where there is a directory, it holds what has been ordered and not yet collected.
+        """
+        return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
+
+    async def ajudge_many(
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+    ) -> Answers:
+        """Do the same without blocking the event loop."""
+        from scorekit._judge.journal import Journal, journal
+
+        items = list(requests)
+        keys = [self._key(request) for request in items]
+        answers: dict[str, Verdict | Exception] = {}
+        unknown: dict[str, JudgeRequest] = {}
+        for key, request in zip(keys, items, strict=True):
+            known = None if key in unknown else self._look(key)
+            if known is not None:
+                answers[key] = known
+            elif key not in answers:
+                unknown[key] = request
+        if unknown:
+            notes = None if self._store is None or self._is_read_only else Journal(self._store)
+            token = journal.set(notes or journal.get())
+            try:
+                found = await ask_many(self._judge, list(unknown.values()), progress)
+            finally:
+                journal.reset(token)
+            new = dict(zip(unknown, found, strict=True))
+            with self._lock:
+                self._counts["misses"] += len(new)
+            await asyncio.to_thread(self._keep_many, unknown, new)
+            if notes is not None:
+                await asyncio.to_thread(notes.settle)
+            answers |= new
+        return [self._in_turn(key, answers, unknown) for key in keys]
+
+    def _in_turn(
+        self, key: str, answers: dict[str, Verdict | Exception], unknown: dict[str, JudgeRequest]
+    ) -> Verdict | Exception:
+        """Return the answer under *key*; of two that are alike the second cost nothing."""
+        answer = answers[key]
+        if unknown.pop(key, None) is None and isinstance(answer, Verdict) and not answer.cached:
+            self._count("shared")
+            return attrs.evolve(answer, cached=True)
+        return answer
+
+    def _keep_many(
+        self, requests: dict[str, JudgeRequest], answers: dict[str, Verdict | Exception]
+    ) -> None:
+        for key, answer in answers.items():
+            if isinstance(answer, Verdict):
+                self._keep(key, requests[key], answer)
+        self._leave_disk()
+
+    def recheck(self, n: int, *, seed: int = 0) -> JudgeAgreement:
+        """
+        Ask again about a random sample of what is stored, and compare then with now.
+
+        The store stays as it is.  A judge whose model has changed under its name shows here.
+
+        Args:
+            n: Verdicts to ask about again (count, ``>= 1``); fewer where fewer are stored.
+            seed: Of the sample (at most 2**32 - 1).
+
+        Returns:
+            A `JudgeAgreement`: what the judge says now as the judge, what it said then as the
+            human.  Requests that fail now are left out, and logged.
+
+        Raises:
+            InputError: If *n* is below 1, *seed* out of range, or no verdict of this judge is
+                stored.
+            JudgeError: If every request failed, or whatever else the judge raised.
+            MissingExtraError: If numpy is not installed.
+            TypeError: If *n* or *seed* is not an integer.
+        """
+        from scorekit.agreement import judge_agreement
+
+        sample = self._sample(check_count("n", n, 1), check_count("seed", seed, 0, 2**32 - 1))
+        if not sample:
+            raise InputError("there must be stored verdicts to ask about again, got none")
+        requests = [entry.request for entry in sample]
+        now = run_to_end(lambda: ask_many(self._judge, requests, None))
+        pairs = [
+            (a, b.verdict) for a, b in zip(now, sample, strict=True) if isinstance(a, Verdict)
+        ]
+        failures = [answer for answer in now if isinstance(answer, Exception)]
+        if not pairs:
+            raise failures[0]
+        if failures:
+            _log.warning("%d of %d requests failed: %s", len(failures), len(now), failures[0])
+        return judge_agreement([a.score for a, _ in pairs], [b.score for _, b in pairs])
+
+    def _sample(self, n: int, seed: int) -> list[_Entry]:
+        """Return entries of this judge, in memory or on disk, that are still used."""
+        with self._lock:
+            entries = dict(self._entries)
+        keys = set(entries)
+        if self._store is not None:
+            try:
+                keys.update(self._store.all_keys())
+            except OSError as error:
+                self._give_up(self._store, error)
+        order = sorted(keys)
+        random.Random(seed).shuffle(order)  # noqa: S311 - a sample, no secret
+        sample: list[_Entry] = []
+        for key in order:
+            entry = entries.get(key) or self._stored(key)
+            is_fresh = entry is not None and self._is_fresh(entry.given_at, self._clock())
+            if entry is not None and is_fresh and self._key(entry.request) == key:
+                sample.append(entry)
+            if len(sample) == n:
+                break
+        self._leave_disk()
+        return sample
 
     def peek(self, request: JudgeRequest, /) -> Verdict | None:
         """Return the verdict if it is known; asks nobody, waits for nobody, never raises."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import math
 import os
@@ -10,11 +11,11 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future
 from contextvars import ContextVar
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 
@@ -36,6 +37,8 @@ from scorekit.prices import PRICES, ModelPrice, token_cost
 
 if TYPE_CHECKING:
     import anthropic
+
+T = TypeVar("T")
 
 CLOSE_SECONDS = 5.0
 """How long closing waits for the thread."""
@@ -81,7 +84,7 @@ class Settings:
         return self.prices.get(self.model, PRICES.get(self.model))
 
 
-class _Passing(Exception):  # noqa: N818 - never leaves this module
+class Passing(Exception):  # noqa: N818 - never leaves this package
     """A failure that may be over when asked again."""
 
     def __init__(
@@ -94,7 +97,7 @@ class _Passing(Exception):  # noqa: N818 - never leaves this module
         """Seconds that the service asks to wait."""
 
 
-class Refusal(_Passing):
+class Refusal(Passing):
     """What the service answered in place of a message."""
 
     def __init__(
@@ -184,13 +187,16 @@ class Service:
         self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
     ) -> Future[Verdict]:
         """Start asking, from any thread."""
+        return self.start(lambda: self._ask(request, variables, who))
+
+    def start(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Start *work* in the event loop, from any thread."""
         with self._lock:
             if self._closed:
                 raise closed()
             if self._loop is None:
                 self._loop, self._thread = self._started()
-            asking = self._ask(request, variables, who)
-            return asyncio.run_coroutine_threadsafe(asking, self._loop)
+            return asyncio.run_coroutine_threadsafe(work(), self._loop)
 
     def _started(self) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
         loop = asyncio.new_event_loop()
@@ -286,37 +292,44 @@ class Service:
         Raises:
             Refusal: If it is an error.
             JudgeError: If it is no JSON, or no call can be made.
-            _Passing: If there is none.
+            Passing: If there is none.
         """
-        import anthropic
-
-        from scorekit._claude.connection import TooLongError
-
-        try:
+        with self.translated():
             # The SDK's own reading takes any text for a message, so the body is read here.
             response = (await call).http_response
-            body = json.loads(self._hide(response.text, response.request.headers))
-        except anthropic.APIStatusError as error:
-            text = error.api_message or error.message
-            raise self._refusal(error.response, error.status_code, error.type, text) from error
-        except anthropic.APIConnectionError as error:
-            cause = self._hide(repr(error.__cause__ or error), error.request.headers)
-            failure = JudgeError("connection", one_line(f"connection failed: {cause}"))
-            raise _Passing(failure, error) from error
-        except TooLongError as error:
-            raise JudgeError("invalid_response", str(error)) from error
-        except anthropic.AnthropicError as error:  # credentials that cannot be read
-            raise self._unusable(f"the client cannot be used: {error}") from error
-        except (ValueError, RecursionError) as error:
-            message = f"the service did not answer with JSON: {one_line(str(error))}"
-            raise JudgeError("invalid_response", message) from error
+            try:
+                body = json.loads(self.hide(response.text, response.request.headers))
+            except (ValueError, RecursionError) as error:
+                message = f"the service did not answer with JSON: {one_line(str(error))}"
+                raise JudgeError("invalid_response", message) from error
         found = error_in(body)
         if found is not None:
             raise self._refusal(response, *found)
         return body
 
+    @contextlib.contextmanager
+    def translated(self) -> Generator[None]:
+        """Raise in our words what the SDK raises."""
+        import anthropic
+
+        from scorekit._claude.connection import TooLongError
+
+        try:
+            yield
+        except anthropic.APIStatusError as error:
+            text = error.api_message or error.message
+            raise self._refusal(error.response, error.status_code, error.type, text) from error
+        except anthropic.APIConnectionError as error:
+            cause = self.hide(repr(error.__cause__ or error), error.request.headers)
+            failure = JudgeError("connection", one_line(f"connection failed: {cause}"))
+            raise Passing(failure, error) from error
+        except TooLongError as error:
+            raise JudgeError("invalid_response", str(error)) from error
+        except anthropic.AnthropicError as error:  # credentials that cannot be read
+            raise self._unusable(f"the client cannot be used: {error}") from error
+
     def _refusal(self, response: Any, status: int, type_: object, text: str) -> Refusal:
-        words = self._hide(text, response.request.headers)
+        words = self.hide(text, response.request.headers)
         failure = JudgeError(error_kind(status, type_), one_line(f"HTTP {status}: {words}"))
         return Refusal(failure, sys.exception(), asked_to_wait(response.headers), status)
 
@@ -331,7 +344,7 @@ class Service:
         self.breaker.note_refusal(refusal.failure, refusal.status)
         return refusal.failure
 
-    def _hide(self, text: str, headers: Mapping[str, str]) -> str:
+    def hide(self, text: str, headers: Mapping[str, str]) -> str:
         """Return *text* without the secrets sent in *headers*: a gateway may echo them."""
         for name in ("authorization", "x-api-key"):
             pieces = re.split(r"[^!-~]+", headers.get(name, ""))
@@ -389,7 +402,7 @@ class _Question:
                     self.answer = await self._call(request, sent_at)
             except _Busy:
                 pass
-            except _Passing as passing:
+            except Passing as passing:
                 wait = max(backoff(n_failed), passing.wait or 0.0)
                 settings = self._service.settings
                 if n_failed == settings.max_retries or wait > settings.max_wait_seconds:

@@ -186,7 +186,7 @@ class TextStore:
         while self._cache.expire(_BEYOND + now):
             pass  # one pass leaves some of the rows that expire at the same moment
 
-    def keys(self) -> list[str]:
+    def all_keys(self) -> list[str]:
         """Return all keys."""
         return _guarded(lambda: [key for key in self._cache.iterkeys() if isinstance(key, str)])
 
@@ -197,7 +197,8 @@ class TextStore:
     @contextlib.contextmanager
     def alone(self) -> Generator[None]:
         """Keep other processes from writing meanwhile."""
-        with self._cache.transact():
+        with contextlib.ExitStack() as stack:
+            _guarded(lambda: stack.enter_context(self._cache.transact()))
             yield
 
     def close(self) -> None:
