@@ -245,7 +245,11 @@ class Batches:
             ids = ids[ids.index(query["after_id"]) + 1 :]
         limit = min(int(query["limit"]), 2)  # so that there are pages
         data = [self._body(id_) for id_ in ids[:limit]]
-        page = {"data": data, "has_more": len(ids) > limit, "last_id": (ids[:limit] or [None])[-1]}
+        page = {
+            "data": data,
+            "has_more": len(ids) > limit,
+            "last_id": ids[:limit][-1] if ids else None,
+        }
         reply.send(200, json.dumps(page).encode())
 
     def _results(self, reply: _Replies, id_: str, _: bytes, __: dict[str, str]) -> None:

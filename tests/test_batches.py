@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from anthropic_server import AnthropicServer
 
-import scorekit
 from scorekit import (
     CachedJudge,
     ClaudeJudge,
@@ -371,7 +370,7 @@ def test_several_accepted_queries_the_best_counts() -> None:
     assert report.n_failed == 1
 
 
-def _die(*_: object) -> None:
+def _die(*_: object) -> object:
     os._exit(9)
 
 
@@ -473,9 +472,12 @@ def test_two_processes_that_resume_pay_once(
 def test_two_threads_that_ask_alike_pay_once(server: AnthropicServer, tmp_path: Path) -> None:
     """The notes of a process are its own as well."""
     server.batches.n_polls = 5
-    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
-        with ThreadPoolExecutor(4) as pool:
-            found = list(pool.map(lambda _: scores(cached.judge_many(requests(7))), range(4)))
+    with (
+        judge_for(server) as judge,
+        CachedJudge(judge, directory=tmp_path / "c") as cached,
+        ThreadPoolExecutor(4) as pool,
+    ):
+        found = list(pool.map(lambda _: scores(cached.judge_many(requests(7))), range(4)))
     assert found == [[0.5] * 7] * 4
     assert set(server.batches.paid.values()) == {1}
 
@@ -520,7 +522,7 @@ def test_a_run_that_reaches_its_deadline_cancels_the_batch(server: AnthropicServ
     assert set(server.batches.paid.values()) == {1}
 
 
-def test_a_disk_that_cannot_be_written_still_asks(server: AnthropicServer, tmp_path: Path) -> None:
+def test_notes_outlive_a_disk_that_fails(tmp_path: Path) -> None:
     """The notes are in memory then."""
     plain = judge_from_function(lambda _: 1.0, identity="x")
     with CachedJudge(plain, directory=tmp_path / "c"):
