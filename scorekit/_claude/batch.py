@@ -163,8 +163,8 @@ class Batches:
         """Return the last batch that the service has: those made from here on come after it."""
         batches: Any = self._client.messages.batches.with_raw_response
         page = await self._called(lambda: batches.list(limit=1))
-        data = page.get("data")
-        return _text(data[0], "id") if isinstance(data, list) and data else None
+        data: Any = page.get("data")
+        return _text(data[0], "id") if data else None
 
     def _orders(self, newest: str | None) -> dict[str, dict[str, Any]]:
         """Note what is to be asked, by batch, but for what another process has just noted."""

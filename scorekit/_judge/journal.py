@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Generator, Iterable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
     from scorekit._judge.store import TextStore
@@ -40,13 +40,12 @@ class Journal:
             with contextlib.suppress(OSError):
                 for name in self._names(self._store):
                     note = _decoded(self._store.get(PREFIX + name))
-                    if isinstance(note, dict) and isinstance(note.get("ids"), list):
+                    if note is not None:
                         found[name] = note
         return {name: note for name, note in found.items() if name not in self._finished}
 
     def _names(self, store: TextStore) -> list[str]:
-        names = _decoded(store.get(NAMES))
-        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+        return list(_decoded(store.get(NAMES)) or {})
 
     def write(self, name: str, note: dict[str, Any]) -> None:
         """Keep a note, in place of one of the same name."""
@@ -55,7 +54,7 @@ class Journal:
                 self._put(self._store, PREFIX + name, note)
                 names = self._names(self._store)
                 if name not in names:
-                    self._put(self._store, NAMES, [*names, name])
+                    self._put(self._store, NAMES, dict.fromkeys([*names, name]))
                 return
         self._memory[name] = note
 
@@ -70,7 +69,7 @@ class Journal:
                 with contextlib.suppress(OSError), self._store.alone():
                     self._store.remove(PREFIX + name)
                     names = [other for other in self._names(self._store) if other != name]
-                    self._put(self._store, NAMES, names)
+                    self._put(self._store, NAMES, dict.fromkeys(names))
 
     def finish(self, name: str) -> None:
         """Remember that the answers have been taken."""
@@ -96,11 +95,13 @@ class Journal:
             self._store.close()
 
 
-def _decoded(text: str | None) -> Any:
+def _decoded(text: str | None) -> dict[str, Any] | None:
+    """Return what a row holds if it is one of ours: nobody else may write there."""
     try:
-        return json.loads(text or "null")
+        found = json.loads(text or "null")
     except (ValueError, RecursionError):
         return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
 journal: ContextVar[Journal | None] = ContextVar("journal", default=None)
