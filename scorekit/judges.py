@@ -668,7 +668,7 @@ class CachedJudge:
             known = None if key in unknown else self._look(key)
             if known is not None:
                 answers[key] = known
-            elif key not in answers:
+            else:
                 unknown[key] = request
         if unknown:
             notes = None if self._store is None or self._is_read_only else Journal(self._store)

@@ -281,6 +281,123 @@ def test_a_batch_that_the_service_does_not_know_is_asked_anew(
         assert notes.notes() == {}
 
 
+DEAD = 2**22 + 5  # beyond the highest number of a process
+
+
+def noted(directory: Path, judge: ClaudeJudge, n: int, **fields: Any) -> journal.Journal:
+    """Note that *n* requests are to be asked."""
+    ids = [batch._id_of(judge.identity, request) for request in requests(n)]
+    notes = journal.Journal(TextStore(directory))
+    notes.write("x", {"ids": ids, "batch": None, "after": None, "pid": DEAD, **fields})
+    return notes
+
+
+@pytest.mark.parametrize("after", [None, "msgbatch_1"])
+def test_a_batch_that_was_not_noted_is_found(
+    server: AnthropicServer, tmp_path: Path, after: str | None
+) -> None:
+    """By the names of its questions, among those of others, on any page of the list."""
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        judge.judge_many(requests(2, 90))
+        judge.judge_many(requests(3))
+        for i in range(4):
+            judge.judge_many(requests(3 - i % 2, 10 * i + 10))
+        noted(tmp_path / "c", judge, 3, after=after)
+        n_made = len(server.batches.made)
+        assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+    assert len(server.batches.made) == n_made
+
+
+def test_an_intent_without_a_batch_is_asked(server: AnthropicServer, tmp_path: Path) -> None:
+    """Older batches than the intent are not looked at."""
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        judge.judge_many(requests(3, 10))
+        notes = noted(tmp_path / "c", judge, 3, after="msgbatch_1")
+        assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+        assert notes.notes() == {}
+    assert server.batches.n_steps["results"] == 2
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+def test_another_process_has_time_to_note_its_batch(
+    server: AnthropicServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_noted: Any
+) -> None:
+    """It may be about to; then it is waited for, for a while."""
+    monkeypatch.setattr(batch, "GRACE_SECONDS", 600.0 if is_noted else 0.05)
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        judge.judge_many(requests(3))
+        server.batches.made["msgbatch_9"] = server.batches.made.pop("msgbatch_1")
+        notes = noted(tmp_path / "c", judge, 3, pid=os.getppid(), after="msgbatch_9")
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(cached.judge_many, requests(3))
+            if is_noted:
+                note = notes.notes()["x"]
+                notes.write("x", {**note, "batch": "msgbatch_9"})
+            assert scores(asked.result(60)) == [0.5] * 3
+    assert server.batches.n_steps["create"] == (1 if is_noted else 2)
+
+
+@pytest.mark.parametrize(
+    ("step", "fault", "kind"),
+    [
+        ("create", "no_message", "invalid_response"),
+        ("create", "bad_json", "invalid_response"),
+        ("list", "authentication", "authentication_error"),
+        ("retrieve", "permission", "permission_error"),
+        ("results", "permission", "permission_error"),
+        ("results", "unknown_model", "not_found_error"),
+        ("create", "invalid_request", "invalid_request_error"),
+    ],
+)
+def test_what_cannot_be_mended_fails_every_question(
+    server: AnthropicServer, step: str, fault: str, kind: str
+) -> None:
+    """And is not tried again."""
+    server.batches.fault = lambda which, _: fault if which == step else None
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many(requests(3))) == [kind] * 3
+    assert server.batches.n_steps["create"] <= 1
+
+
+def test_a_key_that_fails_while_collecting_loses_no_batch(
+    server: AnthropicServer, tmp_path: Path
+) -> None:
+    """The note stays for a judge with a key that works."""
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        judge.judge_many(requests(3))
+        notes = noted(tmp_path / "c", judge, 3, batch="msgbatch_1")
+        server.batches.fault = lambda step, _: "permission" if step == "retrieve" else None
+        assert scores(cached.judge_many(requests(3))) == ["permission_error"] * 3
+        assert list(notes.notes()) == ["x"]
+    server.batches.fault = lambda _, __: None
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+    assert set(server.batches.paid.values()) == {1}
+
+
+def test_a_call_without_an_answer_is_made_again(
+    server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a time that is far longer than any answer takes."""
+    with judge_for(server) as judge:
+        judge.judge_many(requests(1))
+        monkeypatch.setattr(batch, "CALL_SECONDS", 1.0)
+        server.batches.fault = lambda step, n: "slow" if (step, n) == ("list", 2) else None
+        assert scores(judge.judge_many(requests(1, 5))) == [0.5]
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "5"])
+def test_notes_that_cannot_be_read_are_none(tmp_path: Path, text: str) -> None:
+    """As after a crash of the machine."""
+    store = TextStore(tmp_path / "c")
+    notes = journal.Journal(store)
+    notes.write("a", {"ids": [], "batch": None})
+    store.put(journal.PREFIX + "a", text, expires_at=1e12)
+    assert notes.notes() == {}
+    store.put(journal.NAMES, text, expires_at=1e12)
+    assert notes.notes() == {}
+
+
 def test_nothing_is_noted_once_it_is_kept(server: AnthropicServer, tmp_path: Path) -> None:
     """The verdicts are in the cache; a repeated question is shared, and costs once."""
     with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:

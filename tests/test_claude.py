@@ -379,19 +379,44 @@ class Bucket:
 def test_a_rate_limit_costs_no_verdict(
     server: Any, wait: float | None, max_concurrency: int
 ) -> None:
-    """Whether the service asks to wait for less or for more than the time limit of a question."""
+    """Whether the service asks to wait for less or for more than it needs."""
     server.fault = Bucket(rate=100, burst=20, wait=wait)
     cases = [
         SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a FROM t")
         for i in range(120)
     ]
-    with judge_for(
-        server, timeout_seconds=0.4, max_retries=0, max_concurrency=max_concurrency
-    ) as judge:
-        report = score_sql_cases(cases, judge=judge, evidence="judge")
+    with judge_for(server, max_retries=0, max_concurrency=max_concurrency) as judge:
+        report = score_sql_cases(cases, judge=judge, evidence="judge", timeout_seconds=600)
     assert (report.n_failed, report.n_by_method["judge"]) == (0, 120)
     # a judge that went on asking would be refused as often as it can ask
     assert server.fault.n_refused < 120
+
+
+def test_a_pause_may_be_longer_than_the_time_limit(server: Any, clock: Clock) -> None:
+    """Only requests that are sent count."""
+    server.fault = lambda _, n: "rate_limit=500" if n == 1 else "partial"
+    with judge_for(server) as judge, ThreadPoolExecutor(1) as pool:  # which has 120 s
+        asked = pool.submit(judge.judge, PAIR)
+        assert until(lambda: len(server.requests) == 1 and server.n_under_way == 0)
+        while not asked.done():
+            clock.pass_by(100)
+            time.sleep(0.01)
+        assert asked.result().score == 0.5
+
+
+def test_a_question_can_be_given_up_in_a_pause(server: Any) -> None:
+    """Its place is free for the next, which waits as long as it has to."""
+    server.fault = "rate_limit=300"
+
+    async def impatient() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(judge.ajudge(PAIR), 0.5)
+
+    with judge_for(server, max_concurrency=1) as judge:
+        asyncio.run(impatient())
+        assert len(tasks_of(judge)) == 1
+        assert not judge._service.pace._gate.locked()
+    assert len(server.requests) == 1
 
 
 def test_a_pause_is_one_of_all(server: Any) -> None:

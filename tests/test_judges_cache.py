@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import io
 import json
 import os
@@ -603,6 +604,7 @@ def test_a_directory_that_cannot_be_used_is_one_warning(
     prepare(directory)
     if fault == "parent is a file":
         directory = directory / "below"
+    gc.collect()  # what was prepared is closed by now, which may empty a file beside the database
     before = {
         p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file() and p.suffix != ".db-shm"
     }
@@ -1564,6 +1566,29 @@ def test_what_fails_now_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     inner.answer = lambda _: 1 / 0
     with pytest.raises(ZeroDivisionError):
         judge.recheck(4)
+
+
+def test_a_disk_that_fails_leaves_what_is_in_memory(tmp_path: Path) -> None:
+    """Asking again goes on with that, and so does everything else."""
+    clock = Clock()
+    judge = CachedJudge(Counting(), directory=tmp_path / "c", clock=clock)
+    judge.judge(request())
+    shutil.rmtree(tmp_path / "c")
+    with cache_warnings() as messages:
+        clock.now += 7200  # time to look for what has expired
+        judge.judge(request(1))
+        assert judge.recheck(5).n_items == 2
+        assert judge.peek(request()) is not None
+    assert len(messages) == 1
+
+
+@POSIX
+def test_what_can_only_be_read_is_asked_about_again(tmp_path: Path) -> None:
+    """Here another program holds the lock."""
+    CachedJudge(Counting(), directory=tmp_path / "c").judge(request())
+    with cache_warnings(), locked(tmp_path / "c"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "TIMEOUT_SECONDS", 0.2)
+        assert CachedJudge(Counting(), directory=tmp_path / "c").recheck(5).n_items == 1
 
 
 @pytest.mark.parametrize(

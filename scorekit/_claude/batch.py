@@ -55,6 +55,9 @@ GRACE_SECONDS: Final = 60.0
 MAX_ASKS: Final = 2
 """Of one question: a second time where the first brought no answer."""
 
+_GONE = {404, 410}
+"""The service does not know a batch, or has dropped its results."""
+
 _TOO_LARGE = 413
 
 _being_made: set[str] = set()
@@ -203,6 +206,7 @@ class Batches:
         """Make a batch of what was noted, and collect it."""
         ids: list[str] = note["ids"]
         paid: dict[str, float | None] = dict.fromkeys(ids)
+        batch: str | None = None
         try:
             try:
                 batch = await self._created(note)
@@ -214,9 +218,10 @@ class Batches:
             paid.update(await self._results(batch))
             self._journal.finish(name)
         except Refusal as refusal:
-            self._journal.drop([name])  # nothing was made, and nothing paid
-            paid = dict.fromkeys(ids, 0.0)
-            if refusal.status == _TOO_LARGE and len(ids) > 1:
+            if batch is None:  # nothing was made, and nothing paid
+                self._journal.drop([name])
+                paid = dict.fromkeys(ids, 0.0)
+            if batch is None and refusal.status == _TOO_LARGE and len(ids) > 1:
                 self._max_questions = min(self._max_questions, len(ids) // 2)
             else:
                 self._service.met(refusal, -math.inf)
@@ -253,7 +258,9 @@ class Batches:
             try:
                 await self._results(str(batch))
                 self._journal.finish(name)
-            except Refusal:  # the service does not know it, or has dropped its results
+            except Refusal as refusal:
+                if refusal.status not in _GONE:
+                    raise
                 self._journal.drop([name])
 
     async def _noted_later(self, name: str, note: Mapping[str, Any]) -> object:
