@@ -435,8 +435,9 @@ def test_a_pause_is_one_of_all(server: Any) -> None:
 def test_requests_per_minute_bounds_the_pace_from_the_start(server: Any) -> None:
     """Requests are evenly spaced: 1200 a minute are 50 ms apart."""
     with judge_for(server, requests_per_minute=1200) as judge, ThreadPoolExecutor(8) as pool:
+        started = time.monotonic()
         list(pool.map(lambda i: judge.judge(pair(i)), range(8)))
-    assert server.times[-1] - server.times[0] >= 7 * 0.05 - 0.04  # the first may be sent late
+        assert time.monotonic() - started >= 7 * 0.05
 
 
 @pytest.mark.parametrize("wait", ["86400", "inf"])
@@ -1517,6 +1518,8 @@ from scorekit.judges import CachedJudge
 from scorekit.judges import JudgeRequest
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 judge = ClaudeJudge(api_key="k", base_url=sys.argv[1])
+assert sum(name.startswith("scorekit") for name in sys.modules) <= 15
+assert not {"sqlglot", "numpy"} & set(sys.modules)
 CachedJudge(judge)
 os.environ["ANTHROPIC_API_KEY"] = "k"
 CachedJudge(ClaudeJudge())

@@ -21,8 +21,12 @@ JITTER = 0.1
 CAUTION = 0.5
 """What is kept of the pace at which the first refusal came: it may have been a burst."""
 
-GROWTH = 0.02
-"""What a question that was taken adds to the pace, as a share of that of the last refusal."""
+GROWTH = 0.05
+"""
+What a question that was taken adds to the pace, as a share of that of the last refusal.
+
+Enough that one refusal in ten for another reason than load does not slow down for good.
+"""
 
 SLOWEST = 0.5
 """Questions a second below which only pauses slow down: a pace cannot be measured on so few."""

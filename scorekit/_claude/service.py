@@ -432,6 +432,9 @@ class _Question:
         except Refusal as refusal:
             cost = 0.0
             raise service.met(refusal, sent_at) from refusal.cause
+        except JudgeError:  # an answer, though it cannot be read
+            service.pace.note_taken()
+            raise
         finally:
             self._left -= loop.time() - started
             service.budget.settle(self._most, self._most if cost is None else cost)
