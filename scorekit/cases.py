@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, TypeVar
@@ -22,6 +22,7 @@ from scorekit._core.checks import (
     check_flag,
     check_instance,
     check_items,
+    check_number,
     check_records,
     check_same_length,
     check_text,
@@ -31,7 +32,8 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import as_builtins, check_same_order
 from scorekit._core.logs import about_case, in_report
-from scorekit._judge.waiting import blocking, check_timeout, in_thread
+from scorekit._core.text import key_of
+from scorekit._judge.waiting import check_timeout, in_thread, run_to_end
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.schema import schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
@@ -39,6 +41,7 @@ from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
     Evidence,
     QueryCorrectness,
+    Undecided,
     accepted_queries,
     aquery_correctness,
     evidence_of,
@@ -46,9 +49,17 @@ from scorekit.correctness import (
     recall_evidence,
 )
 from scorekit.equivalence import SqlEquivalence
-from scorekit.errors import one_line
+from scorekit.errors import JudgeError, one_line
 from scorekit.intervals import Interval, mean_interval
-from scorekit.judges import CachedJudge, Judge, optional_judge
+from scorekit.judges import (
+    CachedJudge,
+    Judge,
+    JudgeRequest,
+    Verdict,
+    ask_many,
+    asks_together,
+    optional_judge,
+)
 from scorekit.parallel import Progress, map_scores
 from scorekit.records import (
     Cases,
@@ -173,6 +184,14 @@ class SqlCaseScore(Record):
     """Metrics whose instrument failed, so that their 0.0 says nothing about the model."""
     confidence: str | None = None
     """The model's stated confidence, from the case."""
+    generated: str
+    """The query that was scored."""
+    expected: str | tuple[str, ...] | None = None
+    """What it was compared with."""
+    attempt: int = 0
+    """Which of the cases of this id in the report it is, from 0."""
+    input_digest: str
+    """Of all inputs of the case: what another report holds of equal inputs can be taken over."""
 
     def metrics(self) -> dict[str, Any]:
         """Return the results there are, by metric."""
@@ -429,11 +448,19 @@ def _guarded(case: SqlCase, name: str, metric: SqlMetric) -> MetricResult:
         return metric.placeholder(case, record)
 
 
+def _digest(case: SqlCase) -> str:
+    """Return what tells the inputs of a case from others."""
+    inputs = attrs.evolve(case, case_id="-", schema=None).to_dict()
+    schema = None if case.schema is None else schema_text(case.schema)
+    return key_of(json.dumps(inputs), schema, isinstance(case.schema, str))
+
+
 def case_score(
     case: SqlCase,
     correctness: QueryCorrectness | None,
     others: Mapping[str, MetricResult],
     started: float,
+    attempt: int = 0,
 ) -> SqlCaseScore:
     """Put the results of a case together."""
     results: dict[str, Any] = dict.fromkeys(METRICS) | {"query_correctness": correctness, **others}
@@ -442,33 +469,12 @@ def case_score(
         duration_seconds=time.perf_counter() - started,
         n_failed=sum(result is not None and failed(result) for result in results.values()),
         confidence=case.confidence,
+        generated=case.generated,
+        expected=case.expected,
+        attempt=attempt,
+        input_digest=_digest(case),
         **results,
     )
-
-
-def run_to_end(start: Callable[[], Coroutine[Any, Any, R]]) -> R:
-    """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(start())
-    inner = asyncio.new_event_loop()
-
-    def run() -> R:
-        with asyncio.Runner(loop_factory=lambda: inner) as runner:
-            return runner.run(start())
-
-    def stop() -> None:
-        for task in asyncio.all_tasks(inner):
-            task.cancel()
-
-    try:
-        result: R = in_thread(blocking(run)).result()
-    except BaseException:  # an interrupt from the keyboard, say: nobody waits any more
-        with suppress(RuntimeError):  # it has ended by itself
-            inner.call_soon_threadsafe(stop)
-        raise
-    return result
 
 
 _ONE_FOR_ALL = ("dialect", "schema")
@@ -674,6 +680,8 @@ def score_sql_cases(
     progress: Progress | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
+    deadline_seconds: float | None = None,
+    resume: SqlReport | None = None,
 ) -> SqlReport:
     """
     Score many cases and report statistics per metric, safety and calibration.
@@ -687,14 +695,18 @@ def score_sql_cases(
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
         timeout_seconds: Bound on each judgement (``> 0``).
+        deadline_seconds: Bound on asking the judge in all (``> 0``); pairs that are not decided
+            by then fail with the kind ``"deadline"``.  None for no bound.
+        resume: An earlier report.  What it has of a case with the same id, attempt and inputs is
+            taken over, unless it failed or is missing; everything else is scored anew and logged.
 
     Returns:
         A frozen `SqlReport`.
 
     Raises:
-        InputError: If there are no cases, *evidence* is neither word, *timeout_seconds* is not
+        InputError: If there are no cases, *evidence* is neither word, a number of seconds is not
             positive, or *executor* is shut down.
-        TypeError: If an item is not a `SqlCase` or *judge* not a `Judge`.
+        TypeError: If an item is not a `SqlCase`, *judge* not a `Judge` or *resume* no `SqlReport`.
         WorkerError: If a worker died and *executor* does not replace it.
 
     Examples:
@@ -718,6 +730,8 @@ def score_sql_cases(
             progress=progress,
             evidence=evidence,
             timeout_seconds=timeout_seconds,
+            deadline_seconds=deadline_seconds,
+            resume=resume,
         )
     )
 
@@ -730,6 +744,8 @@ async def ascore_sql_cases(
     progress: Progress | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
+    deadline_seconds: float | None = None,
+    resume: SqlReport | None = None,
 ) -> SqlReport:
     """
     Do what `score_sql_cases` does without blocking the event loop while judges think.
@@ -742,6 +758,10 @@ async def ascore_sql_cases(
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
         timeout_seconds: Bound on each judgement (``> 0``).
+        deadline_seconds: Bound on asking the judge in all (``> 0``); pairs that are not decided
+            by then fail with the kind ``"deadline"``.  None for no bound.
+        resume: An earlier report.  What it has of a case with the same id, attempt and inputs is
+            taken over, unless it failed or is missing; everything else is scored anew and logged.
 
     Returns:
         A frozen `SqlReport`.
@@ -766,26 +786,84 @@ async def ascore_sql_cases(
     if judge is not None and not isinstance(judge, CachedJudge):
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     check_choice("evidence", evidence, ("auto", "judge"))
-    run = _Run(items, judge, executor, progress, evidence, timeout_seconds)
+    ends_at = None
+    if deadline_seconds is not None:
+        seconds = check_number("deadline_seconds", deadline_seconds, 0.0, open_ends=True)
+        ends_at = asyncio.get_running_loop().time() + seconds
+    if resume is not None:
+        check_instance("resume", resume, SqlReport)
+    run = _Run(
+        _items(items, resume), judge, executor, progress, evidence, timeout_seconds, ends_at
+    )
     with in_report():
         report = _report(await run.scores())
     _sum_up(report)
     return report
 
 
-Prepared = tuple[SqlCaseScore, tuple[SqlEquivalence, ...]]
+@attrs.frozen
+class _Item:
+    """A case of a run, and what an earlier report has of it."""
+
+    case: SqlCase
+    attempt: int
+    earlier: SqlCaseScore | None
+
+    def kept(self, name: str) -> Any:
+        """Return what the earlier report has of a metric, None if that has to be computed."""
+        result = getattr(self.earlier, name, None)
+        return None if result is None or failed(result) else result
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it is to be found out what the query is worth."""
+        return self.case.expected is not None and self.kept("query_correctness") is None
+
+    def others(self) -> dict[str, MetricResult]:
+        """Return the metrics that need no judge."""
+        if self.earlier is None:
+            return other_metrics(self.case)
+        return {
+            name: self.kept(name) or _guarded(self.case, name, metric)
+            for name, metric in OTHER_METRICS.items()
+            if metric.needs(self.case)
+        }
+
+
+def _items(cases: tuple[SqlCase, ...], resume: SqlReport | None) -> tuple[_Item, ...]:
+    earlier = {} if resume is None else {(s.case_id, s.attempt): s for s in resume.cases}
+    n_seen: Counter[str] = Counter()
+    items: list[_Item] = []
+    for case in cases:
+        attempt = n_seen[case.case_id]
+        n_seen[case.case_id] += 1
+        score = earlier.get((case.case_id, attempt))
+        if score is not None and score.input_digest != _digest(case):
+            score = None
+        items.append(_Item(case, attempt, score))
+    n_new = sum(item.earlier is None for item in items)
+    if resume is not None and n_new:
+        told = "cases that the report to resume does not have, or has with other inputs: %d of %d"
+        _log.warning(told, n_new, len(items))
+    return tuple(items)
+
+
+Prepared = tuple[dict[str, MetricResult], tuple[SqlEquivalence, ...], float]
+"""Metrics, evidence, and the seconds that they took."""
 
 
 @attrs.define
 class _Run:
     """Cases on their way: the judge is asked here, the rest may be computed elsewhere."""
 
-    cases: tuple[SqlCase, ...]
+    items: tuple[_Item, ...]
     judge: Judge | None
     executor: Executor | None
     progress: Progress | None
     evidence: Evidence
     timeout_seconds: float
+    ends_at: float | None
+    """When, by the event loop's clock, the judge is asked no more."""
     ready: asyncio.Queue[int | None] = attrs.field(factory=asyncio.Queue)
     """Cases to ask the judge about; None is the end."""
     prepared: list[Prepared] = attrs.field(factory=list)
@@ -798,10 +876,12 @@ class _Run:
             computed: list[SqlCaseScore] = []
             async for part in self._computed(score, CHUNK_SIZE):
                 computed += part
-                self._tell(len(part))
+                self._tell(self.n_done + len(part))
             return tuple(computed)
+        if asks_together(self.judge):
+            return await self._at_once(self.judge)
         scores: dict[int, SqlCaseScore] = {}
-        n_askers = min(MAX_CONCURRENCY, len(self.cases))
+        n_askers = min(MAX_CONCURRENCY, len(self.items))
         tasks = [asyncio.ensure_future(self._ask(scores)) for _ in range(n_askers)]
         tasks.append(asyncio.ensure_future(self._prepare(n_askers)))
         try:
@@ -809,12 +889,12 @@ class _Run:
         finally:
             for task in tasks:
                 task.cancel()
-        return tuple(scores[position] for position in range(len(self.cases)))
+        return tuple(scores[position] for position in range(len(self.items)))
 
     async def _prepare(self, n_askers: int) -> None:
         """Hand out the cases as soon as workers have done what needs no judge."""
         if self.executor is None:
-            for position in range(len(self.cases)):
+            for position in range(len(self.items)):
                 self.ready.put_nowait(position)
         else:
             prepare = partial(_prepared, evidence=self.evidence)
@@ -829,60 +909,134 @@ class _Run:
     async def _ask(self, scores: dict[int, SqlCaseScore]) -> None:
         """Take one case after another."""
         while (position := await self.ready.get()) is not None:
-            case = self.cases[position]
-            if self.executor is None:
-                scores[position] = await ascore_sql_case(
-                    case,
-                    judge=self.judge,
-                    evidence=self.evidence,
-                    timeout_seconds=self.timeout_seconds,
-                )
-            else:
-                scores[position] = await self._together(case, *self.prepared[position])
-            self._tell(1)
+            item = self.items[position]
+            started = time.perf_counter()
+            with about_case(item.case.case_id):
+                if self.executor is None:
+                    judging = asyncio.ensure_future(self._correctness(item))
+                    try:
+                        rest = await asyncio.to_thread(item.others)
+                        correctness = await judging
+                    finally:
+                        judging.cancel()
+                else:
+                    rest, known, seconds = self.prepared[position]
+                    _recall(item, known)
+                    correctness = await self._correctness(item)
+                    started = min(started, time.perf_counter() - seconds)
+            scores[position] = case_score(item.case, correctness, rest, started, item.attempt)
+            self._tell(self.n_done + 1)
 
-    async def _together(
-        self, case: SqlCase, computed: SqlCaseScore, known: tuple[SqlEquivalence, ...]
-    ) -> SqlCaseScore:
-        started = time.perf_counter()
-        if case.expected is not None:
-            recall_evidence(case.generated, case.expected, case.dialect, case.schema, known)
-        with about_case(case.case_id):
-            correctness = await acorrectness(case, self.judge, self.evidence, self.timeout_seconds)
-        return attrs.evolve(
-            computed,
-            query_correctness=correctness,
-            duration_seconds=max(computed.duration_seconds, time.perf_counter() - started),
-            n_failed=computed.n_failed + (correctness is not None and failed(correctness)),
+    async def _correctness(self, item: _Item) -> QueryCorrectness | None:
+        """Return what is known already, else ask the judge as long as there is time."""
+        if not item.is_undecided:
+            kept: QueryCorrectness | None = item.kept("query_correctness")
+            return kept
+        try:
+            async with asyncio.timeout_at(self.ends_at):
+                return await acorrectness(
+                    item.case, self.judge, self.evidence, self.timeout_seconds
+                )
+        except TimeoutError:
+            return self._undecided(item).result([_DEADLINE])
+
+    def _undecided(self, item: _Item) -> Undecided:
+        case = item.case
+        return Undecided.of(
+            case.generated,
+            case.expected,
+            judge=self.judge,
+            dialect=case.dialect,
+            schema=case.schema,
+            question=case.question,
+            evidence=self.evidence,
         )
 
-    async def _computed(self, function: Callable[[SqlCase], R], n: int) -> AsyncIterator[list[R]]:
+    async def _at_once(self, judge: Judge) -> tuple[SqlCaseScore, ...]:
+        """Let the judge hear of all undecided pairs together."""
+        started = time.perf_counter()
+        async for part in self._computed(partial(_prepared, evidence=self.evidence), CHUNK_SIZE):
+            self.prepared += part
+        decided: dict[int, QueryCorrectness | None] = {}
+        undecided: dict[int, Undecided] = {}
+        for position, item in enumerate(self.items):
+            if not item.is_undecided:
+                decided[position] = item.kept("query_correctness")
+                continue
+            _recall(item, self.prepared[position][1])
+            with about_case(item.case.case_id):
+                pair = await asyncio.to_thread(self._undecided(item).looked_at)
+            if isinstance(pair, QueryCorrectness):
+                decided[position] = pair
+            else:
+                undecided[position] = pair
+        requests = [request for pair in undecided.values() for request in pair.requests()]
+        answers = iter(await self._answers(judge, requests, len(decided)))
+        for position, pair in undecided.items():
+            with about_case(self.items[position].case.case_id):
+                decided[position] = pair.result([next(answers) for _ in pair.requests()])
+        self._tell(len(self.items))
+        return tuple(
+            case_score(item.case, decided[i], self.prepared[i][0], started, item.attempt)
+            for i, item in enumerate(self.items)
+        )
+
+    async def _answers(
+        self, judge: Judge, requests: list[JudgeRequest], n_decided: int
+    ) -> Sequence[Verdict | Exception]:
+        n_cases = len(self.items) - n_decided
+
+        def tell(n_done: int, n: int) -> None:
+            self._tell(n_decided + n_cases * n_done // n)
+
+        scope = asyncio.timeout_at(self.ends_at)
+        try:
+            async with scope:
+                return await ask_many(judge, requests, tell)
+        except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
+            return [_DEADLINE if scope.expired() else error] * len(requests)
+
+    async def _computed(self, function: Callable[[_Item], R], n: int) -> AsyncIterator[list[R]]:
         """Yield results, some at a time, taken in a thread so that the event loop goes on."""
-        results = map_scores(function, self.cases, executor=self.executor, chunk_size=n)
+        results = map_scores(function, self.items, executor=self.executor, chunk_size=n)
         while part := await asyncio.wrap_future(in_thread(lambda: list(islice(results, n)))):
             yield part
 
-    def _tell(self, n_more: int) -> None:
-        self.n_done += n_more
-        if self.progress is not None:
-            self.progress(self.n_done, len(self.cases))
+    def _tell(self, n_done: int) -> None:
+        if self.progress is not None and n_done > self.n_done:
+            self.progress(n_done, len(self.items))
+        self.n_done = n_done
 
 
-def _scored(case: SqlCase, *, evidence: Evidence, timeout_seconds: float) -> SqlCaseScore:
-    """Score a case without a judge, in whatever thread or process."""
-    with in_report():
-        return score_sql_case(case, evidence=evidence, timeout_seconds=timeout_seconds)
+_DEADLINE = JudgeError("deadline", "the run has reached deadline_seconds")
 
 
-def _prepared(case: SqlCase, *, evidence: Evidence) -> Prepared:
+def _scored(item: _Item, *, evidence: Evidence, timeout_seconds: float) -> SqlCaseScore:
+    """Compute all that can be had without a judge."""
+    started = time.perf_counter()
+    with in_report(), about_case(item.case.case_id):
+        correctness = item.kept("query_correctness")
+        if item.is_undecided:
+            correctness = _correctness(item.case, None, evidence, timeout_seconds)
+        return case_score(item.case, correctness, item.others(), started, item.attempt)
+
+
+def _prepared(item: _Item, *, evidence: Evidence) -> Prepared:
     """Compute what needs no judge."""
     started = time.perf_counter()
+    case = item.case
+    known: tuple[SqlEquivalence, ...] = ()
     with in_report(), about_case(case.case_id):
-        score = case_score(case, None, other_metrics(case), started)
-        if case.expected is None or evidence == "judge":
-            return score, ()
-        known = evidence_of(case.generated, case.expected, case.dialect, case.schema)
-    return attrs.evolve(score, duration_seconds=time.perf_counter() - started), known
+        rest = item.others()
+        if case.expected is not None and evidence == "auto" and item.is_undecided:
+            known = evidence_of(case.generated, case.expected, case.dialect, case.schema)
+    return rest, known, time.perf_counter() - started
+
+
+def _recall(item: _Item, known: tuple[SqlEquivalence, ...]) -> None:
+    case = item.case
+    if case.expected is not None:
+        recall_evidence(case.generated, case.expected, case.dialect, case.schema, known)
 
 
 def _sum_up(report: SqlReport) -> None:

@@ -5,30 +5,39 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import attrs
 
-from scorekit._claude.prompt import CHOICE_SCORES, PROMPT_HASH, price_of, template_variables
+from scorekit._claude.prompt import CHOICE_SCORES, PROMPT_HASH, template_variables
 from scorekit._claude.service import Service, Settings, check_key, closed
 from scorekit._core.checks import (
     check_choice,
     check_count,
+    check_flag,
     check_instance,
     check_number,
+    check_records,
     check_text,
 )
-from scorekit._judge.waiting import caller, check_timeout
-from scorekit.errors import InputError, MissingExtraError, refuse
-from scorekit.judges import JudgeRequest, Verdict
+from scorekit._judge.waiting import caller, check_timeout, run_to_end
+from scorekit.errors import InputError, JudgeError, MissingExtraError, refuse
+from scorekit.judges import JudgeRequest, Verdict, ask_each
 from scorekit.prices import ModelPrice
 from scorekit.records import FrozenMapping, is_mapping
+
+if TYPE_CHECKING:
+    from scorekit._judge.journal import Journal
+
+CANCEL_SECONDS = 6.0
+"""How long an interrupt waits until the service has been told."""
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
@@ -48,10 +57,11 @@ class ClaudeJudge:
         model: Name of the model.
         api_key: The key; None leaves finding one to the SDK (``ANTHROPIC_API_KEY``, profiles).
         base_url: Address of the service; None leaves it to the SDK (``ANTHROPIC_BASE_URL``).
-        timeout_seconds: Bound on one judgement, its retries included (``> 0``).  It begins when
-            the question is no longer waiting for one of the *max_concurrency* others.
-        max_concurrency: Questions under way at once (count, ``>= 1``).
-        max_retries: Further calls after one that failed in passing (count).
+        timeout_seconds: Bound on the requests of one judgement together (``> 0``).  Waiting for a
+            turn, a pause or a retry does not count.
+        max_concurrency: Requests under way at once (count, ``>= 1``).
+        max_retries: Further calls after one that failed in passing (count).  Refusals for load
+            (429, 529) do not count: the judge pauses as a whole and asks again.
         effort: How hard the model thinks, from ``"low"`` to ``"max"``; None, like the mode
             ``"tool"``, says nothing about it.
         max_tokens: Bound on the answer, thinking included (count, ``>= 1``).
@@ -59,7 +69,13 @@ class ClaudeJudge:
             a tool.
         max_calls: Budget of calls, retries included; None for no bound.
         max_cost_usd: Budget of money; a call that could exceed it is not made.
-        prices: Price by model, in place of the list prices that are known.
+        prices: Price by model, in place of those in `PRICES`.
+        requests_per_minute: Most requests in a minute, evenly spaced (``> 0``); None lets the
+            judge find the pace that the service takes.
+        max_wait_seconds: Longest time in which the service may take no requests (``>= 0``);
+            beyond it judgements fail with the kind ``"rate limit"``.
+        batch: Whether `score_sql_cases` asks through the Message Batches API, at half the price
+            and within a day.
 
     Raises:
         InputError: If an argument is outside its domain, or *max_cost_usd* is given and no price
@@ -94,6 +110,9 @@ class ClaudeJudge:
         max_calls: int | None = None,
         max_cost_usd: float | None = None,
         prices: Mapping[str, ModelPrice] | None = None,
+        requests_per_minute: float | None = None,
+        max_wait_seconds: float = 600.0,
+        batch: bool = False,
     ) -> None:
         check_choice("mode", mode, ("structured", "tool"))
         if effort is not None:
@@ -113,8 +132,15 @@ class ClaudeJudge:
                 None if max_cost_usd is None else check_number("max_cost_usd", max_cost_usd, 0.0)
             ),
             prices=_check_prices(prices),
+            requests_per_minute=(
+                None
+                if requests_per_minute is None
+                else check_number("requests_per_minute", requests_per_minute, 0.0, open_ends=True)
+            ),
+            max_wait_seconds=check_number("max_wait_seconds", max_wait_seconds, 0.0),
+            batch=check_flag("batch", batch),
         )
-        if settings.max_cost_usd is not None and price_of(model, 0, settings.prices) is None:
+        if settings.max_cost_usd is not None and settings.price is None:
             what = f"a ModelPrice for {model!r} where max_cost_usd is given"
             raise InputError(f"prices must hold {what}")
         for package in ("anthropic", "autoevals"):
@@ -126,6 +152,7 @@ class ClaudeJudge:
     def _begin(self) -> None:
         self._service = Service(self._settings)
         self._identity: tuple[str | None, str] | None = None
+        self._journal: Journal | None = None
         # A judge that is dropped without being closed must not leave its thread behind.
         self._finalizer = weakref.finalize(self, self._service.stop)
         self._finalizer.atexit = False
@@ -139,6 +166,7 @@ class ClaudeJudge:
         Without *base_url* the address is the one of ``ANTHROPIC_BASE_URL``, or what the SDK finds
         beside credentials on disk; only to look for those is it loaded.  Once a question has been
         asked it stays the same.
+        In the mode ``"tool"`` AutoEvals' own words are part of it, for which AutoEvals is loaded.
         """
         address = self._service.address()
         if self._identity is None or self._identity[0] != address:
@@ -151,12 +179,19 @@ class ClaudeJudge:
                     "effort": settings.effort,
                     "mode": settings.mode,
                     "max_tokens": settings.max_tokens,
-                    "prompt": PROMPT_HASH,
+                    "prompt": PROMPT_HASH + self._added_words(),
                     "choices": CHOICE_SCORES,
                 }
             )
             self._identity = address, text
         return self._identity[1]
+
+    def _added_words(self) -> str:
+        if self._settings.mode == "structured":
+            return ""
+        from scorekit._claude.classifier import hash_of_words
+
+        return hash_of_words()
 
     @property
     def keeps_limit(self) -> bool:
@@ -201,6 +236,79 @@ class ClaudeJudge:
             if task is not None and task.cancelling():
                 raise
             raise closed() from None
+
+    @property
+    def asks_together(self) -> bool:
+        """Whether `score_sql_cases` gives it all undecided pairs at once."""
+        return self._settings.batch
+
+    def judge_many(
+        self,
+        requests: Iterable[JudgeRequest],
+        *,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> list[Verdict | Exception]:
+        """
+        Return a verdict, or why there is none, for each request, in order.
+
+        With ``batch=True`` they are asked through the Message Batches API, else side by side.  An
+        interrupt cancels the batches; the next call collects what they had answered.
+
+        Args:
+            requests: The pairs.
+            progress: Called with the number of requests done and of all, from time to time.
+
+        Returns:
+            A `Verdict` or an exception each.
+
+        Raises:
+            TypeError: If an item is not a `JudgeRequest`.
+        """
+        return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
+
+    async def ajudge_many(
+        self,
+        requests: Iterable[JudgeRequest],
+        *,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> list[Verdict | Exception]:
+        """Do what `judge_many` does without blocking the event loop."""
+        items = check_records("requests", requests, JudgeRequest, empty=True)
+        if not items:
+            return []
+        if not self._settings.batch:
+            return await ask_each(self, items, progress)
+        from scorekit._judge.journal import Journal, journal
+
+        loop = asyncio.get_running_loop()
+        if self._journal is None:
+            self._journal = Journal()  # of orders that were interrupted
+        notes = journal.get() or self._journal
+
+        def tell(n_done: int, n: int) -> None:
+            if progress is not None:
+                loop.call_soon_threadsafe(progress, n_done, n)
+
+        async def work() -> list[Verdict | Exception]:
+            from scorekit._claude.batch import Batches
+
+            try:
+                batches = Batches(self._service, self.identity, notes, tell)
+                return await batches.judge(items)
+            except JudgeError as error:
+                return [error] * len(items)
+            finally:
+                ended.set()
+
+        ended = threading.Event()
+        try:
+            answers = await asyncio.wrap_future(self._service.start(work))
+        except asyncio.CancelledError:
+            await asyncio.to_thread(ended.wait, CANCEL_SECONDS)  # the service is being told
+            raise
+        if notes is self._journal:
+            notes.settle()
+        return answers
 
     def _submit(self, request: object) -> Future[Verdict]:
         request = check_instance("request", request, JudgeRequest)

@@ -372,7 +372,7 @@ class _Pair:
         if not callable(peek) or len(self.accepted) > 1:
             return None  # of several, those that are known would be looked up and counted twice
         try:
-            verdict = peek(self._request(0))
+            verdict = peek(self.request(0))
         except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
             return None
         return self.judged([verdict]) if isinstance(verdict, Verdict) else None
@@ -381,7 +381,7 @@ class _Pair:
         """Add the judge's answer on each accepted query in turn, until one is equivalent."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
         for i in range(len(self.accepted)):
-            answers.append(as_verdict(self.judge.judge(self._request(i))))
+            answers.append(as_verdict(self.judge.judge(self.request(i))))
             if answers[-1].score == 1.0 or who.has_left:
                 break
 
@@ -389,11 +389,12 @@ class _Pair:
         """Do the same through ``ajudge``."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
         for i in range(len(self.accepted)):
-            answers.append(as_verdict(await self.judge.ajudge(self._request(i))))
+            answers.append(as_verdict(await self.judge.ajudge(self.request(i))))
             if answers[-1].score == 1.0:
                 break
 
-    def _request(self, i: int) -> JudgeRequest:
+    def request(self, i: int) -> JudgeRequest:
+        """Return what the judge is asked about the accepted query number *i*."""
         counterexample = self.known[i].counterexample if self.known else None
         return JudgeRequest(
             generated=self.generated,
@@ -404,9 +405,10 @@ class _Pair:
             counterexample=None if counterexample is None else counterexample.to_text(),
         )
 
-    def judged(self, answers: Sequence[Verdict]) -> QueryCorrectness:
+    def judged(self, answers: Sequence[Verdict | Exception]) -> QueryCorrectness:
         """Return the result of the verdicts on the accepted queries, of which the best counts."""
-        verdict = max(answers, key=lambda answer: answer.score)
+        verdicts = [answer for answer in answers if isinstance(answer, Verdict)]
+        verdict = max(verdicts, key=lambda answer: answer.score)
         i = answers.index(verdict)
         known = self.known[i] if self.known else None
         return QueryCorrectness(
@@ -417,9 +419,9 @@ class _Pair:
             contested=verdict.score == 1.0 and known is not None and known.verdict == "refuted",
             equivalence=known,
             votes=verdict.votes,
-            instructions_found=any(answer.instructions_found for answer in answers),
-            usage=total_usage(answer.usage for answer in answers),
-            cost_usd=total_cost(answer.cost_usd for answer in answers),
+            instructions_found=any(answer.instructions_found for answer in verdicts),
+            usage=total_usage(answer.usage for answer in verdicts),
+            cost_usd=total_cost(answer.cost_usd for answer in verdicts),
             model=verdict.model,
             response_id=verdict.response_id,
         )
@@ -462,6 +464,49 @@ class _Pair:
             equivalence=self.known[0] if self.known else None,
             error=record,
         )
+
+
+@attrs.frozen
+class Undecided:
+    """A question whose judge is asked elsewhere, with many others."""
+
+    pair: _Pair
+
+    @classmethod
+    def of(
+        cls,
+        generated: str,
+        expected: str | Iterable[str] | None,
+        *,
+        judge: Judge | None,
+        dialect: str | None,
+        schema: Schema | None,
+        question: str | None,
+        evidence: Evidence,
+    ) -> Undecided:
+        """Take the arguments of `query_correctness`."""
+        pair = _Pair.checked(generated, expected, judge, dialect, schema, question, evidence, 1.0)
+        return cls(pair)
+
+    def looked_at(self) -> QueryCorrectness | Undecided:
+        """Return the result if no judge need be asked, else what is to be asked."""
+        decided = self.pair.at_sight()
+        if decided is not None:
+            return decided
+        pair = self.pair.with_evidence()
+        return pair.without_asking() or Undecided(pair)
+
+    def requests(self) -> list[JudgeRequest]:
+        """Return one request for each accepted query."""
+        return [self.pair.request(i) for i in range(len(self.pair.accepted))]
+
+    def result(self, answers: Sequence[Verdict | Exception]) -> QueryCorrectness:
+        """Return the result: a failure counts only where no other answer is equivalent."""
+        verdicts = [answer for answer in answers if isinstance(answer, Verdict)]
+        for answer in answers:
+            if isinstance(answer, Exception) and all(v.score < 1.0 for v in verdicts):
+                return self.pair.failed(answer, verdicts)
+        return self.pair.judged(answers)
 
 
 def accepted_queries(expected: object) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import os
+import random
 import threading
 import time
 import warnings
@@ -28,10 +29,13 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.text import key_of
-from scorekit._judge.single_flight import SingleFlight
-from scorekit._judge.waiting import in_thread, keeps_limit, wait_for
-from scorekit.errors import JudgeError, refuse, shown
+from scorekit._judge.waiting import in_thread, keeps_limit, run_to_end, wait_for
+from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
+
+if TYPE_CHECKING:
+    from scorekit._judge.store import TextStore
+    from scorekit.agreement import JudgeAgreement
 
 METRIC = "query_correctness"
 TIMEOUT_MESSAGE = "LLM judge timeout"
@@ -122,9 +126,10 @@ class Judge(Protocol):
 
 
 def check_judge(judge: object) -> Judge:
-    """Return *judge* if it is one; `isinstance` would take the protocol apart at each question."""
-    parts = ("identity", "judge", "ajudge")
-    if isinstance(judge, type) or not all(hasattr(judge, part) for part in parts):
+    """Return *judge* if it is one; `isinstance` would read the identity at each question."""
+    has_identity = hasattr(type(judge), "identity") or "identity" in getattr(judge, "__dict__", ())
+    has_rest = hasattr(judge, "judge") and hasattr(judge, "ajudge")
+    if isinstance(judge, type) or not (has_rest and (has_identity or hasattr(judge, "identity"))):
         refuse("judge", "a Judge (see judge_from_function)", judge, TypeError)
     return cast("Judge", judge)
 
@@ -215,11 +220,62 @@ def total_cost(costs: Iterable[object]) -> float | None:
     return math.fsum(known)
 
 
-def checked_judge(judge: object) -> Judge:
-    """Return *judge* if it is one that can be told from others."""
-    known = check_judge(judge)
-    check_text("identity of the judge", known.identity)
-    return known
+Answers = list[Verdict | Exception]
+"""For each request a verdict, or why there is none."""
+
+Tell = Callable[[int, int], object]
+"""Hears how many requests are done, and of how many."""
+
+AT_ONCE = 50
+"""Requests under way where each is asked by itself."""
+
+
+def asks_together(judge: object) -> bool:
+    """Return whether *judge* wants many requests at once: it has `judge_many` and uses it."""
+    has_many = callable(getattr(judge, "judge_many", None))
+    return has_many and getattr(judge, "asks_together", True) is True
+
+
+async def ask_each(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | None) -> Answers:
+    """Ask about each request by itself, several at a time."""
+    places = asyncio.Semaphore(AT_ONCE)
+    n_done = 0
+
+    async def ask(request: JudgeRequest) -> Verdict | Exception:
+        nonlocal n_done
+        async with places:
+            try:
+                answer: Verdict | Exception = as_verdict(await judge.ajudge(request))
+            except Exception as error:  # noqa: BLE001 - whatever a judge raises
+                answer = error
+        n_done += 1
+        if tell is not None:
+            tell(n_done, len(requests))
+        return answer
+
+    return list(await asyncio.gather(*map(ask, requests)))
+
+
+async def ask_many(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | None) -> Answers:
+    """Ask about all requests, at once if *judge* wants them so."""
+    if not asks_together(judge):
+        return await ask_each(judge, requests, tell)
+    ours: Any = judge
+    if hasattr(judge, "ajudge_many"):
+        answers = await ours.ajudge_many(requests, progress=tell)
+    else:
+        answers = await asyncio.wrap_future(in_thread(lambda: list(ours.judge_many(requests))))
+    if len(answers) != len(requests):
+        told = f"judge_many must return {len(requests)} answers, got {len(answers)}"
+        return [JudgeError("invalid_response", told)] * len(requests)
+    return [_answer(answer) for answer in answers]
+
+
+def _answer(answer: object) -> Verdict | Exception:
+    try:
+        return answer if isinstance(answer, Exception) else as_verdict(answer)
+    except JudgeError as error:
+        return error
 
 
 class VotingJudge:
@@ -260,7 +316,7 @@ class VotingJudge:
     """
 
     def __init__(self, judge: Judge, *, n_votes: int = 3, swap_order: bool = True) -> None:
-        self._judge = checked_judge(judge)
+        self._judge = check_judge(judge)
         self._n_votes = check_count("n_votes", n_votes, 1)
         if self._n_votes % 2 == 0:
             refuse("n_votes", "an odd integer >= 1", n_votes)
@@ -299,6 +355,31 @@ class VotingJudge:
         # The others are paid for when one fails: they are waited for, a cache may keep them.
         return _elected(await asyncio.gather(*asks, return_exceptions=True))
 
+    @property
+    def asks_together(self) -> bool:
+        """Whether the judge wants many requests at once."""
+        return asks_together(self._judge)
+
+    def judge_many(
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+    ) -> Answers:
+        """Return the majority verdict, or why there is none, for each request."""
+        return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
+
+    async def ajudge_many(
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+    ) -> Answers:
+        """Do the same without blocking the event loop."""
+        ballots = [ballot for request in requests for ballot in self._ballots(request)]
+        n = self._n_votes
+
+        def tell(n_done: int, n_all: int) -> None:
+            if progress is not None:
+                progress(n_done // n, n_all // n)
+
+        votes = await ask_many(self._judge, ballots, tell)
+        return [_election(votes[i : i + n]) for i in range(0, len(votes), n)]
+
     async def _avote(self, ballot: JudgeRequest) -> Verdict:
         return as_verdict(await self._judge.ajudge(ballot))
 
@@ -324,6 +405,13 @@ class VotingJudge:
                     ballot, generated=request.expected, expected=request.generated
                 )
             yield ballot
+
+
+def _election(votes: Sequence[Verdict | Exception]) -> Verdict | Exception:
+    try:
+        return _elected(votes)
+    except Exception as error:  # noqa: BLE001 - that of a vote
+        return error
 
 
 def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
@@ -364,12 +452,7 @@ def _winner(scores: Sequence[float]) -> float:
     return score
 
 
-if TYPE_CHECKING:
-    from scorekit._judge.store import TextStore
-
-__all__ = ["CacheStatistics", "CacheWarning", "CachedJudge", "VotingJudge"]
-
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """Version of the key and of what is stored; verdicts of another version are not read."""
 
 MAX_STEP_BACK_SECONDS: Final = 60.0
@@ -458,15 +541,17 @@ class CachedJudge:
         clock: Callable[[], float] = time.time,
         max_entries: int = 100_000,
     ) -> None:
-        self._judge = checked_judge(judge)
+        self._judge = check_judge(judge)
         self._directory = None if directory is None else _checked_directory(directory)
         self._ttl = check_number("ttl_seconds", ttl_seconds, 0.0, open_ends=True)
         check_callable("clock", clock)
         self._clock = clock
         self._max_entries = check_count("max_entries", max_entries, 1)
-        self._entries: OrderedDict[str, tuple[float, Verdict]] = OrderedDict()
+        self._identity: str | None = None
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._counts: Counter[str] = Counter()
         self._purged_at = -math.inf
+        self._is_warned = self._is_read_only = False
         self._renew()
         self._store = self._open()
 
@@ -474,6 +559,8 @@ class CachedJudge:
         """Make what a fork leaves unusable: a lock may be held by a thread that is not there."""
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
+        from scorekit._judge.single_flight import SingleFlight
+
         self._flight = SingleFlight(self._recall)
         self._pid = os.getpid()  # last: who sees it goes on to use the others
 
@@ -495,7 +582,7 @@ class CachedJudge:
     @property
     def identity(self) -> str:
         """That of the judge, since remembering does not change verdicts."""
-        return self._judge.identity
+        return self._judge.identity if self._identity is None else self._identity
 
     @property
     def stats(self) -> CacheStatistics:
@@ -526,7 +613,7 @@ class CachedJudge:
             if known is not None:
                 return known
             self._count("misses")
-            return self._keep(key, self._judge.judge(request))
+            return self._keep(key, request, self._judge.judge(request))
 
         try:
             return self._shared(self._flight.do(key, ask))
@@ -547,10 +634,136 @@ class CachedJudge:
             self._count("misses")
             verdict = await self._judge.ajudge(request)
             if self._store is None:
-                return self._keep(key, verdict)
-            return await asyncio.to_thread(self._keep_from_thread, key, verdict)
+                return self._keep(key, request, verdict)
+            return await asyncio.to_thread(self._keep_from_thread, key, request, verdict)
 
         return self._shared(await self._flight.ado(key, ask))
+
+    @property
+    def asks_together(self) -> bool:
+        """Whether the judge wants many requests at once."""
+        return asks_together(self._judge)
+
+    def judge_many(
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+    ) -> Answers:
+        """
+        Return a verdict, or why there is none, for each request; ask about what is not known.
+
+        Where there is a directory, it holds what has been ordered and not yet collected.
+        """
+        return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
+
+    async def ajudge_many(
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+    ) -> Answers:
+        """Do the same without blocking the event loop."""
+        from scorekit._judge.journal import Journal, journal
+
+        items = list(requests)
+        keys = [self._key(request) for request in items]
+        answers: dict[str, Verdict | Exception] = {}
+        unknown: dict[str, JudgeRequest] = {}
+        for key, request in zip(keys, items, strict=True):
+            known = None if key in unknown else self._look(key)
+            if known is not None:
+                answers[key] = known
+            else:
+                unknown[key] = request
+        if unknown:
+            notes = None if self._store is None or self._is_read_only else Journal(self._store)
+            token = journal.set(notes or journal.get())
+            try:
+                found = await ask_many(self._judge, list(unknown.values()), progress)
+            finally:
+                journal.reset(token)
+            new = dict(zip(unknown, found, strict=True))
+            with self._lock:
+                self._counts["misses"] += len(new)
+            await asyncio.to_thread(self._keep_many, unknown, new)
+            if notes is not None:
+                await asyncio.to_thread(notes.settle)
+            answers |= new
+        return [self._in_turn(key, answers, unknown) for key in keys]
+
+    def _in_turn(
+        self, key: str, answers: dict[str, Verdict | Exception], unknown: dict[str, JudgeRequest]
+    ) -> Verdict | Exception:
+        """Return the answer under *key*; of two that are alike the second cost nothing."""
+        answer = answers[key]
+        if unknown.pop(key, None) is None and isinstance(answer, Verdict) and not answer.cached:
+            self._count("shared")
+            return attrs.evolve(answer, cached=True)
+        return answer
+
+    def _keep_many(
+        self, requests: dict[str, JudgeRequest], answers: dict[str, Verdict | Exception]
+    ) -> None:
+        for key, answer in answers.items():
+            if isinstance(answer, Verdict):
+                self._keep(key, requests[key], answer)
+        self._leave_disk()
+
+    def recheck(self, n: int, *, seed: int = 0) -> JudgeAgreement:
+        """
+        Ask again about a random sample of what is stored, and compare then with now.
+
+        The store stays as it is.  A judge whose model has changed under its name shows here.
+
+        Args:
+            n: Verdicts to ask about again (count, ``>= 1``); fewer where fewer are stored.
+            seed: Of the sample (at most 2**32 - 1).
+
+        Returns:
+            A `JudgeAgreement`: what the judge says now as the judge, what it said then as the
+            human.  Requests that fail now are left out, and logged.
+
+        Raises:
+            InputError: If *n* is below 1, *seed* out of range, or no verdict of this judge is
+                stored.
+            JudgeError: If every request failed, or whatever else the judge raised.
+            MissingExtraError: If numpy is not installed.
+            TypeError: If *n* or *seed* is not an integer.
+        """
+        from scorekit.agreement import judge_agreement
+
+        sample = self._sample(check_count("n", n, 1), check_count("seed", seed, 0, 2**32 - 1))
+        if not sample:
+            raise InputError("there must be stored verdicts to ask about again, got none")
+        requests = [entry.request for entry in sample]
+        now = run_to_end(lambda: ask_many(self._judge, requests, None))
+        pairs = [
+            (a, b.verdict) for a, b in zip(now, sample, strict=True) if isinstance(a, Verdict)
+        ]
+        failures = [answer for answer in now if isinstance(answer, Exception)]
+        if not pairs:
+            raise failures[0]
+        if failures:
+            _log.warning("%d of %d requests failed: %s", len(failures), len(now), failures[0])
+        return judge_agreement([a.score for a, _ in pairs], [b.score for _, b in pairs])
+
+    def _sample(self, n: int, seed: int) -> list[_Entry]:
+        """Return entries of this judge, in memory or on disk, that are still used."""
+        with self._lock:
+            entries = dict(self._entries)
+        keys = set(entries)
+        if self._store is not None:
+            try:
+                keys.update(self._store.all_keys())
+            except OSError as error:
+                self._give_up(self._store, error)
+        order = sorted(keys)
+        random.Random(seed).shuffle(order)  # noqa: S311 - a sample, no secret
+        sample: list[_Entry] = []
+        for key in order:
+            entry = entries.get(key) or self._stored(key)
+            is_fresh = entry is not None and self._is_fresh(entry.given_at, self._clock())
+            if entry is not None and is_fresh and self._key(entry.request) == key:
+                sample.append(entry)
+            if len(sample) == n:
+                break
+        self._leave_disk()
+        return sample
 
     def peek(self, request: JudgeRequest, /) -> Verdict | None:
         """Return the verdict if it is known; asks nobody, waits for nobody, never raises."""
@@ -577,9 +790,11 @@ class CachedJudge:
 
     def _key(self, request: JudgeRequest) -> str:
         """Return a digest of everything that can change the verdict."""
+        if self._identity is None:  # which may have to be looked for, and must not change
+            self._identity = check_text("identity of the judge", self._judge.identity)
         return key_of(
             SCHEMA,
-            self._judge.identity,
+            self._identity,
             request.generated,
             request.expected,
             request.question,
@@ -600,20 +815,20 @@ class CachedJudge:
             return None
         now = self._clock()
         with self._lock:
-            given_at, verdict = self._entries.get(key, (-math.inf, None))
-            if verdict is not None and self._is_fresh(given_at, now):
+            entry = self._entries.get(key)
+            if entry is not None and self._is_fresh(entry.given_at, now):
                 self._entries.move_to_end(key)
                 self._counts["hits"] += 1
-                return verdict
+                return entry.verdict
             self._entries.pop(key, None)
         return None
 
     def _is_fresh(self, given_at: float, now: float) -> bool:
         return -MAX_STEP_BACK_SECONDS <= now - given_at < self._ttl
 
-    def _remember(self, key: str, given_at: float, verdict: Verdict) -> None:
+    def _remember(self, key: str, entry: _Entry) -> None:
         with self._lock:
-            self._entries[key] = given_at, verdict
+            self._entries[key] = entry
             self._entries.move_to_end(key)
             if len(self._entries) > self._max_entries:
                 self._entries.popitem(last=False)
@@ -629,17 +844,17 @@ class CachedJudge:
             return attrs.evolve(verdict, cached=True)  # its cost is another result's
         return verdict
 
-    def _keep(self, key: str, answer: object) -> Verdict:
-        verdict, now = as_verdict(answer), self._clock()
-        hit = attrs.evolve(verdict, cached=True)
-        self._remember(key, now, hit)
-        self._write(key, now, hit)
+    def _keep(self, key: str, request: JudgeRequest, answer: object) -> Verdict:
+        verdict = as_verdict(answer)
+        entry = _Entry(self._clock(), attrs.evolve(verdict, cached=True), request)
+        self._remember(key, entry)
+        self._write(key, entry)
         return verdict
 
-    def _keep_from_thread(self, key: str, answer: object) -> Verdict:
+    def _keep_from_thread(self, key: str, request: JudgeRequest, answer: object) -> Verdict:
         """Do it where another program's lock on the disk keeps no event loop waiting."""
         try:
-            return self._keep(key, answer)
+            return self._keep(key, request, answer)
         finally:
             self._leave_disk()
 
@@ -657,16 +872,27 @@ class CachedJudge:
 
         try:
             store = TextStore(self._directory)
-            self._purge(store, self._clock())
         except OSError as error:
-            _warn(error)
+            self._warn(error)
             return None
+        if store.refusal is not None:
+            self._stop_writing(store.refusal)
+        else:
+            self._purge(store, self._clock())
         return store
 
     def _purge(self, store: TextStore, now: float) -> None:
         if not 0 <= now - self._purged_at < self._ttl / PURGES_PER_LIFETIME:
             self._purged_at = now
-            store.purge(now)
+            try:
+                store.purge(now)
+            except OSError as error:
+                self._stop_writing(error)
+
+    def _stop_writing(self, error: OSError) -> None:
+        """Go on reading what is stored."""
+        self._is_read_only = True
+        self._warn(error)
 
     def _give_up(self, store: TextStore, error: OSError) -> None:
         with self._lock:
@@ -674,9 +900,27 @@ class CachedJudge:
                 return  # closed, or given up by another thread
             self._store = None
         store.close()
-        _warn(error)
+        self._warn(error)
+
+    def _warn(self, error: OSError) -> None:
+        with self._lock:
+            was_warned, self._is_warned = self._is_warned, True
+        if not was_warned:
+            message = f"verdicts are kept in memory, not on disk: {error}"
+            _log.info(message)
+            warnings.warn(message, CacheWarning, stacklevel=5)
 
     def _read(self, key: str) -> Verdict | None:
+        entry = self._stored(key)
+        if entry is None:
+            return None
+        self._remember(key, entry)
+        with self._lock:
+            self._counts["hits"] += 1
+            self._counts["disk_hits"] += 1
+        return entry.verdict
+
+    def _stored(self, key: str) -> _Entry | None:
         store = self._store
         if store is None:
             return None
@@ -685,23 +929,19 @@ class CachedJudge:
         except OSError as error:
             self._give_up(store, error)
             return None
-        found = None if text is None else _decoded(key, text)
-        if found is None or not self._is_fresh(found[0], self._clock()):
-            return None
-        self._remember(key, *found)
-        with self._lock:
-            self._counts["hits"] += 1
-            self._counts["disk_hits"] += 1
-        return found[1]
+        entry = None if text is None else _Entry.decoded(key, text)
+        return (
+            entry if entry is not None and self._is_fresh(entry.given_at, self._clock()) else None
+        )
 
-    def _write(self, key: str, now: float, verdict: Verdict) -> None:
+    def _write(self, key: str, entry: _Entry) -> None:
         store = self._store
-        if store is None:
+        if store is None or self._is_read_only:
             return
         from scorekit._judge.store import MAX_TEXT
 
         try:
-            text = json.dumps({"v": SCHEMA, "k": key, "t": now, "r": verdict.to_dict()})
+            text = entry.encoded(key)
         except (TypeError, ValueError, RecursionError) as error:
             _log.warning("a verdict stays in memory, it is no JSON: %s", error)
             return
@@ -709,27 +949,36 @@ class CachedJudge:
             _log.warning("a verdict stays in memory, it has %d characters", len(text))
             return
         try:
-            store.put(key, text, expires_at=now + self._ttl)
-            self._purge(store, now)
+            store.put(key, text, expires_at=entry.given_at + self._ttl)
         except OSError as error:
-            self._give_up(store, error)
+            self._stop_writing(error)
+        else:
+            self._purge(store, entry.given_at)
 
 
-def _warn(error: OSError) -> None:
-    message = f"verdicts are kept in memory, not on disk: {error}"
-    _log.info(message)
-    warnings.warn(message, CacheWarning, stacklevel=4)
+@attrs.frozen
+class _Entry:
+    """A verdict that is kept: when it was given, and on what."""
 
+    given_at: float
+    verdict: Verdict
+    request: JudgeRequest
 
-def _decoded(key: str, text: str) -> tuple[float, Verdict] | None:
-    """Return when a stored verdict was given, and the verdict; None unless all of it is right."""
-    try:
-        row = json.loads(text)
-        if row["v"] != SCHEMA or row["k"] != key or type(row["t"]) not in {int, float}:
+    def encoded(self, key: str) -> str:
+        parts = {"q": self.request.to_dict(), "r": self.verdict.to_dict()}
+        return json.dumps({"v": SCHEMA, "k": key, "t": self.given_at, **parts})
+
+    @classmethod
+    def decoded(cls, key: str, text: str) -> _Entry | None:
+        """Return what is stored; None unless all of it is right."""
+        try:
+            row = json.loads(text)
+            if row["v"] != SCHEMA or row["k"] != key or type(row["t"]) not in {int, float}:
+                return None
+            verdict = Verdict.from_dict(row["r"])
+            return cls(float(row["t"]), verdict, JudgeRequest.from_dict(row["q"]))
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
-        return float(row["t"]), Verdict.from_dict(row["r"])
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        return None
 
 
 def _checked_directory(directory: object) -> Path:

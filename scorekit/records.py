@@ -30,8 +30,6 @@ from typing import (
 
 import attrs
 
-from scorekit._core.logs import log
-from scorekit._core.notebook import page
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
 K = TypeVar("K")
@@ -101,6 +99,8 @@ class Record:
 
     def _repr_html_(self) -> str:
         """Return an escaped table for a notebook; numbers are rounded for display."""
+        from scorekit._core.notebook import page
+
         return page(self)
 
 
@@ -252,6 +252,8 @@ def metric_error(
     logger: logging.Logger,
 ) -> MetricError:
     """Make the record of a failed metric, bounded and printable, and log it once."""
+    from scorekit._core.logs import log
+
     message, stack = error, ""
     if not isinstance(error, str):
         # unlike str(error) this survives an exception whose own __str__ raises

@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Literal, get_args, get_type_hints
+from uuid import UUID
 
 from scorekit._strategies.queries import SHOP as SHOP  # noqa: PLC0414 - public
 from scorekit._strategies.queries import Schema, st
@@ -47,6 +48,7 @@ from scorekit.comparison import CaseChange, Comparison, compare_reports
 from scorekit.correctness import QueryCorrectness, query_correctness
 from scorekit.differences import McNemarTest, PairedDifference, mcnemar_test, paired_difference
 from scorekit.equivalence import Counterexample, SqlEquivalence, TableRows, sql_equivalence
+from scorekit.errors import JudgeError, shown
 from scorekit.intervals import Interval, proportion_interval
 from scorekit.judges import CacheStatistics, Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit.prices import ModelPrice
@@ -287,12 +289,28 @@ def verdicts() -> st.SearchStrategy[Verdict]:
 
 
 def judges() -> st.SearchStrategy[Judge]:
-    """Draw judges that need no model: each gives one verdict to whatever it is asked."""
-    return verdicts().map(_steadfast)
+    """
+    Draw judges that need no model, each with an identity of its own.
+
+    Most give one verdict to whatever they are asked.  Some fail: they raise, time out, or answer
+    what is no verdict, which is a failure of the instrument wherever they are used.
+    """
+    raised = st.builds(
+        JudgeError, st.sampled_from(["overloaded", "refusal", "rate limit"]), st.text(max_size=20)
+    )
+    others = st.builds(RuntimeError, st.text(max_size=20)) | st.builds(TimeoutError)
+    nonsense = st.sampled_from([0.7, "equivalent", None, float("nan")])
+    answers = verdicts() | verdicts() | (raised | others | nonsense)
+    return st.builds(_judge, answers, st.uuids())
 
 
-def _steadfast(verdict: Verdict) -> Judge:
-    return judge_from_function(lambda _: verdict, identity=f"always {verdict.score}")
+def _judge(answer: object, name: UUID) -> Judge:
+    def judge(_: JudgeRequest) -> object:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return judge_from_function(judge, identity=f"always {shown(answer)} ({name})")
 
 
 _METHODS: tuple[Literal["wilson", "jeffreys", "clopper-pearson"], ...] = (
@@ -400,14 +418,33 @@ def model_statistics() -> st.SearchStrategy[ModelStatistics]:
     return code_reports().flatmap(lambda report: st.sampled_from(report.models))
 
 
+def comparisons() -> st.SearchStrategy[Comparison]:
+    """Draw results of `scorekit.compare_reports`: of columns, and of reports whose judges fail."""
+    return _comparisons_of_columns() | _comparisons_of_reports()
+
+
 @st.composite
-def comparisons(draw: st.DrawFn) -> Comparison:
-    """Draw results of `scorekit.compare_reports`, with cases that only one side has."""
+def _comparisons_of_columns(draw: st.DrawFn) -> Comparison:
+    """Cases that only one side has are among them."""
     attempts = _UNIT | st.lists(st.booleans(), min_size=1, max_size=4)
     cases = draw(st.lists(_NAMES, min_size=1, max_size=8, unique=True))
     n_before = draw(st.integers(1, len(cases)))
     before = {case: draw(attempts) for case in cases[:n_before]}
     after = {case: draw(attempts) for case in cases[draw(st.integers(0, n_before - 1)) :]}
+    return compare_reports(before, after, threshold=draw(st.floats(0, 0.5)))
+
+
+@st.composite
+def _comparisons_of_reports(draw: st.DrawFn) -> Comparison:
+    """Metrics that fail on one side only are among them."""
+    names = draw(st.lists(_NAMES, min_size=1, max_size=4, unique=True))
+    cases = [
+        SqlCase(case_id=name, generated=draw(sql_queries(max_depth=1)), expected="SELECT 1")
+        for name in names
+    ]
+    before, after = (
+        score_sql_cases(cases, judge=draw(judges()), evidence="judge") for _ in range(2)
+    )
     return compare_reports(before, after, threshold=draw(st.floats(0, 0.5)))
 
 

@@ -6,8 +6,11 @@ import asyncio
 import gzip
 import json
 import threading
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any, Self
+from urllib.parse import parse_qsl
 
 Faults = Callable[[dict[str, Any], int], str] | str
 
@@ -30,6 +33,8 @@ class AnthropicServer:
         self.hold: Callable[[int], bool] = lambda _: False
         """Tells of a request, by its number, whether its answer has to wait still."""
         self.requests: list[dict[str, Any]] = []
+        self.batches = Batches(self)
+        self.times: list[float] = []
         self.headers: list[dict[str, str]] = []
         self.n_open = 0
         self.n_under_way = self.most_under_way = 0
@@ -79,7 +84,13 @@ class AnthropicServer:
         headers = {
             name.lower(): value for name, _, value in (line.partition(": ") for line in lines)
         }
-        request = json.loads(await reader.readexactly(int(headers["content-length"])))
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        method, path, _ = lines[0].split(" ")
+        if path.startswith("/v1/messages/batches"):
+            await self.batches.answer(method, path, body, writer)
+            return
+        request = json.loads(body)
+        self.times.append(time.monotonic())
         self.requests.append(request)
         self.headers.append(headers)
         fault = self.fault
@@ -113,6 +124,142 @@ class AnthropicServer:
         await writer.drain()
 
 
+class Batches:
+    """
+    The Message Batches API, with faults on order.
+
+    Args:
+        server: Whose address the results have.
+    """
+
+    def __init__(self, server: AnthropicServer) -> None:
+        self.server = server
+        self.made: dict[str, dict[str, Any]] = {}
+        """Every batch, the oldest first."""
+        self.n_polls = 1
+        """Times a batch is looked at before it has ended."""
+        self.fault: Callable[[str, int], str | None] = lambda _, __: None
+        """What goes wrong in a step, by its name and number from 1: a method of `_Replies`."""
+        self.entry: Callable[[str, int], str] = lambda _, __: "succeeded"
+        """What becomes of a question, by its custom_id and how often it was asked."""
+        self.mangle: Callable[[list[bytes]], list[bytes]] = lambda lines: lines
+        self.max_requests = 100_000
+        self.n_steps: Counter[str] = Counter()
+        self.asked: Counter[str] = Counter()
+        self.paid: Counter[str] = Counter()
+        """Answers given, by custom_id."""
+
+    async def answer(
+        self, method: str, path: str, body: bytes, writer: asyncio.StreamWriter
+    ) -> None:
+        """Answer one request."""
+        path, _, query = path.partition("?")
+        parts = path.removeprefix("/v1/messages/batches").strip("/").split("/")
+        if not parts[0]:
+            step = "create" if method == "POST" else "list"
+        else:
+            step = parts[1] if len(parts) > 1 else "retrieve"
+        self.n_steps[step] += 1
+        n = self.n_steps[step]
+        fault = self.fault(step, n)
+        if fault is None:
+            reply = _Later({}, writer)
+            getattr(self, f"_{step}")(reply, parts[0], body, dict(parse_qsl(query)))
+            fault = self.fault(f"{step} done", n)
+            if fault is None:
+                writer.write(reply.written)
+        if fault is not None:
+            name, _, argument = fault.partition("=")
+            result = getattr(_Replies({}, writer), name)(*([argument] if argument else []))
+            if result is not None:
+                await result
+        await writer.drain()
+
+    def _create(self, reply: _Replies, _: str, body: bytes, __: dict[str, str]) -> None:
+        requests = json.loads(body)["requests"]
+        if len(requests) > self.max_requests:
+            reply.send_error(413, "request_too_large")
+            return
+        id_ = f"msgbatch_{len(self.made) + 1}"
+        lines: list[bytes] = []
+        for request in requests:
+            name = request["custom_id"]
+            self.asked[name] += 1
+            type_ = self.entry(name, self.asked[name])
+            result: dict[str, Any] = {"type": type_}
+            if type_ == "succeeded":
+                self.paid[name] += 1
+                text = json.dumps({"reasons": "r", "choice": "partial"})
+                result["message"] = {
+                    "id": f"msg_{name}",
+                    "model": request["params"]["model"],
+                    "content": [{"type": "text", "text": text}],
+                    "stop_reason": "end_turn",
+                    "usage": USAGE,
+                }
+            elif type_ == "errored":
+                error = {"type": "api_error", "message": "odd"}
+                result["error"] = {"type": "error", "error": error}
+            if type_ != "missing":
+                lines.append(json.dumps({"custom_id": name, "result": result}).encode())
+        self.made[id_] = {"n": len(requests), "polls": 0, "lines": lines, "canceled": False}
+        self._send(reply, id_)
+
+    def _body(self, id_: str) -> dict[str, Any]:
+        batch = self.made[id_]
+        ended = batch["polls"] > self.n_polls or batch["canceled"]
+        return {
+            "id": id_,
+            "type": "message_batch",
+            "created_at": "2026-11-22T07:00:00Z",
+            "expires_at": "2026-11-23T07:00:00Z",
+            "processing_status": "ended" if ended else "in_progress",
+            "request_counts": {
+                "processing": 0 if ended else batch["n"],
+                "succeeded": batch["n"] if ended else 0,
+                "errored": 0,
+                "canceled": 0,
+                "expired": 0,
+            },
+            "results_url": f"{self.server.url}/v1/messages/batches/{id_}/results",
+        }
+
+    def _send(self, reply: _Replies, id_: str) -> None:
+        if id_ not in self.made:
+            reply.send_error(404, "not_found_error")
+        else:
+            reply.send(200, json.dumps(self._body(id_)).encode())
+
+    def _retrieve(self, reply: _Replies, id_: str, _: bytes, __: dict[str, str]) -> None:
+        if id_ in self.made:
+            self.made[id_]["polls"] += 1
+        self._send(reply, id_)
+
+    def _cancel(self, reply: _Replies, id_: str, _: bytes, __: dict[str, str]) -> None:
+        self.made[id_]["canceled"] = True
+        self._send(reply, id_)
+
+    def _list(self, reply: _Replies, _: str, __: bytes, query: dict[str, str]) -> None:
+        ids = list(reversed(self.made))
+        if "after_id" in query:
+            ids = ids[ids.index(query["after_id"]) + 1 :]
+        limit = min(int(query["limit"]), 2)  # so that there are pages
+        data = [self._body(id_) for id_ in ids[:limit]]
+        page = {
+            "data": data,
+            "has_more": len(ids) > limit,
+            "last_id": ids[:limit][-1] if ids else None,
+        }
+        reply.send(200, json.dumps(page).encode())
+
+    def _results(self, reply: _Replies, id_: str, _: bytes, __: dict[str, str]) -> None:
+        if id_ not in self.made:
+            reply.send_error(404, "not_found_error")
+            return
+        lines = self.mangle(list(self.made[id_]["lines"]))
+        reply.send(200, b"\n".join([*lines, b""]), content_type="application/x-jsonl")
+
+
 class _Replies:
     """One method for each way to answer."""
 
@@ -124,9 +271,12 @@ class _Replies:
         head = {"content_type": "application/json", "content_length": str(len(body)), **headers}
         lines = [f"HTTP/1.1 {status} X"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in head.items()]
-        self.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+        self.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
-    def error(self, status: int, kind: str, message: str = "", **headers: str) -> None:
+    def write(self, data: bytes) -> None:
+        self.writer.write(data)
+
+    def send_error(self, status: int, kind: str, message: str = "", **headers: str) -> None:
         message = message or f"this is {kind}"
         error = {"type": "error", "error": {"type": kind, "message": message}}
         self.send(status, json.dumps(error).encode(), **headers)
@@ -163,6 +313,9 @@ class _Replies:
     def incorrect(self) -> None:
         self.verdict({"reasons": "Wrong table.", "choice": "incorrect"})
 
+    def choice(self, choice: str) -> None:
+        self.verdict({"reasons": "", "choice": choice})
+
     def after_thinking(self) -> None:
         thought = {"type": "thinking", "thinking": "equivalent?", "signature": "s"}
         text = json.dumps({"reasons": "Thought.", "choice": "partial"})
@@ -192,19 +345,32 @@ class _Replies:
         self.verdict({"reasons": "nul \0 half \ud800", "choice": " equivalent "})
 
     def rate_limit(self, seconds: str = "0.05") -> None:
-        self.error(429, "rate_limit_error", retry_after=seconds)
+        self.send_error(429, "rate_limit_error", retry_after=seconds)
 
     def rate_limit_mute(self) -> None:
-        self.error(429, "rate_limit_error")
+        self.send_error(429, "rate_limit_error")
 
     def overloaded(self) -> None:
-        self.error(529, "overloaded_error")
+        self.send_error(529, "overloaded_error")
+
+    def overloaded_with_200(self) -> None:
+        self.send_error(200, "overloaded_error")
+
+    def error_with_200(self) -> None:
+        self.send_error(200, "odd_error")
+
+    def untold_error(self) -> None:
+        self.send(200, b'{"type": "error", "error": null}')
+
+    async def late_error(self) -> None:
+        await asyncio.sleep(0.2)
+        self.send_error(500, "api_error")
 
     def busy(self) -> None:
-        self.error(503, "api_error", retry_after="900")
+        self.send_error(503, "api_error", retry_after="900")
 
     def api_error(self) -> None:
-        self.error(500, "api_error")
+        self.send_error(500, "api_error")
 
     def gateway(self) -> None:
         self.send(502, b"<html>bad gateway</html>", content_type="text/html")
@@ -235,6 +401,23 @@ class _Replies:
 
     def bomb(self) -> None:
         self.send(200, gzip.compress(b" " * 10_000_000), content_encoding="gzip")
+
+    async def endless(
+        self, status: int = 200, head: str = "", piece: bytes = b" " * 65536
+    ) -> None:
+        self.writer.write(
+            f"HTTP/1.1 {status} X\r\ncontent-length: 2000000000\r\n{head}\r\n".encode()
+        )
+        while True:  # until the other side hangs up
+            self.writer.write(piece)
+            await self.writer.drain()
+
+    async def endless_error(self) -> None:
+        await self.endless(500)
+
+    async def endless_bomb(self) -> None:
+        packed = gzip.compress(b" " * 10_000_000)
+        await self.endless(head="content-encoding: gzip\r\n", piece=packed)
 
     def html(self) -> None:
         self.send(200, b"<html>please log in</html>", content_type="text/html")
@@ -270,28 +453,28 @@ class _Replies:
         self.message([{"type": "text", "text": '{"reasons": "half a'}], "max_tokens")
 
     def authentication(self) -> None:
-        self.error(401, "authentication_error")
+        self.send_error(401, "authentication_error")
 
     def invalid_key(self, key: str) -> None:
-        self.error(401, "authentication_error", f"invalid key {key}")
+        self.send_error(401, "authentication_error", f"invalid key {key}")
 
     def busy_with(self, key: str) -> None:
-        self.error(500, "api_error", f"key {key} has to wait", retry_after="0.01")
+        self.send_error(500, "api_error", f"key {key} has to wait", retry_after="0.01")
 
     def reasons(self, text: str) -> None:
         self.verdict({"reasons": text, "choice": "partial"})
 
     def permission(self) -> None:
-        self.error(403, "permission_error")
+        self.send_error(403, "permission_error")
 
-    def invalid_request(self) -> None:
-        self.error(400, "invalid_request_error")
+    def invalid_request(self, words: str = "") -> None:
+        self.send_error(400, "invalid_request_error", words)
 
     def unknown_model(self) -> None:
-        self.error(404, "not_found_error")
+        self.send_error(404, "not_found_error")
 
     def payment(self) -> None:
-        self.error(402, "billing_error")
+        self.send_error(402, "billing_error")
 
     def teapot(self) -> None:
         self.send(418, b"")
@@ -301,3 +484,12 @@ class _Replies:
 
     def agreeing(self) -> None:
         self.verdict({"reasons": "a", "choice": "partial"}, {"reasons": "b", "choice": "partial"})
+
+
+class _Later(_Replies):
+    """Keeps what it would send."""
+
+    written = b""
+
+    def write(self, data: bytes) -> None:
+        self.written += data

@@ -12,8 +12,8 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import get_context
 from typing import Any
@@ -36,7 +36,7 @@ from scorekit.cases import (
     score_sql_cases,
 )
 from scorekit.comparison import compare_reports
-from scorekit.errors import InputError, RegressionError
+from scorekit.errors import InputError, JudgeError, RegressionError
 from scorekit.intervals import mean_interval
 from scorekit.judges import Judge, JudgeRequest, judge_from_function
 from scorekit.validation import SafetyValidation, safety_validation
@@ -209,7 +209,8 @@ def test_a_report_adds_up_and_round_trips(cases: list[SqlCase]) -> None:
     assert [score.case_id for score in report.cases] == [c.case_id for c in cases]
     assert report.n_failed == sum(score.n_failed for score in report.cases)
     assert SqlReport.from_json(report.to_json()) == report
-    assert [score_sql_case(c) for c in cases] == list(report.cases)
+    alone = [score_sql_case(c) for c in cases]
+    assert alone == [attrs.evolve(score, attempt=0) for score in report.cases]
     for name in METRICS:
         column = [row[name] for row in report.to_rows() if row[name] is not None]
         statistics = getattr(report, name)
@@ -712,3 +713,174 @@ def test_means_of_a_report_have_intervals() -> None:
     distinct = score_sql_cases(cases[:3]).intervals["table_accuracy"]
     assert distinct == mean_interval([1, 0.5, 0], bounds=(0, 1))
     assert SqlReport.from_dict(report.to_dict()) == report
+
+
+# Going on with an earlier report.
+
+
+class Moody:
+    """A judge that fails until it is mended, and counts what it is asked."""
+
+    identity = "moody"
+
+    def __init__(self) -> None:
+        self.fails: Callable[[JudgeRequest], bool] = lambda _: False
+        self.asked: list[str] = []
+
+    def judge(self, request: JudgeRequest, /) -> float:
+        """Answer, or fail."""
+        self.asked.append(request.generated)
+        if self.fails(request):
+            raise JudgeError("overloaded", "not now")
+        return 0.5
+
+    async def ajudge(self, request: JudgeRequest, /) -> float:
+        """Do the same."""
+        return self.judge(request)
+
+
+def undecided(n: int, **fields: Any) -> list[SqlCase]:
+    """Return cases that need a judge, with all other metrics."""
+    given = {"expected": "SELECT x FROM t", "expected_tables": ["t"], **fields}
+    return [case(f"q{i}", generated=f"SELECT {i} FROM t", **given) for i in range(n)]
+
+
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(2)], ids=["here", "threads"])
+def test_only_what_failed_is_asked_again(executor: Executor | None) -> None:
+    """The others are taken over, bit by bit; the report is that of a run without failures."""
+    judge: Any = Moody()
+    judge.fails = lambda request: request.generated in {"SELECT 1 FROM t", "SELECT 3 FROM t"}
+    cases = undecided(5)
+    options: dict[str, Any] = {"judge": judge, "executor": executor, "evidence": "judge"}
+    first = score_sql_cases(cases, **options)
+    assert first.n_failed == 2
+    judge.asked.clear()
+    judge.fails = lambda _: False
+    second = score_sql_cases(cases, resume=first, **options)
+    assert sorted(judge.asked) == ["SELECT 1 FROM t", "SELECT 3 FROM t"]
+    assert second == score_sql_cases(cases, **options)
+    for i in (0, 2, 4):
+        assert second.cases[i].query_correctness is first.cases[i].query_correctness
+    for before, after in zip(first.cases, second.cases, strict=True):
+        assert after.table_accuracy is before.table_accuracy
+    judge.asked.clear()
+    assert asyncio.run(ascore_sql_cases(cases, resume=second, **options)) == second
+    assert judge.asked == []
+
+
+def test_a_report_without_a_judge_goes_on_with_one() -> None:
+    """What was missing is computed, and the other way round nothing is lost."""
+    judge: Any = Moody()
+    cases = undecided(3)
+    first = score_sql_cases(cases, evidence="judge")
+    assert first.n_failed == 3
+    second = score_sql_cases(cases, judge=judge, evidence="judge", resume=first)
+    assert (second.n_failed, len(judge.asked)) == (0, 3)
+    assert score_sql_cases(cases, evidence="judge", resume=second) == second
+
+
+def test_a_metric_that_failed_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each metric by itself."""
+    cases = undecided(2)
+    half = judge_from_function(lambda _: 0.5, identity="half")
+
+    def broken(*_: object, **__: object) -> Any:
+        raise RuntimeError("odd")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cases_module, "table_accuracy", broken)
+        first = score_sql_cases(cases, judge=half)
+    assert first.n_failed == 2
+    assert score_sql_cases(cases, judge=half, resume=first) == score_sql_cases(cases, judge=half)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"generated": "SELECT 9 FROM t"},
+        {"expected": "SELECT y FROM t"},
+        {"expected": ("SELECT x FROM t",)},
+        {"expected_tables": ["u"]},
+        {"schema": "CREATE TABLE t (x int)"},
+        {"question": "Which?"},
+        {"dialect": "sqlite"},
+        {"is_valid": True},
+        {"confidence": "high"},
+        {"case_id": "other"},
+    ],
+)
+def test_a_case_that_changed_is_scored_anew(
+    change: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever input it is; the log says of how many."""
+    judge: Any = Moody()
+    old = undecided(2)
+    new = [old[0], attrs.evolve(old[1], **change)]
+    first = score_sql_cases(old, judge=judge, evidence="judge")
+    judge.asked.clear()
+    second = score_sql_cases(new, judge=judge, evidence="judge", resume=first)
+    assert judge.asked == [new[1].generated]
+    assert second == score_sql_cases(new, judge=judge, evidence="judge")
+    assert "has with other inputs: 1 of 2" in caplog.text
+
+
+def test_attempts_at_one_case_are_told_apart() -> None:
+    """By their order, so that a repeated id is no mix-up."""
+    judge: Any = Moody()
+    cases = [
+        case("q", generated=f"SELECT {i} FROM t", expected="SELECT x FROM t") for i in (1, 2, 3)
+    ]
+    first = score_sql_cases(cases[:2], judge=judge, evidence="judge")
+    assert [(score.attempt, score.generated) for score in first.cases] == [
+        (0, "SELECT 1 FROM t"),
+        (1, "SELECT 2 FROM t"),
+    ]
+    assert first.cases[0].expected == "SELECT x FROM t"
+    judge.asked.clear()
+    second = score_sql_cases(cases, judge=judge, evidence="judge", resume=first)
+    assert (judge.asked, second.cases[2].attempt) == (["SELECT 3 FROM t"], 2)
+    stored = SqlReport.from_json(second.to_json())
+    assert score_sql_cases(cases, judge=judge, evidence="judge", resume=stored) == second
+    assert len(judge.asked) == 1
+
+
+def test_a_deadline_bounds_the_judge() -> None:
+    """What it was not asked in time fails as such; what needs no judge is there."""
+    release = threading.Event()
+
+    async def slow(request: JudgeRequest) -> float:
+        if "0" not in request.generated:
+            await asyncio.to_thread(release.wait, 60)
+        return 0.5
+
+    judge = judge_from_function(slow, identity="slow")
+    cases = [*undecided(3), case("same", generated="SELECT 1", expected="SELECT 1")]
+    report = score_sql_cases(cases, judge=judge, evidence="judge", deadline_seconds=1.0)
+    release.set()
+    results = [score.query_correctness for score in report.cases]
+    kinds = [r and (r.error.kind if r.error else r.method) for r in results]
+    assert kinds == ["judge", "deadline", "deadline", "identical"]
+    assert report.table_accuracy is not None
+    assert report.table_accuracy.count == 4
+    done = score_sql_cases(cases, judge=judge, evidence="judge", resume=report)
+    assert done.n_failed == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"resume": {}}, TypeError, "resume must be a SqlReport, got {}"),
+        (
+            {"deadline_seconds": 0},
+            InputError,
+            "deadline_seconds must be a finite number > 0, got 0",
+        ),
+    ],
+)
+def test_bounds_and_reports_to_resume_are_checked(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The caller's own mistakes raise."""
+    with pytest.raises(error) as caught:
+        score_sql_cases([FULL], **options)
+    assert str(caught.value) == message

@@ -24,10 +24,9 @@ import pytest
 from anthropic_server import AnthropicServer
 
 from scorekit import cases, claude
-from scorekit._claude import service
 from scorekit._claude.prompt import (
+    ANSWER_SCHEMA,
     MAX_CHARACTERS,
-    PRICES,
     PROMPT_HASH,
     STRUCTURED_ANSWER,
     TEMPLATE,
@@ -48,7 +47,7 @@ from scorekit.judges import (
     VotingJudge,
     judge_from_function,
 )
-from scorekit.prices import ModelPrice
+from scorekit.prices import PRICES, ModelPrice
 from scorekit.records import FrozenMapping
 
 pytest.importorskip("anthropic")
@@ -232,17 +231,20 @@ def test_thinking_is_no_verdict(server: Any) -> None:
 # What happens, the kind of the error, a piece of its message, calls at max_retries=1,
 # and whether tokens were paid for.
 FAULTS: list[tuple[str, str, str, int, bool]] = [
-    ("overloaded", "overloaded", "HTTP 529: this is overloaded_error", 2, False),
+    ("overloaded", "rate limit", "the service takes no questions for", 2, False),
+    ("overloaded_with_200", "rate limit", "the service takes no questions for", 2, False),
     ("api_error", "api_error", "HTTP 500: this is api_error", 2, False),
     ("gateway", "api_error", "HTTP 502", 2, False),
     ("reset", "connection", "connection failed: RemoteProtocolError", 2, False),
-    ("rate_limit", "timeout", "LLM judge timeout: still busy after 2 calls (HTTP 429", 2, False),
-    ("rate_limit_mute", "timeout", "LLM judge timeout: still busy after 2 calls", 2, False),
-    ("rate_limit=900", "timeout", "LLM judge timeout: the service asked to wait 900 s", 1, False),
-    ("busy", "timeout", "LLM judge timeout: the service asked to wait 900 s", 1, False),
+    ("rate_limit_mute", "rate limit", "the service takes no questions for", 2, False),
+    ("rate_limit=900", "rate limit", "the service takes no questions for 9", 1, False),
+    ("rate_limit=86400", "rate limit", "the service takes no questions for", 1, False),
+    ("busy", "rate limit", "the service takes no questions for 9", 1, False),
+    ("error_with_200", "invalid_request_error", "HTTP 400: this is odd_error", 1, False),
+    ("untold_error", "invalid_request_error", "HTTP 400: None", 1, False),
     ("bad_json", "invalid_response", "the service did not answer with JSON", 1, False),
     ("deep_json", "invalid_response", "the service did not answer with JSON", 1, False),
-    ("bomb", "invalid_response", "the service answered with 10000000 bytes", 1, False),
+    ("bomb", "invalid_response", "the service answered with more than 4194304 bytes", 1, False),
     ("html", "invalid_response", "the service did not answer with JSON", 1, False),
     ("no_message", "invalid_response", "the service answered with {'content': None}", 1, False),
     ("unknown_choice", "unknown_choice", "there is no such choice", 1, True),
@@ -272,7 +274,7 @@ def test_every_fault_is_a_result(
     """0.0, whose failure it was and of which kind; the fixture sees that nothing is left open."""
     fault, kind, message, n_calls, paid = row
     server.fault = fault
-    with judge_for(server, max_retries=1) as judge:
+    with judge_for(server, max_retries=1, max_wait_seconds=0.6) as judge:
         result = form(judge)
         assert len(tasks_of(judge)) == 1
     assert (result.score, result.method) == (0.0, None)
@@ -328,12 +330,12 @@ def test_the_deadline_holds(server: Any, clock: Clock, form: Form, fault: str) -
     )
 
 
-def test_retries_share_the_deadline(server: Any, clock: Clock) -> None:
-    """Three attempts do not take three times as long, and the last cause is told."""
+def test_requests_share_the_time_limit(server: Any, clock: Clock) -> None:
+    """Three attempts do not take three times as long."""
 
     def answer(_: object, n: int) -> str:
         clock.pass_by(70.0)  # of 120
-        return "rate_limit=0" if n == 1 else "slow"
+        return "api_error" if n == 1 else "slow"
 
     server.fault = answer
     late = r"^LLM judge timeout: no verdict within 120 s$"
@@ -351,15 +353,101 @@ def test_what_passes_is_asked_again(server: Any, fault: str) -> None:
     assert len(server.requests) == 2
 
 
-def test_a_pause_longer_than_the_time_left_is_not_begun(
-    server: Any, monkeypatch: pytest.MonkeyPatch
+class Bucket:
+    """A service that takes *burst* questions at once and *rate* a second after them."""
+
+    def __init__(self, rate: float, burst: int, wait: float | None = None) -> None:
+        self.rate, self.burst, self.wait = rate, burst, wait
+        self.tokens, self.at = float(burst), time.monotonic()
+        self.n_refused = 0
+
+    def __call__(self, _: object, __: int) -> str:
+        """Take a question or say how long to wait."""
+        now = time.monotonic()
+        self.tokens = min(self.burst, self.tokens + (now - self.at) * self.rate)
+        self.at = now
+        if self.tokens >= 1:
+            self.tokens -= 1
+            return "partial"
+        self.n_refused += 1
+        wait = (1 - self.tokens) / self.rate if self.wait is None else self.wait
+        return f"rate_limit={wait}"
+
+
+@pytest.mark.parametrize("max_concurrency", [1, 16])
+@pytest.mark.parametrize("wait", [None, 0.01, 0.5])
+def test_a_rate_limit_costs_no_verdict(
+    server: Any, wait: float | None, max_concurrency: int
 ) -> None:
-    """The error comes at once and is that of the service."""
-    for name in ("FIRST_PAUSE_SECONDS", "LONGEST_PAUSE_SECONDS"):
-        monkeypatch.setattr(service, name, 1e6)
-    server.fault = "api_error"
+    """Whether the service asks to wait for less or for more than it needs."""
+    server.fault = Bucket(rate=100, burst=20, wait=wait)
+    cases = [
+        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a FROM t")
+        for i in range(120)
+    ]
+    with judge_for(server, max_retries=0, max_concurrency=max_concurrency) as judge:
+        report = score_sql_cases(cases, judge=judge, evidence="judge", timeout_seconds=600)
+    assert (report.n_failed, report.n_by_method["judge"]) == (0, 120)
+    # a judge that went on asking would be refused as often as it can ask
+    assert server.fault.n_refused < 120
+
+
+def test_a_pause_may_be_longer_than_the_time_limit(server: Any, clock: Clock) -> None:
+    """Only requests that are sent count."""
+    server.fault = lambda _, n: "rate_limit=500" if n == 1 else "partial"
+    with judge_for(server) as judge, ThreadPoolExecutor(1) as pool:  # which has 120 s
+        asked = pool.submit(judge.judge, PAIR)
+        assert until(lambda: len(server.requests) == 1 and server.n_under_way == 0)
+        while not asked.done():
+            clock.pass_by(100)
+            time.sleep(0.01)
+        assert asked.result().score == 0.5
+
+
+def test_a_question_can_be_given_up_in_a_pause(server: Any) -> None:
+    """Its place is free for the next, which waits as long as it has to."""
+    server.fault = "rate_limit=300"
+
+    async def impatient() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(judge.ajudge(PAIR), 0.5)
+
+    with judge_for(server, max_concurrency=1) as judge:
+        asyncio.run(impatient())
+        assert len(tasks_of(judge)) == 1
+        assert not judge._service.pace._gate.locked()
+    assert len(server.requests) == 1
+
+
+def test_a_pause_is_one_of_all(server: Any) -> None:
+    """After a refusal nobody asks before the service said so, whoever it was told."""
+    server.fault = lambda _, n: "rate_limit=0.5" if n == 1 else "partial"
+    with judge_for(server, max_concurrency=8) as judge, ThreadPoolExecutor(8) as pool:
+        first = pool.submit(judge.judge, pair(0))
+        assert until(lambda: len(server.requests) == 1)
+        assert until(lambda: server.n_under_way == 0)
+        time.sleep(0.05)
+        others = [pool.submit(judge.judge, pair(i)) for i in range(1, 8)]
+        assert {asked.result().score for asked in (first, *others)} == {0.5}
+    assert server.times[1] - server.times[0] >= 0.5
+
+
+def test_requests_per_minute_bounds_the_pace_from_the_start(server: Any) -> None:
+    """Requests are evenly spaced: 1200 a minute are 50 ms apart."""
+    with judge_for(server, requests_per_minute=1200) as judge, ThreadPoolExecutor(8) as pool:
+        started = time.monotonic()
+        list(pool.map(lambda i: judge.judge(pair(i)), range(8)))
+        assert time.monotonic() - started >= 7 * 0.05
+
+
+@pytest.mark.parametrize("wait", ["86400", "inf"])
+def test_a_pause_longer_than_max_wait_fails_all_at_once(server: Any, wait: str) -> None:
+    """Nobody waits for a day; those who come later are told the same without a call."""
+    server.fault = f"rate_limit={wait}"
     with judge_for(server) as judge:
-        assert error_of(judge, PAIR).kind == "api_error"
+        errors = [error_of(judge, pair(i)) for i in range(3)]
+    assert {error.kind for error in errors} == {"rate limit"}
+    assert "longer than max_wait_seconds=600 (HTTP 429: this is rate_limit" in errors[2].message
     assert len(server.requests) == 1
 
 
@@ -375,6 +463,7 @@ def test_a_pause_longer_than_the_time_left_is_not_begun(
         ("soon", None),
         (formatdate(0, usegmt=True), 0.0),
         ("Fri, 20 Nov 2026 10:00:00", None),
+        ("Fri, 20 Nov 2026 10:00:07 -0000", None),
         ("Fri, 20 Nov 99999999999 10:00:00 GMT", None),
         ("Fri, 20 Nov 2026 10:00:00 +99999999999999999999", None),
     ],
@@ -382,6 +471,12 @@ def test_a_pause_longer_than_the_time_left_is_not_begun(
 def test_what_the_service_asks_to_wait(text: str, seconds: float | None) -> None:
     """Seconds or a date; anything else asks for nothing."""
     assert asked_to_wait({"retry-after": text}) == seconds
+
+
+def test_a_date_counts_from_the_clock_of_the_service() -> None:
+    """Ours may be hours wrong, or be set while a program runs."""
+    headers = {"retry-after": formatdate(1007, usegmt=True), "date": formatdate(1000, usegmt=True)}
+    assert asked_to_wait(headers) == 7.0
 
 
 @pytest.mark.parametrize(
@@ -394,7 +489,7 @@ def test_what_the_service_asks_to_wait(text: str, seconds: float | None) -> None
     ],
 )
 def test_hopeless_calls_are_not_repeated(server: Any, fault: str, kind: str) -> None:
-    """One refusal stands for all: later questions fail at once and say why."""
+    """One refusal, or three alike, stand for all: later questions fail at once and say why."""
     server.fault = fault
     with judge_for(server, max_concurrency=1) as judge:
         with ThreadPoolExecutor(8) as pool:
@@ -403,7 +498,7 @@ def test_hopeless_calls_are_not_repeated(server: Any, fault: str, kind: str) -> 
         errors.append(error_of(judge, PAIR))
     assert {error.kind for error in errors} == {kind}
     assert "no more calls are made after: HTTP 4" in errors[-1].message
-    assert len(server.requests) == 1
+    assert len(server.requests) == (3 if fault == "invalid_request" else 1)
     with judge_for(server) as judge:  # a new judge starts with a clean slate
         assert judge.judge(PAIR).score == 1.0
 
@@ -423,6 +518,84 @@ def test_one_bad_request_among_good_ones_stops_nothing(server: Any) -> None:
         assert error_of(judge, pair(2)).kind == "invalid_request_error"
         assert judge.judge(pair(3)).score == 0.5
     assert len(server.requests) == 3
+
+
+PAIRS_OWN = [
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "Output blocked by content filtering policy",
+]
+
+
+@pytest.mark.parametrize("words", PAIRS_OWN)
+def test_a_prompt_that_is_refused_is_its_own_pairs_fault(server: Any, words: str) -> None:
+    """Also where nothing has succeeded yet, and however many of them there are."""
+    server.fault = lambda _, n: f"invalid_request={words}" if n <= 5 else "partial"
+    cases = [
+        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a FROM t")
+        for i in range(7)
+    ]
+    with judge_for(server, max_concurrency=1) as judge:
+        for i in range(3):
+            assert error_of(judge, pair(i)).message == f"HTTP 400: {words}"
+        report = score_sql_cases(cases, judge=judge)
+    assert (report.n_failed, report.n_by_method["judge"]) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("invalid_request=Your credit balance is too low", "invalid_request_error"),
+        ("payment", "billing_error"),
+        ("unknown_model", "not_found_error"),
+    ],
+)
+def test_one_refusal_of_the_account_stands_for_all(server: Any, fault: str, kind: str) -> None:
+    """A serial loop pays one call to learn it, in whichever form it asks."""
+    server.fault = fault
+    cases = [
+        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a FROM t")
+        for i in range(4)
+    ]
+    with judge_for(server, max_concurrency=1) as judge:
+        assert {error_of(judge, pair(i)).kind for i in range(3)} == {kind}
+        assert score_sql_cases(cases, judge=judge).n_failed == 4
+    assert len(server.requests) == 1
+
+
+def test_refusals_that_differ_are_each_about_their_own_pair(server: Any) -> None:
+    """Words that nobody has seen before stop a run only where they come again and again."""
+    server.fault = lambda _, n: f"invalid_request=odd {n}" if n <= 5 else "partial"
+    with judge_for(server, max_concurrency=1) as judge:
+        kinds = {error_of(judge, pair(i)).kind for i in range(5)}
+        assert judge.judge(PAIR).score == 0.5
+    assert kinds == {"invalid_request_error"}
+
+
+@pytest.mark.parametrize("choice", ["PARTIAL", " Partial\n"])
+def test_choices_are_read_whatever_their_case(server: Any, choice: str) -> None:
+    """The word is what counts."""
+    server.fault = f"choice={choice}"
+    with judge_for(server) as judge:
+        assert judge.judge(PAIR).score == 0.5
+
+
+@pytest.mark.parametrize("choice", ["équivalent", "equivalent.", "partial incorrect"])
+def test_an_answer_in_other_words_is_no_verdict(server: Any, choice: str) -> None:
+    """What is no choice is not guessed at."""
+    server.fault = f"choice={choice}"
+    with judge_for(server) as judge:
+        assert error_of(judge, PAIR).kind == "unknown_choice"
+
+
+@pytest.mark.parametrize("fault", ["endless", "endless_error", "endless_bomb"])
+def test_an_answer_is_cut_off_as_it_arrives(server: Any, fault: str) -> None:
+    """Gigabytes are neither waited for nor kept, whatever the status and the compression."""
+    server.fault = fault
+    with judge_for(server, timeout_seconds=60, max_retries=0) as judge:
+        error = error_of(judge, PAIR)
+        assert until(lambda: server.n_under_way == 0)
+    assert error.kind == "invalid_response"
+    assert error.message == "the service answered with more than 4194304 bytes"
 
 
 @pytest.mark.parametrize("fault", ["truncated", "refusal", "empty"])
@@ -447,7 +620,6 @@ def test_a_success_after_an_early_bad_request_lets_the_run_go_on(server: Any) ->
         assert until(lambda: len(server.requests) == 1)
         assert error_of(judge, pair(2)).message.startswith("HTTP 400")
         others = [pool.submit(judge.judge, pair(i)) for i in range(3, 11)]
-        assert until(lambda: len(asyncio.all_tasks(judge._service._loop)) >= 10)
         release.set()
         assert {asked.result().score for asked in (first, *others)} == {0.5}
     assert len(server.requests) == 10
@@ -1144,6 +1316,22 @@ def test_identity_tells_judges_apart() -> None:
     assert isinstance(same, Judge)
 
 
+def test_in_tool_mode_the_words_of_autoevals_are_part_of_the_identity(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another version may say something else to the model; in structured mode ours are sent."""
+    judges = [
+        ClaudeJudge(base_url="http://localhost:1", mode=mode) for mode in ("tool", "structured")
+    ]
+    before = [judge.identity for judge in judges]
+    monkeypatch.setattr("autoevals.llm.COT_SUFFIX", "Think twice.")
+    judges = [
+        ClaudeJudge(base_url="http://localhost:1", mode=mode) for mode in ("tool", "structured")
+    ]
+    after = [judge.identity for judge in judges]
+    assert (before[0] == after[0], before[1] == after[1]) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("PROMPT_HASH", "0" * 16), ("CHOICE_SCORES", {"equivalent": 1.0})]
 )
@@ -1161,7 +1349,7 @@ def test_a_new_prompt_or_scale_makes_another_judge(
 
 def test_the_prompt_hash_is_that_of_the_prompt() -> None:
     """Whoever edits the prompt changes the identity, without having to think of it."""
-    text = TEMPLATE + STRUCTURED_ANSWER
+    text = TEMPLATE + STRUCTURED_ANSWER + json.dumps(ANSWER_SCHEMA)
     assert hashlib.sha256(text.encode()).hexdigest().startswith(PROMPT_HASH)
 
 
@@ -1250,6 +1438,17 @@ def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.Monk
         ),
         ({"max_tokens": 0}, InputError, "max_tokens must be an integer >= 1, got 0"),
         ({"mode": "x"}, InputError, "mode must be one of 'structured', 'tool', got 'x'"),
+        (
+            {"requests_per_minute": 0},
+            InputError,
+            "requests_per_minute must be a finite number > 0, got 0",
+        ),
+        (
+            {"max_wait_seconds": -1},
+            InputError,
+            "max_wait_seconds must be a finite number >= 0, got -1",
+        ),
+        ({"batch": 1}, TypeError, "batch must be True or False, got 1"),
         ({"max_calls": -1}, InputError, "max_calls must be an integer >= 0, got -1"),
         ({"max_cost_usd": -1}, InputError, "max_cost_usd must be a finite number >= 0, got -1"),
         (
@@ -1319,6 +1518,8 @@ from scorekit.judges import CachedJudge
 from scorekit.judges import JudgeRequest
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 judge = ClaudeJudge(api_key="k", base_url=sys.argv[1])
+assert sum(name.startswith("scorekit") for name in sys.modules) <= 15
+assert not {"sqlglot", "numpy"} & set(sys.modules)
 CachedJudge(judge)
 os.environ["ANTHROPIC_API_KEY"] = "k"
 CachedJudge(ClaudeJudge())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import io
 import json
 import os
@@ -410,7 +411,7 @@ POISON: dict[str, tuple[str, tuple[Any, ...]]] = {
     "other JSON": ("UPDATE Cache SET value = ?", ("[1]",)),
     "a long number": ("UPDATE Cache SET value = replace(value, '\"t\": 1', '\"t\": 1e9999')", ()),
     "a score of 0.7": ("UPDATE Cache SET value = replace(value, '0.5', '0.7')", ()),
-    "another version": ("UPDATE Cache SET value = replace(value, '\"v\": 1', '\"v\": 2')", ()),
+    "another version": ("UPDATE Cache SET value = replace(value, '\"v\": 2', '\"v\": 1')", ()),
     "another key": ('UPDATE Cache SET value = replace(value, \'"k": "\', \'"k": "0\')', ()),
     "no text": ("UPDATE Cache SET value = CAST(x'ff' || value AS TEXT)", ()),
 }
@@ -603,6 +604,7 @@ def test_a_directory_that_cannot_be_used_is_one_warning(
     prepare(directory)
     if fault == "parent is a file":
         directory = directory / "below"
+    gc.collect()  # what was prepared is closed by now, which may empty a file beside the database
     before = {
         p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file() and p.suffix != ".db-shm"
     }
@@ -644,22 +646,29 @@ def test_what_belongs_to_somebody_else_is_refused(
 UNPRIVILEGED = """
 import os, tempfile
 import test_judges_cache as t
-from scorekit._judge import store
 if os.geteuid() == 0:
     os.setgid(65534), os.setuid(65534)
 directory = t.Path(tempfile.mkdtemp(dir="/tmp"))
+v1 = directory / "c" / "v1"
 try:
     t.CachedJudge(t.Counting(), directory=directory / "c").judge(t.request())
-    for path, mode in ((directory, 0o500), (directory / "c" / "v1" / "cache.db", 0o400)):
-        path.chmod(mode)
+    for modes, name in (
+        ({directory: 0o500}, "d"),
+        ({v1 / "cache.db": 0o400}, "c"),
+        ({v1 / "cache.db": 0o400, v1: 0o500, directory / "c": 0o500}, "c"),
+    ):
+        for path, mode in modes.items():
+            path.chmod(mode)
         inner = t.Counting()
         with t.cache_warnings() as messages:
-            judge = t.CachedJudge(inner, directory=directory / ("c" if mode == 0o400 else "d"))
-            assert judge.judge(t.request()).score == 0.5 and judge.judge(t.request()).cached
-        reason = "readonly database" if mode == 0o400 else "Permission denied"
-        assert len(messages) == 1 and reason in messages[0], messages
-        assert len(inner.asked) == 1
-        path.chmod(0o700)
+            judge = t.CachedJudge(inner, directory=directory / name)
+            assert judge.judge(t.request()).cached == (name == "c")
+            assert not judge.judge(t.request(1)).cached and judge.judge(t.request(1)).cached
+            assert t.CachedJudge(inner, directory=directory / name).peek(t.request(1)) is None
+        reason = "readonly database" if name == "c" else "Permission denied"
+        assert len(messages) == 2 and all(reason in message for message in messages), messages
+        for path in reversed(modes):
+            path.chmod(0o700)
 finally:
     t.shutil.rmtree(directory)
 print("done")
@@ -668,7 +677,7 @@ print("done")
 
 @POSIX
 def test_a_directory_that_is_read_only() -> None:
-    """As somebody whom permissions bind, which root is not."""
+    """What is stored is read, as somebody whom permissions bind, which root is not."""
     result = run_python(UNPRIVILEGED)
     assert (result.stdout, result.stderr) == ("done\n", "")
 
@@ -685,6 +694,8 @@ with t.cache_warnings() as messages:
             judge.judge(t.request(n))
 assert len(messages) == 1, messages
 assert len(inner.asked) == 200
+judge._entries.clear()
+assert judge.peek(t.request(0)) is not None  # what is stored is still read
 print(messages[0])
 """
 
@@ -744,7 +755,8 @@ def test_a_lock_that_is_held_when_opening(tmp_path: Path) -> None:
     CachedJudge(Counting(), directory=tmp_path / "c").judge(request())
     with cache_warnings() as messages, locked(tmp_path / "c"):
         judge = CachedJudge(Counting(), directory=tmp_path / "c")
-        assert not judge.judge(request()).cached
+        assert judge.judge(request()).cached  # what is stored can be read
+        assert not judge.judge(request(1)).cached
     assert len(messages) == 1
     assert "database is locked" in messages[0]
 
@@ -1044,14 +1056,16 @@ def test_threads_of_a_forked_process_find_no_lock_of_its_parent(
     judge._pid = -1
     others: list[threading.Thread] = []
 
+    real = single_flight.SingleFlight
+
     def make(recall: Any) -> Any:
         if not others:
             others.append(threading.Thread(target=judge.judge, args=(request(1),), daemon=True))
             others[0].start()
             others[0].join(120)
-        return single_flight.SingleFlight(recall)
+        return real(recall)
 
-    monkeypatch.setattr(judges, "SingleFlight", make)
+    monkeypatch.setattr(single_flight, "SingleFlight", make)
     assert judge.judge(request()).score == 0.5
     assert not others[0].is_alive()
 
@@ -1398,11 +1412,6 @@ def test_the_wait_for_a_stopped_loop_is_short() -> None:
             TypeError,
             "judge must be a Judge (see judge_from_function), got None",
         ),
-        (
-            {"judge": Counting(identity="")},
-            InputError,
-            "identity of the judge must be a non-empty string, got ''",
-        ),
         ({"directory": ""}, InputError, "directory must be a non-empty string, got ''"),
         ({"directory": b"x"}, TypeError, "directory must be a path, got b'x'"),
         (
@@ -1442,20 +1451,161 @@ def test_voting_errors(arguments: dict[str, Any], error: type[Exception], messag
     assert str(caught.value).startswith(message)
 
 
-def test_a_judge_whose_identity_breaks_is_not_found_by_peeking() -> None:
-    """`peek` never raises; asking tells."""
-    inner = Counting()
-    judge = CachedJudge(inner)
-    del inner.identity
+class Shy(Counting):
+    """A judge whose identity costs something to find, or cannot be found."""
+
+    def __init__(self, found: str | Exception) -> None:
+        self.found = found
+        self.n_reads = 0
+        self.answer = ANSWER
+        self.asked = []
+
+    @property
+    def identity(self) -> str:  # type: ignore[override]
+        """Count how often it is read."""
+        self.n_reads += 1
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
+
+
+@pytest.mark.parametrize("wrap", [CachedJudge, lambda judge: CachedJudge(VotingJudge(judge))])
+def test_an_identity_is_read_once(wrap: Callable[[Any], CachedJudge], ask: Ask) -> None:
+    """It may read files; and one that changed in between would split the cache."""
+    inner = Shy("shy")
+    judge = wrap(inner)
+    for n in (0, 1, 0):
+        ask(judge, request(n))
+    assert judge.peek(request(1)) is not None
+    assert (judge.identity.endswith("shy"), inner.n_reads) == (True, 1)
+
+
+@pytest.mark.parametrize("found", [OSError("no such file"), AttributeError("x"), ""])
+def test_an_identity_that_cannot_be_had_fails_where_it_is_needed(found: Any, ask: Ask) -> None:
+    """Not where the judge is made; `peek` never raises, and a run counts it as a failure."""
+    judge = CachedJudge(Shy(found))
     assert judge.peek(request()) is None
-    with pytest.raises(AttributeError):
+    with pytest.raises((OSError, AttributeError, InputError)):
+        ask(judge, request())
+    result = query_correctness("SELECT 1", "SELECT a FROM t", judge=judge)
+    assert result.error is not None
+    assert (result.error.origin, result.error.kind) == ("instrument", "judge_failure")
+
+
+@pytest.mark.parametrize("where", range(0, 4096, 97))
+def test_a_flipped_bit_in_the_schema_is_one_warning(where: int, tmp_path: Path) -> None:
+    """However SQLite and diskcache fail on it, the run goes on."""
+    with CachedJudge(Counting(), directory=tmp_path / "c") as judge:
         judge.judge(request())
+    path = database(tmp_path / "c")
+    content = bytearray(path.read_bytes())
+    content[where] ^= 0x10
+    path.write_bytes(content)
+    inner = Counting()
+    with cache_warnings() as messages:
+        judge = CachedJudge(inner, directory=tmp_path / "c")
+        assert [judge.judge(request(n)).score for n in (0, 1, 0)] == [0.5] * 3
+    assert len(messages) <= 1
 
 
 def test_reprs_show_the_arguments(tmp_path: Path) -> None:
     """For a log or a notebook."""
     judge = VotingJudge(CachedJudge(HALF, directory=tmp_path))
     assert repr(judge).endswith(f"directory={tmp_path!r}), n_votes=3, swap_order=True)")
+
+
+# Asking again.
+
+
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_a_judge_that_drifts_is_found_out(where: str, tmp_path: Path) -> None:
+    """Then and now are compared on what is stored, which stays as it is."""
+    directory = None if where == "memory" else tmp_path / "c"
+    inner = Counting(lambda asked: Verdict(score=1.0 if int(asked.generated[7:]) % 2 else 0.0))
+    judge = CachedJudge(inner, directory=directory)
+    for n in range(40):
+        judge.judge(request(n))
+    if directory is not None:
+        CachedJudge(Counting(identity="other"), directory=directory).judge(request(99))
+        judge = CachedJudge(inner, directory=directory)
+    same = judge.recheck(30)
+    assert (same.score, same.accuracy, same.n_items, same.bias) == (1.0, 1.0, 30, 0.0)
+    inner.answer = Verdict(score=1.0)
+    inner.asked.clear()
+    drifted = judge.recheck(100, seed=1)
+    assert (drifted.accuracy, drifted.bias, drifted.n_items) == (0.5, 0.5, 40)
+    assert drifted.confusion == ((0, 20), (0, 20))
+    assert {asked.generated for asked in inner.asked} == {request(n).generated for n in range(40)}
+    assert judge.peek(request(0)) is not None
+    assert [judge.judge(request(n)).score for n in range(2)] == [0.0, 1.0]
+
+
+def test_the_sample_follows_the_seed() -> None:
+    """The same questions for the same seed, others for another."""
+    inner = Counting()
+    judge = CachedJudge(inner)
+    for n in range(50):
+        judge.judge(request(n))
+    samples: list[set[str]] = []
+    for seed in (0, 0, 1):
+        inner.asked.clear()
+        judge.recheck(10, seed=seed)
+        samples.append({asked.generated for asked in inner.asked})
+    assert samples[0] == samples[1] != samples[2]
+
+
+def test_what_fails_now_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    """And said; where all fail, the first failure is raised."""
+    inner = Counting()
+    judge = CachedJudge(inner)
+    for n in range(4):
+        judge.judge(request(n))
+    inner.answer = lambda asked: ANSWER if asked.generated != "SELECT 0" else 1 / 0
+    assert judge.recheck(4).n_items == 3
+    assert "1 of 4 requests failed: division by zero" in caplog.text
+    inner.answer = lambda _: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        judge.recheck(4)
+
+
+def test_a_disk_that_fails_leaves_what_is_in_memory(tmp_path: Path) -> None:
+    """Asking again goes on with that, and so does everything else."""
+    clock = Clock()
+    judge = CachedJudge(Counting(), directory=tmp_path / "c", clock=clock)
+    judge.judge(request())
+    shutil.rmtree(tmp_path / "c")
+    with cache_warnings() as messages:
+        clock.now += 7200  # time to look for what has expired
+        judge.judge(request(1))
+        assert judge.recheck(5).n_items == 2
+        assert judge.peek(request()) is not None
+    assert len(messages) == 1
+
+
+@POSIX
+def test_what_can_only_be_read_is_asked_about_again(tmp_path: Path) -> None:
+    """Here another program holds the lock."""
+    CachedJudge(Counting(), directory=tmp_path / "c").judge(request())
+    with cache_warnings(), locked(tmp_path / "c"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "TIMEOUT_SECONDS", 0.2)
+        assert CachedJudge(Counting(), directory=tmp_path / "c").recheck(5).n_items == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n": 0}, InputError, "n must be an integer >= 1, got 0"),
+        ({"n": 1.5}, TypeError, "n must be an integer >= 1, got 1.5"),
+        ({"n": 1}, InputError, "there must be stored verdicts to ask about again, got none"),
+    ],
+)
+def test_errors_of_asking_again(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """An empty cache has nothing to compare with."""
+    with pytest.raises(error) as caught:
+        CachedJudge(HALF).recheck(**arguments)
+    assert str(caught.value) == message
 
 
 # Voting.

@@ -16,7 +16,7 @@ from scorekit.prices import PRICES, ModelPrice, token_cost
 
 
 def test_prices_are_those_of_the_source() -> None:
-    """Exactly these three; a fourth would be a claim nobody documented."""
+    """These three are quoted in the cost of a pass; Claude 5.5 stands beside them."""
     documented = {
         "claude-opus-4-5": (15.0, 75.0),
         "claude-sonnet-4": (3.0, 15.0),
@@ -25,8 +25,46 @@ def test_prices_are_those_of_the_source() -> None:
     prices = {
         name: (price.input_usd_per_million, price.output_usd_per_million)
         for name, price in PRICES.items()
+        if "5-5" not in name
     }
     assert prices == documented
+
+
+def test_a_long_prompt_has_its_own_price() -> None:
+    """Above so many input tokens it holds for all tokens, the output's as well."""
+    haiku = PRICES["claude-haiku-5-5"]
+    costs = [
+        token_cost(input_tokens=n, output_tokens=1000, price=haiku) for n in (100_000, 100_001)
+    ]
+    assert costs == [0.0105, 0.0525005]
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "message"),
+    [
+        (
+            {"long_prompt_tokens": 5},
+            InputError,
+            "long_prompt_price must be given with long_prompt_tokens, got None",
+        ),
+        (
+            {"long_prompt_price": PRICES["gpt-4o"]},
+            TypeError,
+            "long_prompt_tokens must be an integer >= 0, got None",
+        ),
+        (
+            {"long_prompt_price": 3.0, "long_prompt_tokens": 5},
+            TypeError,
+            r"long_prompt_price must be a ModelPrice \(see PRICES\), got 3.0",
+        ),
+    ],
+)
+def test_prices_of_long_prompts_are_checked(
+    fields: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The two fields stand together."""
+    with pytest.raises(error, match=f"^{message}"):
+        ModelPrice(input_usd_per_million=1.0, output_usd_per_million=2.0, **fields)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +135,7 @@ def test_price_errors(name: str) -> None:
         "input_usd_per_million": Decimal("0.15"),
         "output_usd_per_million": 1,
     }
-    assert attrs.astuple(ModelPrice(**prices)) == (0.15, 1.0)
+    assert attrs.astuple(ModelPrice(**prices))[:2] == (0.15, 1.0)
     with pytest.raises(InputError) as caught:
         ModelPrice(**(prices | {name: -3.0}))
     assert str(caught.value) == f"{name} must be a finite number >= 0, got -3.0"

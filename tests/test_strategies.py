@@ -9,13 +9,15 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
 import sqlglot
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
 
 import scorekit
 from scorekit import (
@@ -35,6 +37,9 @@ RECORDS = [
     if inspect.isclass(one := getattr(scorekit, name)) and issubclass(one, Record)
 ]
 FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+UNSHRUNK = settings(
+    max_examples=1000, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow]
+)
 FUNCTIONS: dict[str, Callable[..., st.SearchStrategy[Any]]] = {
     name: getattr(strategies, name) for name in strategies.__all__ if name != "SHOP"
 }
@@ -55,6 +60,15 @@ def test_a_metric_of_cases_needs_no_strategy_of_its_own(monkeypatch: pytest.Monk
     assert strategies.for_type(InputError) is NotImplemented
 
 
+def outcome(judge: Judge, request: scorekit.JudgeRequest) -> str:
+    """Return what comes of asking, as text."""
+    try:
+        judge.judge(request)
+    except Exception as error:  # noqa: BLE001 - whatever it raises
+        return str(getattr(error, "kind", type(error).__name__))
+    return "Verdict"
+
+
 @pytest.mark.parametrize("name", [*RECORDS, "CodeTally", "Judge", "Tally"])
 @FEW
 @given(data=st.data())
@@ -69,7 +83,7 @@ def test_a_type_is_enough(name: str, data: st.DataObject) -> None:
         assert pickle.loads(pickle.dumps(value)) == value
     if isinstance(value, Judge):
         request = data.draw(strategies.judge_requests())
-        assert value.judge(request) == value.judge(request)
+        assert outcome(value, request) == outcome(value, request)
     if isinstance(value, Tally):
         assert isinstance(value.merge(value), Tally)
 
@@ -78,6 +92,32 @@ def test_tallies_of_samples_are_not_all_empty() -> None:
     """As they would be if Hypothesis made them from their annotations."""
     full = find(st.from_type(CodeTally), lambda tally: bool(tally._stack))
     assert full.result().models[0].n_samples == 1
+
+
+def test_judges_fail_in_every_way() -> None:
+    """A harness meets judges that raise, time out and answer nonsense; each is one of its own."""
+    request = scorekit.JudgeRequest(generated="SELECT 1", expected="SELECT 2")
+
+    def gives(kind: str, judge: scorekit.Judge) -> bool:
+        return outcome(judge, request) == kind
+
+    wanted = {"Verdict", "overloaded", "RuntimeError", "TimeoutError", "invalid_response"}
+    for kind in wanted:
+        found = find(strategies.judges(), partial(gives, kind), settings=UNSHRUNK)
+        assert outcome(found, request) == kind
+    pair = st.tuples(strategies.judges(), strategies.judges())
+    with pytest.raises(NoSuchExample):
+        find(pair, lambda two: two[0].identity == two[1].identity, settings=FEW)
+
+
+def test_instruments_fail_in_drawn_reports_and_comparisons() -> None:
+    """Else nobody's code for them is tested."""
+    find(strategies.sql_reports(), lambda report: report.n_failed > 0, settings=UNSHRUNK)
+    find(
+        strategies.comparisons(),
+        lambda comparison: bool(comparison.newly_failing),
+        settings=UNSHRUNK,
+    )
 
 
 def test_differences_come_with_clusters_and_without() -> None:

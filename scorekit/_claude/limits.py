@@ -1,63 +1,183 @@
-"""When a judge makes no more calls: it is no use, or its budget is spent."""
+"""When a judge calls and when it makes no more calls: its pace, its use, its budget."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import math
-from collections.abc import Generator
+import random
+import re
+from collections.abc import AsyncGenerator
 
 from scorekit.errors import JudgeError
 
-_HOPELESS = {401, 403}
-"""Answers after which every later call would fail too."""
-_MISCONFIGURED = {400, 404}
-"""The same, as long as nothing has succeeded."""
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 8.0
+"""Bounds on the pause where the service does not say how long it should be."""
+
+JITTER = 0.1
+"""Share by which a pause is longer than asked for, at most: programs must not return together."""
+
+CAUTION = 0.5
+"""What is kept of the pace at which the first refusal came: it may have been a burst."""
+
+GROWTH = 0.05
+"""
+What a question that was taken adds to the pace, as a share of that of the last refusal.
+
+Enough that one refusal in ten for another reason than load does not slow down for good.
+"""
+
+SLOWEST = 0.5
+"""Questions a second below which only pauses slow down: a pace cannot be measured on so few."""
+
+_FOR_ALL = {401, 402, 403}
+"""Refusals of the key, its permissions or its account, which every other call would meet."""
+
+_MODEL = 404
+
+_SAME_REFUSALS = 3
+"""Times in a row after which a refusal is no longer one of the single pair."""
+
+_OF_ACCOUNT = re.compile(r"credit balance|billing|spend(?:ing)? limit|organization", re.IGNORECASE)
+_OF_PAIR = re.compile(
+    r"too (?:long|large|many tokens)|maximum (?:length|context)|context (?:window|length)"
+    r"|content filter|blocked|flagged|polic(?:y|ies)|harmful",
+    re.IGNORECASE,
+)
+"""Words that the service documents; where it changes them, refusals are counted."""
+
+
+def backoff(n: int, first: float = FIRST_PAUSE_SECONDS) -> float:
+    """Return the pause after the failure number *n* in a row, from 0."""
+    return min(LONGEST_PAUSE_SECONDS, first * 2.0 ** min(n, 10))
 
 
 class Breaker:
-    """What the answers so far say of the calls to come; used within one event loop."""
+    """Whether later calls would meet what an earlier one met."""
 
     def __init__(self) -> None:
         self._broken: JudgeError | None = None
-        self._is_broken_for_good = False
-        self._n_under_way = 0
-        self._answered = asyncio.Event()
         self._has_succeeded = False
+        self._last = ""
+        self._n_same = 0
 
-    async def check(self) -> None:
+    def check(self) -> None:
         """Refuse to ask where an earlier answer said that it is no use."""
-        while self._broken is not None:
-            if self._is_broken_for_good or not self._n_under_way:
-                told = f"no more calls are made after: {self._broken.message}"
-                raise JudgeError(self._broken.kind, f"{told}; mend that and make a new judge")
-            await self._answered.wait()  # one that succeeds will show that it is of use
+        if self._broken is not None:
+            told = f"no more calls are made after: {self._broken.message}"
+            raise JudgeError(self._broken.kind, f"{told}; mend that and make a new judge")
 
-    @contextlib.contextmanager
-    def call_under_way(self) -> Generator[None]:
-        """Let others know that an answer is to come."""
-        self._n_under_way += 1
-        try:
-            yield
-        finally:
-            self._n_under_way -= 1
-            self._answered.set()
-            self._answered = asyncio.Event()
-
-    def note(self, error: JudgeError, status: int | None) -> None:
-        """Remember an error that later calls would meet as well."""
-        configuration = status in _MISCONFIGURED and not self._has_succeeded
-        if self._is_broken_for_good:
-            return
-        if status is None or status in _HOPELESS or configuration:
+    def note_refusal(self, error: JudgeError, status: int) -> None:
+        """Remember a refusal that is not about the one pair that was asked about."""
+        of_pair = _OF_PAIR.search(error.message) is not None
+        for_all = status in _FOR_ALL or (status == _MODEL and not self._has_succeeded)
+        if for_all or (_OF_ACCOUNT.search(error.message) and not of_pair):
             self._broken = error
-            self._is_broken_for_good = not configuration
+        elif not of_pair:
+            self._n_same = self._n_same + 1 if error.message == self._last else 1
+            self._last = error.message
+            if self._n_same >= _SAME_REFUSALS:
+                self._broken = error
 
     def note_success(self) -> None:
         """Remember an answer, whatever it says: the configuration is one that works."""
         self._has_succeeded = True
-        if not self._is_broken_for_good:
-            self._broken = None
+        self._n_same = 0
+
+
+class Pace:
+    """
+    When the next question may be sent, to a service that takes only so many.
+
+    A refusal for load pauses all questions.  Between two refusals the service took as many as it
+    allows, so the number of them is the pace from then on; it grows with each question taken.
+    Used within one event loop.
+    """
+
+    def __init__(
+        self, max_concurrency: int, per_minute: float | None, max_wait_seconds: float
+    ) -> None:
+        self._slots = asyncio.Semaphore(max_concurrency)
+        self._max_wait = max_wait_seconds
+        self._fastest = math.inf if per_minute is None else per_minute / 60
+        self._rate = self._fastest
+        self._rate_at_refusal = math.inf
+        self._next = self._paused_until = self._refused_at = -math.inf
+        self._measured_from = self._refused_since = math.inf
+        self._refusal = ""
+        self._n_taken = self._n_refused = 0
+        self._gate = asyncio.Lock()
+        self._random = random.Random()  # noqa: S311 - spreads pauses, keeps no secret
+
+    @contextlib.asynccontextmanager
+    async def turn(self) -> AsyncGenerator[float]:
+        """Hold one of the places once a question may be sent, in the order of asking."""
+        async with self._gate:  # behind which the others wait, so that a pause is one of all
+            self._check_pause()
+            await self._slots.acquire()
+            try:
+                sent_at = await self._begin()
+            except BaseException:
+                self._slots.release()
+                raise
+        try:
+            yield sent_at
+        finally:
+            self._slots.release()
+
+    async def _begin(self) -> float:
+        clock = asyncio.get_running_loop().time
+        while True:
+            now = clock()
+            begins = max(self._paused_until, self._next)
+            if begins <= now:
+                break
+            self._check_pause()
+            await asyncio.sleep(begins - now)
+        self._next = now + 1 / self._rate
+        self._measured_from = min(self._measured_from, now)
+        return now
+
+    def _check_pause(self) -> None:
+        pause = self._paused_until - self._refused_since
+        if pause > self._max_wait and asyncio.get_running_loop().time() < self._paused_until:
+            raise JudgeError(
+                "rate limit",
+                f"the service takes no questions for {pause:.6g} s, longer than "
+                f"max_wait_seconds={self._max_wait:g} ({self._refusal})",
+            )
+
+    def note_taken(self) -> None:
+        """Remember that the service answered."""
+        self._n_taken += 1
+        self._n_refused = 0
+        self._refused_since = math.inf
+        if self._rate < self._fastest:
+            self._rate = min(self._fastest, self._rate + GROWTH * self._rate_at_refusal)
+
+    def note_refused(self, sent_at: float, wait: float | None, message: str) -> None:
+        """Remember that the service was too busy for a question, and how long it asked to wait."""
+        now = asyncio.get_running_loop().time()
+        self._refusal = message
+        if sent_at >= self._refused_at:  # else it was on its way when an earlier one came back
+            self._refused_at = now
+            self._n_refused += 1
+            self._slow_down(now)
+        self._refused_since = min(self._refused_since, now)
+        pause = max(wait or 0.0, backoff(self._n_refused - 1, wait or FIRST_PAUSE_SECONDS))
+        pause *= 1 + JITTER * self._random.random()
+        self._paused_until = max(self._paused_until, now + pause)
+
+    def _slow_down(self, now: float) -> None:
+        if not self._n_taken:  # nothing to measure: the pauses become longer
+            return
+        measured = self._n_taken / max(now - self._measured_from, 1e-9)
+        if math.isinf(self._rate_at_refusal):
+            measured *= CAUTION
+        self._rate = self._rate_at_refusal = min(self._fastest, max(SLOWEST, measured))
+        self._measured_from = now
+        self._n_taken = 0
 
 
 class Budget:
@@ -73,18 +193,22 @@ class Budget:
 
     async def take(self, most: float) -> None:
         """Reserve a call that costs at most so much, once it is known whether it fits."""
-        while True:
-            if self._n_calls == self._max_calls:
-                told = f"max_calls={self._max_calls} calls have been made"
-                raise JudgeError("budget", f"{told}; a new judge may make more")
-            if math.fsum([self._spent, *self._reserved, most]) <= self._max_cost:
-                break
-            if not self._reserved:
+        while not self.take_now(most, is_last=not self._reserved):
+            await self._settled.wait()
+
+    def take_now(self, most: float, *, is_last: bool = True) -> bool:
+        """Reserve a call, or say that it does not fit: by an error if nothing can change that."""
+        if self._n_calls == self._max_calls:
+            told = f"max_calls={self._max_calls} calls have been made"
+            raise JudgeError("budget", f"{told}; a new judge may make more")
+        if math.fsum([self._spent, *self._reserved, most]) > self._max_cost:
+            if is_last:
                 message = f"{self._spent:.6f} of max_cost_usd={self._max_cost:g} are spent"
                 raise JudgeError("budget", f"{message}, the next call may cost {most:.6f}")
-            await self._settled.wait()
+            return False
         self._n_calls += 1
         self._reserved.append(most)
+        return True
 
     def settle(self, most: float, cost: float) -> None:
         """Replace a reservation by what the call did cost."""

@@ -8,6 +8,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeGuard, cast
 
@@ -15,7 +16,7 @@ import attrs
 
 from scorekit._core.checks import MAX_COUNT
 from scorekit.errors import JudgeError, shortened, shown
-from scorekit.judges import JudgeRequest
+from scorekit.judges import JudgeRequest, Verdict
 from scorekit.prices import ModelPrice, token_cost
 from scorekit.records import FrozenMapping, now
 
@@ -75,23 +76,30 @@ STRUCTURED_ANSWER = (
     " exactly one of equivalent, partial, incorrect."
 )
 
-PROMPT_HASH = hashlib.sha256((TEMPLATE + STRUCTURED_ANSWER).encode()).hexdigest()[:16]
+ANSWER_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "reasons": {"type": "string"},
+        "choice": {"type": "string", "enum": list(CHOICE_SCORES)},
+    },
+    "required": ["reasons", "choice"],
+    "additionalProperties": False,
+}
 
-LONG_PROMPT_TOKENS = 100_000
+_WORDS = TEMPLATE + STRUCTURED_ANSWER + json.dumps(ANSWER_SCHEMA)
+PROMPT_HASH = hashlib.sha256(_WORDS.encode()).hexdigest()[:16]
 
-PRICES = FrozenMapping(
-    {
-        "claude-haiku-5-5": ModelPrice(input_usd_per_million=0.1, output_usd_per_million=0.5),
-        "claude-sonnet-5-5": ModelPrice(input_usd_per_million=2.0, output_usd_per_million=10.0),
-        "claude-opus-5-5": ModelPrice(input_usd_per_million=4.0, output_usd_per_million=20.0),
-    }
-)
-"""List prices of October 2026."""
-
-LONG_PROMPT_PRICES = FrozenMapping(
-    {"claude-haiku-5-5": ModelPrice(input_usd_per_million=0.5, output_usd_per_million=2.5)}
-)
-"""List prices where the prompt has more than 100 000 tokens, if others hold there."""
+_STATUSES = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""What the service calls an error, and the status that goes with it."""
 
 _KINDS = {
     400: "invalid_request_error",
@@ -197,19 +205,18 @@ def messages_request(
     """
     Translate what AutoEvals would send to a chat completion into a Messages request.
 
-    Its one tool becomes the JSON schema of the answer or, for older models, a tool that has to be
-    used.
+    Its one tool gives way to the JSON schema of the answer or, for older models, becomes a tool
+    that has to be used.
     """
-    tool = call["tools"][0]["function"]
-    schema = {**tool["parameters"], "additionalProperties": False}
     text = call["messages"][-1]["content"]
     request: dict[str, Any] = {"model": call["model"], "max_tokens": call["max_tokens"]}
     if structured:
-        output: dict[str, Any] = {"format": {"type": "json_schema", "schema": schema}}
+        output: dict[str, Any] = {"format": {"type": "json_schema", "schema": ANSWER_SCHEMA}}
         request["output_config"] = output if effort is None else {**output, "effort": effort}
         text = text.rpartition(ANSWER)[0] + ANSWER + STRUCTURED_ANSWER
     else:
-        name = tool["name"]
+        tool = call["tools"][0]["function"]
+        name, schema = tool["name"], {**tool["parameters"], "additionalProperties": False}
         request["tools"] = [
             {"name": name, "description": tool["description"], "input_schema": schema}
         ]
@@ -226,12 +233,25 @@ class Answer:
     cost_usd: float | None
 
     @classmethod
-    def read(cls, body: object, model: str, prices: Mapping[str, ModelPrice]) -> Answer:
-        """Take the decoded body of a response, whatever it holds."""
-        if not _is_object(body) or not isinstance(body.get("content"), list):
+    def read(cls, body: object, price: ModelPrice | None, share: float = 1.0) -> Answer:
+        """Take the decoded body of a response, whatever it holds; *share* of the price is paid."""
+        if not is_object(body) or not isinstance(body.get("content"), list):
             raise JudgeError("invalid_response", f"the service answered with {shown(body)}")
         usage = _usage(body.get("usage"))
-        return cls(message=body, usage=usage, cost_usd=cost(usage, model, prices))
+        cost = _cost(usage, price)
+        return cls(message=body, usage=usage, cost_usd=None if cost is None else cost * share)
+
+    def verdict(self, score: float, reasoning: str, request: JudgeRequest) -> Verdict:
+        """Return the verdict on *request*, with all that is known about it."""
+        return Verdict(
+            score=score,
+            reasoning=reasoning,
+            model=self.text("model"),
+            usage=self.usage,
+            cost_usd=self.cost_usd,
+            response_id=self.text("id"),
+            instructions_found=instructions_found(request),
+        )
 
     def text(self, name: str) -> str | None:
         """Return one field of the message if it is text."""
@@ -256,19 +276,20 @@ class Answer:
             raise self.failure("truncated", f"the answer was cut short ({stop})")
         verdicts = self._verdicts()
         choices = {
-            choice if isinstance(choice := v.get("choice"), str) else None for v in verdicts
+            choice.strip().lower() if isinstance(choice := v.get("choice"), str) else None
+            for v in verdicts
         }
         if len(choices) > 1:
             raise self.failure("ambiguous", "the answer holds verdicts that contradict each other")
         choice = choices.pop()
-        if choice is None or choice.strip() not in CHOICE_SCORES:
+        if choice not in CHOICE_SCORES:
             raise self.failure("unknown_choice", f"there is no such choice: {shown(verdicts[0])}")
         arguments = {"reasons": _reasons(verdicts[0].get("reasons")), "choice": choice}
         call = {"function": {"name": "select_choice", "arguments": json.dumps(arguments)}}
         return {"choices": [{"message": {"tool_calls": [call]}}]}
 
     def _verdicts(self) -> list[dict[str, Any]]:
-        blocks = [block for block in self.message["content"] if _is_object(block)]
+        blocks = [block for block in self.message["content"] if is_object(block)]
         used = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
         texts = [block.get("text") for block in blocks if block.get("type") == "text"]
         try:
@@ -277,13 +298,13 @@ class Answer:
             )
         except (ValueError, RecursionError):
             found = []
-        verdicts = [verdict for verdict in found if _is_object(verdict)]
+        verdicts = [verdict for verdict in found if is_object(verdict)]
         if not verdicts or len(verdicts) < len(found):
             raise self.failure("no_verdict", f"no verdict in the answer: {shown(texts)}")
         return verdicts
 
 
-def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
@@ -304,32 +325,30 @@ def _reasons(value: object) -> str:
 
 
 def _usage(value: object) -> FrozenMapping[str, int]:
-    entries = value.items() if _is_object(value) else ()
+    entries = value.items() if is_object(value) else ()
     return FrozenMapping(
         {name: n for name, n in entries if type(n) is int and 0 <= n <= MAX_COUNT}
     )
 
 
-def cost(usage: Mapping[str, int], model: str, prices: Mapping[str, ModelPrice]) -> float | None:
+def _cost(usage: Mapping[str, int], price: ModelPrice | None) -> float | None:
     """Return what an answer cost in USD; None where a price or a count is not known."""
     n_in, n_out = usage.get("input_tokens"), usage.get("output_tokens")
-    if n_in is None or n_out is None:
+    if price is None or n_in is None or n_out is None:
         return None
     if any(n for name, n in usage.items() if name.startswith("cache_")):
         return None  # cached input has prices of its own; it is never asked for
-    price = price_of(model, n_in, prices)
-    if price is None:
-        return None
     return token_cost(input_tokens=n_in, output_tokens=n_out, price=price)
 
 
-def price_of(model: str, n_in: int, prices: Mapping[str, ModelPrice]) -> ModelPrice | None:
-    """Return the price that holds for a prompt of so many tokens: the caller's own goes first."""
-    if model in prices:
-        return prices[model]
-    if n_in > LONG_PROMPT_TOKENS and model in LONG_PROMPT_PRICES:
-        return LONG_PROMPT_PRICES[model]
-    return PRICES.get(model)
+def error_in(body: object) -> tuple[int, str, str] | None:
+    """Return status, type and words of an error that came as an answer; None if none did."""
+    if not is_object(body) or body.get("type") != "error":
+        return None
+    error = body.get("error")
+    error = error if is_object(error) else {}
+    type_ = str(error.get("type"))
+    return _STATUSES.get(type_, 400), type_, str(error.get("message"))
 
 
 def error_kind(status: int, type_: object) -> str:
@@ -342,13 +361,25 @@ def error_kind(status: int, type_: object) -> str:
 
 
 def asked_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a response asks to wait; None if it does not say so in numbers."""
+    """
+    Return the seconds that a response asks to wait; None if it does not say so in numbers.
+
+    A date counts from the service's own, where it tells it: clocks differ.
+    """
     text = headers.get("retry-after", "")
     try:
         seconds = float(text)
     except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(text) - now()).total_seconds()
-        except (ValueError, TypeError, OverflowError):  # no date, or one without a zone
+        until = _date(text)
+        if until is None:
             return None
+        seconds = (until - (_date(headers.get("date", "")) or now())).total_seconds()
     return None if math.isnan(seconds) else max(0.0, seconds)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return None if found.tzinfo is None else found

@@ -3,49 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import math
 import os
 import re
+import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future
+from contextvars import ContextVar
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 
-from scorekit._claude.limits import Breaker, Budget
+from scorekit._claude.limits import Breaker, Budget, Pace, backoff
 from scorekit._claude.prompt import (
-    CHOICE_SCORES,
     SERVER_ERROR,
     TEMPLATE,
     Answer,
     asked_to_wait,
+    error_in,
     error_kind,
     instructions_found,
     messages_request,
-    price_of,
 )
 from scorekit._judge.waiting import Caller
 from scorekit.errors import InputError, JudgeError, one_line
-from scorekit.judges import METRIC, TIMEOUT_MESSAGE, JudgeRequest, Verdict
-from scorekit.prices import ModelPrice, token_cost
+from scorekit.judges import TIMEOUT_MESSAGE, JudgeRequest, Verdict
+from scorekit.prices import PRICES, ModelPrice, token_cost
 
 if TYPE_CHECKING:
     import anthropic
 
-FIRST_PAUSE_SECONDS = 0.5
-LONGEST_PAUSE_SECONDS = 8.0
+T = TypeVar("T")
+
 CLOSE_SECONDS = 5.0
 """How long closing waits for the thread."""
 
 TOKENS_AROUND = 2000
 """Upper bound on what the service adds to a prompt, for instance the schema of the answer."""
-
-MAX_BODY = 4 << 20
-"""Longest answer, in bytes, that is read as JSON: a compressed one may be far longer."""
 
 SHORTEST_SECRET = 8
 """Below so many characters a piece of a header is no secret: the word Bearer, say."""
@@ -53,8 +52,10 @@ SHORTEST_SECRET = 8
 DEFAULT_ADDRESS = "https://api.anthropic.com"
 """What the SDK asks unless it is told or finds another one."""
 
-_PASSING = {408, 409, 429}
-_TOO_MANY_REQUESTS = 429
+_UNAUTHORIZED = 401
+_PASSING = {408, 409}
+_BUSY = {429, 529}
+_UNAVAILABLE = 503
 
 
 @attrs.frozen(kw_only=True)
@@ -73,25 +74,51 @@ class Settings:
     max_calls: int | None
     max_cost_usd: float | None
     prices: Mapping[str, ModelPrice]
+    requests_per_minute: float | None
+    max_wait_seconds: float
+    batch: bool
+
+    @property
+    def price(self) -> ModelPrice | None:
+        """The caller's own price of the model, else the list price; None if neither is known."""
+        return self.prices.get(self.model, PRICES.get(self.model))
 
 
-class _Passing(Exception):  # noqa: N818 - never leaves this module
+class Passing(Exception):  # noqa: N818 - never leaves this package
     """A failure that may be over when asked again."""
 
     def __init__(
-        self, error: JudgeError, cause: Exception, wait: float | None = None, *, busy: bool = False
+        self, failure: JudgeError, cause: BaseException | None, wait: float | None = None
     ) -> None:
-        super().__init__(error)
-        self.error = error
+        super().__init__(failure)
+        self.failure = failure
         self.cause = cause
         self.wait = wait
-        """Seconds the service asks to wait."""
-        self.busy = busy
+        """Seconds that the service asks to wait."""
+
+
+class Refusal(Passing):
+    """What the service answered in place of a message."""
+
+    def __init__(
+        self, failure: JudgeError, cause: BaseException | None, wait: float | None, status: int
+    ) -> None:
+        super().__init__(failure, cause, wait)
+        self.status = status
+
+    @property
+    def is_busy(self) -> bool:
         """Whether the service refuses for its load, not for a fault."""
+        return self.status in _BUSY or (self.status == _UNAVAILABLE and self.wait is not None)
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it may be over when asked again."""
+        return self.status >= SERVER_ERROR or self.status in _PASSING
 
 
-class _Never(Exception):  # noqa: N818 - never raised
-    """What AutoEvals takes for a rate limit, so that its own hundred retries stay asleep."""
+class _Busy(Exception):  # noqa: N818 - never leaves this module
+    """The service refused for its load; the pace knows for how long."""
 
 
 class Service:
@@ -105,13 +132,16 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.breaker = Breaker()
+        self.pace = Pace(
+            settings.max_concurrency, settings.requests_per_minute, settings.max_wait_seconds
+        )
         self.budget = Budget(settings.max_calls, settings.max_cost_usd)
         self._lock = threading.Lock()
         self._client: anthropic.AsyncAnthropic | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._stop = asyncio.Event()
-        self._slots = asyncio.Semaphore(settings.max_concurrency)
+        self._classifier: Any = None
         self._closed = False
         self._secrets: set[str] = set()
 
@@ -128,14 +158,9 @@ class Service:
             return self._client
 
     def _new_client(self) -> anthropic.AsyncAnthropic:
-        import anthropic
+        from scorekit._claude.connection import new_client
 
-        return anthropic.AsyncAnthropic(
-            api_key=self.settings.api_key,
-            base_url=self.settings.base_url,
-            timeout=None,  # one deadline stands over all, and the retries are ours
-            max_retries=0,
-        )
+        return new_client(self.settings.api_key, self.settings.base_url)
 
     def address(self) -> str | None:
         """
@@ -162,13 +187,16 @@ class Service:
         self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
     ) -> Future[Verdict]:
         """Start asking, from any thread."""
+        return self.start(lambda: self._ask(request, variables, who))
+
+    def start(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Start *work* in the event loop, from any thread."""
         with self._lock:
             if self._closed:
                 raise closed()
             if self._loop is None:
                 self._loop, self._thread = self._started()
-            asking = self._ask(request, variables, who)
-            return asyncio.run_coroutine_threadsafe(asking, self._loop)
+            return asyncio.run_coroutine_threadsafe(work(), self._loop)
 
     def _started(self) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
         loop = asyncio.new_event_loop()
@@ -213,32 +241,108 @@ class Service:
     async def _ask(
         self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
     ) -> Verdict:
-        limit = math.inf if who is None else who.timeout_seconds
-        async with self._slots:
-            await self.breaker.check()
-            if who is not None and who.has_left:
-                raise asyncio.CancelledError
-            question = _Question(self, variables, min(limit, self.settings.timeout_seconds))
-            await question.reserve()
+        self.breaker.check()
+        question = _Question(self, variables, who)
+        try:
+            score, reasoning = await self.classify(variables, question.complete)
+        except Exception as error:
+            if isinstance(error, JudgeError):
+                error.instructions_found = instructions_found(request)
+            if self._is_told_by(error):
+                raise error from None  # its own words are clean, those of its causes are not
+            raise
+        assert question.answer is not None  # noqa: S101 - for the type checkers
+        return question.answer.verdict(score, reasoning, request)
+
+    async def classify(
+        self, variables: dict[str, str], complete: Callable[..., Awaitable[Answer]]
+    ) -> tuple[float, str]:
+        """Let AutoEvals ask, by *complete*, and read the answer: score and reasoning."""
+        if self._classifier is None:
+            import_module("anthropic")  # what is not installed well is no matter of credentials
+            from scorekit._claude.classifier import new_classifier
+
+            self._classifier = new_classifier(
+                self.settings.model, self.settings.max_tokens, _complete
+            )
+        _asking.set((self.settings, complete))  # of this task alone
+        score = await self._classifier.eval_async(**variables)
+        return float(score.score), str(score.metadata["rationale"])
+
+    def usable_client(self) -> anthropic.AsyncAnthropic:
+        """Return the client, or raise for a judge that has no use for it."""
+        self.breaker.check()
+        try:
+            client = self.client()
+        except Exception as error:
+            raise self._unusable(f"the client cannot be used: {error}") from error
+        if not _has_key(client):
+            raise self._unusable("there is no API key: set ANTHROPIC_API_KEY or pass api_key")
+        return client
+
+    def _unusable(self, message: str) -> JudgeError:
+        failure = JudgeError("authentication_error", one_line(message))
+        self.breaker.note_refusal(failure, _UNAUTHORIZED)
+        return failure
+
+    async def exchange(self, call: Awaitable[Any]) -> Any:
+        """
+        Return the decoded body that a call of the SDK with a raw response brings.
+
+        Raises:
+            Refusal: If it is an error.
+            JudgeError: If it is no JSON, or no call can be made.
+            Passing: If there is none.
+        """
+        with self.translated():
+            # The SDK's own reading takes any text for a message, so the body is read here.
+            response = (await call).http_response
             try:
-                score, reasoning, answer = await question.put()
-            except Exception as error:
-                if isinstance(error, JudgeError):
-                    error.instructions_found = instructions_found(request)
-                if self._is_told_by(error):
-                    raise error from None  # its own words are clean, those of its causes are not
-                raise
-            finally:
-                question.settle()
-        return Verdict(
-            score=score,
-            reasoning=reasoning,
-            model=answer.text("model"),
-            usage=answer.usage,
-            cost_usd=answer.cost_usd,
-            response_id=answer.text("id"),
-            instructions_found=instructions_found(request),
-        )
+                body = json.loads(self.hide(response.text, response.request.headers))
+            except (ValueError, RecursionError) as error:
+                message = f"the service did not answer with JSON: {one_line(str(error))}"
+                raise JudgeError("invalid_response", message) from error
+        found = error_in(body)
+        if found is not None:
+            raise self._refusal(response, *found)
+        return body
+
+    @contextlib.contextmanager
+    def translated(self) -> Generator[None]:
+        """Raise in our words what the SDK raises."""
+        import anthropic
+
+        from scorekit._claude.connection import TooLongError
+
+        try:
+            yield
+        except anthropic.APIStatusError as error:
+            text = error.api_message or error.message
+            raise self._refusal(error.response, error.status_code, error.type, text) from error
+        except anthropic.APIConnectionError as error:
+            cause = self.hide(repr(error.__cause__ or error), error.request.headers)
+            failure = JudgeError("connection", one_line(f"connection failed: {cause}"))
+            raise Passing(failure, error) from error
+        except TooLongError as error:
+            raise JudgeError("invalid_response", str(error)) from error
+        except anthropic.AnthropicError as error:  # credentials that cannot be read
+            raise self._unusable(f"the client cannot be used: {error}") from error
+
+    def _refusal(self, response: Any, status: int, type_: object, text: str) -> Refusal:
+        words = self.hide(text, response.request.headers)
+        failure = JudgeError(error_kind(status, type_), one_line(f"HTTP {status}: {words}"))
+        return Refusal(failure, sys.exception(), asked_to_wait(response.headers), status)
+
+    def met(self, refusal: Refusal, sent_at: float) -> Exception:
+        """Learn from a refusal; return what it means for the one who asked."""
+        if refusal.is_busy:
+            self.pace.note_refused(sent_at, refusal.wait, refusal.failure.message)
+            return _Busy()
+        if refusal.is_passing:
+            return refusal
+        self.pace.note_taken()
+        self.breaker.note_refusal(refusal.failure, refusal.status)
+        return refusal.failure
 
     def hide(self, text: str, headers: Mapping[str, str]) -> str:
         """Return *text* without the secrets sent in *headers*: a gateway may echo them."""
@@ -265,167 +369,88 @@ def _run(loop: asyncio.AbstractEventLoop, service: Service) -> None:
         runner.run(service.serve())
 
 
+_asking: ContextVar[tuple[Settings, Callable[..., Awaitable[Answer]]]] = ContextVar("_asking")
+"""By whom AutoEvals, in the running task, has its request answered."""
+
+
+async def _complete(**call: Any) -> dict[str, Any]:
+    """Answer AutoEvals' request for a chat completion."""
+    settings, complete = _asking.get()
+    structured = settings.mode == "structured"
+    request = messages_request(call, structured=structured, effort=settings.effort)
+    return (await complete(request)).chat_completion()
+
+
 class _Question:
-    """One judgement: several attempts within one deadline and, in the end, one answer."""
+    """One judgement: as many calls as it takes and, in the end, one answer."""
 
-    def __init__(self, service: Service, variables: dict[str, str], seconds: float) -> None:
+    def __init__(self, service: Service, variables: dict[str, str], who: Caller | None) -> None:
+        self.answer: Answer | None = None
         self._service = service
-        self._seconds = seconds
-        self._settings = service.settings
-        self._variables = variables
-        self._most = self._highest_cost()
-        self._is_reserved = False
-        self._deadline = math.inf
-        self._answer: Answer | None = None
+        self._who = who
+        limit = math.inf if who is None else who.timeout_seconds
+        self._seconds = min(limit, service.settings.timeout_seconds)
+        self._left = self._seconds
+        self._most = highest_cost(service.settings, variables)
 
-    async def reserve(self) -> None:
-        """Take one call from the budget."""
-        await self._service.budget.take(self._most)
-        self._is_reserved = True
-
-    def settle(self, cost: float | None = None) -> None:
-        """Account for the call under way; one whose cost stays unknown counts at its highest."""
-        if self._is_reserved:
-            self._service.budget.settle(self._most, self._most if cost is None else cost)
-        self._is_reserved = False
-
-    async def put(self) -> tuple[float, str, Answer]:
-        """Let AutoEvals ask and read the answer, before the deadline."""
-        loop = asyncio.get_running_loop()
-        import_module("anthropic")  # what is not installed well is no matter of credentials
-        llm: Any = import_module("autoevals.llm")  # ships no types
-        try:
-            client = self._service.client()
-        except Exception as error:
-            raise self._unusable(f"the client cannot be used: {error}") from error
-        if not _has_key(client):
-            raise self._unusable("there is no API key: set ANTHROPIC_API_KEY or pass api_key")
-        self._deadline = loop.time() + self._seconds
-        classifier = llm.LLMClassifier(
-            METRIC,
-            TEMPLATE,
-            CHOICE_SCORES,
-            model=self._settings.model,
-            max_tokens=self._settings.max_tokens,
-            client=self._autoevals_client(),
-        )
-        try:
-            async with asyncio.timeout_at(self._deadline):
-                score = await classifier.eval_async(**self._variables)
-        except TimeoutError as error:
-            message = f"{TIMEOUT_MESSAGE}: no verdict within {self._seconds:g} s"
-            raise TimeoutError(message) from error
-        assert self._answer is not None  # noqa: S101 - for the type checkers
-        return float(score.score), str(score.metadata["rationale"]), self._answer
-
-    def _autoevals_client(self) -> Any:
-        # AutoEvals knows clients by their class, whose constructor needs the openai package.
-        oai: Any = import_module("autoevals.oai")
-        client = object.__new__(oai.LLMClient)
-        client.openai = None
-        client.is_async = True
-        client.RateLimitError = _Never
-        client.complete = self._complete
-        return client
-
-    async def _complete(self, **call: Any) -> dict[str, Any]:
-        """Answer AutoEvals' request for a chat completion."""
-        request = messages_request(
-            call, structured=self._settings.mode == "structured", effort=self._settings.effort
-        )
-        attempt = 0
-        while self._answer is None:
+    async def complete(self, request: dict[str, Any]) -> Answer:
+        """Return the answer; waiting for a turn or a pause takes nothing of the time limit."""
+        n_failed = 0
+        while self.answer is None:
             try:
-                self._answer = await self._attempt(request)
-            except _Passing as passing:
-                await self._pause(passing, attempt)
-            attempt += 1
-        return self._answer.chat_completion()
+                async with self._service.pace.turn() as sent_at:
+                    self.answer = await self._call(request, sent_at)
+            except _Busy:
+                pass
+            except Passing as passing:
+                wait = max(backoff(n_failed), passing.wait or 0.0)
+                settings = self._service.settings
+                if n_failed == settings.max_retries or wait > settings.max_wait_seconds:
+                    raise passing.failure from passing.cause
+                await asyncio.sleep(wait)
+                n_failed += 1
+        return self.answer
 
-    async def _attempt(self, request: dict[str, Any]) -> Answer:
-        import anthropic
-
-        if not self._is_reserved:
-            await self._service.breaker.check()
-            await self.reserve()
-        client = self._service.client()
-        # The SDK's own reading takes any text for a message, so the body is read here.
+    async def _call(self, request: dict[str, Any], sent_at: float) -> Answer:
+        if self._who is not None and self._who.has_left:
+            raise asyncio.CancelledError
+        service = self._service
+        client = service.usable_client()
         create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
+        await service.budget.take(self._most)
+        cost: float | None = None  # one that stays unknown counts at its highest
+        loop = asyncio.get_running_loop()
+        started = loop.time()
         try:
-            with self._service.breaker.call_under_way():
-                response = (await create(**request)).http_response
-            if len(response.content) > MAX_BODY:
-                message = f"the service answered with {len(response.content)} bytes"
-                raise JudgeError("invalid_response", message)
-            body = json.loads(self._service.hide(response.text, response.request.headers))
-        except anthropic.APIStatusError as error:
-            self.settle(0.0)
-            raise self._refused(error) from error
-        except anthropic.APIConnectionError as error:
-            self.settle()
-            cause = self._service.hide(repr(error.__cause__ or error), error.request.headers)
-            failure = JudgeError("connection", one_line(f"connection failed: {cause}"))
-            raise _Passing(failure, error) from error
-        except anthropic.AnthropicError as error:  # credentials that cannot be read
-            raise self._unusable(f"the client cannot be used: {error}") from error
-        except (ValueError, RecursionError) as error:
-            message = f"the service did not answer with JSON: {one_line(str(error))}"
-            raise JudgeError("invalid_response", message) from error
-        answer = Answer.read(body, self._settings.model, self._settings.prices)
-        self._service.breaker.note_success()
-        self.settle(answer.cost_usd)
+            async with asyncio.timeout(self._left):
+                body = await service.exchange(create(**request))
+            answer = Answer.read(body, service.settings.price)
+            cost = answer.cost_usd
+        except TimeoutError:
+            message = f"{TIMEOUT_MESSAGE}: no verdict within {self._seconds:g} s"
+            raise TimeoutError(message) from None
+        except Refusal as refusal:
+            cost = 0.0
+            raise service.met(refusal, sent_at) from refusal.cause
+        except JudgeError:  # an answer, though it cannot be read
+            service.pace.note_taken()
+            raise
+        finally:
+            self._left -= loop.time() - started
+            service.budget.settle(self._most, self._most if cost is None else cost)
+        service.breaker.note_success()
+        service.pace.note_taken()
         return answer
 
-    def _refused(self, error: anthropic.APIStatusError) -> Exception:
-        status = error.status_code
-        words = self._service.hide(error.api_message or error.message, error.request.headers)
-        message = one_line(f"HTTP {status}: {words}")
-        failure = JudgeError(error_kind(status, error.type), message)
-        if status >= SERVER_ERROR or status in _PASSING:
-            busy = status == _TOO_MANY_REQUESTS
-            return _Passing(failure, error, asked_to_wait(error.response.headers), busy=busy)
-        self._service.breaker.note(failure, status)
-        return failure
 
-    def _unusable(self, message: str) -> JudgeError:
-        self.settle(0.0)
-        failure = JudgeError("authentication_error", one_line(message))
-        self._service.breaker.note(failure, None)
-        return failure
-
-    async def _pause(self, passing: _Passing, attempt: int) -> None:
-        """Wait for the next attempt, or raise where none is left or the wait would be too long."""
-        left = self._deadline - asyncio.get_running_loop().time()
-        if passing.wait is not None and passing.wait > left:
-            message = f"the service asked to wait {passing.wait:g} s, {left:.3g} s are left"
-            raise self._timeout(f"{message} ({passing.error.message})") from passing.cause
-        pause = self._backoff(attempt) if passing.wait is None else passing.wait
-        if attempt >= self._settings.max_retries or pause > left:
-            if passing.busy:
-                message = f"still busy after {attempt + 1} calls ({passing.error.message})"
-                raise self._timeout(message) from passing.cause
-            raise passing.error from passing.cause
-        await asyncio.sleep(pause)
-
-    def _backoff(self, attempt: int) -> float:
-        # Spread by what is asked, so that those who failed together do not return together.
-        tag = self._variables["tag"]
-        spread = int(tag, 16) / int("f" * len(tag), 16)
-        longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**attempt)
-        return longest * (0.5 + spread / 2)
-
-    def _timeout(self, message: str) -> JudgeError:
-        return JudgeError("timeout", f"{TIMEOUT_MESSAGE}: {message}")
-
-    def _highest_cost(self) -> float:
-        """Return what one call can cost at most, 0.0 where money is not limited."""
-        if self._settings.max_cost_usd is None:
-            return 0.0
-        text = sum(len(value.encode()) for value in self._variables.values())
-        n_in = len(TEMPLATE) + text + TOKENS_AROUND  # a token is at least one byte
-        price = price_of(self._settings.model, n_in, self._settings.prices)
-        assert price is not None  # noqa: S101 - the judge has refused a limit without a price
-        return token_cost(input_tokens=n_in, output_tokens=self._settings.max_tokens, price=price)
+def highest_cost(settings: Settings, variables: Mapping[str, str]) -> float:
+    """Return what one call can cost at most, 0.0 where money is not limited."""
+    if settings.max_cost_usd is None:
+        return 0.0
+    text = sum(len(value.encode()) for value in variables.values())
+    n_in = len(TEMPLATE) + text + TOKENS_AROUND  # a token is at least one byte
+    assert settings.price is not None  # noqa: S101 - the judge has refused a limit without a price
+    return token_cost(input_tokens=n_in, output_tokens=settings.max_tokens, price=settings.price)
 
 
 def _has_key(client: anthropic.AsyncAnthropic) -> bool:

@@ -9,7 +9,7 @@ import sqlite3
 import stat
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
@@ -47,13 +47,8 @@ SETTINGS: Final = {
 # may be any clock, so they are moved out of its reach, and `purge` moves them back.
 _BEYOND: Final = 2.0**40
 
-_FAILURES: Final = (
-    OSError,
-    sqlite3.Error,
-    diskcache.Timeout,
-    ValueError,
-    TypeError,
-    AssertionError,  # these three come out of diskcache for a table that is not its own
+_READ: Final = (
+    "SELECT value FROM Cache WHERE key = ? AND raw = 1 AND filename IS NULL AND mode = ?"
 )
 
 _SETTING_NAMES: Final = {*diskcache.DEFAULT_SETTINGS, "count", "size", "hits", "misses"}
@@ -119,13 +114,22 @@ class TextStore:
     Text under string keys in a private directory; every failure is a `StoreError`.
 
     Safe to use from several threads and processes and after a fork.  Nothing that was found in
-    the directory is ever deleted, but for entries that expired.
+    the directory is ever deleted, but for entries that expired.  What can only be read is read:
+    *refusal* then says why nothing can be written.
     """
 
     def __init__(self, directory: Path) -> None:
         self._path = os.fspath(directory / LAYOUT)
         self._database = os.path.join(self._path, "cache.db")  # noqa: PTH118 - what lstat takes
-        self._cache: Any = _guarded(lambda: self._open(directory))
+        self.refusal: StoreError | None = None
+        try:
+            self._cache: Any = _guarded(lambda: self._open(directory))
+        except StoreError as error:
+            self.refusal = error
+            try:
+                self._cache = _guarded(self._open_to_read)
+            except StoreError:
+                raise error from None
 
     def _open(self, directory: Path) -> Any:
         if os.path.expandvars(self._path) != self._path:
@@ -141,6 +145,12 @@ class TextStore:
         cache = diskcache.Cache(self._path, timeout=TIMEOUT_SECONDS, disk=TextDisk, **SETTINGS)
         self._check_unmoved()
         return cache
+
+    def _open_to_read(self) -> _Reader:
+        self._identity = _identity(self._database)
+        _check_directory(Path(self._path).parent, stat.S_IWOTH)
+        _check_directory(Path(self._path), stat.S_IWOTH | stat.S_IWGRP)
+        return _Reader(self._database)
 
     def _check_unmoved(self) -> None:
         """Refuse to go on where the database was removed or replaced: writes would be lost."""
@@ -176,16 +186,67 @@ class TextStore:
         while self._cache.expire(_BEYOND + now):
             pass  # one pass leaves some of the rows that expire at the same moment
 
+    def all_keys(self) -> list[str]:
+        """Return all keys."""
+        return _guarded(lambda: [key for key in self._cache.iterkeys() if isinstance(key, str)])
+
+    def remove(self, key: str) -> None:
+        """Forget what is under *key*, if anything is."""
+        _guarded(lambda: self._cache.delete(key))
+
+    @contextlib.contextmanager
+    def alone(self) -> Generator[None]:
+        """Keep other processes from writing meanwhile."""
+        with contextlib.ExitStack() as stack:
+            _guarded(lambda: stack.enter_context(self._cache.transact()))
+            yield
+
     def close(self) -> None:
         """Close this thread's connection; the next use in this thread opens another."""
-        with contextlib.suppress(*_FAILURES):
+        with contextlib.suppress(Exception):
             self._cache.close()
+
+
+class _Reader:
+    """A database that cannot be written: what diskcache does to read needs none of it."""
+
+    def __init__(self, database: str) -> None:
+        address = Path(database).as_uri() + "?mode=ro"
+        try:
+            self._connection = _connected(address)
+        except sqlite3.Error:  # where even the files beside it cannot be made, nobody else writes
+            self._connection = _connected(address + "&immutable=1")
+
+    def get(self, key: str) -> object:
+        """Return the text under *key*, None unless there is short text."""
+        row = self._connection.execute(_READ, (key, diskcache.core.MODE_RAW)).fetchone()
+        return row[0] if row and type(row[0]) is str and len(row[0]) <= MAX_TEXT else None
+
+    def iterkeys(self) -> list[object]:
+        """Return all keys."""
+        return [key for (key,) in self._connection.execute("SELECT key FROM Cache")]
+
+    def close(self) -> None:
+        """Stay open: the connection is that of all threads."""
+
+
+def _connected(address: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        address, timeout=TIMEOUT_SECONDS, uri=True, check_same_thread=False, isolation_level=None
+    )
+    try:
+        _check_layout(connection, address)
+        connection.execute("SELECT count(*) FROM Cache").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _guarded(use: Callable[[], T]) -> T:
     try:
         return use()
-    except _FAILURES as error:
+    except Exception as error:  # sqlite3 and diskcache raise anything for a database that is odd
         raise StoreError(f"{type(error).__name__}: {error}".rstrip(": ")) from error
 
 
@@ -193,6 +254,10 @@ def _make_private(directory: Path, others: int) -> None:
     """Make *directory* for its owner alone; refuse one that *others* (mode bits) may change."""
     with contextlib.suppress(FileExistsError):
         directory.mkdir(mode=0o700)
+    _check_directory(directory, others)
+
+
+def _check_directory(directory: Path, others: int) -> None:
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(f"{directory} is no directory, or a link to one")
@@ -245,18 +310,22 @@ def _probe(database: str) -> None:
     connection = sqlite3.connect(database, timeout=TIMEOUT_SECONDS, isolation_level=None)
     with contextlib.closing(connection):
         connection.execute("BEGIN IMMEDIATE")
-        found = _layout(connection)
-        ours = _own_layout() if found else {}
-        if not found.keys() <= ours.keys():
-            raise ValueError(f"{database} holds other tables than ours")
-        for name, sql in found.items():
-            if sql != ours[name]:  # a trigger or a CHECK, say, can make a statement run for ever
-                raise ValueError(f"{database} has another layout of {name}")
-        if "Settings" in found:
-            keys = {key for (key,) in connection.execute("SELECT key FROM Settings")}
-            if not keys <= _SETTING_NAMES:
-                raise ValueError(f"{database} holds other settings than ours")
+        _check_layout(connection, database)
         connection.execute("ROLLBACK")
+
+
+def _check_layout(connection: sqlite3.Connection, database: str) -> None:
+    found = _layout(connection)
+    ours = _own_layout() if found else {}
+    if not found.keys() <= ours.keys():
+        raise ValueError(f"{database} holds other tables than ours")
+    for name, sql in found.items():
+        if sql != ours[name]:  # a trigger or a CHECK, say, can make a statement run for ever
+            raise ValueError(f"{database} has another layout of {name}")
+    if "Settings" in found:
+        keys = {key for (key,) in connection.execute("SELECT key FROM Settings")}
+        if not keys <= _SETTING_NAMES:
+            raise ValueError(f"{database} holds other settings than ours")
 
 
 def _layout(connection: sqlite3.Connection) -> dict[object, object]:

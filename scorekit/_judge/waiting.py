@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -92,3 +93,28 @@ def in_thread(function: Callable[[], Any]) -> Future[Any]:
 
     threading.Thread(target=run, name="scorekit-judge", daemon=True).start()
     return future
+
+
+def run_to_end(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(start())
+    inner = asyncio.new_event_loop()
+
+    def run() -> T:
+        with asyncio.Runner(loop_factory=lambda: inner) as runner:
+            return runner.run(start())
+
+    def stop() -> None:
+        for task in asyncio.all_tasks(inner):
+            task.cancel()
+
+    try:
+        result: T = in_thread(blocking(run)).result()
+    except BaseException:  # an interrupt from the keyboard, say: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # it has ended by itself
+            inner.call_soon_threadsafe(stop)
+        raise
+    return result

@@ -1,0 +1,488 @@
+"""Many questions at half the price: the Message Batches API, and never one paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import math
+import os
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from scorekit._claude.limits import backoff
+from scorekit._claude.prompt import Answer, instructions_found, is_object, template_variables
+from scorekit._claude.service import Passing, Refusal, highest_cost
+from scorekit._core.text import key_of
+from scorekit.errors import JudgeError, one_line
+from scorekit.judges import JudgeRequest, Verdict
+
+if TYPE_CHECKING:
+    from scorekit._claude.service import Service
+    from scorekit._judge.journal import Journal
+
+PRICE_SHARE: Final = 0.5
+"""What a message costs in a batch, as a share of its price."""
+
+MAX_QUESTIONS: Final = 10_000
+"""In one batch.  The service takes ten times as many; their ids have to fit into one note."""
+
+MAX_BYTES: Final = 64 << 20
+"""In one batch; the service takes four times as many."""
+
+MAX_LINE: Final = 4 << 20
+"""Longest result of one question, in bytes."""
+
+FIRST_POLL_SECONDS: Final = 1.0
+LONGEST_POLL_SECONDS: Final = 60.0
+CALL_SECONDS: Final = 600.0
+"""Bound on one call of the service, which may carry many questions."""
+
+CANCEL_SECONDS: Final = 5.0
+GRACE_SECONDS: Final = 60.0
+"""How long another process has to note the id of a batch that it intends to make."""
+
+MAX_ASKS: Final = 2
+"""Of one question: a second time where the first brought no answer."""
+
+_GONE = {404, 410}
+"""The service does not know a batch, or has dropped its results."""
+
+_TOO_LARGE = 413
+
+_being_made: set[str] = set()
+"""Orders of this process that the service is just told of."""
+
+
+class Batches:
+    """Questions that are asked together: ordered, waited for, collected."""
+
+    def __init__(
+        self,
+        service: Service,
+        identity: str,
+        journal: Journal,
+        progress: Callable[[int, int], object],
+    ) -> None:
+        self._service = service
+        self._identity = identity
+        self._journal = journal
+        self._progress = progress
+        self._client = service.usable_client()
+        self._bodies: dict[str, dict[str, Any]] = {}
+        self._answers: dict[str, asyncio.Future[Answer]] = {}
+        self._most: dict[str, float] = {}
+        self._failures: dict[str, JudgeError] = {}
+        self._n_asks: dict[str, int] = {}
+        self._max_questions = MAX_QUESTIONS
+        self._open: set[str] = set()
+        """Batches under way."""
+        self._known: set[str] = set()
+        """Batches that were made or collected here."""
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> list[Verdict | Exception]:
+        """Return a verdict, or why there is none, for each request."""
+        ids = [_id_of(self._identity, request) for request in requests]
+        loop = asyncio.get_running_loop()
+        self._answers = {id_: loop.create_future() for id_ in ids}
+        tasks = {
+            id_: asyncio.ensure_future(self._verdict(id_, request))
+            for id_, request in dict(zip(ids, requests, strict=True)).items()
+        }
+        try:
+            await asyncio.sleep(0)  # in which every task has come to where it waits for its answer
+            await self._ask()
+            await asyncio.wait(tasks.values())
+        except BaseException:
+            await self._cancel()
+            raise
+        finally:
+            for task in tasks.values():
+                task.cancel()
+            self._journal.close()
+        return [_outcome(tasks[id_]) for id_ in ids]
+
+    async def _verdict(self, id_: str, request: JudgeRequest) -> Verdict:
+        try:
+            variables = template_variables(request)
+            self._most[id_] = highest_cost(self._service.settings, variables) * PRICE_SHARE
+            complete = partial(self._complete, id_)
+            score, reasoning = await self._service.classify(variables, complete)
+        except JudgeError as error:
+            error.instructions_found = instructions_found(request)
+            raise
+        return self._answers[id_].result().verdict(score, reasoning, request)
+
+    async def _complete(self, id_: str, body: dict[str, Any]) -> Answer:
+        self._bodies[id_] = body
+        self._n_asks[id_] = 0
+        return await self._answers[id_]
+
+    # Asking.
+
+    def _missing(self) -> list[str]:
+        return [
+            id_
+            for id_, n_asks in self._n_asks.items()
+            if n_asks < MAX_ASKS and not self._answers[id_].done()
+        ]
+
+    async def _ask(self) -> None:
+        """Collect what was ordered before, order the rest, and what failed once more."""
+        try:
+            while True:
+                await self._collect()
+                if not self._missing():
+                    break
+                orders = self._orders(await self._newest())
+                async with asyncio.TaskGroup() as group:
+                    for name, note in orders.items():
+                        group.create_task(self._order(name, note))
+        except (JudgeError, Passing) as error:  # of the judge as a whole
+            self._give_up(self._missing(), error)
+        for id_, answer in self._answers.items():
+            if id_ in self._bodies and not answer.done():
+                lost = JudgeError("no_result", "the batch has no result for this question")
+                failure = self._failures.get(id_, lost)
+                answer.set_exception(JudgeError(failure.kind, failure.message))
+
+    def _give_up(self, ids: Iterable[str], error: JudgeError | Passing) -> None:
+        failure = error.failure if isinstance(error, Passing) else error
+        for id_ in ids:
+            self._failures[id_] = failure
+            self._n_asks[id_] = MAX_ASKS
+
+    async def _newest(self) -> str | None:
+        """Return the last batch that the service has: those made from here on come after it."""
+        batches: Any = self._client.messages.batches.with_raw_response
+        page = await self._called(lambda: batches.list(limit=1))
+        data: Any = page.get("data")
+        return _text(data[0], "id") if data else None
+
+    def _orders(self, newest: str | None) -> dict[str, dict[str, Any]]:
+        """Note what is to be asked, by batch, but for what another process has just noted."""
+        with self._journal.alone():
+            noted = {id_ for note in self._journal.notes().values() for id_ in note["ids"]}
+            missing = [id_ for id_ in self._missing() if id_ not in noted]
+            orders = {
+                uuid4().hex: {"ids": ids, "batch": None, "after": newest, "pid": os.getpid()}
+                for ids in self._parts(missing)
+            }
+            _being_made.update(orders)
+            for name, note in orders.items():
+                self._journal.write(name, note)
+        return orders
+
+    def _parts(self, ids: list[str]) -> Iterator[list[str]]:
+        """Yield ids that fit into one batch and into the budget."""
+        part: list[str] = []
+        size = 0
+        for id_ in ids:
+            try:
+                self._service.budget.take_now(self._most[id_])
+            except JudgeError as error:
+                self._give_up([id_], error)
+                continue
+            n_bytes = len(json.dumps(self._bodies[id_]))
+            if part and (len(part) >= self._max_questions or size + n_bytes > MAX_BYTES):
+                yield part
+                part, size = [], 0
+            part.append(id_)
+            size += n_bytes
+        if part:
+            yield part
+
+    async def _order(self, name: str, note: dict[str, Any]) -> None:
+        """Make a batch of what was noted, and collect it."""
+        ids: list[str] = note["ids"]
+        paid: dict[str, float | None] = dict.fromkeys(ids)
+        batch: str | None = None
+        try:
+            try:
+                batch = await self._created(note)
+            finally:
+                _being_made.discard(name)
+            self._journal.write(name, {**note, "batch": batch})
+            for id_ in ids:
+                self._n_asks[id_] += 1
+            paid.update(await self._results(batch))
+            self._journal.finish(name)
+        except Refusal as refusal:
+            if batch is None:  # nothing was made, and nothing paid
+                self._journal.drop([name])
+                paid = dict.fromkeys(ids, 0.0)
+            if batch is None and refusal.status == _TOO_LARGE and len(ids) > 1:
+                self._max_questions = min(self._max_questions, len(ids) // 2)
+            else:
+                self._service.met(refusal, -math.inf)
+                self._give_up(ids, refusal)
+        except (JudgeError, Passing) as error:
+            self._give_up(ids, error)
+        finally:
+            for id_ in ids:
+                most, cost = self._most[id_], paid[id_]
+                self._service.budget.settle(most, most if cost is None else cost)
+
+    async def _created(self, note: dict[str, Any]) -> str:
+        requests = [{"custom_id": id_, "params": self._bodies[id_]} for id_ in note["ids"]]
+        batches: Any = self._client.messages.batches.with_raw_response
+        body = await self._called(
+            lambda: batches.create(requests=requests), lambda: self._found(note)
+        )
+        return _text(body, "id")
+
+    # Collecting.
+
+    async def _collect(self) -> None:
+        """Take what earlier orders brought, of this process or another."""
+        for name, note in self._journal.notes().items():
+            if not set(self._missing()).intersection(note["ids"]):
+                continue
+            batch = note.get("batch") or await self._noted_later(name, note)
+            if batch is None:
+                body = await self._found(note)
+                batch = None if body is None else _text(body, "id")
+            if batch is None:
+                self._journal.drop([name])
+                continue
+            try:
+                await self._results(str(batch))
+                self._journal.finish(name)
+            except Refusal as refusal:
+                if refusal.status not in _GONE:
+                    raise
+                self._journal.drop([name])
+
+    async def _noted_later(self, name: str, note: Mapping[str, Any]) -> object:
+        """Return the id of a batch that somebody else is about to make."""
+        clock = asyncio.get_running_loop().time
+        ends = clock() + GRACE_SECONDS
+        while clock() < ends and (name in _being_made or _is_alive(note.get("pid"))):
+            await asyncio.sleep(FIRST_POLL_SECONDS)
+            note = self._journal.notes().get(name, {})
+            if note.get("batch") or not note:
+                return note.get("batch")
+        return None
+
+    async def _found(self, note: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the batch that holds what was noted, if the service has one."""
+        batches: Any = self._client.messages.batches.with_raw_response
+        noted = {other.get("batch") for other in self._journal.notes().values()}
+        after: dict[str, str] = {}
+        while True:
+            page = await self._called(partial(batches.list, limit=100, **after))
+            for body in page.get("data") or ():
+                if body.get("id") == note.get("after"):
+                    return None  # the others are older than the intent
+                is_known = body.get("id") in noted or body.get("id") in self._known
+                if not is_known and _n_questions(body) == len(note["ids"]):
+                    batch = _text(body, "id")
+                    await self._ended(batch)
+                    async with contextlib.aclosing(self._lines(batch)) as lines:
+                        async for result in lines:
+                            if result.get("custom_id") in note["ids"]:
+                                return dict(body)
+                            break  # of another program's batch
+            if not page.get("has_more"):
+                return None
+            after = {"after_id": _text(page, "last_id")}
+
+    async def _results(self, batch: str) -> dict[str, float | None]:
+        """Wait for a batch, take its answers, and return what each question cost."""
+        self._known.add(batch)
+        self._open.add(batch)
+        await self._ended(batch)
+        self._open.discard(batch)
+        paid: dict[str, float | None] = {}
+        n_failed = 0
+        while True:
+            try:
+                async for result in self._lines(batch):
+                    self._take(result, paid)
+                break
+            except Refusal as refusal:
+                if not (refusal.is_busy or refusal.is_passing):
+                    raise
+                passing: Passing = refusal
+            except Passing as lost:  # in the middle; reading again costs nothing
+                passing = lost
+            await self._wait(n_failed, passing)
+            n_failed += 1
+        n_done = sum(answer.done() for answer in self._answers.values())
+        self._progress(n_done, len(self._answers))
+        return paid
+
+    def _take(self, line: Mapping[str, Any], paid: dict[str, float | None]) -> None:
+        id_, result = line.get("custom_id"), line.get("result")
+        if not isinstance(id_, str) or id_ not in self._answers or not is_object(result):
+            return
+        if id_ in paid and self._answers[id_].done():
+            return
+        type_ = str(result.get("type"))
+        paid[id_] = 0.0
+        if type_ != "succeeded":
+            self._failures[id_] = _failure(type_, result)
+            return
+        try:
+            answer = Answer.read(result.get("message"), self._service.settings.price, PRICE_SHARE)
+        except JudgeError as error:
+            self._failures[id_] = error
+            return
+        paid[id_] = answer.cost_usd
+        if not self._answers[id_].done():
+            self._answers[id_].set_result(answer)
+
+    async def _ended(self, batch: str) -> None:
+        batches: Any = self._client.messages.batches.with_raw_response
+        pause = FIRST_POLL_SECONDS
+        while True:
+            body = await self._called(lambda: batches.retrieve(batch))
+            if body.get("processing_status") == "ended":
+                return
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_POLL_SECONDS, pause * 1.5)
+
+    async def _lines(self, batch: str) -> AsyncGenerator[dict[str, Any]]:
+        """Yield the results of a batch as they arrive."""
+        batches: Any = self._client.messages.batches.with_streaming_response
+        with self._service.translated():
+            async with batches.results(batch) as response:
+                rest = b""
+                async for piece in self._pieces(response):
+                    *lines, rest = (rest + piece).split(b"\n")
+                    for line in lines:
+                        yield self._decoded(line, response)
+                    if len(rest) > MAX_LINE:
+                        message = f"a result has more than {MAX_LINE} bytes"
+                        raise JudgeError("invalid_response", message)
+                yield self._decoded(rest, response)
+
+    async def _pieces(self, response: Any) -> AsyncGenerator[bytes]:
+        try:
+            async for piece in response.iter_bytes():
+                yield piece
+        except Exception as error:  # of the HTTP client, which the SDK leaves as it is
+            cause = self._service.hide(repr(error), response.http_request.headers)
+            raise Passing(JudgeError("connection", one_line(cause)), error) from error
+
+    def _decoded(self, line: bytes, response: Any) -> dict[str, Any]:
+        text = line.decode("utf-8", "replace")
+        try:
+            found = json.loads(self._service.hide(text, response.http_request.headers))
+        except (ValueError, RecursionError):
+            return {}
+        return found if is_object(found) else {}
+
+    # Calls.
+
+    async def _called(
+        self,
+        call: Callable[[], Awaitable[Any]],
+        done_already: Callable[[], Awaitable[dict[str, Any] | None]] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Return what a call brings, asking again as long as the failure may pass.
+
+        Where an answer was lost, *done_already* is asked first what the call has brought about.
+        """
+        n_failed = 0
+        while True:
+            try:
+                async with asyncio.timeout(CALL_SECONDS):
+                    body = await self._service.exchange(call())
+                return body if is_object(body) else {}
+            except Refusal as refusal:
+                if not (refusal.is_busy or refusal.is_passing):
+                    raise
+                passing: Passing = refusal
+            except TimeoutError as error:
+                late = JudgeError("connection", f"no answer within {CALL_SECONDS:g} s")
+                passing = Passing(late, error)
+            except Passing as lost:
+                passing = lost
+            await self._wait(n_failed, passing)
+            n_failed += 1
+            is_unclear = not (isinstance(passing, Refusal) and passing.is_busy)
+            if done_already is not None and is_unclear:
+                found = await done_already()
+                if found is not None:
+                    return found
+
+    async def _wait(self, n_failed: int, passing: Passing) -> None:
+        wait = max(backoff(n_failed), passing.wait or 0.0)
+        waited = sum(backoff(n) for n in range(n_failed))
+        if waited + wait > self._service.settings.max_wait_seconds:
+            raise passing.failure from passing.cause
+        await asyncio.sleep(wait)
+
+    async def _cancel(self) -> None:
+        """Tell the service that nobody waits; what it has answered can be collected later."""
+        batches: Any = self._client.messages.batches.with_raw_response
+        for batch in self._open:
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(CANCEL_SECONDS):
+                    await batches.cancel(batch)
+
+
+def _id_of(identity: str, request: JudgeRequest) -> str:
+    """Return the name of a question in a batch, the same in every process."""
+    return key_of(
+        identity,
+        request.generated,
+        request.expected,
+        request.question,
+        request.schema,
+        request.dialect,
+        request.counterexample,
+        request.trial,
+    )[:32]
+
+
+def _outcome(task: asyncio.Task[Verdict]) -> Verdict | Exception:
+    error = None if task.cancelled() else task.exception()
+    if error is None:
+        return task.result()
+    return error if isinstance(error, Exception) else JudgeError("cancelled", str(error))
+
+
+def _failure(type_: str, result: Mapping[str, Any]) -> JudgeError:
+    """Return why a question of a batch has no answer."""
+    if type_ != "errored":
+        return JudgeError(type_, f"the batch ended before this question was answered ({type_})")
+    error = result.get("error")
+    inner = error.get("error") if is_object(error) else None
+    told = inner if is_object(inner) else {}
+    kind, message = str(told.get("type", "api_error")), str(told.get("message", ""))
+    return JudgeError(one_line(kind, 40), one_line(f"in a batch: {message}"))
+
+
+def _text(body: Mapping[str, Any], name: str) -> str:
+    value = body.get(name)
+    if not isinstance(value, str) or not value:
+        raise JudgeError("invalid_response", f"the service names no {name} of a batch")
+    return value
+
+
+def _n_questions(body: Mapping[str, Any]) -> int:
+    counts = body.get("request_counts")
+    return sum(n for n in counts.values() if isinstance(n, int)) if is_object(counts) else -1
+
+
+def _is_alive(pid: object) -> bool:
+    if not isinstance(pid, int) or pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except (OSError, OverflowError):
+        return False
+    return True

@@ -1,0 +1,655 @@
+"""Batches: the real SDK against a loopback service that breaks the Message Batches API."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anthropic_server import AnthropicServer
+
+from scorekit import (
+    CachedJudge,
+    ClaudeJudge,
+    JudgeError,
+    JudgeRequest,
+    SqlCase,
+    Verdict,
+    VotingJudge,
+    judge_from_function,
+    score_sql_cases,
+)
+from scorekit._claude import batch
+from scorekit._judge import journal
+from scorekit._judge.store import TextStore
+
+pytest.importorskip("anthropic")
+pytest.importorskip("autoevals")
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Poll at once; keep profiles of the machine away from the SDK."""
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setattr(batch, "FIRST_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(batch, "backoff", lambda _: 0.01)
+
+
+@pytest.fixture
+def server() -> Iterator[AnthropicServer]:
+    """Start a service."""
+    with AnthropicServer() as running:
+        yield running
+
+
+def judge_for(server: AnthropicServer, **options: Any) -> ClaudeJudge:
+    """Return a judge that asks *server* in batches."""
+    return ClaudeJudge(api_key="k", base_url=server.url, batch=True, **options)
+
+
+def requests(n: int, first: int = 0) -> list[JudgeRequest]:
+    """Return different requests."""
+    return [
+        JudgeRequest(generated=f"SELECT {i}", expected="SELECT a FROM t")
+        for i in range(first, first + n)
+    ]
+
+
+def cases(n: int) -> list[SqlCase]:
+    """Return different cases."""
+    return [
+        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a FROM t")
+        for i in range(n)
+    ]
+
+
+def scores(answers: list[Verdict | Exception]) -> list[float | str]:
+    """Return the scores, and the kinds of what failed."""
+    return [
+        answer.score if isinstance(answer, Verdict) else getattr(answer, "kind", repr(answer))
+        for answer in answers
+    ]
+
+
+def test_a_batch_costs_half(server: AnthropicServer) -> None:
+    """700 tokens at 2 USD and 120 at 10 USD a million are 0.0026 USD, in a batch 0.0013."""
+    told: list[tuple[int, int]] = []
+    with judge_for(server) as judge:
+        answers = judge.judge_many(requests(3), progress=lambda *n: told.append(n))
+    assert scores(answers) == [0.5] * 3
+    assert {a.cost_usd for a in answers if isinstance(a, Verdict)} == {0.0013}
+    assert {a.reasoning for a in answers if isinstance(a, Verdict)} == {"r"}
+    assert (told[-1], server.batches.n_steps["create"]) == ((3, 3), 1)
+
+
+def test_an_empty_batch(server: AnthropicServer) -> None:
+    """Nothing is asked."""
+    with judge_for(server) as judge:
+        assert judge.judge_many([]) == []
+    assert server.batches.n_steps.total() == 0
+
+
+def test_without_batches_each_is_asked_by_itself(server: AnthropicServer) -> None:
+    """At the full price."""
+    told: list[tuple[int, int]] = []
+    with ClaudeJudge(api_key="k", base_url=server.url) as judge:
+        answers = judge.judge_many(requests(3), progress=lambda *n: told.append(n))
+    assert (scores(answers), told[-1]) == ([1.0] * 3, (3, 3))
+    assert (len(server.requests), server.batches.n_steps.total()) == (3, 0)
+
+
+def test_a_report_asks_in_one_batch(server: AnthropicServer) -> None:
+    """All undecided pairs at once; what is decided without a judge is not in it."""
+    items = [
+        *cases(5),
+        SqlCase(case_id="same", generated="SELECT 1", expected="SELECT 1"),
+        SqlCase(case_id="broken", generated="SELECT (", expected="SELECT 1"),
+        SqlCase(case_id="tables", generated="SELECT a FROM t", expected_tables=["t"]),
+        SqlCase(
+            case_id="two", generated="SELECT 0", expected=["SELECT a FROM t", "SELECT b FROM t"]
+        ),
+    ]
+    told: list[tuple[int, int | None]] = []
+    with judge_for(server) as judge:
+        report = score_sql_cases(items, judge=judge, progress=lambda *n: told.append(n))
+    assert report.n_failed == 0
+    assert dict(report.n_by_method) == {"judge": 6, "identical": 1}
+    assert told[-1] == (9, 9)
+    assert server.batches.n_steps["create"] == 1
+    assert sorted(server.batches.paid.values()) == [1] * 6  # one pair stands in two cases
+
+
+@pytest.mark.parametrize(
+    ("step", "fault"),
+    [
+        (step, fault)
+        for step in (
+            "create",
+            "create done",
+            "retrieve",
+            "retrieve done",
+            "results",
+            "results done",
+            "list",
+        )
+        for fault in ("api_error", "reset", "rate_limit=0.01", "overloaded", "gateway")
+        if not (step.endswith("done") and fault in {"rate_limit=0.01", "overloaded"})
+    ],
+)
+def test_faults_of_every_step_cost_nothing(server: AnthropicServer, step: str, fault: str) -> None:
+    """Refused before or lost after it took effect: every pair is answered, and paid for once."""
+    server.batches.fault = lambda which, n: fault if which == step and n <= 2 else None
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many(requests(5))) == [0.5] * 5
+    assert set(server.batches.paid.values()) == {1}
+    assert len(server.batches.paid) == 5
+
+
+@pytest.mark.parametrize("how", ["errored", "expired", "canceled", "missing"])
+def test_what_was_not_answered_is_asked_once_more(server: AnthropicServer, how: str) -> None:
+    """And then no more."""
+    server.batches.entry = lambda name, n: "succeeded" if n > 1 or name[0] < "8" else how
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many(requests(40))) == [0.5] * 40
+    assert set(server.batches.paid.values()) == {1}
+    server.batches.entry = lambda _, __: how
+    with judge_for(server) as judge:
+        kinds = set(scores(judge.judge_many(requests(5, 100))))
+    assert kinds == {{"errored": "api_error", "missing": "no_result"}.get(how, how)}
+    assert max(server.batches.asked.values()) == 2
+
+
+@pytest.mark.parametrize(
+    "mangle",
+    [
+        lambda lines: lines[::-1],
+        lambda lines: lines + lines,
+        lambda lines: [b"{}", b"", b"[1]", b"\xff", b'{"custom_id": 1}', *lines],
+        lambda lines: [
+            line.replace(b'"custom_id"', b'"custom_id": "x", "custom_id"') for line in lines
+        ],
+    ],
+    ids=["out of order", "twice", "junk", "doubled names"],
+)
+def test_results_are_matched_by_their_name(
+    server: AnthropicServer, mangle: Callable[[list[bytes]], list[bytes]]
+) -> None:
+    """Whatever else stands in the file."""
+    server.batches.mangle = mangle
+    with judge_for(server) as judge:
+        answers = judge.judge_many(requests(5))
+    names = [answer.response_id for answer in answers if isinstance(answer, Verdict)]
+    assert len(set(names)) == 5
+    assert len(server.batches.made) == 1
+
+
+def test_results_that_are_no_messages(server: AnthropicServer) -> None:
+    """Failures of the instrument, asked about once more."""
+    server.batches.mangle = lambda lines: [
+        json.dumps(
+            {"custom_id": json.loads(line)["custom_id"], "result": {"type": "succeeded"}}
+        ).encode()
+        for line in lines
+    ]
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many(requests(2))) == ["invalid_response"] * 2
+
+
+def test_a_line_without_end_is_cut_off(
+    server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As every other answer."""
+    monkeypatch.setattr(batch, "MAX_LINE", 10_000)
+    server.batches.mangle = lambda _: [b" " * 200_000]
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many(requests(1))) == ["invalid_response"]
+
+
+def test_batches_are_split(server: AnthropicServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By number, by size, and where the service takes less than it says."""
+    monkeypatch.setattr(batch, "MAX_QUESTIONS", 4)
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many(requests(10))) == [0.5] * 10
+        assert sorted(made["n"] for made in server.batches.made.values()) == [2, 4, 4]
+        monkeypatch.setattr(batch, "MAX_QUESTIONS", 100)
+        monkeypatch.setattr(batch, "MAX_BYTES", 10_000)
+        assert scores(judge.judge_many(requests(5, 100))) == [0.5] * 5
+        assert len(server.batches.made) > 4
+        monkeypatch.setattr(batch, "MAX_BYTES", 1 << 20)
+        server.batches.max_requests = 3
+        assert scores(judge.judge_many(requests(10, 200))) == [0.5] * 10
+    assert set(server.batches.paid.values()) == {1}
+
+
+def test_the_budget_holds_in_batches(server: AnthropicServer) -> None:
+    """What does not fit is not asked."""
+    with judge_for(server, max_calls=3) as judge:
+        assert scores(judge.judge_many(requests(5))) == [0.5] * 3 + ["budget"] * 2
+    with judge_for(server, max_cost_usd=0.05) as judge:
+        answers = scores(judge.judge_many(requests(5, 10)))
+        assert answers.count("budget") == 3
+        answers = scores(judge.judge_many(requests(5, 20)))  # what was left over can be spent
+        assert answers.count("budget") == 4
+
+
+def test_a_request_that_is_too_long_fails_alone(server: AnthropicServer) -> None:
+    """Before anything is sent."""
+    long = JudgeRequest(generated="x" * 300_000, expected="SELECT 1")
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many([*requests(1), long])) == [0.5, "too_long"]
+
+
+@pytest.mark.parametrize("fault", ["authentication", "unknown_model", "payment"])
+def test_a_refusal_of_the_judge_fails_all(server: AnthropicServer, fault: str) -> None:
+    """And later questions at once."""
+    server.batches.fault = lambda step, _: fault if step == "create" else None
+    with judge_for(server) as judge:
+        first = judge.judge_many(requests(3))
+        second = judge.judge_many(requests(3))
+    assert all(isinstance(answer, JudgeError) for answer in [*first, *second])
+    assert server.batches.n_steps["create"] == 1
+
+
+def test_a_service_that_stays_away_fails_in_the_end(server: AnthropicServer) -> None:
+    """What was ordered is kept: the next call collects it."""
+    server.batches.fault = lambda step, _: "api_error" if step == "retrieve" else None
+    with judge_for(server, max_wait_seconds=0.05) as judge:
+        assert scores(judge.judge_many(requests(3))) == ["api_error"] * 3
+        server.batches.fault = lambda _, __: None
+        assert scores(judge.judge_many(requests(3))) == [0.5] * 3
+    assert set(server.batches.paid.values()) == {1}
+
+
+def test_a_batch_that_the_service_does_not_know_is_asked_anew(
+    server: AnthropicServer, tmp_path: Path
+) -> None:
+    """Results are kept for a month, notes as well."""
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        ids = [batch._id_of(judge.identity, request) for request in requests(3)]
+        notes = journal.Journal(TextStore(tmp_path / "c"))
+        notes.write("old", {"ids": ids, "batch": "msgbatch_gone", "after": None, "pid": 1})
+        assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+        assert notes.notes() == {}
+
+
+DEAD = 2**22 + 5  # beyond the highest number of a process
+
+
+def noted(directory: Path, judge: ClaudeJudge, n: int, **fields: Any) -> journal.Journal:
+    """Note that *n* requests are to be asked."""
+    ids = [batch._id_of(judge.identity, request) for request in requests(n)]
+    notes = journal.Journal(TextStore(directory))
+    notes.write("x", {"ids": ids, "batch": None, "after": None, "pid": DEAD, **fields})
+    return notes
+
+
+@pytest.mark.parametrize("after", [None, "msgbatch_1"])
+def test_a_batch_that_was_not_noted_is_found(
+    server: AnthropicServer, tmp_path: Path, after: str | None
+) -> None:
+    """By the names of its questions, among those of others, on any page of the list."""
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        judge.judge_many(requests(2, 90))
+        judge.judge_many(requests(3))
+        for i in range(4):
+            judge.judge_many(requests(3 - i % 2, 10 * i + 10))
+        noted(tmp_path / "c", judge, 3, after=after)
+        n_made = len(server.batches.made)
+        assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+    assert len(server.batches.made) == n_made
+
+
+def test_an_intent_without_a_batch_is_asked(server: AnthropicServer, tmp_path: Path) -> None:
+    """Older batches than the intent are not looked at."""
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        judge.judge_many(requests(3, 10))
+        notes = noted(tmp_path / "c", judge, 3, after="msgbatch_1")
+        assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+        assert notes.notes() == {}
+    assert server.batches.n_steps["results"] == 2
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+def test_another_process_has_time_to_note_its_batch(
+    server: AnthropicServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_noted: Any
+) -> None:
+    """It may be about to; then it is waited for, for a while."""
+    monkeypatch.setattr(batch, "GRACE_SECONDS", 600.0 if is_noted else 0.05)
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        judge.judge_many(requests(3))
+        server.batches.made["msgbatch_9"] = server.batches.made.pop("msgbatch_1")
+        notes = noted(tmp_path / "c", judge, 3, pid=os.getppid(), after="msgbatch_9")
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(cached.judge_many, requests(3))
+            if is_noted:
+                note = notes.notes()["x"]
+                notes.write("x", {**note, "batch": "msgbatch_9"})
+            assert scores(asked.result(60)) == [0.5] * 3
+    assert server.batches.n_steps["create"] == (1 if is_noted else 2)
+
+
+@pytest.mark.parametrize(
+    ("step", "fault", "kind"),
+    [
+        ("create", "no_message", "invalid_response"),
+        ("create", "bad_json", "invalid_response"),
+        ("list", "authentication", "authentication_error"),
+        ("retrieve", "permission", "permission_error"),
+        ("results", "permission", "permission_error"),
+        ("results", "unknown_model", "not_found_error"),
+        ("create", "invalid_request", "invalid_request_error"),
+    ],
+)
+def test_what_cannot_be_mended_fails_every_question(
+    server: AnthropicServer, step: str, fault: str, kind: str
+) -> None:
+    """And is not tried again."""
+    server.batches.fault = lambda which, _: fault if which == step else None
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many(requests(3))) == [kind] * 3
+    assert server.batches.n_steps["create"] <= 1
+
+
+def test_a_key_that_fails_while_collecting_loses_no_batch(
+    server: AnthropicServer, tmp_path: Path
+) -> None:
+    """The note stays for a judge with a key that works."""
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        judge.judge_many(requests(3))
+        notes = noted(tmp_path / "c", judge, 3, batch="msgbatch_1")
+        server.batches.fault = lambda step, _: "permission" if step == "retrieve" else None
+        assert scores(cached.judge_many(requests(3))) == ["permission_error"] * 3
+        assert list(notes.notes()) == ["x"]
+    server.batches.fault = lambda _, __: None
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        assert scores(cached.judge_many(requests(3))) == [0.5] * 3
+    assert set(server.batches.paid.values()) == {1}
+
+
+def test_a_call_without_an_answer_is_made_again(
+    server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a time that is far longer than any answer takes."""
+    with judge_for(server) as judge:
+        judge.judge_many(requests(1))
+        monkeypatch.setattr(batch, "CALL_SECONDS", 1.0)
+        server.batches.fault = lambda step, n: "slow" if (step, n) == ("list", 2) else None
+        assert scores(judge.judge_many(requests(1, 5))) == [0.5]
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "5"])
+def test_notes_that_cannot_be_read_are_none(tmp_path: Path, text: str) -> None:
+    """As after a crash of the machine."""
+    store = TextStore(tmp_path / "c")
+    notes = journal.Journal(store)
+    notes.write("a", {"ids": [], "batch": None})
+    store.put(journal.PREFIX + "a", text, expires_at=1e12)
+    assert notes.notes() == {}
+    store.put(journal.NAMES, text, expires_at=1e12)
+    assert notes.notes() == {}
+
+
+def test_nothing_is_noted_once_it_is_kept(server: AnthropicServer, tmp_path: Path) -> None:
+    """The verdicts are in the cache; a repeated question is shared, and costs once."""
+    with judge_for(server) as judge, CachedJudge(judge, directory=tmp_path / "c") as cached:
+        answers = cached.judge_many([*requests(2), *requests(2)])
+        again = cached.judge_many(requests(3))
+        assert journal.Journal(TextStore(tmp_path / "c")).notes() == {}
+    assert [a.cached for a in answers if isinstance(a, Verdict)] == [False, False, True, True]
+    assert [a.cached for a in again if isinstance(a, Verdict)] == [True, True, False]
+    assert (cached.stats.n_misses, cached.stats.n_hits, cached.stats.n_shared) == (3, 2, 2)
+    assert sum(server.batches.paid.values()) == 3
+
+
+def test_votes_are_asked_in_one_batch(server: AnthropicServer, tmp_path: Path) -> None:
+    """Each is a question of its own, whichever of the two is outside."""
+    told: list[tuple[int, int]] = []
+    with judge_for(server) as judge:
+        outer = VotingJudge(CachedJudge(judge, directory=tmp_path / "c"))
+        answers = outer.judge_many(requests(4), progress=lambda *n: told.append(n))
+        assert score_sql_cases(cases(4), judge=CachedJudge(VotingJudge(judge))).n_failed == 0
+    assert {a.votes for a in answers if isinstance(a, Verdict)} == {(0.5, 0.5, 0.5)}
+    assert told[-1] == (4, 4)
+    assert len(server.batches.made) == 2
+
+
+def test_a_vote_that_failed_leaves_no_verdict(server: AnthropicServer) -> None:
+    """The error is that of the vote."""
+    server.batches.entry = lambda _, __: "expired"
+    with judge_for(server) as judge:
+        assert scores(VotingJudge(judge).judge_many(requests(2))) == ["expired"] * 2
+
+
+class Many:
+    """A judge of somebody else's that takes many requests."""
+
+    identity = "many"
+
+    def __init__(self, answer: Callable[[list[JudgeRequest]], Any]) -> None:
+        self.answer = answer
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """Answer one."""
+        raise AssertionError(request)
+
+    ajudge: Any = judge
+
+    def judge_many(self, requests: list[JudgeRequest]) -> Any:
+        """Answer many."""
+        return self.answer(requests)
+
+
+def test_any_judge_may_take_many() -> None:
+    """Scores will do; failures stand in their place."""
+    judge = Many(lambda asked: [1.0, ValueError("no"), 0.7][: len(asked)])
+    report = score_sql_cases(cases(3), judge=judge)
+    found = [score.query_correctness for score in report.cases]
+    kinds = [
+        result.error.kind for result in found if result is not None and result.error is not None
+    ]
+    assert (found[0] is not None and found[0].score, kinds) == (
+        1.0,
+        ["judge_failure", "invalid_response"],
+    )
+
+
+@pytest.mark.parametrize("answer", [lambda _: [1.0], lambda _: 1 / 0], ids=["too few", "raises"])
+def test_many_answers_that_are_no_answers(answer: Any) -> None:
+    """The run goes on; every pair says that the judge failed."""
+    report = score_sql_cases(cases(3), judge=Many(answer))
+    assert report.n_failed == 3
+
+
+def test_several_accepted_queries_the_best_counts() -> None:
+    """A failure counts only where nothing else was equivalent."""
+    wanted = {"SELECT b FROM t": 0.5, "SELECT c FROM t": ValueError("x"), "SELECT d FROM t": 1.0}
+    judge = Many(lambda asked: [wanted[request.expected] for request in asked])
+    accepted = [
+        ["SELECT b FROM t", "SELECT d FROM t", "SELECT c FROM t"],
+        ["SELECT b FROM t", "SELECT c FROM t"],
+    ]
+    items = [
+        SqlCase(case_id=f"{i}", generated="SELECT 1", expected=some)
+        for i, some in enumerate(accepted)
+    ]
+    report = score_sql_cases(items, judge=judge)
+    found = [score.query_correctness for score in report.cases]
+    assert [result is not None and result.score for result in found] == [1.0, 0.0]
+    assert report.n_failed == 1
+
+
+def _die(*_: object) -> object:
+    os._exit(9)
+
+
+def _run(url: str, directory: Path, step: str | None, results: Any) -> None:
+    """Ask in a process of its own, which dies in a step."""
+    write, take, keep = journal.Journal.write, batch.Batches._take, CachedJudge._keep_many
+
+    def dying_write(self: Any, name: str, note: dict[str, Any]) -> None:
+        is_intent = note["batch"] is None
+        if step == ("before the intent" if is_intent else "before the id"):
+            _die()
+        write(self, name, note)
+        if step == ("after the intent" if is_intent else "after the id"):
+            _die()
+
+    def dying_keep(*arguments: Any) -> None:
+        keep(*arguments)
+        _die()
+
+    patches: dict[str | None, Any] = {
+        "while reading": (batch.Batches, "_take", lambda *given: (take(*given), _die())),
+        "before keeping": (CachedJudge, "_keep_many", _die),
+        "after keeping": (CachedJudge, "_keep_many", dying_keep),
+    }
+    setattr(*patches.get(step, (journal.Journal, "write", dying_write)))
+    with ClaudeJudge(api_key="k", base_url=url, batch=True) as judge:
+        cached = CachedJudge(judge, directory=directory)
+        results.put(scores(cached.judge_many(requests(7))))
+
+
+def begun(server: AnthropicServer, directory: Path, step: str | None, results: Any) -> Any:
+    """Start such a process."""
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=_run, args=(server.url, directory, step, results))
+    process.start()
+    return process
+
+
+@pytest.fixture
+def results() -> Iterator[Any]:
+    """Return a queue between processes."""
+    queue = multiprocessing.get_context("fork").Queue()
+    yield queue
+    queue.close()
+    queue.join_thread()
+
+
+def forking(test: Any) -> Any:
+    """Mark a test that forks."""
+    test = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")(test)
+    return pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")(test)
+
+
+@forking
+@pytest.mark.parametrize(
+    "step",
+    [
+        "before the intent",
+        "after the intent",
+        "before the id",
+        "after the id",
+        "while reading",
+        "before keeping",
+        "after keeping",
+    ],
+)
+def test_a_process_that_dies_loses_nothing_and_pays_nothing_twice(
+    server: AnthropicServer, tmp_path: Path, step: str, results: Any
+) -> None:
+    """The next one matches what the service has by the names of the questions."""
+    with judge_for(server) as judge:  # somebody else's batches, of the same size and of another
+        judge.judge_many(requests(7, 50))
+        judge.judge_many(requests(5, 60))
+    died = begun(server, tmp_path / "c", step, results)
+    died.join(60)
+    assert died.exitcode == 9
+    begun(server, tmp_path / "c", None, results).join(60)
+    assert results.get(timeout=60) == [0.5] * 7
+    assert set(server.batches.paid.values()) == {1}
+    assert len(server.batches.paid) == 19
+
+
+@forking
+@pytest.mark.parametrize("died_at", ["before the id", "after the id", None])
+def test_two_processes_that_resume_pay_once(
+    server: AnthropicServer, tmp_path: Path, died_at: str | None, results: Any
+) -> None:
+    """They share the directory, hence the notes: one orders, both collect."""
+    server.batches.n_polls = 20
+    if died_at is not None:
+        begun(server, tmp_path / "c", died_at, results).join(60)
+    both = [begun(server, tmp_path / "c", None, results) for _ in range(2)]
+    assert [results.get(timeout=60) for _ in both] == [[0.5] * 7] * 2
+    for process in both:
+        process.join(30)
+    assert set(server.batches.paid.values()) == {1}
+
+
+def test_two_threads_that_ask_alike_pay_once(server: AnthropicServer, tmp_path: Path) -> None:
+    """The notes of a process are its own as well."""
+    server.batches.n_polls = 5
+    with (
+        judge_for(server) as judge,
+        CachedJudge(judge, directory=tmp_path / "c") as cached,
+        ThreadPoolExecutor(4) as pool,
+    ):
+        found = list(pool.map(lambda _: scores(cached.judge_many(requests(7))), range(4)))
+    assert found == [[0.5] * 7] * 4
+    assert set(server.batches.paid.values()) == {1}
+
+
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_an_interrupt_cancels_the_batch_and_keeps_its_answers(
+    server: AnthropicServer, tmp_path: Path, where: str
+) -> None:
+    """What was answered is collected by the next call, and the rest asked anew."""
+    server.batches.n_polls = 10**9
+    judge = judge_for(server)
+    asked: Any = judge if where == "memory" else CachedJudge(judge, directory=tmp_path / "c")
+    old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+
+        def interrupt() -> None:
+            while server.batches.n_steps["retrieve"] < 3:
+                threading.Event().wait(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            asked.judge_many(requests(7))
+        thread.join()
+    finally:
+        signal.signal(signal.SIGINT, old)
+    assert server.batches.n_steps["cancel"] == 1
+    assert scores(asked.judge_many(requests(7))) == [0.5] * 7
+    assert len(server.batches.made) == 1
+    judge.close()
+
+
+def test_a_run_that_reaches_its_deadline_cancels_the_batch(server: AnthropicServer) -> None:
+    """The report says so, and the next run collects what was answered."""
+    server.batches.n_polls = 10**9
+    with judge_for(server) as judge:
+        report = score_sql_cases(cases(4), judge=judge, deadline_seconds=0.5)
+        assert {score.query_correctness.error.kind for score in report.cases} == {"deadline"}  # type: ignore[union-attr]
+        report = score_sql_cases(cases(4), judge=judge, resume=report)
+    assert report.n_failed == 0
+    assert set(server.batches.paid.values()) == {1}
+
+
+def test_notes_outlive_a_disk_that_fails(tmp_path: Path) -> None:
+    """The notes are in memory then."""
+    plain = judge_from_function(lambda _: 1.0, identity="x")
+    with CachedJudge(plain, directory=tmp_path / "c"):
+        pass
+    store = TextStore(tmp_path / "c")
+    store.close()
+    notes = journal.Journal(store)
+    store._database += "x"  # as one that has been moved away
+    notes.write("a", {"ids": [], "batch": None})
+    assert list(notes.notes()) == ["a"]
+    notes.finish("a")
+    notes.settle()
+    assert notes.notes() == {}
