@@ -429,7 +429,8 @@ DIAGNOSES = (
         "DELETE is not allowed"),
     Row("validators", SAFETY,
         r"(?:not|isn.t|aren.t) (?:(?:in|on) (?:an? |the )?(?:allow|permit|white)|authori[sz]ed"
-        r"|(?:allow|white)-?listed)|prohibited (?:sql )?(?:use of )?" rf"{_REFUSED}\b",
+        r"|(?:allow|white)-?listed)|prohibited (?:sql )?(?:use of )?"
+        rf"{_REFUSED}\b",
         "Column salary is not in the allowlist"),
     Row("validators", SAFETY,
         r"(?:forbidden|disallowed|dangerous|unsafe|destructive|malicious|harmful)\b"
