@@ -378,8 +378,7 @@ def test_sqlglot_is_quiet_only_while_we_parse(caplog: pytest.LogCaptureFixture) 
         ),
         ("CREATE FUNCTION f() RETURNS int AS 'SELECT 1 FROM a' LANGUAGE sql", "postgres", "a"),
         (
-            "CREATE FUNCTION f() RETURNS int AS $$ BEGIN RETURN (SELECT 1 FROM a); END $$"
-            " LANGUAGE plpgsql",
+            "CREATE FUNCTION f() AS $$ BEGIN RETURN (SELECT 1 FROM a); END $$ LANGUAGE plpgsql",
             "postgres",
             "a",
         ),
