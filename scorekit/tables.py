@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import Executor
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from scorekit._core.checks import check_items, check_same_length, check_text
 from scorekit._core.columns import as_builtins
 from scorekit._sql.base_tables import tables_of
-from scorekit._sql.parsing import CACHED_CHARS, check_dialect, parse
+from scorekit._sql.parsing import CACHED_CHARS, check_dialect, read
 from scorekit.errors import SqlError, refuse
 from scorekit.parallel import Progress, map_scores
 from scorekit.records import MetricError, MetricResult, is_mapping, metric_error
@@ -42,6 +43,8 @@ class TableAccuracy(MetricResult):
     """Expected tables without an extracted one to go with."""
     unexpected: tuple[str, ...]
     """Extracted tables without an expected one to go with."""
+    unread: tuple[str, ...] = ()
+    """Statements that could not be read, so that their tables are not in *extracted*."""
     error: MetricError | None = None
     """Why the SQL could not be read; its score of 0.0 counts all the same."""
 
@@ -52,7 +55,9 @@ def extract_tables(sql: str, *, dialect: str | None = None) -> tuple[str, ...]:
 
     Names are resolved by scope: common table expressions, aliases, table functions, files, and
     temporary tables and views that the script itself creates are no base tables.  A table that
-    ``CREATE TABLE ... AS`` makes is one.  Text in Markdown fences is read as SQL, EXPLAIN is
+    ``CREATE TABLE ... AS`` makes is one.  Bodies of procedures and blocks, and queries in SET and
+    DECLARE, are read; of a script, statements that cannot be read are passed over, which
+    `table_accuracy` names.  Text in Markdown fences is read as SQL, EXPLAIN is
     looked through, and other text around the SQL is an error.
 
     Args:
@@ -65,7 +70,7 @@ def extract_tables(sql: str, *, dialect: str | None = None) -> tuple[str, ...]:
 
     Raises:
         InputError: If *dialect* is not one that sqlglot knows.
-        SqlError: If *sql* is empty, does not parse, or is too long or too deeply nested.
+        SqlError: If *sql* is empty, too long or too deeply nested, or no statement can be read.
         TypeError: If *sql* is not a string.
 
     Examples:
@@ -76,7 +81,7 @@ def extract_tables(sql: str, *, dialect: str | None = None) -> tuple[str, ...]:
         ...
         scorekit.errors.SqlError: parse: Expecting ). Line 1, column 9.
     """
-    return _extract(check_text("sql", sql, empty=True), dialect)
+    return _extract(check_text("sql", sql, empty=True), dialect).tables
 
 
 def table_accuracy(
@@ -92,7 +97,8 @@ def table_accuracy(
 
     Args:
         generated: The SQL, as `extract_tables` takes it.
-        expected_tables: Names of the right tables, qualified or not; repetitions count once.
+        expected_tables: Names of the right tables, qualified or not, in quotes, backticks or
+            brackets or not; repetitions count once.
         dialect: The dialect of *generated*, by sqlglot's name for it; None to try several.
 
     Returns:
@@ -118,9 +124,9 @@ def table_accuracy(
         Jura", Bulletin de la Société Vaudoise des Sciences Naturelles 37, 1901.
     """
     check_text("generated", generated, empty=True)
-    expected = check_names("expected_tables", expected_tables)
+    expected = _plain_names(check_names("expected_tables", expected_tables))
     try:
-        extracted = _extract(generated, dialect)
+        extracted, unread = _extract(generated, dialect)
     except SqlError as error:
         return TableAccuracy(
             score=0.0,
@@ -145,6 +151,7 @@ def table_accuracy(
         expected=expected,
         missing=tuple(partners.only_expected),
         unexpected=tuple(partners.only_extracted),
+        unread=unread,
     )
 
 
@@ -163,15 +170,31 @@ def _is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable)
 
 
-def _extract(sql: str, dialect: str | None) -> tuple[str, ...]:
+_QUOTED_PART = re.compile(r"[\"`](.*?)[\"`]|\[(.*?)\]")
+
+
+def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names without the quotes or brackets around their parts."""
+    return tuple(sorted({_QUOTED_PART.sub(lambda m: m[1] or m[2] or "", name) for name in names}))
+
+
+class _Tables(NamedTuple):
+    """What `extract_tables` finds in a script, and the statements that it could not read."""
+
+    tables: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+def _extract(sql: str, dialect: str | None) -> _Tables:
     known = check_dialect(dialect)
     if len(sql) > CACHED_CHARS:
         return _tables(sql, known)
     return _remembered_tables(sql, known)
 
 
-def _tables(sql: str, dialect: str | None) -> tuple[str, ...]:
-    return tuple(sorted(tables_of(parse(sql, dialect))))
+def _tables(sql: str, dialect: str | None) -> _Tables:
+    script = read(sql, dialect)
+    return _Tables(tuple(sorted(tables_of(script))), script.unread)
 
 
 _remembered_tables = lru_cache(maxsize=4096)(_tables)

@@ -50,8 +50,10 @@ class ErrorCategory(StrEnum):
     """It parses, but does not fit the database in names, types, grouping or values."""
     SAFETY = "safety violation"
     """It was refused as not permitted, not read-only, several statements or an injection."""
+    RUNTIME = "runtime error"
+    """It was understood and then failed: a timeout, a lock, a division by zero, a connection."""
     UNKNOWN = "unknown"
-    """None of these, or nothing that says so, as a timeout, a lost connection or no message."""
+    """None of these, or no message."""
 
 
 # (the validator's verdict, what it should have been) -> what that is called
@@ -69,11 +71,13 @@ _VALIDATION_TYPES: dict[tuple[bool, bool], ValidationType] = {
 }
 
 # Text that does not parse has no tables and cannot do harm, so what else is said of it is a guess.
-# Of the other two, danger is the graver and does not depend on what the tables are called.
+# Of the next two, danger is the graver and does not depend on what the tables are called.
+# What failed at run time says nothing about the query where anything else does.
 _PRECEDENCE = (
     ErrorCategory.SYNTAX,
     ErrorCategory.SAFETY,
     ErrorCategory.SCHEMA,
+    ErrorCategory.RUNTIME,
     ErrorCategory.UNKNOWN,
 )
 
@@ -244,20 +248,23 @@ def categorize_error(message: str) -> ErrorCategory:
     Say what is wrong with a query from the *message* it was refused with.
 
     Known are the SQLSTATE and vendor codes and the texts of PostgreSQL, MySQL and MariaDB,
-    SQLite, SQL Server, Oracle, Snowflake, BigQuery, DuckDB, Spark and sqlglot, and what
+    SQLite, SQL Server, Oracle, Snowflake, BigQuery, DuckDB, Spark, sqlfluff and sqlglot, and what
     validators usually say. The first diagnosis in the message decides, so that the query it goes
     on to quote does not.
 
-    Where the line is drawn: a value that is not of its column's type and a broken constraint are
-    schema violations; a permission that is missing and a second statement are safety violations;
-    SQLSTATE 42000 is given to syntax errors and to refusals, so it decides nothing; a time-out, a
-    failed login and a division by zero are unknown.
+    Where the line is drawn: a value that does not fit its column's type, a broken constraint,
+    a wrong number of columns or values and a scalar subquery with several rows are schema
+    violations; a permission that is missing and a second statement are safety violations; a
+    time-out, a lock, a division by zero or another argument outside its function's domain, a
+    lost connection, a failed login and a lack of memory are runtime errors. SQLSTATE 42000 is
+    given to syntax errors and to refusals, so it decides nothing. "Not allowed" is a refusal only
+    of statements, functions, tables and the like.
 
     Args:
         message: What the database, parser or validator said; the first 2,000 characters count.
 
     Returns:
-        One of the four categories, `ErrorCategory.UNKNOWN` for an empty or unknown message.
+        One of the five categories, `ErrorCategory.UNKNOWN` for an empty or unknown message.
 
     Raises:
         TypeError: If *message* is not a string.
@@ -317,8 +324,8 @@ def validation_accuracy(
 
     The category over all comes from the flags that are False, or else from the messages. Of
     several, a syntax error goes first, because all else that is said of a text that does not
-    parse is guesswork; then a safety violation, the graver; then a schema violation. A rejection
-    that says nothing is of category unknown.
+    parse is guesswork; then a safety violation, the graver; then a schema violation; then a
+    runtime error. A rejection that says nothing is of category unknown.
 
     Args:
         is_valid: Whether the validator accepted the query.

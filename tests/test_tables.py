@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from sqlglot.dialects.dialect import Dialect
 
 from scorekit.errors import InputError, SqlError
-from scorekit.tables import extract_tables, table_accuracy
+from scorekit.tables import extract_tables, table_accuracies_from_columns, table_accuracy
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "sql_tables.json").read_text("utf-8"))
 
@@ -346,3 +346,115 @@ def test_sqlglot_is_quiet_only_while_we_parse(caplog: pytest.LogCaptureFixture) 
         logger.warning("still heard")
     assert [record.getMessage() for record in caplog.records] == ["still heard"]
     assert not logger.filters
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "tables"),
+    [
+        # flags that have the name of a WITH clause
+        ("SELECT x IS JSON WITH UNIQUE KEYS FROM a", None, "a"),
+        (
+            "CREATE TABLE a (x INT) ROW FORMAT SERDE 's' WITH SERDEPROPERTIES ('k' = 'v')",
+            "hive",
+            "a",
+        ),
+        ("CREATE TABLE a (x INT) WITH (SYSTEM_VERSIONING=ON)", "tsql", "a"),
+        # queries in settings
+        ("SET @x = (SELECT COUNT(*) FROM a); SELECT @x FROM b", None, "a b"),
+        ("SET x = (SELECT COUNT(*) FROM a)", "bigquery", "a"),
+        ("DECLARE @x INT = (SELECT COUNT(*) FROM a); SELECT @x", "tsql", "a"),
+        ("DECLARE @x INT SET @x = (SELECT 1 FROM a) SELECT * FROM b", "tsql", "a b"),
+        # bodies
+        ("CREATE PROCEDURE p AS BEGIN SELECT * FROM a; UPDATE b SET x = 1 END", "tsql", "a b"),
+        (
+            "CREATE PROCEDURE p() BEGIN SELECT * FROM a; INSERT INTO b VALUES (1); END",
+            "mysql",
+            "a b",
+        ),
+        (
+            "CREATE PROCEDURE d.p(x INT64) BEGIN INSERT INTO b SELECT * FROM a; END",
+            "bigquery",
+            "a b",
+        ),
+        ("CREATE FUNCTION f() RETURNS int AS 'SELECT 1 FROM a' LANGUAGE sql", "postgres", "a"),
+        (
+            "CREATE FUNCTION f() AS $$ BEGIN RETURN (SELECT 1 FROM a); END $$ LANGUAGE plpgsql",
+            "postgres",
+            "a",
+        ),
+        ("DO $$ BEGIN INSERT INTO a VALUES (1); END $$", "postgres", "a"),
+        ("BEGIN SELECT * FROM a; SELECT * FROM b; END", None, "a b"),
+        ("BEGIN SELECT * FROM a; SELECT * FROM b END", "tsql", "a b"),
+        ("BEGIN UPDATE a SET x = 1; COMMIT; END", "oracle", "a"),
+        ("IF EXISTS (SELECT 1 FROM a) BEGIN DELETE FROM b END", "tsql", "a b"),
+        ("WHILE EXISTS (SELECT 1 FROM a) DELETE FROM b", "tsql", "a b"),
+        (
+            "BEGIN TRY SELECT * FROM a END TRY BEGIN CATCH SELECT * FROM b END CATCH",
+            "tsql",
+            "a b",
+        ),
+        # T-SQL
+        ("SELECT * FROM a SELECT * FROM b", "tsql", "a b"),
+        ("SELECT * FROM a UPDATE b SET x = 1", "tsql", "a b"),
+        ("SELECT * FROM a\nGO\nSELECT * FROM b", "tsql", "a b"),
+        ("SELECT * FROM dbo.a(NOLOCK) x JOIN b (nolock) ON 1 = 1", None, "b dbo.a"),
+        ("SELECT * INTO #t FROM u; SELECT * FROM t", "tsql", "t u"),
+        ("CREATE TABLE #t (x INT); INSERT INTO #t SELECT * FROM t", "tsql", "t"),
+        # no tables, or two
+        ("DESC FUNCTION f", "spark", ""),
+        ("DESCRIBE TABLE a", "snowflake", "a"),
+        ("ALTER TABLE a EXCHANGE PARTITION (ds='1') WITH TABLE b", "hive", "a b"),
+        ("UNLOAD ('SELECT * FROM a WHERE x = ''y''') TO 's3://x'", "redshift", "a"),
+        ("EXEC p; SELECT * FROM a", "tsql", "a"),
+    ],
+)
+def test_procedural_scripts(sql: str, dialect: str | None, tables: str) -> None:
+    """Tables stand in settings, blocks, bodies and what the parser does not look into."""
+    result = table_accuracy(sql, tables.split(), dialect=dialect)
+    assert (result.extracted, result.unread) == (tuple(tables.split()), ())
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "tables", "unread"),
+    [
+        ("SELECT 1; SELECT (; SELECT * FROM a", None, ("a",), ("SELECT (",)),
+        ("SELECT * FROM a; VACUUM b", None, ("a",), ("VACUUM b",)),
+        ("SELECT * FROM a; GRANT SELECT ON c TO d", None, ("a",), ("GRANT SELECT ON c TO d",)),
+        ("SELECT * FROM a; SELECT 'open", None, None, None),
+        ("SELECT x FROM a z y DELETE FROM b", "tsql", None, None),
+        ("Sure thing SELECT * FROM a", "tsql", None, None),
+        ("CREATE TRIGGER t ON a SELECT (", "tsql", None, None),
+        ("SET x = 1; SELECT (; " * 150, None, None, None),
+    ],
+)
+def test_unread_statements_are_named(
+    sql: str, dialect: str | None, tables: tuple[str, ...] | None, unread: tuple[str, ...] | None
+) -> None:
+    """A statement that cannot be read costs only itself; where all fail, the script does."""
+    result = table_accuracy(sql, ["a"], dialect=dialect)
+    if tables is None:
+        assert result.error is not None
+    else:
+        assert (result.extracted, result.unread, result.error) == (tables, unread, None)
+
+
+def test_one_bad_row_does_not_end_a_column() -> None:
+    """Rows that no parser could look into before stand among others."""
+    queries = ["SELECT x IS JSON WITH UNIQUE KEYS FROM a", "SELECT (", "SELECT * FROM a"]
+    assert table_accuracies_from_columns(queries, [["a"]] * 3).tolist() == [1.0, 0.0, 1.0]
+
+
+def test_expected_names_may_be_quoted() -> None:
+    """As they are copied from a schema of any database."""
+    sql = "SELECT * FROM dbo.users, logs, `my table`, s.orders"
+    names = ["[dbo].[Users]", '"LOGS"', "`my table`", '"S".orders']
+    assert table_accuracy(sql, names, dialect="mysql").score == 1.0
+
+
+def test_long_text_is_tried_only_in_dialects_it_has_the_marks_of() -> None:
+    """Seven more attempts at 16,000 characters would take half a second."""
+    padding = "SELECT 1;" * 600
+    assert extract_tables(f"{padding} SELECT TOP 5 [x y] FROM [a]") == ("a",)
+    assert extract_tables(f"{padding} SELECT `x y` FROM `a`") == ("a",)
+    with pytest.raises(SqlError, match=r"^parse: "):
+        extract_tables(f"{'(' * 9}SELECT 1{' ' * 5000}")

@@ -35,7 +35,7 @@ from scorekit.validation import (
     validation_accuracy,
 )
 
-SYNTAX, SCHEMA, SAFETY, UNKNOWN = ErrorCategory
+SYNTAX, SCHEMA, SAFETY, RUNTIME, UNKNOWN = ErrorCategory
 ROWS = DIAGNOSES + HINTS
 SERVER_ERRORS = json.loads((Path(__file__).parent / "data" / "server_errors.json").read_text())
 
@@ -302,7 +302,8 @@ def test_each_message_has_its_category_and_the_cause_is_quoted() -> None:
         ({}, ["no such table: t", "incomplete input"], SYNTAX),
         ({}, ["no such table: t", "not authorized"], SAFETY),
         ({}, ["timeout", "no such table: t"], SCHEMA),
-        ({}, ["timeout"], UNKNOWN),
+        ({}, ["out of coffee", "timeout"], RUNTIME),
+        ({}, ["out of coffee"], UNKNOWN),
         # a flag that is False outweighs every text, one that is True says nothing about them
         ({"schema_valid": False}, ['near "x": syntax error'], SCHEMA),
         ({"syntax_valid": True, "schema_valid": True}, ["incomplete input"], SYNTAX),
@@ -312,7 +313,7 @@ def test_each_message_has_its_category_and_the_cause_is_quoted() -> None:
 def test_overall_category(
     flags: dict[str, bool], errors: list[str], expected: ErrorCategory
 ) -> None:
-    """Flags before messages; syntax, safety, schema, unknown among several."""
+    """Flags before messages; syntax, safety, schema, runtime, unknown among several."""
     result = validation_accuracy(is_valid=False, should_pass=True, errors=errors, **flags)
     assert result.error_category is expected
 
@@ -420,16 +421,44 @@ def test_every_source_is_there() -> None:
     assert {("sqlglot", SYNTAX), ("sqlglot", SCHEMA)} <= covered
 
 
+PROVOKED = json.loads((Path(__file__).parent / "data" / "provoked_errors.json").read_text())
+
+
+def _right(errors: list[dict[str, Any]]) -> list[bool]:
+    return [categorize_error(error["message"]) == error["category"] for error in errors]
+
+
+@pytest.mark.parametrize("engine", sorted({error["engine"] for error in PROVOKED}))
+def test_provoked_messages(engine: str) -> None:
+    """Labelled by the mistake that was made on purpose; rules were written from one half only.
+
+    Wrong in that half is one: MariaDB says "access denied (using password)" to LOAD DATA too.
+    """
+    errors = [error for error in PROVOKED if error["engine"] == engine]
+    seen = _right([error for error in errors if not error["held_out"]])
+    unseen = _right([error for error in errors if error["held_out"]])
+    assert seen.count(False) <= engine.startswith("MariaDB")
+    assert sum(unseen) >= 0.8 * len(unseen)
+
+
+def test_provoked_messages_that_were_held_out() -> None:
+    """Measured once, after the rules were written: 284 of 308; before them 230."""
+    unseen = _right([error for error in PROVOKED if error["held_out"]])
+    assert (len(unseen), sum(unseen) >= 284) == (308, True)
+
+
 @pytest.mark.parametrize("code", sorted({error["code"] for error in SERVER_ERRORS}))
 def test_messages_of_real_servers(code: str) -> None:
-    """Provoked on PostgreSQL 15 and MariaDB 10.11; for PostgreSQL the category is its SQLSTATE's.
+    """Provoked on PostgreSQL 15 and MariaDB 10.11; for PostgreSQL by its SQLSTATE.
 
     The code alone and the text alone have to say the same.
     """
     for error in SERVER_ERRORS:
         if error["code"] == code:
             message = error["message"]
-            forms = [message, f"ERROR:  {code}: {message}", f"{code}: x", f"SQLSTATE[{code}]: x"]
+            forms = [message, f"ERROR:  {code}: {message}"]
+            if code not in ("0A000", "42601"):  # which several mistakes share
+                forms += [f"{code}: x", f"SQLSTATE[{code}]: x"]
             if error["server"].startswith("MariaDB"):
                 forms[1:] = [
                     f"ERROR {code} at line 1: {message}",
@@ -453,7 +482,7 @@ def test_messages_of_real_servers(code: str) -> None:
         ('{"sqlState": "42501", "message": "..."}', SAFETY),
         ("ORA-00942: la tabla o vista no existe", SCHEMA),
         ("ORA-06550: line 1, column 7:\nPLS-00201: identifier 'X' must be declared", SCHEMA),
-        ("(1045, 'x')", UNKNOWN),
+        ("(1045, 'x')", RUNTIME),
         ("Msg 229, Level 14, State 5, Line 1", SAFETY),
         ("('42S02', '[42S02] [Microsoft][SQL Server] (208) (SQLExecDirectW)')", SCHEMA),
         # 42000 is a syntax error or an access rule violation: the rest has to say which
@@ -467,8 +496,8 @@ def test_messages_of_real_servers(code: str) -> None:
             SYNTAX,
         ),
         # a port is no code
-        ('connection to server at "127.0.0.1", port 42501 failed: refused', UNKNOWN),
-        ("127.0.0.1:42601: connection refused", UNKNOWN),
+        ('connection to server at "127.0.0.1", port 42501 failed: refused', RUNTIME),
+        ("127.0.0.1:42601: connection refused", RUNTIME),
     ],
 )
 def test_codes(message: str, expected: ErrorCategory) -> None:
@@ -488,8 +517,8 @@ def test_codes(message: str, expected: ErrorCategory) -> None:
         # the query that is quoted
         ('near "DROP": syntax error', SYNTAX),
         ('syntax error at or near "not"\nLINE 1: SELECT 1 not allowed', SYNTAX),
-        ("database is locked\n[SQL: DROP TABLE t -- injection detected]", UNKNOWN),
-        ("canceling statement\nLINE 1: SELECT 'no such table: x'", UNKNOWN),
+        ("database is locked\n[SQL: DROP TABLE t -- injection detected]", RUNTIME),
+        ("canceling statement\nLINE 1: SELECT 'no such table: x'", RUNTIME),
         # vague words before the diagnosis
         ("Parse error: no such table: nosuch", SCHEMA),
         ("Invalid SQL: no such column: x", SCHEMA),
@@ -500,11 +529,50 @@ def test_codes(message: str, expected: ErrorCategory) -> None:
         ("aggregate functions are not allowed in WHERE", SCHEMA),
         ("Object 'X' does not exist or not authorized.", SCHEMA),
         ("cannot insert multiple commands into a prepared statement", SAFETY),
-        ("division by zero", UNKNOWN),
-        ("Access denied for user 'u'@'h' (using password: YES)", UNKNOWN),
+        ("division by zero", RUNTIME),
+        ("Access denied for user 'u'@'h' (using password: YES)", RUNTIME),
         ("update was blocked by another transaction", UNKNOWN),
         ("", UNKNOWN),
         ("\x00\ud800 \n", UNKNOWN),
+        # what the grammar or the types do not allow is no refusal
+        ("negative substring length not allowed", RUNTIME),
+        ("DEFAULT is not allowed in this context", UNKNOWN),
+        ("FOR UPDATE is not allowed with DISTINCT clause", UNKNOWN),
+        ("Subquery returned more than 1 value. This is not permitted when ...", SCHEMA),
+        (
+            "Implicit conversion from data type datetime to int is not allowed. Use CONVERT.",
+            SCHEMA,
+        ),
+        ("subqueries prohibited in CHECK constraints", SCHEMA),
+        ("This is not permitted", UNKNOWN),
+        ("not allowed", UNKNOWN),
+        ("prohibited", UNKNOWN),
+        ("PRAGMA statements are not permitted", SAFETY),
+        ("Use of function pg_sleep is prohibited", SAFETY),
+        ("Access to information_schema isn't allowed", SAFETY),
+        # one mistake, every database
+        ("each UNION query must have the same number of columns", SCHEMA),
+        ("ERROR:  42601: each UNION query must have the same number of columns", SCHEMA),
+        ("The used SELECT statements have a different number of columns", SCHEMA),
+        ("SELECTs to the left and right of UNION do not have the same number of", SCHEMA),
+        ("ORA-01789: query block has incorrect number of result columns", SCHEMA),
+        ("INSERT has more expressions than target columns", SCHEMA),
+        ("SQLSTATE[42601]: INSERT has more expressions than target columns", SCHEMA),
+        ("Column count doesn't match value count at row 1", SCHEMA),
+        ("table t has 2 columns but 3 values were supplied", SCHEMA),
+        ("2 values for 1 columns", SCHEMA),
+        ("ORA-00913: too many values", SCHEMA),
+        # runtime errors of engines that cannot be provoked here
+        ("Msg 8134, Level 16, State 1, Line 1\nDivide by zero error encountered.", RUNTIME),
+        ("Lock request time out period exceeded.", RUNTIME),
+        ("Login failed for user 'sa'.", RUNTIME),
+        ("ORA-01017: invalid username/password; logon denied", RUNTIME),
+        ("ORA-12541: TNS:no listener", RUNTIME),
+        ("ORA-00054: resource busy and acquire with NOWAIT specified", RUNTIME),
+        ("Statement reached its statement or warehouse timeout of 60 second(s)", RUNTIME),
+        ("Resources exceeded during query execution", RUNTIME),
+        ("Query timed out", RUNTIME),
+        ('column "timeout" does not exist', SCHEMA),
         # validators
         ("Only a single SQL statement is allowed", SAFETY),
         ("You can only execute one statement at a time.", SAFETY),
@@ -646,7 +714,7 @@ def test_sqlite_refusals(lite: sqlite3.Connection, tmp_path: Path) -> None:
         ("SELEC 1", SYNTAX),
         ("SELECT * FROM t WHERE not allowed SELECT", SYNTAX),
         ("SELECT 'abc", SYNTAX),
-        ("VALUES (1), (1, 2)", SYNTAX),
+        ("VALUES (1), (1, 2)", SCHEMA),
         ("SELECT * FROM nosuch", SCHEMA),
         ('SELECT * FROM "permission denied"', SCHEMA),
         ("SELECT injection FROM t", SCHEMA),

@@ -24,7 +24,15 @@ _FORMAT = re.compile(r"(?:parquet|json|csv|orc|delta|text|avro|binaryfile)\.[^.]
 # Dialects in which `x IN name` reads a table.
 WITH_IN_TABLE = frozenset({"sqlite", "clickhouse"})
 
-_NO_TABLE_WITHIN = (exp.Lock, exp.JoinHint, exp.Hint, exp.Use, exp.UserDefinedFunction)
+_NO_TABLE_WITHIN = (
+    exp.Lock, exp.JoinHint, exp.Hint, exp.Use, exp.UserDefinedFunction, exp.StoredProcedure,
+    exp.Execute,
+)  # fmt: skip
+# T-SQL's hints in brackets after a table, which other dialects take for a function's arguments.
+_TABLE_HINTS = frozenset(
+    {"nolock", "readuncommitted", "readcommitted", "repeatableread", "serializable", "holdlock"}
+    | {"updlock", "xlock", "rowlock", "paglock", "tablock", "tablockx", "readpast", "nowait"}
+)
 _LEAVES = frozenset(
     {exp.Identifier, exp.Literal, exp.Star, exp.DataType, exp.Null, exp.Boolean, exp.Var}
     | {type(None), str, bool, int}
@@ -72,7 +80,7 @@ class _Reader:
 
     def read(self, statement: exp.Expr) -> None:
         """Add what *statement* reads, writes and makes."""
-        if isinstance(statement, exp.Drop) and statement.args.get("kind") not in _DROPPED:
+        if isinstance(statement, exp.Drop | exp.Describe) and _kind(statement) not in _READ_KINDS:
             return
         made = _made(statement)
         temporary = set[str]()
@@ -102,9 +110,11 @@ class _Reader:
             return ""  # a model
         if type(this) is exp.Identifier and node.args.get("db") is None:
             name = this.name.casefold()
+            if this.args.get("temporary"):
+                return f"#{name}"
             is_dual = name == "dual" and self.dialect in _WITH_DUAL
             return "" if is_dual or (this.quoted and self._is_file(name)) else name
-        if not isinstance(this, exp.Identifier | exp.Dot):
+        if not isinstance(this, exp.Identifier | exp.Dot) and not _is_hinted(this):
             return ""  # a function, a stage, a parameter
         name = ".".join(filter(None, name_parts(node))).casefold()
         return "" if self.dialect in _WITH_FORMATS and _FORMAT.match(name) else name
@@ -123,11 +133,11 @@ def _mentions(statement: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, _Sc
             yield node, outside
         scope = outside
         with_ = node.args.get("with_")
-        if with_ is not None:
+        if isinstance(with_, exp.With):  # elsewhere a flag, as in WITH UNIQUE KEYS
             scope = _Scope(_cte_names(with_), len(with_.expressions), outside)
             stack += _definitions(with_, scope, dialect)
         for key, value in node.args.items():
-            if type(value) in _LEAVES or key == "with_":
+            if type(value) in _LEAVES or value is with_:
                 continue
             inside = scope
             if key == "this" and isinstance(node, exp.Insert):
@@ -173,7 +183,21 @@ def in_table(node: exp.In) -> str:
     return field.name.casefold() if isinstance(field, exp.Identifier) else ""
 
 
-_DROPPED = ("TABLE", "VIEW", None)
+_READ_KINDS = ("TABLE", "VIEW", "EXTENDED", "FORMATTED", "ANALYZE", "")
+
+
+def _kind(statement: exp.Expr) -> str:
+    """Return what DROP or DESCRIBE is about, nothing where it does not say."""
+    return str(statement.args.get("kind") or statement.args.get("style") or "").upper()
+
+
+def _is_hinted(table: object) -> bool:
+    """Say whether what looks like a function is a table with hints, as in ``t (NOLOCK)``."""
+    return (
+        isinstance(table, exp.Anonymous)
+        and bool(table.expressions)
+        and all(argument.name.casefold() in _TABLE_HINTS for argument in table.expressions)
+    )
 
 
 def _made(statement: exp.Expr) -> exp.Expr | None:

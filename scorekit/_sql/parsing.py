@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from sqlglot import Token, exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.expressions.dml import DML
@@ -27,6 +27,10 @@ class Script(NamedTuple):
     statements: tuple[exp.Expr, ...]
     dialect: str
     """Name of the dialect, empty for the default one."""
+    whole: bool = True
+    """Whether the parser looked into every statement, bodies and settings included."""
+    unread: tuple[str, ...] = ()
+    """Statements that could not be read, each on one line."""
 
 
 MAX_CHARS: Final = 200_000
@@ -102,10 +106,171 @@ def parse(sql: object, dialect: object = None) -> Script:
         if named is None and kind == "parse" and not _ANY_STATEMENT.search(prepared):
             kind = "not_sql"
         elif named is None and kind in ("parse", "unsupported") and len(text) <= RETRIED_CHARS:
-            for other in RETRIES:
+            for other in _retries(text):
                 with suppress(SqlError):
                     return _parse_as(prepared, other)
         raise SqlError(kind, error.message, text) from None
+
+
+def _retries(text: str) -> tuple[str, ...]:
+    """Return the dialects worth a try: of a long text only those that it has the marks of."""
+    if len(text) <= CACHED_CHARS:
+        return RETRIES
+    return ("tsql",) * ("[" in text or "@" in text) + ("mysql", "bigquery") * ("`" in text)
+
+
+def read(sql: str, dialect: str | None) -> Script:
+    """
+    Read what can be read of a script: as `parse`, but a statement that fails costs only itself.
+
+    Bodies of procedures and blocks, and queries in SET and DECLARE, are read as statements.
+
+    Raises:
+        InputError: If *dialect* is unknown.
+        SqlError: If nothing can be read, or a limit is exceeded.
+    """
+    error = None
+    try:
+        script = parse(sql, dialect)
+        if script.whole:
+            return script
+        dialect = script.dialect
+    except SqlError as caught:
+        if caught.kind not in ("parse", "unsupported", "not_sql"):
+            raise
+        error = caught
+    text = _prepared(sql)
+    tried = (dialect,) if dialect is not None else ("", *_retries(text)[:1])
+    scripts = [_Pieces(_dialect(name)).script(text, name) for name in tried]
+    best = min(scripts, key=lambda script: (not script.statements, len(script.unread)))
+    if error is not None and not best.statements:
+        raise error
+    return best
+
+
+_MAX_PIECES: Final = 200
+"""Most pieces into which a script that does not parse as a whole is cut."""
+
+_BLOCK_MARK = re.compile(r"(?im)\b(?:begin|end)\s+(?:try|catch)\b|^[ \t]*go[ \t]*$")
+_BLOCK_WORDS = re.compile(r"(?i)(?:\b(?:begin|end|else|then|loop|if|while|return)\b|[\s;$])*")
+_STARTS = re.compile(
+    r"(?i)(?:select|with|insert|update|delete|merge|create|drop|alter|truncate|declare|set|if|while"
+    r"|begin|end|else|exec|execute|print|return|commit|rollback)\b"
+)
+_DECLARED = re.compile(
+    rf"(?i)\bdeclare\s+@\w+\s+(?:as\s+)?\w+(?:\s?\([\w, ]{{1,20}}\))?\s+(?={_STARTS.pattern[4:]})"
+)
+# What holds statements that the parser does not look into, and where the first of them begins.
+_HOLDER = re.compile(
+    r"(?i)(?:create|alter|begin|declare|set|if|while|do|for|loop|else|elsif|exception)\b"
+)
+_HELD = re.compile(
+    r"(?i)(?<=[\s(;$'])(?:select|insert\s+into|update\s+\S+\s+set|delete\s+from|merge\s+into"
+    r"|with\s+\S+\s+as)\b"
+)
+_UNLOAD = re.compile(r"(?is)unload\s*\(\s*'((?:[^']|'')*)'")
+_EXCHANGE = re.compile(
+    r"(?is)alter\s+table\s+(\S+)\s+exchange\s+partition\b.*\bwith\s+table\s+(\S+)"
+)
+_PLACE = re.compile(r"Line (\d+), column (\d+)\.$")
+
+
+class _Pieces:
+    """Reads a script piece by piece."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.n_left = _MAX_PIECES
+
+    def script(self, text: str, name: str) -> Script:
+        """Return what can be read of *text*."""
+        kept, unread = self.read(_DECLARED.sub(";", _BLOCK_MARK.sub(";", text)))
+        return Script(
+            tuple(kept),
+            name,
+            whole=False,
+            unread=tuple(" ".join(part.split())[:200] for part in unread),
+        )
+
+    def read(self, text: str) -> tuple[list[exp.Expr], list[str]]:
+        """Return the statements in *text*, and the pieces that are none."""
+        kept: list[exp.Expr] = []
+        unread: list[str] = []
+        todo = [text]
+        while todo:
+            part = todo.pop().strip()
+            if _BLOCK_WORDS.fullmatch(part):
+                continue
+            self.n_left -= 1
+            try:
+                trees = _trees(part, self.dialect)
+            except SqlError as error:
+                pieces = self.cut(part, error.message) if self.n_left > 0 else []
+                if len(pieces) > 1:
+                    todo += reversed(pieces)
+                else:
+                    self.keep_held(part, kept, unread)
+                continue
+            for tree in trees:
+                self.keep(tree, kept, unread)
+        return kept, unread
+
+    def cut(self, part: str, message: str) -> list[str]:
+        """Cut at every semicolon; where there is none, before the statement that is in the way."""
+        try:
+            words = self.dialect.tokenize(part)
+        except SqlglotError:
+            return []
+        ends = [word.start for word in words if word.token_type is TokenType.SEMICOLON]
+        if ends:
+            starts = [0, *(end + 1 for end in ends)]
+            return [part[i:j] for i, j in zip(starts, [*ends, len(part)], strict=True)]
+        place = _PLACE.search(message)
+        at = [f"{word.line} {word.col}" for word in words]
+        i = at.index(f"{place[1]} {place[2]}") if place else 0
+        for word in words[max(i - 1, 1) : i + 1]:  # the word before may have been read as an alias
+            if _STARTS.match(word.text) and self.reads(part[: word.start]):
+                return [part[: word.start], part[word.start :]]
+        return []
+
+    def reads(self, part: str) -> bool:
+        """Say whether *part* is a statement."""
+        with suppress(SqlError):
+            return isinstance(_trees(part, self.dialect)[0], (*_STATEMENTS, *_SETTINGS, *_BLOCKS))
+        return False
+
+    def keep(self, tree: exp.Expr | None, kept: list[exp.Expr], unread: list[str]) -> None:
+        """Add a statement, or those that are in its body."""
+        if tree is None or isinstance(tree, exp.Semicolon | exp.EndStatement | exp.Execute):
+            return
+        if isinstance(tree, exp.Command):
+            self.keep_held(f"{tree.this} {tree.text('expression')}", kept, unread)
+        elif isinstance(tree, _STATEMENTS) or (
+            isinstance(tree, (*_SETTINGS, *_BLOCKS)) and tree.find(exp.Query, *_DATA)
+        ):
+            kept.append(tree)
+            if isinstance(tree, exp.Create):
+                for body in tree.find_all(exp.Command, exp.Heredoc, exp.Literal, exp.RawString):
+                    self.keep_held(f"do {body.this} {body.text('expression')}", kept, [])
+        elif not isinstance(tree, (*_SETTINGS, *_BLOCKS)):
+            unread.append(tree.sql(self.dialect))
+
+    def keep_held(self, part: str, kept: list[exp.Expr], unread: list[str]) -> None:
+        """Add the statements that *part* holds."""
+        unload, exchange = _UNLOAD.match(part), _EXCHANGE.match(part)
+        held = _HELD.search(part, 1) if _HOLDER.match(part) else None
+        if unload:
+            inside = unload[1].replace("''", "'")
+        elif exchange:
+            inside = f"SELECT 1 FROM {exchange[1]}, {exchange[2]}"  # noqa: S608 - only parsed
+        else:
+            start = held.start() if held else len(part)
+            inside = (
+                part[start - (part[start - 1 : start] == "(") :].rstrip("$' \n") if held else ""
+            )
+        found, failed = self.read(inside) if self.n_left > 0 else ([], [])
+        kept += found
+        unread += failed if found else [part]
 
 
 def tokens(sql: str, dialect: str) -> list[Token]:
@@ -171,6 +336,7 @@ def _fenced_sql(block: str) -> str:
 _DATA = (exp.Query, DML, exp.DDL, exp.Merge, exp.Values, exp.Copy, exp.Alter, exp.Drop)
 _STATEMENTS = (*_DATA, exp.TruncateTable, exp.Describe, exp.Cache, exp.Analyze)
 _TRANSACTIONS = (exp.Transaction, exp.Commit, exp.Rollback)
+_BLOCKS = (exp.Block, exp.IfBlock, exp.WhileBlock)
 _SETTINGS = (exp.Set, exp.Declare, exp.Use, exp.Pragma, exp.Show, *_TRANSACTIONS)
 
 _REFUSED = {
@@ -183,6 +349,7 @@ _REFUSED = {
 def _parse_as(text: str, dialect: str) -> Script:
     kept: list[exp.Expr] = []
     refused: str | None = "empty"
+    whole = True
     for tree in _trees(text, _dialect(dialect)):
         if isinstance(tree, _STATEMENTS):
             kept.append(tree)
@@ -190,9 +357,22 @@ def _parse_as(text: str, dialect: str) -> Script:
             refused = None
         elif refused and not isinstance(tree, exp.Semicolon | None):
             refused = "unsupported" if isinstance(tree, exp.Command) else "not_sql"
+        whole = whole and _is_whole(tree)
     if refused:
         raise SqlError(refused, _REFUSED[refused], text)
-    return Script(tuple(kept), dialect)
+    return Script(tuple(kept), dialect, whole)
+
+
+def _is_whole(tree: exp.Expr | None) -> bool:
+    """Say whether nothing in a statement was left for later: a body, a query in SET."""
+    if isinstance(tree, _STATEMENTS):
+        return not (isinstance(tree, exp.Create) and tree.args.get("kind") in _WITH_BODY)
+    if isinstance(tree, _SETTINGS):
+        return tree.find(exp.Query) is None
+    return isinstance(tree, exp.Semicolon | None)
+
+
+_WITH_BODY = ("PROCEDURE", "FUNCTION", "TRIGGER")
 
 
 @cache
