@@ -209,13 +209,13 @@ class Batches:
         batch: str | None = None
         try:
             try:
-                batch = await self._created(note)
+                batch = made = await self._created(note)
             finally:
                 _being_made.discard(name)
-            self._journal.write(name, {**note, "batch": batch})
+            self._journal.write(name, {**note, "batch": made})
             for id_ in ids:
                 self._n_asks[id_] += 1
-            paid.update(await self._results(batch))
+            paid.update(await self._results(made))
             self._journal.finish(name)
         except Refusal as refusal:
             if batch is None:  # nothing was made, and nothing paid
