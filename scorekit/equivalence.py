@@ -181,6 +181,7 @@ def sql_equivalence(
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
     known = read_schema(schema, keys, named)
+    unread = known.unread if known is not None else ()
     try:
         pair = read_pair(texts, named)
     except UnfaithfulError as error:
@@ -200,7 +201,7 @@ def sql_equivalence(
         return SqlEquivalence(
             verdict="proved",
             reason=f"both queries have the same canonical form{order}",
-            assumptions=proof.assumptions,
+            assumptions=(*proof.assumptions, *unread),
         )
     found = refute(
         texts,
@@ -214,14 +215,14 @@ def sql_equivalence(
         seed=number,
     )
     if not isinstance(found, Difference):
-        return SqlEquivalence(verdict="unknown", reason=one_line(found.reason))
+        return SqlEquivalence(verdict="unknown", reason=one_line(found.reason), assumptions=unread)
     n_rows = sum(len(rows) for _, rows in found.tables.values())
     what = "the order of results differs" if found.order_only else "results differ"
     return SqlEquivalence(
         verdict="refuted",
         reason=f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}",
         counterexample=_counterexample(found),
-        assumptions=found.assumptions,
+        assumptions=(*found.assumptions, *unread),
     )
 
 

@@ -207,7 +207,10 @@ def test_text_that_cannot_be_divided_ends_one_database_only() -> None:
         ("SELECT strftime('%s')", "SELECT 1"),
         ("SELECT group_concat(name) FROM users", "SELECT 1"),
         ("SELECT rowid FROM users", "SELECT id FROM users"),
-        ("SELECT row_number() OVER () FROM users", "SELECT id FROM users"),
+        (
+            "SELECT id, row_number() OVER (ORDER BY age) FROM users",
+            "SELECT id, row_number() OVER (ORDER BY age, id) FROM users",
+        ),
         ("SELECT * FROM users GROUP BY city", "SELECT * FROM users"),
     ],
 )

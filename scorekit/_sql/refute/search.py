@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql.refute.databases import Link, Maker, hints, linked
+from scorekit._sql.definitions import Rule
+from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.faithful import (
     Reading,
     UnfaithfulError,
@@ -17,10 +19,24 @@ from scorekit._sql.refute.faithful import (
     only_cased,
     readings,
 )
-from scorekit._sql.refute.inference import TablesRead, known_tables
+from scorekit._sql.refute.hints import Hints, hints
+from scorekit._sql.refute.inference import (
+    Link,
+    TablesRead,
+    known_tables,
+    linked_columns,
+    used_names,
+)
 from scorekit._sql.refute.reading import ORDINALS, Pair, read_pair
 from scorekit._sql.refute.runnable import Limited, Runnable, runnable
-from scorekit._sql.refute.sandbox import Cell, Database, NoResultError, QueryError, Sandbox
+from scorekit._sql.refute.sandbox import (
+    FUNCTIONS,
+    Cell,
+    Database,
+    NoResultError,
+    QueryError,
+    Sandbox,
+)
 from scorekit._sql.rows import ResultRow, same_bag
 from scorekit._sql.schema import SqlSchema
 
@@ -32,6 +48,7 @@ MAX_DELETIONS: Final = 300
 
 Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
 _ROWS_ORDERED = 100
+Cells: TypeAlias = tuple[Cell, ...]
 
 _AFFINITY: Final = {
     "integer": "INTEGER",
@@ -41,6 +58,7 @@ _AFFINITY: Final = {
     "text": "TEXT",
     "boolean": "NUMERIC",
     "time": "NUMERIC",
+    "enum": "TEXT",
     "collated": "TEXT",
     "unknown": "",
 }
@@ -96,6 +114,7 @@ def refute(
         told = hints(trees)
         known = known_tables(trees, schema, told)
         plans = [(reading, _runnables(read, known, reading)) for reading, read in pairs]
+        known, told = _enforced(known, trees, [reading for reading, _ in pairs])
     except UnfaithfulError as error:
         return NoDifference(str(error))
     with ExitStack() as stack:
@@ -103,7 +122,7 @@ def refute(
             _Trial(reading, plan, known, same, stack, ordered=ordered, any_columns=any_columns)
             for reading, plan in plans
         ]
-        maker = Maker(known.tables, known.keys, told, seed, known.links)
+        maker = Maker(known, trees, told, seed, partial(_holds, trials))
         found = _search(trials, maker, n_databases, known.links)
         if isinstance(found, NoDifference):
             return found
@@ -120,6 +139,65 @@ def _pairs(texts: tuple[str, str], pair: Pair, dialect: str | None) -> list[tupl
         with suppress(UnfaithfulError):
             found.append((reading, read_pair(texts, reading.dialect)))
     return found or [(reading, pair) for reading in readings(pair.dialect)]
+
+
+def _enforced(
+    known: TablesRead, trees: Sequence[exp.Expr], readings: Sequence[Reading]
+) -> tuple[TablesRead, Hints]:
+    """
+    Keep the rules about rows that the sandbox can check as every reading does.
+
+    Raises:
+        UnfaithfulError: If it cannot check one, and the queries use a column of it.
+    """
+    used = used_names(trees)
+    kept: dict[str, tuple[Rule, ...]] = {}
+    conditions: list[exp.Expr] = []
+    assumed: list[str] = []
+    for table, rules in known.rules.items():
+        keyed = linked_columns(known, table)
+        for rule in rules:
+            condition = rule.condition
+            if condition is not None and _can_be_checked(condition, known, table, readings):
+                kept[table] = (*kept.get(table, ()), rule)
+                conditions.append(condition)
+            elif any(name in used or name in keyed for name in rule.columns):
+                raise UnfaithfulError(f"rows of {table} must pass a check that is not looked into")
+            else:
+                assumed.append(f"some rows of {table} pass a check that is not looked into")
+    assumptions = tuple(dict.fromkeys((*known.assumptions, *assumed)))
+    return known._replace(rules=kept, assumptions=assumptions), hints((*trees, *conditions))
+
+
+def _can_be_checked(
+    condition: exp.Expr, known: TablesRead, table: str, readings: Sequence[Reading]
+) -> bool:
+    """Say whether a condition is about a row alone, and means the same to SQLite."""
+    called = [node.name.lower() for node in condition.find_all(exp.Anonymous)]
+    if condition.find(exp.Query) is not None or not FUNCTIONS.issuperset(called):
+        return False
+    try:
+        for reading in readings:
+            _condition(table, condition, known, reading)
+    except UnfaithfulError:
+        return False
+    return True
+
+
+def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Reading) -> str:
+    """Return a query that shows of each row of a table whether a condition is not false."""
+    query = exp.select(exp.or_(condition, exp.Is(this=condition.copy(), expression=exp.Null())))
+    query = query.from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
+    kinds = {column.name: column.kind for column in known.tables[table]}
+    return runnable(query, {table: table}, kinds, reading).sql
+
+
+def _holds(
+    trials: Sequence[_Trial], table: str, condition: exp.Expr, rows: Sequence[Cells]
+) -> list[bool]:
+    """Say for each row whether a condition is not false under any reading."""
+    found = [trial.holds(table, condition, rows) for trial in trials]
+    return [all(several) for several in zip(*found, strict=True)]
 
 
 def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable, Runnable]:
@@ -164,6 +242,7 @@ class _Trial:
         self._ordered = ordered and all(query.ordered for query in pair)
         self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
         self._widths: dict[str, int] = {}
+        self._conditions: dict[int, str] = {}
 
     @property
     def sandbox(self) -> Sandbox:
@@ -182,6 +261,33 @@ class _Trial:
         if self._reading.is_sqlite:
             return _AFFINITY[kind]
         return {"number": "REAL", "time": "TEXT"}.get(kind, _AFFINITY[kind])
+
+    def holds(self, table: str, condition: exp.Expr, rows: Sequence[Cells]) -> list[bool]:
+        """Say for each row of a table whether a condition is not false."""
+        if id(condition) not in self._conditions:
+            try:
+                query = _condition(table, condition, self._known, self._reading)
+            except UnfaithfulError:
+                query = ""  # of a query, and no more than a hint
+            self._conditions[id(condition)] = query
+        query = self._conditions[id(condition)]
+        if not query:
+            return [True] * len(rows)
+        try:
+            return self._held(query, table, rows)
+        except (NoResultError, QueryError):
+            return [self._holds_alone(query, table, row) for row in rows]
+
+    def _held(self, query: str, table: str, rows: Sequence[Cells]) -> list[bool]:
+        database = {table: rows}
+        self.sandbox.load(_folded(database) if self._reading.folded else database)
+        return [bool(row[0]) for row in self.sandbox.run(query)]
+
+    def _holds_alone(self, query: str, table: str, row: Cells) -> bool:
+        try:
+            return self._held(query, table, [row])[0]
+        except (NoResultError, QueryError):
+            return False
 
     def results(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
         """Return both results; raises where one is not determined."""
