@@ -194,9 +194,8 @@ def _read(statement: str, found: Definitions, *, again: bool = True) -> None:
         return
     if _HARMLESS_ALTER.match(statement):
         return
-    statement = _COUNTER.sub("", statement) if word == "alter" else statement
     domain = _DOMAIN.match(statement)
-    text = f"CREATE TABLE x (value {domain[2]})" if domain else statement
+    text = f"CREATE TABLE x (value {domain[2]})" if domain else _STORED.sub("", statement)
     tree = _parsed(text, found.dialect) if match else None
     if tree is not None and domain:
         (column,) = tree.this.find_all(exp.ColumnDef)
@@ -221,7 +220,11 @@ _HARMLESS_ALTER = re.compile(
     r"|convert\s|attach\s|alter\s+(?:column\s+)?\S+\s+(?:(?:set|drop)\s+(?:default|stat|stor|comp)"
     r"|add\s+generated\s))"
 )
-_COUNTER = re.compile(r"(?i),\s*auto_increment\s*=\s*\d+")
+# What says how rows are stored: it keeps the parser from reading the rest.
+_STORED = re.compile(
+    r"(?i),\s*auto_increment\s*=\s*\d+|\b(?:non)?clustered\b|\bwith\s*\(\s*\w+\s*=[^()]*\)"
+    r"|\bon\s+\[primary\]|\basc\b"
+)
 _LINES = re.compile(r"(?im)(?:^|;)(?=[ \t]*(?:create|alter|drop|insert|comment)\s)")
 
 
@@ -411,13 +414,7 @@ def _constrain_column(draft: Draft, name: str, part: exp.Expr) -> None:
 def _constrained(draft: Draft, item: exp.Expr) -> bool:
     """Take in a constraint of a table."""
     if isinstance(item, exp.Constraint):
-        parts = item.expressions
-        listed = next((p.this for p in parts if isinstance(p, _CLUSTERED)), None)
-        if listed is not None:
-            primary = any(isinstance(part, exp.PrimaryKeyColumnConstraint) for part in parts)
-            _unique(draft, listed, primary=primary, nulls_equal=not primary)
-            return True
-        return _all([_constrained(draft, part) for part in parts])
+        return _all([_constrained(draft, part) for part in item.expressions])
     if isinstance(item, exp.PrimaryKey):
         _unique(draft, item.expressions, primary=True)
     elif isinstance(item, exp.UniqueColumnConstraint):
@@ -438,7 +435,6 @@ def _constrained(draft: Draft, item: exp.Expr) -> bool:
     return True
 
 
-_CLUSTERED = (exp.ClusteredColumnConstraint, exp.NonClusteredColumnConstraint)
 _HARMLESS = (exp.IndexColumnConstraint, exp.Properties, exp.OnProperty, exp.Var)
 
 

@@ -86,6 +86,10 @@ def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema 
     return _settled(found or Definitions(dialect), named, given=found is not None)
 
 
+_NULLS_EQUAL: Final = frozenset({"tsql", "fabric"})
+"""Dialects in which NULL is unique too."""
+
+
 def _settled(
     found: Definitions, named: Mapping[str, list[tuple[str, ...]]], *, given: bool
 ) -> SqlSchema:
@@ -97,7 +101,10 @@ def _settled(
     for name in dict.fromkeys((*found.tables, *named)):
         draft = found.tables.get(name) or Draft(name)
         sure = [key for key in (draft.primary, *named.get(name, ())) if key]
-        loose = list(draft.unique)
+        loose = [
+            Unique(one.columns, one.nulls_equal or found.dialect in _NULLS_EQUAL)
+            for one in draft.unique
+        ]
         if given:
             for key in dict.fromkeys((*sure, *(one.columns for one in loose))):
                 if lacking := [column for column in key if column not in draft.columns]:

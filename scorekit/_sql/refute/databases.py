@@ -263,7 +263,8 @@ class Maker:
         if (name, column.name) in self._idle:
             return next(iter(self._base[name, column.name]), None)
         key = column.name in self._in_key[name]
-        nulls = _NULL_SHARE / 2 if tidy or key else _NULL_SHARE
+        # rows that a key tells apart repeat only where it is NULL
+        nulls = _NULL_SHARE / 2 if tidy else _NULL_SHARE * (2 if key else 1)
         if column.nullable and draw.random() < nulls:
             return None
         named, base = (pool[name, column.name] for pool in (self._named, self._base))
