@@ -129,9 +129,11 @@ def sql_equivalence(
     Args:
         a: One query.
         b: The other.
-        schema: The tables, as a mapping from table to column to type (which may end in ``NOT
-            NULL`` or ``PRIMARY KEY``) or as CREATE TABLE statements.  Text that defines no
-            table counts as None: what the queries show of the tables is used, if that is clear.
+        schema: The tables, as CREATE TABLE statements or a dump, or as a mapping from table to
+            column to type; constraints of the column may follow the type (``NOT NULL``,
+            ``PRIMARY KEY``, ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``).  Text that
+            defines no table counts as None: what the queries show of the tables is used, if
+            that is clear.
         keys: The key of a table, a column or a tuple of columns, or a list of tuples where
             there are several.  Rows differ in it, and it is never NULL.
         dialect: SQL dialect of both, as sqlglot names it.
@@ -150,8 +152,8 @@ def sql_equivalence(
 
     Raises:
         InputError: If a choice is not among those above, a count or *tolerance* is out of range,
-            *dialect* is unknown, a table of *schema* has no columns, or *keys* names a table or
-            column that *schema* lacks.
+            *dialect* is unknown, a table of *schema* has no columns or a type that is followed
+            by what is not understood, or *keys* names a table or column that *schema* lacks.
         TypeError: If an argument has the wrong type.
 
     Examples:

@@ -156,10 +156,17 @@ class _Reader:
             node = node.parent
         if node.find(exp.Query, exp.Count, exp.Window) is not None:
             return
-        meant = {_meant(column, scopes) for column in node.find_all(exp.Column)}
+        meant = {
+            _meant(column, scopes)
+            for column in node.find_all(exp.Column)
+            if not column.this.args.get("quoted") or _meant(column, scopes) is not None
+        }
         place = next(iter(meant)) if len(meant) == 1 else None
         if place is not None:
             condition = exp.Paren(this=node.copy())
+            for column in list(condition.find_all(exp.Column)):
+                if _meant(column, scopes) is None:  # quoted, and in SQLite a string
+                    column.replace(exp.Literal.string(column.name))
             for part in list(condition.find_all(exp.AggFunc)):  # of one row: the row's own value
                 if isinstance(part.this, exp.Expr):
                     part.replace(part.this)

@@ -72,6 +72,7 @@ class Maker:
         self._known, self._trees, self._told, self._seed = known, trees, told, seed
         self._holds = holds
         self._used = used_names(trees)
+        self._targets: dict[int, _Target] = {}
         self._tables = known.tables
         self._places = {
             name: {column.name: i for i, column in enumerate(columns)}
@@ -276,12 +277,14 @@ class Maker:
 
     # Databases that are aimed at a query.
 
-    @cached_property
-    def _aims(self) -> list[_Target]:
-        columns = {name: list(places) for name, places in self._places.items()}
-        return [self._target(aim(tree, self._known.names, columns)) for tree in self._trees]
+    def _target(self, i: int) -> _Target:
+        """Return what query number *i* aims at, looked for when it is first needed."""
+        if i not in self._targets:
+            columns = {name: list(places) for name, places in self._places.items()}
+            self._targets[i] = self._met(aim(self._trees[i], self._known.names, columns))
+        return self._targets[i]
 
-    def _target(self, found: Aim) -> _Target:
+    def _met(self, found: Aim) -> _Target:
         members: dict[Place, list[tuple[str, Column]]] = {}
         for i, table in enumerate(found.tables):
             for column in self._tables[table]:
@@ -315,7 +318,7 @@ class Maker:
         return values
 
     def _aimed(self, i: int, draw: random.Random) -> _Rows:
-        target = self._aims[i % len(self._aims)]
+        target = self._target(i % len(self._trees))
         rows: _Rows = {name: [] for name in self._tables}
         n_witnesses = 1 + int(draw.random() * _MOST_WITNESSES)
         if self._told.n_limited and draw.random() < _COPY_SHARE:

@@ -114,7 +114,8 @@ def refute(
         told = hints(trees)
         known = known_tables(trees, schema, told)
         plans = [(reading, _runnables(read, known, reading)) for reading, read in pairs]
-        known, told = _enforced(known, trees, [reading for reading, _ in pairs])
+        if known.rules:
+            known, told = _enforced(known, trees, [reading for reading, _ in pairs])
     except UnfaithfulError as error:
         return NoDifference(str(error))
     with ExitStack() as stack:
