@@ -196,11 +196,11 @@ def _read(statement: str, found: Definitions, *, again: bool = True) -> None:
         return
     domain = _DOMAIN.match(statement)
     text = f"CREATE TABLE x (value {domain[2]})" if domain else _STORED.sub("", statement)
-    tree = _parsed(text, found.dialect) if match else None
-    if tree is not None and domain:
-        (column,) = tree.this.find_all(exp.ColumnDef)
+    trees = _parsed(text, found.dialect) if match else ()
+    if trees and domain:
+        (column,) = trees[0].find_all(exp.ColumnDef)
         found.types[_plain(domain[1])] = column
-    elif tree is None or not _understood(tree, found):
+    elif not trees or not _all([_understood(tree, found) for tree in trees]):
         pieces = [p for p in _LINES.split(statement) if p.strip()]
         if again and len(pieces) > 1:
             for piece in pieces:
@@ -232,16 +232,14 @@ def _plain(name: str) -> str:
     return re.sub(r'["`\[\]]', "", name).casefold()
 
 
-def _parsed(statement: str, dialect: str | None) -> exp.Expr | None:
+def _parsed(statement: str, dialect: str | None) -> tuple[exp.Expr, ...]:
     first = "postgres" if dialect == "duckdb" else dialect  # whose parser drops lengths
     for name in dict.fromkeys((first or "", *_SCRIPTS)):
         try:
-            script = parse(statement, name or None)
+            return parse(statement, name or None).statements
         except SqlError:
             continue
-        if len(script.statements) == 1:
-            return script.statements[0]
-    return None
+    return ()
 
 
 def _understood(tree: exp.Expr, found: Definitions) -> bool:  # noqa: PLR0911 - one a kind
@@ -253,8 +251,6 @@ def _understood(tree: exp.Expr, found: Definitions) -> bool:  # noqa: PLR0911 - 
         return True
     if isinstance(tree, exp.Alter):
         return _altered(tree, found)
-    if not isinstance(tree, exp.Create):
-        return True
     kind = str(tree.args.get("kind")).upper()
     if kind == "TABLE":
         return _created(tree, found)
@@ -443,21 +439,17 @@ def _unique(
 ) -> None:
     """Take in columns that are unique together; expressions of columns stay closed."""
     listed = [part.this if isinstance(part, exp.Ordered) else part for part in parts]
-    names = tuple(part.name.casefold() for part in listed)
-    if all(isinstance(part, exp.Column | exp.Identifier | exp.ColumnPrefix) for part in listed):
-        names = tuple(
-            (part.this if isinstance(part, exp.ColumnPrefix) else part).name.casefold()
-            for part in listed
-        )
-        if primary:
-            draft.primary = names
-            draft.not_null(names)
-        else:
-            draft.unique.append(Unique(names, nulls_equal))
-    else:
+    if not all(isinstance(part, exp.Column | exp.Identifier) for part in listed):
         draft.check(
-            None, (c.name.casefold() for part in listed for c in part.find_all(exp.Column))
+            None, (c.name.casefold() for part in listed for c in part.find_all(exp.Identifier))
         )
+        return
+    names = tuple(part.name.casefold() for part in listed)
+    if primary:
+        draft.primary = names
+        draft.not_null(names)
+    else:
+        draft.unique.append(Unique(names, nulls_equal))
 
 
 def _reference(table: str, columns: tuple[str, ...], item: exp.Reference) -> Reference:

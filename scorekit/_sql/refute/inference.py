@@ -322,10 +322,7 @@ def _attribute(
         for alias, source in scope.sources.items()
         if isinstance(source, exp.Table) and written_name(source) in names
     }
-    try:
-        own = {alias.casefold() for alias in scope.selected_sources}
-    except SqlglotError as error:  # two tables of one name, or two derived ones without any
-        raise UnfaithfulError(f"its scopes are unclear: {error}") from None
+    own = {alias.casefold() for alias in scope.selected_sources}
     derived = bool(own - tables.keys())
     candidates = {tables[alias] for alias in own & tables.keys()}
     selects: Sequence[exp.Expr] = getattr(scope.expression, "selects", ())
