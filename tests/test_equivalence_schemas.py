@@ -214,7 +214,8 @@ def test_what_follows_may_settle_what_was_unclear() -> None:
     loose = known("CREATE TABLE t (a int UNIQUE NULLS NOT DISTINCT, b int NULL)", "postgres")
     assert loose.unique["t"][0].nulls_equal
     lower = known("CREATE TABLE t (a text); CREATE UNIQUE INDEX i ON t (lower(a))")
-    assert lower.rules[0] == ("t", {"a"}, None)
+    assert lower.rules[0].columns == {"a"}
+    assert lower.rules[0].condition is None
     assert known("CREATE TYPE p AS (x int); CREATE TABLE t (a p)").tables["t"][0].kind == "unknown"
     assert read_schema("Please create a report", None, None) is None
 

@@ -273,7 +273,7 @@ def _all(understood: list[bool]) -> bool:
     return all(understood)
 
 
-def _created(tree: exp.Create, found: Definitions) -> bool:
+def _created(tree: exp.Expr, found: Definitions) -> bool:
     target = tree.this
     if not isinstance(target, exp.Schema):
         found.set_aside(table_name(target), "its columns are those of a query or another table")
@@ -331,7 +331,7 @@ def _acted(draft: Draft, action: exp.Expr, found: Definitions) -> bool:
     return False
 
 
-def _indexed(tree: exp.Create, found: Definitions) -> bool:
+def _indexed(tree: exp.Expr, found: Definitions) -> bool:
     """Take in a unique index."""
     index = tree.this
     table = index.args.get("table")
