@@ -218,6 +218,9 @@ def test_what_follows_may_settle_what_was_unclear() -> None:
     assert lower.rules[0].condition is None
     assert known("CREATE TYPE p AS (x int); CREATE TABLE t (a p)").tables["t"][0].kind == "unknown"
     assert read_schema("Please create a report", None, None) is None
+    viewed = read_schema("CREATE TABLE t (a int); CREATE VIEW v AS SELECT 1", {"v": "a"}, None)
+    assert viewed is not None
+    assert not viewed.keys
 
 
 def test_constraints_that_name_nothing_are_named() -> None:
@@ -416,6 +419,15 @@ def test_rows_that_a_check_cannot_take_are_left_out() -> None:
         ).verdict
         == "unknown"
     )
+
+
+def test_what_a_query_compares_is_a_hint_only() -> None:
+    """A comparison that the dialect would refuse for this table alone is left to the query."""
+    schema = {"t": {"x": "int", "y": "int"}, "u": {"x": "int", "y": "text"}}
+    query = "SELECT t.x FROM t JOIN u ON t.x = u.x WHERE t.y > 'a'"
+    result = decide(query, f"{query} AND t.x + 0 = t.x", schema, "postgres")
+    assert result.verdict != "refuted"
+    assert fitted(2012, as_column("x", "date", None, nullable=True)) == "2012-05-05"
 
 
 def test_foreign_keys_lead_to_many_tables() -> None:

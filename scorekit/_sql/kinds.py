@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 UNCASED: Final = frozenset(
@@ -57,6 +58,7 @@ class Column(NamedTuple):
     limits: Limits = Limits()
 
 
+@lru_cache(maxsize=1024)
 def kind_of(type_text: str) -> str:
     """Return what kind of values a column of this type holds."""
     words = type_text.casefold()
@@ -75,6 +77,7 @@ _QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _WHOLE_DECIMALS = UNCASED | {None, "oracle", "snowflake", "trino", "presto", "hive", "spark"}
 
 
+@lru_cache(maxsize=1024)
 def limits_of(  # noqa: PLR0911 - one a kind
     type_text: str, kind: str, dialect: str | None
 ) -> Limits:

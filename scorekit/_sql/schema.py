@@ -211,10 +211,12 @@ _CONSTRAINT = re.compile(
 
 def _read_type(draft: Draft, name: str, text: str, dialect: str | None) -> bool:
     """Read a type and the constraints that follow it; False if something is not understood."""
-    words = _MAPPED_TYPE.match(text)
-    assert words is not None  # noqa: S101 - every part of the pattern may be empty
-    draft.columns[name] = as_column(name, words[0], dialect, nullable=True)
-    at = words.end()
+    at = len(text)
+    if not text.isalnum():  # most are one word
+        words = _MAPPED_TYPE.match(text)
+        assert words is not None  # noqa: S101 - every part of the pattern may be empty
+        at = words.end()
+    draft.columns[name] = as_column(name, text[:at], dialect, nullable=True)
     while at < len(text):
         part = _CONSTRAINT.match(text, at)
         if part is None:

@@ -90,27 +90,26 @@ class Maker:
             for name, keys in self._keys.items()
         }
         self._links = _parents_first(known.links)
-        self._named: dict[tuple[str, str], list[Cell]] = {}
-        self._base: dict[tuple[str, str], list[Cell]] = {}
+        self._drawn: dict[tuple[str, str], tuple[list[Cell], list[Cell]]] = {}
         self._more: dict[tuple[str, str], list[Cell]] = {}
-        for name, columns in known.tables.items():
-            for column in columns:
-                self._fill_pools(name, column)
         self._idle = self._without_use()
 
     # What a column draws from.
 
-    def _fill_pools(self, table: str, column: Column) -> None:
+    def _pools(self, table: str, column: Column) -> tuple[list[Cell], list[Cell]]:
+        """Return the values that the queries name for a column, and others."""
         place = table, column.name
-        if place in self._known.absent:
-            self._named[place] = self._base[place] = [None]
-            return
-        self._named[place] = self._allowed(table, column, self._near(column))
-        base: list[Cell] = [f for v in _base(column) if (f := fitted(v, column)) is not None]
-        base = self._allowed(table, column, base)
-        if not base and not self._named[place]:
-            base = self._further(table, column)
-        self._base[place] = base
+        if place not in self._drawn:
+            near: list[Cell] = [None]
+            base: list[Cell] = [None]
+            if place not in self._known.absent:
+                near = self._allowed(table, column, self._near(column))
+                base = [f for v in _base(column) if (f := fitted(v, column)) is not None]
+                base = self._allowed(table, column, base)
+            if not base and not near:
+                base = self._further(table, column)
+            self._drawn[place] = near, base
+        return self._drawn[place]
 
     def _without_use(self) -> set[tuple[str, str]]:
         """Return the columns that neither the queries nor any constraint looks at."""
@@ -262,13 +261,13 @@ class Maker:
 
     def _cell(self, name: str, column: Column, draw: random.Random, n: int, *, tidy: bool) -> Cell:
         if (name, column.name) in self._idle:
-            return next(iter(self._base[name, column.name]), None)
+            return next(iter(self._pools(name, column)[1]), None)
         key = column.name in self._in_key[name]
         # rows that a key tells apart repeat only where it is NULL
         nulls = _NULL_SHARE / 2 if tidy else _NULL_SHARE * (2 if key else 1)
         if column.nullable and draw.random() < nulls:
             return None
-        named, base = (pool[name, column.name] for pool in (self._named, self._base))
+        named, base = self._pools(name, column)
         if named and (not base or draw.random() < _NAMED_SHARE):
             return _pick(named, draw)
         if key:
@@ -304,15 +303,13 @@ class Maker:
         """Return values that each of some columns can hold."""
         (table, first), *rest = members
         place = table, first.name
-        values = [*self._named[place], *self._base[place]]
+        values = [value for pool in self._pools(table, first) for value in pool]
         if place not in self._known.absent and (rest or first.name in self._in_key[table]):
             values += self._further(table, first)
         values = list(dict.fromkeys(values))
         if not rest and first.nullable:
             values.append(None)
         for other, column in rest:
-            if (other, column.name) in self._known.absent:
-                return [None]
             values = [v for v in values if fitted(v, column) == v]
             values = self._allowed(other, column, values)
         return values

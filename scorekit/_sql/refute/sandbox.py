@@ -101,7 +101,7 @@ class Sandbox:
             self._dates.close()
 
     def load(self, database: Database) -> None:
-        """Replace all rows."""
+        """Replace all rows; raises `NoResultError` where one is too long."""
         self._open = True
         self._steps = 0
         try:
@@ -111,6 +111,8 @@ class Sandbox:
                     marks = ", ".join("?" * width)
                     insert = f"INSERT INTO {quoted(name)} VALUES ({marks})"  # noqa: S608
                     self._connection.executemany(insert, rows)
+        except (sqlite3.Error, ValueError) as error:
+            raise NoResultError(f"rows that SQLite does not take: {error}") from None
         finally:
             self._open = False
 
