@@ -752,6 +752,7 @@ def test_the_sql_of_todays_models_is_tried_out(dialect: str | None, a: str, b: s
         ("mysql", "SELECT MAX(e) FROM k", "the order of an enumeration"),
         ("mysql", "SELECT id FROM k ORDER BY e LIMIT 1", "the order of an enumeration"),
         (None, "SELECT a FROM u x JOIN v x ON x.a = x.b", "its scopes are unclear"),
+        ("duckdb", "SELECT id FROM k WHERE e IN ('p', 'nope')", "e has no value 'nope'"),
         (None, f"SELECT a FROM t WHERE a = '{'x' * 1200}'", "string or blob too big"),
         (None, "SELECT a FROM (SELECT a, b FROM t) JOIN (SELECT c FROM u) ON b = c", ""),
         (None, "SELECT a\ud800b FROM t WHERE a\ud800b = 3", "SQLite cannot make the tables"),

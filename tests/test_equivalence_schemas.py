@@ -183,6 +183,7 @@ def test_a_broken_statement_costs_only_what_it_says() -> None:
         ("CREATE TABLE t AS SELECT 1 AS a", "its columns are those of a query or another table"),
         ("CREATE TABLE u (a int); CREATE TABLE t (LIKE u)", "its columns are those of"),
         ("CREATE TABLE u (a int); CREATE TABLE t (b int) INHERITS (u)", "its columns are those of"),
+        ("CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE u (b int) INHERITS (t)", "another table inherits"),
         ("CREATE VIEW t (a) AS SELECT 1", "it is a view"),
         ("CREATE TABLE t (a int); ALTER TABLE t ADD what is this", "could not be read"),
         ("CREATE TABLE t (a int); ALTER TABLE t ALTER COLUMN a TYPE text", "could not be read"),
@@ -213,6 +214,9 @@ def test_what_follows_may_settle_what_was_unclear() -> None:
     assert known("CREATE VIEW v AS SELECT 1; CREATE UNIQUE INDEX i ON v (a)").complete
     loose = known("CREATE TABLE t (a int UNIQUE NULLS NOT DISTINCT, b int NULL)", "postgres")
     assert loose.unique["t"][0].nulls_equal
+    part = known("CREATE TABLE t (a int NOT NULL); CREATE UNIQUE INDEX i ON t (a) WHERE a > 1")
+    assert not part.keys
+    assert part.unique["t"][0].partial
     lower = known("CREATE TABLE t (a text); CREATE UNIQUE INDEX i ON t (lower(a))")
     assert lower.rules[0].columns == {"a"}
     assert lower.rules[0].condition is None

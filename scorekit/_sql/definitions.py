@@ -39,6 +39,8 @@ class Unique(NamedTuple):
 
     columns: tuple[str, ...]
     nulls_equal: bool = False
+    partial: bool = False
+    """Whether that holds of some rows only, so that it is no key."""
 
 
 @attrs.define
@@ -291,6 +293,7 @@ def _created(tree: exp.Expr, found: Definitions) -> bool:
         else:
             _add_column(draft, item, found)
     partial = tree.find(exp.InheritsProperty, exp.LikeProperty) is not None
+    _set_parents_aside(tree, found)
     if not draft.columns or partial:
         found.set_aside(name, "its columns are those of a query or another table")
         return partial
@@ -301,6 +304,14 @@ def _created(tree: exp.Expr, found: Definitions) -> bool:
     elif name not in found.unclear:
         found.tables[name] = draft
     return understood
+
+
+def _set_parents_aside(tree: exp.Expr, found: Definitions) -> None:
+    """Say nothing of tables that others inherit from: no key of theirs holds with these rows."""
+    for parents in tree.find_all(exp.InheritsProperty):
+        for parent in parents.find_all(exp.Table):
+            name = find_table(table_name(parent), found.tables) or table_name(parent)
+            found.set_aside(name, "another table inherits from it")
 
 
 def _altered(tree: exp.Alter, found: Definitions) -> bool:
@@ -339,8 +350,10 @@ def _indexed(tree: exp.Expr, found: Definitions) -> bool:
     if name is None:
         return table is not None and table_name(table) in found.unclear
     parameters = index.args["params"]
-    columns = parameters.args.get("columns") or ()
-    _unique(found.tables[name], columns, nulls_equal=False)
+    draft, n_before = found.tables[name], len(found.tables[name].unique)
+    _unique(draft, parameters.args.get("columns") or ())
+    if parameters.args.get("where") is not None:
+        draft.unique[n_before:] = [one._replace(partial=True) for one in draft.unique[n_before:]]
     return True
 
 

@@ -102,7 +102,7 @@ def _settled(
         draft = found.tables.get(name) or Draft(name)
         sure = [key for key in (draft.primary, *named.get(name, ())) if key]
         loose = [
-            Unique(one.columns, one.nulls_equal or found.dialect in _NULLS_EQUAL)
+            one._replace(nulls_equal=one.nulls_equal or found.dialect in _NULLS_EQUAL)
             for one in draft.unique
         ]
         if given:
@@ -118,10 +118,11 @@ def _settled(
                 for column in draft.columns.values()
             )
         nullable = {column.name for column in tables.get(name, ()) if column.nullable}
-        sure += [one.columns for one in loose if nullable.isdisjoint(one.columns)]
+        told = [one for one in loose if not one.partial and nullable.isdisjoint(one.columns)]
+        sure += [one.columns for one in told]
         if sure:
             keys[name] = tuple(dict.fromkeys(sure))
-        if loose := [one for one in loose if not nullable.isdisjoint(one.columns)]:
+        if loose := [one for one in loose if one not in told]:
             unique[name] = tuple(loose)
     references = tuple(_references(found, unread))
     return SqlSchema(

@@ -11,11 +11,13 @@ from typing import Final, NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._sql.definitions import Rule
+from scorekit._sql.kinds import UNCASED, Column
 from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.faithful import (
     Reading,
     UnfaithfulError,
     check_reasonable,
+    is_text,
     only_cased,
     readings,
 )
@@ -207,12 +209,25 @@ def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnabl
         for column in columns:
             same = kinds.get(column.name, column.kind) == column.kind
             kinds[column.name] = column.kind if same else ""
+            if column.kind == "enum" and reading.dialect not in UNCASED:
+                _check_values(column, pair[:2])
             if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
                 raise UnfaithfulError(f"{column.name} is compared by a rule of its own")
     first, second = (
         runnable(tree, known.names, kinds, reading) for tree in (pair.first, pair.second)
     )
     return first, second
+
+
+def _check_values(column: Column, trees: Sequence[exp.Expr]) -> None:
+    """Refuse to compare an enumeration with what it lacks: an error where it is a type."""
+    for tree in trees:
+        for node in tree.find_all(exp.Predicate):
+            parts = list(node.iter_expressions())
+            if any(isinstance(p, exp.Column) and p.name.casefold() == column.name for p in parts):
+                for part in parts:
+                    if is_text(part) and part.name not in column.limits.values:
+                        raise UnfaithfulError(f"{column.name} has no value {part.name!r}")
 
 
 def _names(column: str) -> Callable[[exp.Expr], bool]:
