@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -57,7 +57,7 @@ class Draft:
     def check(self, condition: exp.Expr | None, columns: Iterable[str] | None = None) -> None:
         """Add a CHECK, or a rule on some columns, all if none are named, that stays closed."""
         if condition is not None:
-            condition = _plain_condition(condition)
+            condition = _plain_condition(condition, self.columns)
             columns = (c.name.casefold() for c in condition.find_all(exp.Column))
         names = self.columns if columns is None else columns
         self.rules.append(Rule(self.name, frozenset(names), condition))
@@ -69,11 +69,15 @@ class Draft:
                 self.columns[name] = self.columns[name]._replace(nullable=False)
 
 
-def _plain_condition(condition: exp.Expr) -> exp.Expr:
-    """Drop the casts to text that pg_dump adds, and write its ``= ANY (ARRAY[...])`` as IN."""
+def _plain_condition(condition: exp.Expr, columns: Mapping[str, Column]) -> exp.Expr:
+    """Drop the casts of text that pg_dump adds, and write its ``= ANY (ARRAY[...])`` as IN."""
+    texts = {name for name, column in columns.items() if column.kind in ("text", "enum")}
     tree = exp.Paren(this=condition.copy())
     for cast in reversed(list(tree.find_all(exp.Cast))):
-        if cast.to.is_type(*exp.DataType.TEXT_TYPES) or cast.find(exp.Array) is not None:
+        value = cast.this.unnest()
+        plain = value.is_string or isinstance(value, exp.Array)
+        plain = plain or (isinstance(value, exp.Column) and value.name.casefold() in texts)
+        if plain and cast.to.is_type(*exp.DataType.TEXT_TYPES, exp.DataType.Type.ARRAY):
             cast.replace(cast.this)
     for node in list(tree.find_all(exp.EQ)):
         array = node.expression.find(exp.Array) if isinstance(node.expression, exp.Any) else None
