@@ -361,6 +361,23 @@ def test_counterexamples_keep_constraints(a: str, b: str, dialect: str | None) -
         assert decide(*pair, CHAIN, dialect).verdict != "refuted"
 
 
+def test_a_counterexample_shows_the_rows_that_foreign_keys_need() -> None:
+    """Of tables that no query reads, only those, and only what leads to them."""
+    result = decide("SELECT * FROM a", "SELECT * FROM a WHERE x > 0", CHAIN)
+    assert result.counterexample is not None
+    tables = {table.table: table for table in result.counterexample.tables}
+    assert {name: table.columns for name, table in tables.items()} == {
+        "a": ("id", "b_id", "up", "x"),
+        "b": ("id", "c_id"),
+        "c": ("id",),
+    }
+    assert {row[1] for row in tables["a"].rows} <= {row[0] for row in tables["b"].rows}
+    assert {row[1] for row in tables["b"].rows} <= {row[0] for row in tables["c"].rows}
+    empty = decide("SELECT COUNT(*) FROM a", "SELECT COUNT(*) FROM a GROUP BY x", CHAIN)
+    assert empty.counterexample is not None
+    assert [table.table for table in empty.counterexample.tables] == ["a"]
+
+
 @pytest.mark.parametrize(
     ("a", "b"),
     [

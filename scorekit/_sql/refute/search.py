@@ -435,8 +435,12 @@ def _difference(
     if any(not isinstance(star.parent, exp.Count) for t in trees for star in t.find_all(exp.Star)):
         used = {column.name for columns in known.tables.values() for column in columns}
     tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
+    read = frozenset(known.names.values())
     for name, columns in known.tables.items():
-        shown = [i for i, column in enumerate(columns) if column.name in used] or [0]
+        looked_at = used if name in read else linked_columns(known, name)
+        if name not in read and not database[name]:
+            continue  # it is there for foreign keys only
+        shown = [i for i, column in enumerate(columns) if column.name in looked_at] or [0]
         rows = tuple(tuple(row[i] for i in shown) for row in database[name])
         tables[name] = tuple(columns[i].name for i in shown), rows
     return Difference(
