@@ -37,10 +37,10 @@ class Runnable(NamedTuple):
     """A query as the sandbox runs it."""
 
     sql: str
-    ordered: bool
     limited: tuple[Limited, ...]
     """Queries that cut their result, the whole one among them: is what they keep determined?"""
-    whole: Limited
+    whole: Limited | None
+    """The query itself, if its result is ordered."""
 
 
 class Limited(NamedTuple):
@@ -98,9 +98,8 @@ def runnable(
         whole = _selected(whole)
     return Runnable(
         sql=_sql(whole),
-        ordered=bool(whole.args.get("order")),
         limited=tuple(limited),
-        whole=_limited(whole),
+        whole=_limited(whole) if whole.args.get("order") else None,
     )
 
 

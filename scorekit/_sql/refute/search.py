@@ -255,7 +255,7 @@ class _Trial:
         self._reading, self._pair, self._known, self.same = reading, pair, known, same
         self._stack = stack
         self._made: Sandbox | None = None
-        self._ordered = ordered and all(query.ordered for query in pair)
+        self._ordered = ordered and all(query.whole is not None for query in pair)
         self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
         self._widths: dict[str, int] = {}
         self._conditions: dict[int, str] = {}
@@ -336,8 +336,9 @@ class _Trial:
     def order_differs(self) -> bool:
         """Say whether a row must come before another in one result and after it in the other."""
         orders = [
-            [list(map(self._identity, self._run(q.whole, way))) for way in ("ASC", "DESC")]
-            for q in self._pair
+            [list(map(self._identity, self._run(whole, way))) for way in ("ASC", "DESC")]
+            for whole in (query.whole for query in self._pair)
+            if whole is not None
         ]
         rows = list(dict.fromkeys(orders[0][0]))[:_ROWS_ORDERED]
         places = [[_places(result) for result in results] for results in orders]
