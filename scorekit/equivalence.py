@@ -129,9 +129,11 @@ def sql_equivalence(
     Args:
         a: One query.
         b: The other.
-        schema: The tables, as a mapping from table to column to type (which may end in ``NOT
-            NULL`` or ``PRIMARY KEY``) or as CREATE TABLE statements.  Text that defines no
-            table counts as None: what the queries show of the tables is used, if that is clear.
+        schema: The tables, as CREATE TABLE statements or a dump, or as a mapping from table to
+            column to type; constraints of the column may follow the type (``NOT NULL``,
+            ``PRIMARY KEY``, ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``).  Text that
+            defines no table counts as None: what the queries show of the tables is used, if
+            that is clear.
         keys: The key of a table, a column or a tuple of columns, or a list of tuples where
             there are several.  Rows differ in it, and it is never NULL.
         dialect: SQL dialect of both, as sqlglot names it.
@@ -150,8 +152,8 @@ def sql_equivalence(
 
     Raises:
         InputError: If a choice is not among those above, a count or *tolerance* is out of range,
-            *dialect* is unknown, a table of *schema* has no columns, or *keys* names a table or
-            column that *schema* lacks.
+            *dialect* is unknown, a table of *schema* has no columns or a type that is followed
+            by what is not understood, or *keys* names a table or column that *schema* lacks.
         TypeError: If an argument has the wrong type.
 
     Examples:
@@ -164,9 +166,9 @@ def sql_equivalence(
         >>> result.verdict
         'refuted'
         >>> print(result.counterexample.to_text())
-        users(id, age): (7, NULL)
+        users(id, age): (4, NULL)
         The first query returns: no rows
-        The second query returns: (7)
+        The second query returns: (4)
         >>> sql_equivalence("SELECT 1", "SELECT 2", n_databases=0)
         Traceback (most recent call last):
         ...
@@ -181,6 +183,7 @@ def sql_equivalence(
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
     known = read_schema(schema, keys, named)
+    unread = known.unread if known is not None else ()
     try:
         pair = read_pair(texts, named)
     except UnfaithfulError as error:
@@ -200,7 +203,7 @@ def sql_equivalence(
         return SqlEquivalence(
             verdict="proved",
             reason=f"both queries have the same canonical form{order}",
-            assumptions=proof.assumptions,
+            assumptions=(*proof.assumptions, *unread),
         )
     found = refute(
         texts,
@@ -214,14 +217,14 @@ def sql_equivalence(
         seed=number,
     )
     if not isinstance(found, Difference):
-        return SqlEquivalence(verdict="unknown", reason=one_line(found.reason))
+        return SqlEquivalence(verdict="unknown", reason=one_line(found.reason), assumptions=unread)
     n_rows = sum(len(rows) for _, rows in found.tables.values())
     what = "the order of results differs" if found.order_only else "results differ"
     return SqlEquivalence(
         verdict="refuted",
         reason=f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}",
         counterexample=_counterexample(found),
-        assumptions=found.assumptions,
+        assumptions=(*found.assumptions, *unread),
     )
 
 

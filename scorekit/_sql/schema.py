@@ -1,16 +1,24 @@
-"""What is known of the tables that queries read: columns, kinds, NOT NULL and keys."""
+"""What is known of the tables that queries read: columns, types, keys and other constraints."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, TypeGuard
 
 import attrs
-from sqlglot import exp
 
 from scorekit._core.checks import check_text
+from scorekit._sql.definitions import (
+    Definitions,
+    Draft,
+    Reference,
+    Rule,
+    Unique,
+    find_table,
+    read_definitions,
+)
+from scorekit._sql.kinds import Column, as_column
 from scorekit._sql.parsing import parse
 from scorekit.errors import SqlError, refuse
 from scorekit.records import FrozenMapping, is_mapping
@@ -19,46 +27,8 @@ Schema: TypeAlias = str | Mapping[str, Mapping[str, str]]
 Key: TypeAlias = str | tuple[str, ...]
 Keys: TypeAlias = Mapping[str, Key | Iterable[tuple[str, ...]]]
 
-UNCASED: Final = frozenset(
-    {"mysql", "tsql", "fabric", "doris", "starrocks", "singlestore", "teradata"}
-)
-"""Dialects in which strings that differ in case are equal, or may be, by their collation."""
 
-_KINDS: Final = {
-    "natural": r"u(?:tiny|small|medium|big|huge)?int(?:eger)?\d*"
-    r"|(?:tiny|small|medium|big)?int(?:eger)?\s*(?:\(\d+\)\s*)?unsigned|unsigned",
-    "integer": r"(?:tiny|small|medium|big|huge)?int(?:eger)?\d*|(?:small|big)?serial\d*|byteint"
-    r"|long|short|signed",
-    "number": r"num(?:ber|eric)|dec(?:imal)?|bignumeric|(?:small)?money",
-    "real": r"float\d*|real|double",
-    "text": r"n?(?:var)?char(?:acter|2)?|bpchar|(?:tiny|medium|long|n)?text|string|n?clob|uuid"
-    r"|name",
-    "boolean": r"bool(?:ean)?",
-    "time": r"date(?:time)?\d*|time(?:stamp)?(?:_?n?l?tz)?\d*|smalldatetime|datetimeoffset",
-}
-_KIND = {kind: re.compile(rf"\s*(?:{words})(?![a-z0-9_])") for kind, words in _KINDS.items()}
-
-
-@attrs.frozen
-class Column:
-    """A column: its name in case-folded form, and what it holds."""
-
-    name: str
-    kind: str
-    """``integer``, ``natural`` (never negative), ``number`` (decimal), ``real``, ``text``,
-    ``boolean``, ``time``, ``collated`` (text that is compared by a rule of its own), or else
-    ``unknown``."""
-    nullable: bool
-
-
-@attrs.frozen
-class Reference:
-    """A foreign key: its columns are NULL or found together in the other table."""
-
-    table: str
-    columns: tuple[str, ...]
-    other: str
-    others: tuple[str, ...]
+_NONE: Final = FrozenMapping[str, Any]({})
 
 
 @attrs.frozen
@@ -71,11 +41,18 @@ class SqlSchema:
     given: bool
     """Whether the tables are the caller's; otherwise there are none, or they were inferred."""
     references: tuple[Reference, ...] = ()
-    checked: frozenset[str] = frozenset()
-    """Tables whose rows must pass a CHECK or are partly computed, which is not looked into."""
+    unique: FrozenMapping[str, tuple[Unique, ...]] = _NONE
+    """Columns that are unique together, but may be NULL."""
+    rules: tuple[Rule, ...] = ()
+    unclear: FrozenMapping[str, str] = _NONE
+    """Why nothing is known of a table or view that the schema names."""
+    unread: tuple[str, ...] = ()
+    """What of the schema could not be read, in sentences."""
 
-
-_COLLATED = re.compile(r"\b(?:citext|enum)\b|\bcollate\b(?!\s+binary\b)")
+    @property
+    def complete(self) -> bool:
+        """Whether a table or a column that is not here does not exist."""
+        return self.given and not self.unread
 
 
 def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema | None:
@@ -83,226 +60,200 @@ def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema 
     Read what a caller knows of the tables.
 
     Args:
-        schema: A mapping from table to column to type, whose types may end in ``NOT NULL``,
-            ``PRIMARY KEY`` and ``UNIQUE``, or a text with CREATE TABLE statements.
+        schema: A mapping from table to column to type, which constraints of the column may
+            follow, or a text with CREATE TABLE and other statements.
         keys: A mapping from table to its key: a column, a tuple of columns, or a list of tuples.
-        dialect: The dialect of the text.
+        dialect: The dialect of the text, and of types.
 
     Returns:
         None where nothing is known: without arguments, or with a text that defines no table.
 
     Raises:
-        InputError: If a table has no columns, or *keys* names what the schema does not have.
+        InputError: If a table has no columns, a type of a mapping is followed by what is not
+            understood, or *keys* names what the schema does not have.
         TypeError: If an argument has the wrong type.
     """
-    tables: dict[str, tuple[Column, ...]] | None = None
-    rules = _Rules()
-    found: dict[str, list[tuple[str, ...]]] = {}
+    found: Definitions | None = None
     if isinstance(schema, str):
-        tables = _read_definitions(schema, dialect, found, rules)
+        found = read_definitions(schema, dialect)
     elif schema is not None:
-        tables = _read_mapping(schema, found)
+        found = _read_mapping(schema, dialect)
+    named: dict[str, list[tuple[str, ...]]] = {}
     if keys is not None:
-        _read_keys(keys, tables, found)
-    if tables is None and not found:
+        _read_keys(keys, found, named)
+    if found is None and not named:
         return None
-    unique = {table: tuple(dict.fromkeys(several)) for table, several in found.items()}
-    known = {
-        table: tuple(
-            attrs.evolve(column, nullable=column.nullable and column.name not in in_key)
-            for column in columns
-        )
-        for table, columns in (tables or {}).items()
-        for in_key in [{name for key in unique.get(table, ()) for name in key}]
-    }
+    return _settled(found or Definitions(dialect), named, given=found is not None)
+
+
+_NULLS_EQUAL: Final = frozenset({"tsql", "fabric"})
+"""Dialects in which NULL is unique too."""
+
+
+def _settled(
+    found: Definitions, named: Mapping[str, list[tuple[str, ...]]], *, given: bool
+) -> SqlSchema:
+    """Settle what constraints mean once all tables are known."""
+    unread = list(found.unread)
+    tables: dict[str, tuple[Column, ...]] = {}
+    keys: dict[str, tuple[tuple[str, ...], ...]] = {}
+    unique: dict[str, tuple[Unique, ...]] = {}
+    for name in dict.fromkeys((*found.tables, *named)):
+        draft = found.tables.get(name) or Draft(name)
+        sure = [key for key in (draft.primary, *named.get(name, ())) if key]
+        loose = [
+            one._replace(nulls_equal=one.nulls_equal or found.dialect in _NULLS_EQUAL)
+            for one in draft.unique
+        ]
+        if given:
+            for key in dict.fromkeys((*sure, *(one.columns for one in loose))):
+                if lacking := [column for column in key if column not in draft.columns]:
+                    missing = ", ".join(lacking)
+                    unread.append(f"a key of {name} names a column that is not there: {missing}")
+            sure = [key for key in sure if draft.columns.keys() >= {*key}]
+            loose = [one for one in loose if draft.columns.keys() >= {*one.columns}]
+            in_key = {column for key in sure for column in key}
+            tables[name] = tuple(
+                column._replace(nullable=column.nullable and column.name not in in_key)
+                for column in draft.columns.values()
+            )
+        nullable = {column.name for column in tables.get(name, ()) if column.nullable}
+        told = [one for one in loose if not one.partial and nullable.isdisjoint(one.columns)]
+        sure += [one.columns for one in told]
+        if sure:
+            keys[name] = tuple(dict.fromkeys(sure))
+        if loose := [one for one in loose if one not in told]:
+            unique[name] = tuple(loose)
+    references = tuple(_references(found, unread))
     return SqlSchema(
-        FrozenMapping(known),
+        FrozenMapping(tables),
+        FrozenMapping(keys),
+        given,
+        references,
         FrozenMapping(unique),
-        tables is not None,
-        tuple(rules.references),
-        frozenset(rules.checked),
+        tuple(rule for draft in found.tables.values() for rule in draft.rules),
+        FrozenMapping(found.unclear),
+        tuple(dict.fromkeys(unread)),
     )
 
 
-def kind_of(type_text: str) -> str:
-    """Return what kind of values a column of this type holds."""
-    words = type_text.casefold()
-    if _COLLATED.search(words):
-        return "collated"
-    return next((kind for kind, pattern in _KIND.items() if pattern.match(words)), "unknown")
+def _references(found: Definitions, unread: list[str]) -> Iterator[Reference]:
+    """Yield foreign keys between known tables, and note those that cannot be."""
+    for draft in found.tables.values():
+        for reference in draft.references:
+            name = find_table(reference.other, found.tables)
+            if name is None:
+                continue  # what is not defined holds whatever it must
+            other = found.tables[name]
+            others = reference.others or other.primary
+            if (
+                len(others) == len(reference.columns)
+                and draft.columns.keys() >= {*reference.columns}
+                and other.columns.keys() >= {*others}
+            ):
+                yield reference._replace(other=name, others=others)
+            else:
+                unread.append(f"a foreign key of {draft.name} to {name} is unclear")
 
 
 # A mapping.
 
 _TABLES = "text or a mapping from table to column to type"
 _COLUMNS = "a non-empty mapping from column to type"
+_TYPE: Final = "a type, followed by constraints of the column only"
 
 
-def _read_mapping(
-    schema: object, keys: dict[str, list[tuple[str, ...]]]
-) -> dict[str, tuple[Column, ...]]:
+def _read_mapping(schema: object, dialect: str | None) -> Definitions:
     if not is_mapping(schema):
         refuse("schema", _TABLES, schema, TypeError)
-    tables: dict[str, tuple[Column, ...]] = {}
+    found = Definitions(dialect)
     for table, columns in schema.items():
         path = f"schema[{check_text('table of schema', table)!r}]"
         if not is_mapping(columns):
             refuse(path, _COLUMNS, columns, TypeError)
         if not columns:
             refuse(path, _COLUMNS, columns)
-        _add_table(tables, path, table, [_typed(path, *item) for item in columns.items()], keys)
-    return tables
+        name = table.casefold()
+        if name in found.tables:
+            refuse("schema", "a mapping whose tables differ in more than case", table)
+        draft = found.tables[name] = Draft(name)
+        for column, text in columns.items():
+            folded = check_text(f"column of {path}", column).casefold()
+            if folded in draft.columns:
+                refuse(path, "a mapping whose columns differ in more than case", column)
+            kind = check_text(f"{path}[{column!r}]", text, empty=True)
+            if not _read_type(draft, folded, kind, dialect):
+                refuse(f"{path}[{column!r}]", _TYPE, text)
+    return found
 
 
-def _typed(path: str, name: object, kind: object) -> tuple[str, str]:
-    column = check_text(f"column of {path}", name)
-    return column, check_text(f"{path}[{column!r}]", kind, empty=True)
-
-
-def _add_table(
-    tables: dict[str, tuple[Column, ...]],
-    path: str,
-    table: str,
-    typed: list[tuple[str, str]],
-    keys: dict[str, list[tuple[str, ...]]],
-) -> None:
-    name = table.casefold()
-    if name in tables:
-        refuse("schema", "a mapping whose tables differ in more than case", table)
-    columns: dict[str, Column] = {}
-    primary: list[str] = []
-    for column, text in typed:
-        folded, words = column.casefold(), " ".join(text.casefold().split())
-        if folded in columns:
-            refuse(path, "a mapping whose columns differ in more than case", column)
-        in_key = "primary key" in words
-        nullable = not in_key and "not null" not in words
-        columns[folded] = Column(folded, kind_of(words), nullable)
-        if in_key:
-            primary.append(folded)
-        elif re.search(r"\bunique\b", words) and not nullable:
-            keys.setdefault(name, []).append((folded,))
-    if primary:  # several columns marked so are one key
-        keys.setdefault(name, []).append(tuple(primary))
-    tables[name] = tuple(columns.values())
-
-
-# A text.
-
-
-@attrs.frozen
-class _Rules:
-    """What rows must keep to besides keys."""
-
-    references: list[Reference] = attrs.Factory(list[Reference])
-    checked: set[str] = attrs.Factory(set[str])
-
-
-def _read_definitions(
-    text: str, dialect: str | None, keys: dict[str, list[tuple[str, ...]]], rules: _Rules
-) -> dict[str, tuple[Column, ...]] | None:
-    if "create" not in text.casefold():
-        return None
-    for name in dict.fromkeys((dialect, None)):
-        with suppress(SqlError):
-            return _read_statements(parse(text, name).statements, keys, rules)
-    return None
-
-
-def _read_statements(
-    statements: tuple[exp.Expr, ...], keys: dict[str, list[tuple[str, ...]]], rules: _Rules
-) -> dict[str, tuple[Column, ...]] | None:
-    tables: dict[str, tuple[Column, ...]] = {}
-    for statement in statements:
-        target = statement.this
-        if isinstance(statement, exp.Alter | exp.Drop):
-            return None  # what is left of the tables is unclear
-        if not isinstance(statement, exp.Create) or not isinstance(target, exp.Schema):
-            continue
-        defined = [item for item in target.expressions if isinstance(item, exp.ColumnDef)]
-        name = table_name(target.this)
-        if not defined or name in tables:
-            return None
-        not_null: set[str] = set()
-        unique: list[tuple[str, ...]] = []
-        for item in target.find_all(*_CONSTRAINTS):
-            _read_constraint(item, not_null, unique)
-        columns = tuple(
-            Column(
-                column.name.casefold(),
-                _kind_of_column(column),
-                column.name.casefold() not in not_null,
-            )
-            for column in defined
-        )
-        if len({column.name for column in columns}) < len(columns):
-            return None
-        tables[name] = columns
-        if target.find(*_CHECKS) is not None:
-            rules.checked.add(name)
-        rules.references.extend(_reference(name, item) for item in target.find_all(exp.Reference))
-        sure = [key for key in unique if key and not_null.issuperset(key)]
-        if sure:
-            keys[name] = sure
-    return tables or None
-
-
-_CHECKS = (
-    exp.Check,
-    exp.CheckColumnConstraint,
-    exp.ComputedColumnConstraint,
-    exp.GeneratedAsRowColumnConstraint,
+_BRACKETS = r"\((?:[^()']|'[^']*'|\((?:[^()']|'[^']*'|\((?:[^()']|'[^']*')*\))*\))*\)"
+_NAME = r"(?:[\w$]+|\"[^\"]+\"|`[^`]+`|\[[^\]]+\])"
+_MAPPED_TYPE = re.compile(
+    rf"""(?ix)\s*(?:(?!(?:not|null|primary|unique|references|check|default|generated)\b)
+    (?:(?:long|national|native|signed|unsigned)\s+)?[\w.-]+
+    (?:\s*(?:<[^()]*>|\[\w*\]|{_BRACKETS})
+    |\s+(?:precision|varying|unsigned|signed|zerofill|large\s+object|raw|object
+    |with(?:out)?(?:\s+local)?\s+time\s+zone|character\s+set\s+\w+)\b)*)?\s*"""
+)
+_CONSTRAINT = re.compile(
+    rf"""(?ix)\s*(?:constraint\s+{_NAME}\s+)?(?:
+    (?P<absent>not\s+null)|(?P<null>null)|(?P<primary>primary\s+key)|(?P<unique>unique(?:\s+key)?)
+    |references\s+(?P<other>{_NAME}(?:\.{_NAME})*)\s*(?:\(\s*(?P<column>{_NAME})\s*\))?
+     (?:\s+on\s+(?:delete|update)\s+(?:cascade|restrict|no\s+action|set\s+null|set\s+default))*
+    |check\s*(?P<check>{_BRACKETS})|(?P<collated>collate\s+(?!binary\b|\w+_(?:ci|cs|bin)\b){_NAME})
+    |collate\s+\w+|default\s+(?:'[^']*'|[\w.+-]+\s*(?:{_BRACKETS})?|{_BRACKETS})
+    |auto_?increment|identity(?:\s*\([\d,\s]*\))?|comment\s+'[^']*'|asc|desc
+    |(?P<identity>generated\s+(?:always|by\s+default)\s+as\s+identity)
+    |(?P<computed>(?:generated\s+always\s+)?as\s*{_BRACKETS}(?:\s+(?:stored|virtual|persisted))?)
+    )(?!\w)\s*,?"""
 )
 
 
-def _reference(table: str, item: exp.Reference) -> Reference:
-    """Read a foreign key; without columns of the other table its primary key is meant."""
-    owner = item.find_ancestor(exp.ForeignKey, exp.ColumnDef)
-    mine = owner.expressions if isinstance(owner, exp.ForeignKey) else [owner]
-    other = item.this
-    theirs = other.expressions if isinstance(other, exp.Schema) else []
-    return Reference(
-        table,
-        tuple(part.name.casefold() for part in mine if part),
-        table_name(other.this if isinstance(other, exp.Schema) else other),
-        tuple(part.name.casefold() for part in theirs),
-    )
+def _read_type(draft: Draft, name: str, text: str, dialect: str | None) -> bool:
+    """Read a type and the constraints that follow it; False if something is not understood."""
+    at = len(text)
+    if not text.isalnum():  # most are one word
+        words = _MAPPED_TYPE.match(text)
+        assert words is not None  # noqa: S101 - every part of the pattern may be empty
+        at = words.end()
+    draft.columns[name] = as_column(name, text[:at], dialect, nullable=True)
+    while at < len(text):
+        part = _CONSTRAINT.match(text, at)
+        if part is None:
+            return False
+        at = part.end()
+        if not _take_in(part, draft, name, dialect):
+            return False
+    return True
 
 
-def _kind_of_column(column: exp.ColumnDef) -> str:
-    parts = [column.kind, *column.find_all(exp.CollateColumnConstraint)]
-    return kind_of(" ".join(part.sql() for part in parts if part))
+def _take_in(part: re.Match[str], draft: Draft, name: str, dialect: str | None) -> bool:
+    """Take in one constraint of a column; False where its condition cannot be read."""
+    if part["primary"]:  # several columns marked so are one key
+        draft.primary = (*draft.primary, name)
+    if part["primary"] or part["absent"] or part["identity"]:
+        draft.not_null([name])
+    elif part["unique"]:
+        draft.unique.append(Unique((name,)))
+    elif part["other"]:
+        column = (_unquoted(part["column"]),) if part["column"] else ()
+        draft.references.append(Reference(draft.name, (name,), _unquoted(part["other"]), column))
+    elif part["check"]:
+        query = f"SELECT 1 FROM x WHERE {part['check']}"  # noqa: S608 - is only read
+        try:
+            draft.check(parse(query, dialect).statements[0].args["where"].this)
+        except SqlError:
+            return False
+    elif part["computed"]:
+        draft.check(None, [name])
+    elif part["collated"]:
+        draft.columns[name] = draft.columns[name]._replace(kind="collated")
+    return True
 
 
-_CONSTRAINTS = (
-    exp.NotNullColumnConstraint,
-    exp.PrimaryKeyColumnConstraint,
-    exp.UniqueColumnConstraint,
-    exp.PrimaryKey,
-)
-
-
-def _read_constraint(item: exp.Expr, not_null: set[str], unique: list[tuple[str, ...]]) -> None:
-    column = item.find_ancestor(exp.ColumnDef)
-    if column is not None:
-        names: tuple[str, ...] = (column.name.casefold(),)
-    else:
-        listed = item.this.expressions if isinstance(item.this, exp.Schema) else item.expressions
-        parts = (part.this if isinstance(part, exp.Ordered) else part for part in listed)
-        names = tuple(part.name.casefold() for part in parts)
-    if isinstance(item, exp.NotNullColumnConstraint):
-        if not item.args.get("allow_null"):
-            not_null.update(names)
-        return
-    if isinstance(item, exp.PrimaryKey | exp.PrimaryKeyColumnConstraint):
-        not_null.update(names)
-    unique.append(names)
-
-
-def table_name(table: exp.Expr) -> str:
-    """Return the name of a table as the schema has it: dotted as written, case-folded."""
-    parts = table.parts if isinstance(table, exp.Table) else [table]
-    return ".".join(part.name for part in parts).casefold()
+def _unquoted(name: str) -> str:
+    return re.sub(r'["`\[\]]', "", name).casefold()
 
 
 # Keys.
@@ -311,23 +262,24 @@ _KEY = "a column, a tuple of columns, or a list of such tuples"
 
 
 def _read_keys(
-    keys: object,
-    tables: dict[str, tuple[Column, ...]] | None,
-    found: dict[str, list[tuple[str, ...]]],
+    keys: object, schema: Definitions | None, found: dict[str, list[tuple[str, ...]]]
 ) -> None:
     if not is_mapping(keys):
         refuse("keys", "a mapping from table to key", keys, TypeError)
     for table, key in keys.items():
         name = check_text("table of keys", table).casefold()
         path = f"keys[{table!r}]"
-        if tables is not None and name not in tables:
-            refuse("keys", "a mapping from tables of the schema", table)
-        known = None if tables is None else {column.name for column in tables[name]}
+        known: Mapping[str, Column] | None = None
+        if schema is not None and name not in schema.unclear:
+            if name not in schema.tables:
+                refuse("keys", "a mapping from tables of the schema", table)
+            known = schema.tables[name].columns
         for columns in _several(path, key):
             for column in columns:
                 if known is not None and column not in known:
                     refuse(path, f"made of columns of {table}", column)
-            found.setdefault(name, []).append(columns)
+            if schema is None or known is not None:
+                found.setdefault(name, []).append(columns)
 
 
 def _several(path: str, key: object) -> list[tuple[str, ...]]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import attrs
 
+from scorekit._sql.kinds import UNCASED
 from scorekit._sql.prove.terms import Steps, Term
-from scorekit._sql.schema import UNCASED, SqlSchema
+from scorekit._sql.schema import SqlSchema
 
 
 @attrs.define

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import random
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from sqlglot import exp
 
+from scorekit._sql.kinds import CLOCKS, UUIDS, Column, fitted
+from scorekit._sql.refute.aims import Aim, Place, aim
+from scorekit._sql.refute.hints import MAX_VALUES, Hints
+from scorekit._sql.refute.inference import Link, TablesRead, linked_columns, used_names
 from scorekit._sql.refute.sandbox import Cell, Database
-from scorekit._sql.schema import Column
-
-MAX_VALUES: Final = 12
-"""Values that a column draws from because the queries name them."""
 
 _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
     "integer": (1, 2, 3, 0),
@@ -24,41 +23,27 @@ _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
     "text": ("a", "b", "c"),
     "time": ("2020-01-01", "2020-01-02", "2021-06-15"),
     "boolean": (0, 1),
+    "enum": ("a", "b", "c"),
     "collated": ("a", "b", "c"),
     "unknown": ("a", "b", "c"),
 }
 _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
+_MISSED_SHARE, _SHARED_SHARE, _CHANGE_SHARE, _WIDE_SHARE = 0.15, 0.4, 0.5, 0.4
+_WIDE_SHARE_OF_PLACED = 0.85
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
-_MOST_COUNTED = 30
+_MOST_WITNESSES = 5
+_MORE = 40
 _DRAWS = 8
-_LARGEST_INTEGER = 2**31 - 1  # of an INT in most dialects
-
 
 _T = TypeVar("_T")
+_Row: TypeAlias = tuple[Cell, ...]
+_Rows: TypeAlias = dict[str, list[_Row]]
+
+Holds: TypeAlias = Callable[[str, exp.Expr, Sequence[_Row]], list[bool]]
+"""Says for each row of a table whether a condition is not false."""
 
 
-class Hints(NamedTuple):
-    """What queries say about the values that matter to them."""
-
-    values: dict[str, list[Cell]]
-    """Literals that a column is compared with, their neighbours, and texts of a pattern."""
-    group: dict[str, str]
-    """One name for all columns that are compared with each other."""
-    n_rows: int
-    """Rows that a group must have to pass a comparison with a count, or 0."""
-    n_sources: int
-
-
-class Link(NamedTuple):
-    """A foreign key between two tables, by the places of its columns."""
-
-    table: str
-    columns: tuple[int, ...]
-    other: str
-    others: tuple[int, ...]
-
-
-def linked(database: Database, links: Sequence[Link]) -> Database:
+def linked(database: Database, links: Sequence[Link]) -> _Rows:
     """Leave out rows whose foreign key is not there, until all are."""
     rows = {name: list(table) for name, table in database.items()}
     changed = bool(links)
@@ -73,200 +58,432 @@ def linked(database: Database, links: Sequence[Link]) -> Database:
     return rows
 
 
-def hints(trees: Iterable[exp.Expr]) -> Hints:
-    """Return what queries say about values."""
-    values: dict[str, list[Cell]] = {}
-    group: dict[str, str] = {}
-    n_rows = n_sources = 0
-    for tree in trees:
-        n_sources = max(n_sources, sum(1 for _ in tree.find_all(exp.Table)))
-        for node in tree.find_all(exp.Predicate, exp.Between, exp.In):
-            parts = list(node.iter_expressions())
-            literals = [lit for part in parts for lit in part.find_all(exp.Literal)]
-            literals += [text for part in parts for text in _quoted(part)]
-            names = _columns(parts)
-            if next((c for part in parts for c in part.find_all(exp.Count)), None):
-                counted = [int(lit.name) for lit in literals if lit.name.isdecimal()]
-                n_rows = max([n_rows, *(n for n in counted if n <= _MOST_COUNTED)])
-            for name in names:
-                near = values.setdefault(name, [])
-                for literal in literals[:MAX_VALUES]:
-                    near += _near(literal, pattern=isinstance(node, exp.Like | exp.ILike))
-            for name in names[1:]:
-                _unite(group, names[0], name)
-        for join in tree.find_all(exp.Join):
-            for part in join.args.get("using") or ():
-                _unite(group, part.name.casefold(), part.name.casefold())
-    return Hints(values, group, n_rows, n_sources)
-
-
-def _quoted(part: exp.Expr) -> list[exp.Literal]:
-    """Return what is quoted as a name, and in SQLite may be a string."""
-    return [
-        exp.Literal.string(column.name)
-        for column in part.find_all(exp.Column)
-        if isinstance(column.this, exp.Identifier) and column.this.args.get("quoted")
-    ]
-
-
-def _columns(parts: Sequence[exp.Expr]) -> list[str]:
-    """Return columns among operands, for a query in brackets those that it returns."""
-    found: list[str] = []
-    for part in parts:
-        query = part.find(exp.Query)
-        shown = query.selects if query is not None else [part]
-        found += [c.name.casefold() for item in shown for c in item.find_all(exp.Column)]
-    return list(dict.fromkeys(found))
-
-
-def _unite(group: dict[str, str], first: str, second: str) -> None:
-    old, new = group.get(second, second), group.get(first, first)
-    for name in [name for name, root in group.items() if root == old]:
-        group[name] = new
-    group[first] = group[second] = group[old] = new
-
-
-def _near(literal: exp.Literal, *, pattern: bool) -> list[Cell]:
-    text = literal.name
-    if not literal.is_string:
-        return _near_number(text)
-    if pattern:
-        inner = text.replace("%", "").replace("_", "q")
-        found = [inner, text.replace("%", "z").replace("_", "q"), "z" + inner, inner + "z"]
-        return [value.rstrip(" ") for value in found]
-    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-        return [text, *_near_dates(text)]
-    return [text, text.swapcase(), text + "z"]
-
-
-def _near_number(text: str) -> list[Cell]:
-    try:
-        number = float(text)
-        whole = int(number)
-    except (ValueError, OverflowError):
-        return []
-    if number != whole:
-        return [number, whole, whole + 1]
-    return [n for n in (whole, whole + 1, whole - 1) if abs(n) <= _LARGEST_INTEGER]
-
-
-def _near_dates(text: str) -> list[Cell]:
-    try:
-        day = dt.date.fromisoformat(text)
-        return [(day + dt.timedelta(days=n)).isoformat() for n in (1, -1)]
-    except (ValueError, OverflowError):
-        return []
-
-
 class Maker:
     """Makes databases: the same for the same tables, hints and seed."""
 
     def __init__(
         self,
-        tables: Mapping[str, Sequence[Column]],
-        keys: Mapping[str, Sequence[tuple[str, ...]]],
+        known: TablesRead,
+        trees: Sequence[exp.Expr],
         told: Hints,
         seed: int,
-        links: Sequence[Link] = (),
+        holds: Holds,
     ) -> None:
-        self._links = links
-        self._tables, self._keys, self._told, self._seed = tables, keys, told, seed
-        columns = [column for listed in tables.values() for column in listed]
-        self._named = {column: self._values(column, columns) for column in columns}
+        self._known, self._trees, self._told, self._seed = known, trees, told, seed
+        self._holds = holds
+        self._used = used_names(trees)
+        self._targets: dict[int, _Target] = {}
+        self._tables = known.tables
+        self._places = {
+            name: {column.name: i for i, column in enumerate(columns)}
+            for name, columns in known.tables.items()
+        }
+        self._keys = {
+            name: [
+                *((key, False) for key in known.keys.get(name, ())),
+                *((one.columns, not one.nulls_equal) for one in known.unique.get(name, ())),
+            ]
+            for name in known.tables
+        }
+        self._in_key = {
+            name: {column for key, _ in keys for column in key}
+            for name, keys in self._keys.items()
+        }
+        self._links = _parents_first(known.links)
+        self._drawn: dict[tuple[str, str], tuple[list[Cell], list[Cell]]] = {}
+        self._more: dict[tuple[str, str], list[Cell]] = {}
+        self._idle = self._without_use()
 
-    def _values(self, column: Column, columns: Sequence[Column]) -> list[Cell]:
+    # What a column draws from.
+
+    def _pools(self, table: str, column: Column) -> tuple[list[Cell], list[Cell]]:
+        """Return the values that the queries name for a column, and others."""
+        place = table, column.name
+        if place not in self._drawn:
+            near: list[Cell] = [None]
+            base: list[Cell] = [None]
+            if place not in self._known.absent:
+                near = self._allowed(table, column, self._near(column))
+                base = [f for v in _base(column) if (f := fitted(v, column)) is not None]
+                base = self._allowed(table, column, base)
+            if not base and not near:
+                base = self._further(table, column)
+            self._drawn[place] = near, base
+        return self._drawn[place]
+
+    def _without_use(self) -> set[tuple[str, str]]:
+        """Return the columns that neither the queries nor any constraint looks at."""
+        return {
+            (name, column.name)
+            for name, columns in self._tables.items()
+            for joined in [linked_columns(self._known, name)]
+            for column in columns
+            if column.name not in self._used
+            and column.name not in self._in_key[name]
+            and column.name not in joined
+            and not any(column.name in rule.columns for rule in self._known.rules.get(name, ()))
+        }
+
+    def _near(self, column: Column) -> list[Cell]:
         """Return what the queries compare a column with, or any that it is compared with."""
         group = self._told.group
         root = group.get(column.name, column.name)
-        names = {other.name for other in columns if group.get(other.name, other.name) == root}
+        names = {n for n in self._column_names if group.get(n, n) == root}
         near = [v for name in sorted(names) for v in self._told.values.get(name, ())]
-        fitting: list[Cell] = [f for v in near if (f := _fitted(v, column.kind)) is not None]
+        fitting: list[Cell] = [f for v in near if (f := fitted(v, column)) is not None]
         return list(dict.fromkeys(fitting))[:MAX_VALUES]
+
+    @cached_property
+    def _column_names(self) -> frozenset[str]:
+        return frozenset(c.name for columns in self._tables.values() for c in columns)
+
+    def _further(self, table: str, column: Column) -> list[Cell]:
+        """Return further values, for columns that must differ from row to row."""
+        place = table, column.name
+        if place not in self._more:
+            fitting: list[Cell] = [
+                f for v in _more(column) if (f := fitted(v, column)) is not None
+            ]
+            self._more[place] = self._allowed(table, column, fitting)
+        return self._more[place]
+
+    def _allowed(self, table: str, column: Column, values: list[Cell]) -> list[Cell]:
+        """Return the values that pass each rule about the column alone."""
+        for rule in self._known.rules.get(table, ()):
+            if rule.condition is not None and rule.columns == frozenset({column.name}) and values:
+                rows = [self._only(table, column.name, value) for value in values]
+                passed = self._holds(table, rule.condition, rows)
+                values = [v for v, ok in zip(values, passed, strict=True) if ok]
+        return values
+
+    def _only(self, table: str, name: str, value: Cell) -> _Row:
+        return tuple(value if c.name == name else None for c in self._tables[table])
+
+    # Databases.
 
     def database(self, i: int) -> Database:
         """
         Return database number *i*.
 
-        The first has some rows in each table, the second one row, the third none; every other
-        one of the rest is tidy (no repeated rows), and some have as many rows as a count needs.
+        The first has some rows in each table, the second one row, the third none.  Of the rest
+        every other one is aimed at what the queries compare and join; the others are random,
+        every other one of these tidy (no repeated rows), and some have as many rows as a count
+        needs.
         """
         draw = random.Random(self._seed * 1_000_003 + i)  # noqa: S311 - nothing secret
-        tidy = i % 2 == 0
+        aimed = i > 2 and i % 2 == 1  # noqa: PLR2004 - the first three are not
+        rows = self._aimed(i // 2, draw) if aimed else self._random(i, draw)
+        for name, columns in self._tables.items():
+            must = [j for j, column in enumerate(columns) if not column.nullable]
+            rows[name] = [row for row in rows[name] if not any(row[j] is None for j in must)]
+        for name, rules in self._known.rules.items():
+            for rule in rules:
+                if rule.condition is not None and rows[name]:
+                    passed = self._holds(name, rule.condition, rows[name])
+                    rows[name] = [r for r, ok in zip(rows[name], passed, strict=True) if ok]
+        return linked(rows, self._links)
+
+    def _random(self, i: int, draw: random.Random) -> _Rows:
+        tidy = i // 2 % 2 == 0
         rows = {
             name: self._rows(name, self._n_rows(i, draw), draw, tidy=tidy) for name in self._tables
         }
         for link in self._links:
-            self._point(rows, link, draw)
-        return linked(rows, self._links)
+            if rows[link.other]:
+                rows[link.table] = [
+                    self._pointed(row, link, _pick(rows[link.other], draw))
+                    for row in rows[link.table]
+                ]
+        return {name: self._told_apart(name, table) for name, table in rows.items()}
 
-    def _point(
-        self, rows: dict[str, list[tuple[Cell, ...]]], link: Link, draw: random.Random
-    ) -> None:
-        """Let most foreign keys point to a row that is there."""
-        names = {self._tables[link.table][i].name for i in link.columns}
-        if not rows[link.other] or any(names & {*key} for key in self._keys.get(link.table, ())):
-            return
-        for i, row in enumerate(rows[link.table]):
-            cells = list(row)
-            found = _pick(rows[link.other], draw)
-            if None not in (cells[j] for j in link.columns):
-                for j, k in zip(link.columns, link.others, strict=True):
-                    cells[j] = found[k]
-            rows[link.table][i] = tuple(cells)
+    def _pointed(self, row: _Row, link: Link, other: _Row) -> _Row:
+        """Let a foreign key point to a row, unless it points nowhere."""
+        if any(row[i] is None for i in link.columns):
+            return row
+        cells = list(row)
+        for i, j in zip(link.columns, link.others, strict=True):
+            cells[i] = other[j]
+        return tuple(cells)
+
+    def _told_apart(self, name: str, rows: Sequence[_Row]) -> list[_Row]:
+        """Leave out rows that repeat a key."""
+        taken: list[set[_Row]] = [set() for _ in self._keys[name]]
+        kept: list[_Row] = []
+        for row in rows:
+            held = self._held(name, row)
+            if not any(h in t for h, t in zip(held, taken, strict=True) if h is not None):
+                kept.append(row)
+                for h, t in zip(held, taken, strict=True):
+                    if h is not None:
+                        t.add(h)
+        return kept
+
+    def _held(self, name: str, row: _Row) -> list[_Row | None]:
+        """Return the keys of a row, None for those that NULLs set free."""
+        held: list[_Row | None] = []
+        for columns, free in self._keys[name]:
+            cells = tuple(_comparable(row[self._places[name][c]]) for c in columns)
+            held.append(None if free and None in cells else cells)
+        return held
 
     def _n_rows(self, i: int, draw: random.Random) -> int:
         most = _MOST_ROWS if self._told.n_sources <= _MANY_TABLES else _MOST_ROWS_OF_MANY
-        if self._told.n_rows and i % 4 == 3:  # noqa: PLR2004 - every fourth
-            return self._told.n_rows + i // 4 % 3
+        if self._told.n_rows and i % 8 == 6:  # noqa: PLR2004 - every fourth of these
+            return self._told.n_rows + i // 8 % 3
         return (most - 2, 1, 0)[i] if i < 3 else int(draw.random() * (most + 1))  # noqa: PLR2004
 
-    def _rows(
-        self, name: str, n: int, draw: random.Random, *, tidy: bool
-    ) -> list[tuple[Cell, ...]]:
-        columns, keys = self._tables[name], self._keys.get(name, ())
-        in_key = {column for key in keys for column in key}
-        fixed = self._fixed(columns, in_key, draw) if n > _MOST_ROWS else {}
-        rows: list[tuple[Cell, ...]] = []
-        taken: list[set[tuple[Cell, ...]]] = [set() for _ in keys]
+    def _rows(self, name: str, n: int, draw: random.Random, *, tidy: bool) -> list[_Row]:
+        columns = self._tables[name]
+        fixed = self._fixed(name, draw) if n > _MOST_ROWS else {}
+        rows: list[_Row] = []
         for _ in range(n):
             for _ in range(_DRAWS):
                 row = tuple(
-                    self._cell(c, draw, n, key=c.name in in_key, tidy=tidy) for c in columns
+                    fixed[c.name] if c.name in fixed else self._cell(name, c, draw, n, tidy=tidy)
+                    for c in columns
                 )
-                row = tuple(fixed.get(c.name, v) for c, v in zip(columns, row, strict=True))
-                found = dict(zip((c.name for c in columns), row, strict=True))
-                held = [tuple(_comparable(found[c]) for c in key) for key in keys]
-                if any(h in t for h, t in zip(held, taken, strict=True)) or (tidy and row in rows):
-                    continue
-                for h, t in zip(held, taken, strict=True):
-                    t.add(h)
-                rows.append(row)
-                break
-        if rows and not (keys or tidy or fixed) and draw.random() < _COPY_SHARE:
+                if not (tidy and row in rows) and len(self._told_apart(name, [*rows, row])) > len(
+                    rows
+                ):
+                    rows.append(row)
+                    break
+        if rows and not (self._keys[name] or tidy or fixed) and draw.random() < _COPY_SHARE:
             rows.append(rows[0])
         return rows
 
-    def _fixed(
-        self, columns: Sequence[Column], in_key: set[str], draw: random.Random
-    ) -> dict[str, Cell]:
+    def _fixed(self, name: str, draw: random.Random) -> dict[str, Cell]:
         """Return one value for some columns, so that many rows make one group."""
         return {
-            column.name: self._cell(column, draw, 0, key=False, tidy=True)
-            for column in columns
-            if column.name not in in_key and draw.random() < _FIXED_SHARE
+            column.name: self._cell(name, column, draw, 0, tidy=True)
+            for column in self._tables[name]
+            if column.name not in self._in_key[name] and draw.random() < _FIXED_SHARE
         }
 
-    def _cell(self, column: Column, draw: random.Random, n: int, *, key: bool, tidy: bool) -> Cell:
-        nulls = _NULL_SHARE / 2 if tidy else _NULL_SHARE
-        if column.nullable and not key and draw.random() < nulls:
+    def _cell(self, name: str, column: Column, draw: random.Random, n: int, *, tidy: bool) -> Cell:
+        if (name, column.name) in self._idle:
+            return next(iter(self._pools(name, column)[1]), None)
+        key = column.name in self._in_key[name]
+        # rows that a key tells apart repeat only where it is NULL
+        nulls = _NULL_SHARE / 2 if tidy else _NULL_SHARE * (2 if key else 1)
+        if column.nullable and draw.random() < nulls:
             return None
-        named = self._named[column]
-        if named and draw.random() < _NAMED_SHARE:
+        named, base = self._pools(name, column)
+        if named and (not base or draw.random() < _NAMED_SHARE):
             return _pick(named, draw)
-        base = _BASE[column.kind]
         if key:
-            base = (*base, *_more(column.kind, n))
-        return _pick(base, draw)
+            base = [*base, *self._further(name, column)[:n]]
+        return _pick(base, draw) if base else None
+
+    # Databases that are aimed at a query.
+
+    def _target(self, i: int) -> _Target:
+        """Return what query number *i* aims at, looked for when it is first needed."""
+        if i not in self._targets:
+            columns = {name: list(places) for name, places in self._places.items()}
+            self._targets[i] = self._met(aim(self._trees[i], self._known.names, columns))
+        return self._targets[i]
+
+    def _met(self, found: Aim) -> _Target:
+        members: dict[Place, list[tuple[str, Column]]] = {}
+        for i, table in enumerate(found.tables):
+            for column in self._tables[table]:
+                members.setdefault(found.same[i, column.name], []).append((table, column))
+        pools = {root: self._common(several) for root, several in members.items()}
+        passing: dict[Place, list[list[Cell]]] = {}
+        for root, condition in found.conditions:
+            table = found.tables[root[0]]
+            rows = [self._only(table, root[1], value) for value in pools[root]]
+            passed = self._holds(table, condition, rows) if rows else []
+            passing.setdefault(root, []).append(
+                [v for v, ok in zip(pools[root], passed, strict=True) if ok]
+            )
+        return _Target(found, members, pools, passing)
+
+    def _common(self, members: Sequence[tuple[str, Column]]) -> list[Cell]:
+        """Return values that each of some columns can hold."""
+        (table, first), *rest = members
+        place = table, first.name
+        values = [value for pool in self._pools(table, first) for value in pool]
+        if place not in self._known.absent and (rest or first.name in self._in_key[table]):
+            values += self._further(table, first)
+        values = list(dict.fromkeys(values))
+        if not rest and first.nullable:
+            values.append(None)
+        for other, column in rest:
+            values = [v for v in values if fitted(v, column) == v]
+            values = self._allowed(other, column, values)
+        return values
+
+    def _aimed(self, i: int, draw: random.Random) -> _Rows:
+        target = self._target(i % len(self._trees))
+        rows: _Rows = {name: [] for name in self._tables}
+        n_witnesses = 1 + int(draw.random() * _MOST_WITNESSES)
+        if self._told.n_limited and draw.random() < _COPY_SHARE:
+            n_witnesses = self._told.n_limited + 1 + int(draw.random() * 2)
+        last: list[_Row] = []
+        for _ in range(n_witnesses):
+            last = self._witness(target, last, rows, draw)
+            for table, row in zip(target.aim.tables, last, strict=True):
+                self._add(rows, table, row)
+        self._copy(rows, target, draw)
+        self._complete(rows, draw)
+        if draw.random() < _CHANGE_SHARE:
+            self._change(rows, draw)
+        return rows
+
+    def _witness(
+        self, target: _Target, last: Sequence[_Row], rows: _Rows, draw: random.Random
+    ) -> list[_Row]:
+        """Return rows that join and pass what they are compared with, as a rule."""
+        values: dict[Place, Cell] = {}
+        shared = {i for i in range(len(last)) if draw.random() < _SHARED_SHARE}
+        for i in shared:
+            for column, cell in zip(self._tables[target.aim.tables[i]], last[i], strict=True):
+                values.setdefault(target.aim.same[i, column.name], cell)
+        found: list[_Row] = []
+        for i, table in enumerate(target.aim.tables):
+            if i in shared:
+                found.append(last[i])
+                continue
+            cells: list[Cell] = []
+            for column in self._tables[table]:
+                root = target.aim.same[i, column.name]
+                if root not in values:
+                    taken = self._taken(rows, table, column)
+                    values[root] = self._value(target, (root, table, column), taken, draw)
+                cells.append(values[root])
+            found.append(tuple(cells))
+        return found
+
+    def _value(
+        self,
+        target: _Target,
+        place: tuple[Place, str, Column],
+        taken: set[Cell],
+        draw: random.Random,
+    ) -> Cell:
+        root, table, column = place
+        if (table, column.name) in self._idle:
+            return self._cell(table, column, draw, 0, tidy=True)
+        values, several = target.pools[root], target.passing.get(root, [])
+        missed = draw.random() < _MISSED_SHARE
+        if not several:
+            values = [value for value in values if value is not None]
+        for passing in _shuffled(several, draw):
+            kept = [v for v in values if (v in passing) is not missed]
+            values, missed = kept or values, False
+        if column.name in self._in_key[table]:
+            values = [v for v in values if v not in taken] or values
+        elif not several and len(target.members[root]) == 1:
+            wide = draw.random() < (_WIDE_SHARE_OF_PLACED if self._told.placed else _WIDE_SHARE)
+            if not wide or (table, column.name) in self._known.absent:
+                return self._cell(table, column, draw, 0, tidy=False)
+            values = self._further(table, column) or values
+        return _pick(values, draw) if values else None
+
+    def _taken(self, rows: _Rows, table: str, column: Column) -> set[Cell]:
+        """Return the values that a column of a key has in some row; of another, none."""
+        if column.name not in self._in_key[table]:
+            return set()
+        at = self._places[table][column.name]
+        return {row[at] for row in rows[table]}
+
+    def _add(self, rows: _Rows, table: str, row: _Row) -> None:
+        if len(self._told_apart(table, [*rows[table], row])) > len(rows[table]):
+            rows[table].append(row)
+
+    def _copy(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
+        """Repeat a row, as often as a count needs, under keys of its own."""
+        tables = [name for name in target.aim.tables if rows[name]]
+        pointing = [name for name in tables if any(link.table == name for link in self._links)]
+        if not tables or draw.random() < _NULL_SHARE:
+            return
+        n = 1 + int(draw.random() * 2)
+        if self._told.n_rows and draw.random() < _FIXED_SHARE:
+            n = self._told.n_rows + int(draw.random() * 3) - 2
+        name = _pick(pointing if pointing and draw.random() < _FIXED_SHARE else tables, draw)
+        row = _pick(rows[name], draw)
+        changed = {_pick(columns, draw) for columns, _ in self._keys[name]}
+        for _ in range(n):
+            for column in self._tables[name]:
+                if column.name in changed or (
+                    column.name not in self._in_key[name] and draw.random() < _NULL_SHARE
+                ):
+                    cell = self._fresh(rows, name, column, draw)
+                    row = _replaced(row, self._places[name][column.name], cell)
+            self._add(rows, name, row)
+
+    def _fresh(self, rows: _Rows, table: str, column: Column, draw: random.Random) -> Cell:
+        """Return a value that no row has, for a key, or else any."""
+        if column.name not in self._in_key[table] or (table, column.name) in self._known.absent:
+            return self._cell(table, column, draw, 0, tidy=False)
+        taken = self._taken(rows, table, column)
+        free = [v for v in self._further(table, column) if v not in taken]
+        return free[0] if free else self._cell(table, column, draw, 0, tidy=False)
+
+    def _complete(self, rows: _Rows, draw: random.Random) -> None:
+        """Add the rows that foreign keys need."""
+        for link in (*reversed(self._links), *reversed(self._links)):
+            there = {tuple(row[i] for i in link.others) for row in rows[link.other]}
+            for row in list(rows[link.table]):
+                key = tuple(row[i] for i in link.columns)
+                if None in key or key in there:
+                    continue
+                there.add(key)
+                alike = rows[link.other] if draw.random() < _FIXED_SHARE else []
+                other = _pick(alike, draw) if alike else ()
+                other = tuple(
+                    other[j]
+                    if other and column.name not in self._in_key[link.other]
+                    else self._fresh(rows, link.other, column, draw)
+                    for j, column in enumerate(self._tables[link.other])
+                )
+                for i, cell in zip(link.others, key, strict=True):
+                    other = _replaced(other, i, cell)
+                self._add(rows, link.other, other)
+
+    def _change(self, rows: _Rows, draw: random.Random) -> None:
+        """Leave out a row, or change a cell."""
+        tables = [name for name in rows if rows[name]]
+        if not tables:
+            return
+        name = _pick(tables, draw)
+        i = int(draw.random() * len(rows[name]))
+        if draw.random() < _COPY_SHARE:
+            del rows[name][i]
+            return
+        used = [c for c in self._tables[name] if c.name in self._used]
+        column = _pick(used or self._tables[name], draw)
+        cell = self._cell(name, column, draw, 0, tidy=False)
+        if column.nullable and draw.random() < _COPY_SHARE:
+            cell = None
+        row = _replaced(rows[name][i], self._places[name][column.name], cell)
+        rows[name] = self._told_apart(name, [*rows[name][:i], row, *rows[name][i + 1 :]])
+
+
+class _Target(NamedTuple):
+    """An aim, with the values that it can be met by."""
+
+    aim: Aim
+    members: Mapping[Place, Sequence[tuple[str, Column]]]
+    pools: Mapping[Place, list[Cell]]
+    passing: Mapping[Place, list[list[Cell]]]
+    """The values that pass each condition."""
+
+
+def _parents_first(links: Sequence[Link]) -> list[Link]:
+    """Order foreign keys so that a table's own come before those that point to it."""
+    left, found = list(links), list[Link]()
+    while left:
+        waiting = {link.table for link in left}
+        ready = [link for link in left if link.other not in waiting] or left[:1]
+        found += ready
+        left = [link for link in left if link not in ready]
+    return found
+
+
+def _replaced(row: _Row, i: int, cell: Cell) -> _Row:
+    return (*row[:i], cell, *row[i + 1 :])
 
 
 def _comparable(value: Cell) -> Cell:
@@ -279,32 +496,32 @@ def _pick(values: Sequence[_T], draw: random.Random) -> _T:
     return values[int(draw.random() * len(values))]
 
 
-def _more(kind: str, n: int) -> list[Cell]:
-    """Return further values, for columns that must differ from row to row."""
-    if kind == "boolean":
-        return []
+def _shuffled(values: Sequence[_T], draw: random.Random) -> list[_T]:
+    left = list(values)
+    return [left.pop(int(draw.random() * len(left))) for _ in values]
+
+
+def _base(column: Column) -> Sequence[Cell]:
+    if column.limits.values:
+        return column.limits.values
+    if column.limits.form:
+        return {"uuid": UUIDS[:3], "clock": CLOCKS}[column.limits.form]
+    return _BASE[column.kind]
+
+
+def _more(column: Column) -> Sequence[Cell]:
+    limits, kind = column.limits, column.kind
+    if limits.form == "uuid":
+        return UUIDS
+    if limits.form or limits.values or kind == "boolean":
+        return ()
     if kind == "time":
-        return [f"2022-01-{i + 1:02}" for i in range(min(n, 28))]
-    if kind in ("text", "unknown"):
-        return [f"d{i}" for i in range(n)]
-    return [float(i) if kind == "real" else i for i in range(4, 4 + n)]
-
-
-def _fitted(value: Cell, kind: str) -> Cell:
-    """Return a value as a column of this kind could hold it, or None."""
-    if kind == "unknown" or value is None:
-        return value
-    if kind in ("text", "time"):
-        year = isinstance(value, int) and kind == "time"
-        text = f"{value!s}-05-05" if year else str(value)
-        return text if kind == "text" or re.match(r"\d{4}-\d\d-\d\d", text) else None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    if kind == "real" or (kind == "number" and not number.is_integer()):
-        return number
-    if kind == "natural" and number < 0:
-        return None
-    fits = number in (0, 1) if kind == "boolean" else number.is_integer()
-    return int(number) if fits else None
+        return [f"2022-01-{i + 1:02}" for i in range(28)]
+    if kind in ("text", "collated", "unknown"):
+        return (
+            [f"d{i}" for i in range(_MORE)]
+            if limits.length != 1
+            else list("defghijklmnopqrstuvwxyz")
+        )
+    first = max(4, int(limits.least or 0))
+    return [float(i) if kind == "real" else i for i in range(first, first + _MORE)]

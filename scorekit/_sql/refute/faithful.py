@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from sqlglot import exp
 
+from scorekit._sql.kinds import UNCASED
 from scorekit._sql.refute.sandbox import CLOCKS, NOW
-from scorekit._sql.schema import UNCASED
 
 MAX_PARTS: Final = 2_000
 """Nodes of the largest tree that is looked at."""
@@ -81,30 +81,27 @@ def check_determined(nodes: list[exp.Expr]) -> None:
             raise UnfaithfulError("the time of day is not determined")
         if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
             raise UnfaithfulError(f"no database has the function {node.name}")
-        if isinstance(node, exp.Select):
-            _check_order(node)
-        if isinstance(node, exp.WindowSpec):
-            raise UnfaithfulError("ties leave the rows of a window frame open")
         if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
             raise UnfaithfulError("a collation leaves open which of equal strings is shown")
 
 
-def _check_order(select: exp.Select) -> None:
-    """Refuse an order of distinct rows by what they do not show: it may have several values."""
+def is_ordered_by_what_is_dropped(select: exp.Select) -> bool:
+    """Say whether distinct rows are ordered by what they do not show: it may differ in copies."""
     order = select.args.get("order")
     if order is None or select.args.get("distinct") is None or select.is_star:
-        return
+        return False
     shown = {part.unalias().sql() for part in select.expressions}
     named = {part.alias_or_name.casefold() for part in select.expressions}
-    for item in order.expressions:
-        part = item.this
-        by_name = isinstance(part, exp.Column) and not part.table
-        if not (
-            part.sql() in shown
-            or isinstance(part, exp.Literal)
-            or (by_name and part.name.casefold() in named)
-        ):
-            raise UnfaithfulError("DISTINCT leaves open what its rows are ordered by")
+    return not all(
+        item.this.sql() in shown
+        or isinstance(item.this, exp.Literal)
+        or (
+            isinstance(item.this, exp.Column)
+            and not item.this.table
+            and item.this.name.casefold() in named
+        )
+        for item in order.expressions
+    )
 
 
 def _function(node: exp.Func) -> str:
@@ -145,13 +142,17 @@ def _weight(tree: exp.Expr, weights: Mapping[str, int], own: str) -> int:
 
 _SHARED = (
     exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered,
-    exp.Limit, exp.Fetch, exp.Offset, exp.Distinct, exp.SetOperation, exp.Subquery, exp.CTE,
+    exp.Limit, exp.Fetch, exp.LimitOptions, exp.Offset, exp.Distinct, exp.SetOperation,
+    exp.Subquery, exp.CTE,
     exp.With, exp.Column, exp.Identifier, exp.Table, exp.TableAlias, exp.Alias, exp.Literal,
     exp.Null, exp.Boolean, exp.Star, exp.And, exp.Or, exp.Not, exp.Paren, exp.EQ, exp.NEQ,
     exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike,
     exp.Exists, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Add, exp.Sub, exp.Mul, exp.Div,
     exp.Mod, exp.Neg, exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Lower, exp.Upper,
-    exp.Length, exp.Abs, exp.Tuple, exp.DPipe,
+    exp.Length, exp.Abs, exp.Tuple, exp.DPipe, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Cast,
+    exp.DataType, exp.DataTypeParam, exp.Values, exp.Window, exp.WindowSpec, exp.RowNumber,
+    exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead,
+    exp.FirstValue, exp.LastValue, exp.NthValue,
 )  # fmt: skip
 # Arguments of these that are no trees, or are trees of shared types, and change the meaning.
 _UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
@@ -159,8 +160,8 @@ _UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
     (exp.Distinct, ("on",)),
     (exp.Group, ("all", "rollup", "cube", "grouping_sets", "totals")),
     (exp.SetOperation, ("by_name", "side", "kind", "on")),
-    (exp.Fetch, ("limit_options",)),
-    (exp.Limit, ("limit_options", "expressions")),
+    (exp.LimitOptions, ("percent", "with_ties")),
+    (exp.Limit, ("expressions",)),
     (exp.Between, ("symmetric",)),
     (exp.Star, ("except_", "replace", "rename", "except")),
     (exp.In, ("unnest", "field", "is_global")),
@@ -249,7 +250,11 @@ def is_text(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal) and bool(node.is_string)
 
 
-_COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
+_COMPARED = (
+    exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+)  # fmt: skip
+_SORTED = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Ordered, exp.Min, exp.Max)
 _COMPUTED = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg, exp.Abs)
 _TEXTUAL = (exp.Like, exp.ILike, exp.Lower, exp.Upper, exp.Length, exp.DPipe)
 _ADDED = (exp.Add, exp.Sub, exp.Mul, exp.Sum)
@@ -262,6 +267,10 @@ def _check_kinds(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) 
     for node in nodes:
         operands = [n for n in node.iter_expressions() if not isinstance(n, exp.Query)]
         held = {kind_of_expression(n, kinds) for n in operands}
+        if "enum" in held:
+            if isinstance(node, _SORTED):
+                raise UnfaithfulError("SQLite does not know the order of an enumeration")
+            held = held - {"enum"} | {"text"}
         if isinstance(node, _COMPARED):
             mixed = held & {"text", "time"} and held & _NUMERIC
             if "time" in held and any(is_text(n) and not _DATE.match(n.name) for n in operands):
@@ -307,6 +316,67 @@ def kind_of_expression(node: exp.Expr, kinds: Mapping[str, str]) -> str:  # noqa
         return "text"
     if isinstance(node, _COMPUTED):
         return "number"
+    if isinstance(node, exp.Cast):
+        return _CAST_KINDS.get(cast_class(node), "")
     if isinstance(node, exp.Paren | exp.Min | exp.Max | exp.Ordered):
         return kind_of_expression(node.this, kinds)
     return ""
+
+
+# What is cast.
+
+_CAST_KINDS: Final = {"REAL": "real", "INTEGER": "integer", "TEXT": "text", "DATE": "time"}
+_T = exp.DataType.Type
+
+
+def cast_class(cast: exp.Cast) -> str:
+    """Return what a CAST makes: REAL, INTEGER, TEXT, DECIMAL or DATE, empty for all else."""
+    if cast.to.is_type(*exp.DataType.FLOAT_TYPES):
+        return "REAL"
+    if cast.to.is_type(_T.DECIMAL):
+        return "DECIMAL"
+    if cast.to.is_type(_T.INT, _T.BIGINT):
+        return "INTEGER"
+    if cast.to.is_type(*exp.DataType.TEXT_TYPES):
+        return "TEXT"
+    return "DATE" if cast.to.is_type(_T.DATE) else ""
+
+
+def same_cast(cast: exp.Cast, kinds: Mapping[str, str]) -> exp.Expr:
+    """
+    Return what a CAST does in every dialect, in SQLite's words.
+
+    Raises:
+        UnfaithfulError: If dialects differ: text that is no number, fractions that are rounded.
+    """
+    value: exp.Expr = cast.this
+    to = cast_class(cast)
+    whole, kind = _is_whole(value, kinds), kind_of_expression(value, kinds)
+    if to == "DATE" and (kind == "time" or (is_text(value) and _DATE.match(value.name))):
+        return value
+    sized = bool(cast.to.expressions)
+    if (to == "REAL" and kind in _NUMERIC) or (to == "DECIMAL" and whole):
+        return exp.cast(value, "REAL")
+    if to == "INTEGER" and whole:
+        return value
+    if to == "TEXT" and not sized and (whole or kind == "text"):
+        return exp.cast(value, "TEXT")
+    raise UnfaithfulError("dialects cast otherwise than SQLite does")
+
+
+_OF_WHOLE = (
+    exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.Sum, exp.Min, exp.Max, exp.Paren,
+)  # fmt: skip
+
+
+def _is_whole(node: exp.Expr, kinds: Mapping[str, str]) -> bool:
+    """Say whether an expression is a whole number for sure."""
+    if isinstance(node, exp.Count | exp.Length):
+        return True
+    if isinstance(node, exp.Literal):
+        return not node.is_string and node.name.isdecimal()
+    if isinstance(node, exp.Column):
+        return kinds.get(node.name.casefold()) in ("integer", "natural")
+    return isinstance(node, _OF_WHOLE) and all(
+        _is_whole(part, kinds) for part in node.iter_expressions()
+    )

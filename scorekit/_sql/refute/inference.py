@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+import attrs
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from scorekit._sql.refute.databases import Hints, Link
+from scorekit._sql.definitions import Reference, Rule, Unique
+from scorekit._sql.kinds import Column
 from scorekit._sql.refute.faithful import UnfaithfulError, kind_of_expression
+from scorekit._sql.refute.hints import Hints
 from scorekit._sql.refute.runnable import cte_names, written_name
-from scorekit._sql.schema import Column, SqlSchema
+from scorekit._sql.schema import SqlSchema
+
+MAX_TABLES: Final = 60
+"""Tables of a database that is tried, those that foreign keys need among them."""
+
+
+class Link(NamedTuple):
+    """A foreign key between two tables, by the places of its columns."""
+
+    table: str
+    columns: tuple[int, ...]
+    other: str
+    others: tuple[int, ...]
 
 
 class TablesRead(NamedTuple):
@@ -24,11 +39,17 @@ class TablesRead(NamedTuple):
     """The sandbox's name for each table as written."""
     assumptions: tuple[str, ...]
     links: tuple[Link, ...] = ()
+    unique: Mapping[str, tuple[Unique, ...]] = {}
+    """Keys whose columns may be NULL."""
+    rules: Mapping[str, tuple[Rule, ...]] = {}
+    """Conditions that rows must not fail."""
+    absent: frozenset[tuple[str, str]] = frozenset()
+    """Tables and columns that stay NULL, so that they need no row in another table."""
 
 
 def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hints) -> TablesRead:
     """
-    Return what is known of the tables that queries read.
+    Return what is known of the tables that queries read, and of those that foreign keys need.
 
     Raises:
         UnfaithfulError: If the schema lacks a table, a name can mean several, or it does not
@@ -36,54 +57,130 @@ def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hint
     """
     written = list(dict.fromkeys(name for tree in trees for name in _base_tables(tree)))
     given = schema is not None and schema.given
+    unclear: Mapping[str, str] = schema.unclear if schema and given else {}
     full = {
-        name: _full_name(name, schema.tables if schema and given else written) for name in written
+        name: _full_name(name, (*schema.tables, *unclear) if schema and given else written)
+        for name in written
     }
+    for name in full.values():
+        if name in unclear:
+            raise UnfaithfulError(f"nothing is known of {name}: {unclear[name]}")
     last = {name: _free(name.rpartition(".")[2]) for name in full.values()}
     if len(set(last.values())) < len(last):
         raise UnfaithfulError("tables that differ in their qualifiers only")
     names = {name: last[full[name]] for name in written}
     known_keys: Mapping[str, tuple[tuple[str, ...], ...]] = schema.keys if schema else {}
     keys = {last[name]: known_keys[key] for name in last if (key := _key_name(name, known_keys))}
-    if schema and given:
-        tables = {last[name]: schema.tables[name] for name in last}
-        for name in sorted(schema.checked & last.keys()):
-            raise UnfaithfulError(f"rows of {name} must pass a check that is not looked into")
-    else:
+    if not schema or not given:
         tables = _inferred(trees, names, keys, told)
-    links = _links(schema, last, tables, keys) if schema else ()
-    return TablesRead(tables, keys, names, _assumptions(tables, keys, given=given), links)
+        return TablesRead(tables, keys, names, _assumptions(tables, keys, given=False))
+    tables = {last[name]: schema.tables[name] for name in last}
+    assumptions = _assumptions(tables, keys, given=True)
+    used = used_names(trees)
+    references, absent = _needed(schema, last, used)
+    tables |= {last[name]: schema.tables[name] for name in last}
+    keys |= {last[name]: schema.keys[name] for name in last if name in schema.keys}
+    links = tuple(_link(reference, last, tables) for reference in references)
+    rules: dict[str, tuple[Rule, ...]] = {}
+    for rule in schema.rules:
+        if rule.table in last:
+            rules[last[rule.table]] = (*rules.get(last[rule.table], ()), rule)
+    return TablesRead(
+        tables,
+        keys,
+        names,
+        assumptions,
+        links,
+        {last[name]: schema.unique[name] for name in last if name in schema.unique},
+        rules,
+        frozenset((last[table], column) for table, column in absent),
+    )
 
 
-def _links(
-    schema: SqlSchema,
-    last: Mapping[str, str],
-    tables: Mapping[str, Sequence[Column]],
-    keys: Mapping[str, Sequence[tuple[str, ...]]],
-) -> tuple[Link, ...]:
-    """Return the foreign keys between tables that are read."""
-    found: list[Link] = []
-    for link in schema.references:
-        if link.table not in last or link.other not in last:
-            continue
-        table, other = last[link.table], last[link.other]
-        primary = next(iter(keys.get(other, ())), ())
-        names = [column.name for column in tables[table]]
-        other_names = [column.name for column in tables[other]]
-        others = link.others or primary
-        if len(others) != len(link.columns) or not (
-            {*link.columns} <= {*names} and {*others} <= {*other_names}
-        ):
-            raise UnfaithfulError(f"a foreign key of {table} is unclear")
-        found.append(
-            Link(
-                table,
-                tuple(map(names.index, link.columns)),
-                other,
-                tuple(map(other_names.index, others)),
-            )
-        )
-    return tuple(found)
+def used_names(trees: Sequence[exp.Expr]) -> Used:
+    """Return the columns that queries may use, by their names."""
+    star = any(_is_star(node) for tree in trees for node in tree.find_all(exp.Star))
+    star = star or any(
+        (join.args.get("method") or "").upper() == "NATURAL"
+        for tree in trees
+        for join in tree.find_all(exp.Join)
+    )
+    names = {name.name.casefold() for tree in trees for name in tree.find_all(exp.Identifier)}
+    return Used(frozenset(names), star)
+
+
+def linked_columns(known: TablesRead, table: str) -> set[str]:
+    """Return the columns of a table that foreign keys lead from or to."""
+    columns = known.tables[table]
+    return {
+        columns[i].name
+        for link in known.links
+        for name, places in ((link.table, link.columns), (link.other, link.others))
+        if name == table
+        for i in places
+    }
+
+
+@attrs.frozen
+class Used:
+    """The names of columns that queries use."""
+
+    names: frozenset[str]
+    all: bool
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether a column of this name may be used."""
+        return self.all or name in self.names
+
+
+def _needed(
+    schema: SqlSchema, last: dict[str, str], used: Used
+) -> tuple[list[Reference], set[tuple[str, str]]]:
+    """
+    Return foreign keys that rows must keep, and columns that stay NULL instead.
+
+    Tables that such a key needs and no query reads are added to *last*, under names of their own.
+    """
+    of_table: dict[str, list[Reference]] = {}
+    for reference in schema.references:
+        of_table.setdefault(reference.table, []).append(reference)
+    read = frozenset(last)
+    kept: list[Reference] = []
+    absent: set[tuple[str, str]] = set()
+    pending = list(last)
+    for table in pending:
+        nullable = {column.name for column in schema.tables[table] if column.nullable}
+        for reference in of_table.get(table, ()):
+            free = [
+                name
+                for name in reference.columns
+                if name in nullable and (table not in read or name not in used)
+            ]
+            if reference.other not in read and free:
+                absent.add((table, free[0]))
+                continue
+            kept.append(reference)
+            if reference.other not in last:
+                name = _free(reference.other.rpartition(".")[2])
+                last[reference.other] = name if name not in last.values() else reference.other
+                pending.append(reference.other)
+        if len(pending) > MAX_TABLES:
+            raise UnfaithfulError(f"foreign keys lead to more than {MAX_TABLES} tables")
+    return kept, absent
+
+
+def _link(
+    reference: Reference, last: Mapping[str, str], tables: Mapping[str, Sequence[Column]]
+) -> Link:
+    """Return a foreign key by the places of its columns."""
+    table, other = last[reference.table], last[reference.other]
+    names, others = ([column.name for column in tables[t]] for t in (table, other))
+    return Link(
+        table,
+        tuple(map(names.index, reference.columns)),
+        other,
+        tuple(map(others.index, reference.others)),
+    )
 
 
 def _free(name: str) -> str:

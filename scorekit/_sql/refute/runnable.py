@@ -15,7 +15,9 @@ from scorekit._sql.refute.faithful import (
     UnfaithfulError,
     check_determined,
     check_shared,
+    is_ordered_by_what_is_dropped,
     is_text,
+    same_cast,
 )
 from scorekit._sql.refute.sandbox import (
     AT_LEAST,
@@ -26,6 +28,7 @@ from scorekit._sql.refute.sandbox import (
     REMAINDER,
     SAME,
     SINGLE,
+    UNTIED,
     quoted,
 )
 
@@ -34,10 +37,10 @@ class Runnable(NamedTuple):
     """A query as the sandbox runs it."""
 
     sql: str
-    ordered: bool
     limited: tuple[Limited, ...]
     """Queries that cut their result, the whole one among them: is what they keep determined?"""
-    whole: Limited
+    whole: Limited | None
+    """The query itself, if its result is ordered."""
 
 
 class Limited(NamedTuple):
@@ -80,13 +83,9 @@ def runnable(
     if reading.is_sqlite:
         _write_types(nodes)
     _read_strings(nodes, kinds, reading)
-    for node in nodes:
-        if isinstance(node, exp.Select):
-            _guard_groups(node, kinds, sqlite=reading.is_sqlite)
-    for node in nodes:
-        if isinstance(node, exp.Subquery) and _is_value(node):
-            _guard_value(node, SAME if reading.is_sqlite else SINGLE)
+    _guard(nodes, kinds, reading)
     if not reading.is_sqlite:
+        _write_as_sqlite(nodes, kinds)
         tree = tree.transform(_guard_arithmetic, copy=False)
     limited = [
         _limited(node)
@@ -95,12 +94,27 @@ def runnable(
         and not isinstance(node.parent, exp.Exists)
     ]
     whole = _unwrapped(tree)
+    if isinstance(whole, exp.Subquery):
+        whole = _selected(whole)
     return Runnable(
-        sql=_sql(tree),
-        ordered=bool(whole.args.get("order")),
+        sql=_sql(whole),
         limited=tuple(limited),
-        whole=_limited(whole),
+        whole=_limited(whole) if whole.args.get("order") else None,
     )
+
+
+def _guard(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
+    """Stop where a database may show any of several values."""
+    for node in nodes:
+        if isinstance(node, exp.Select):
+            if is_ordered_by_what_is_dropped(node):
+                _group_distinct(node, reading)
+            _guard_groups(node, kinds, sqlite=reading.is_sqlite)
+    for node in nodes:
+        if isinstance(node, exp.Subquery) and _is_value(node):
+            _guard_value(node, SAME if reading.is_sqlite else SINGLE)
+        elif isinstance(node, exp.Window) and node.arg_key != "windows":
+            _guard_window(node)
 
 
 def _sql(tree: exp.Expr) -> str:
@@ -261,7 +275,24 @@ def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool)
                 if of_having and name in kinds:
                     raise UnfaithfulError(f"{node.name} may be a column or its alias")
                 continue
-            node.replace(exp.Anonymous(this=guard, expressions=[node.copy(), by.copy()]))
+            guarded: exp.Expr = exp.Anonymous(this=guard, expressions=[node.copy(), by.copy()])
+            if isinstance(node.parent, exp.Select):  # its name is the output's
+                guarded = exp.Alias(this=guarded, alias=node.this.copy())
+            node.replace(guarded)
+
+
+def _group_distinct(select: exp.Select, reading: Reading) -> None:
+    """Group instead of DISTINCT, so that what rows are ordered by is guarded as in a group."""
+    parts = select.expressions
+    if (
+        not reading.is_sqlite
+        or select.args.get("group")
+        or any(part.find(exp.AggFunc, exp.Window, exp.Query) for part in parts)
+        or not all(part.find(exp.Column) for part in parts)
+    ):
+        raise UnfaithfulError("DISTINCT leaves open what its rows are ordered by")
+    select.set("distinct", None)
+    select.set("group", exp.Group(expressions=[part.unalias().copy() for part in parts]))
 
 
 def _write_out(group: exp.Expr, shown: list[exp.Expr], kinds: Mapping[str, str]) -> None:
@@ -281,7 +312,8 @@ def _write_out(group: exp.Expr, shown: list[exp.Expr], kinds: Mapping[str, str])
 
 def _is_aggregate(node: exp.Expr) -> bool:
     named = isinstance(node, exp.Anonymous) and node.name.lower() == "total"
-    return (isinstance(node, exp.AggFunc) and not isinstance(node.parent, exp.Window)) or named
+    around = node.parent.parent if isinstance(node.parent, exp.Filter) else node.parent
+    return (isinstance(node, exp.AggFunc) and not isinstance(around, exp.Window)) or named
 
 
 def _within(tree: exp.Expr) -> Iterator[exp.Expr]:
@@ -297,7 +329,9 @@ def _bare_columns(tree: exp.Expr, grouped: list[str]) -> Iterator[exp.Column]:
             if any(column.table for column in node.find_all(exp.Column)):
                 _check_uncorrelated(node)
             continue
-        if isinstance(node, exp.Filter | exp.Window) or _is_aggregate(node):
+        if _is_aggregate(node) or (
+            isinstance(node, exp.Filter) and not isinstance(node.parent, exp.Window)
+        ):
             continue
         if isinstance(node, exp.Column):
             if node.sql() not in grouped:
@@ -375,6 +409,106 @@ def _has_one_row(query: exp.Expr) -> bool:
     )
 
 
+# Windows.
+
+_PLACED = (
+    exp.RowNumber, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue,
+)  # fmt: skip
+
+
+def _guard_window(window: exp.Window) -> None:
+    """Stop where rows that the order of a window leaves tied decide what a function shows."""
+    named = window.args.get("alias")
+    select = window.find_ancestor(exp.Select)
+    if named is not None:
+        listed = select.args.get("windows") or () if select is not None else ()
+        found = [w for w in listed if w.name.casefold() == named.name.casefold()]
+        if not found or found[0].args.get("alias"):
+            raise UnfaithfulError("a window is built on another")
+        defined = found[0].copy()
+        for key in ("partition_by", "order", "spec"):
+            window.set(key, defined.args.get(key) or window.args.get(key))
+        window.set("alias", None)
+    spec = window.args.get("spec")
+    framed = spec is not None and (
+        str(spec.args.get("kind")).upper() == "ROWS" or bool(spec.args.get("exclude"))
+    )
+    if not framed and not isinstance(window.this, _PLACED):
+        return
+    order = window.args.get("order")
+    peers = [*(window.args.get("partition_by") or ())]
+    peers += [part.this for part in order.expressions] if order is not None else []
+    count = exp.Window(
+        this=exp.Count(this=exp.Star()), partition_by=[part.copy() for part in peers], over="OVER"
+    )
+    window.replace(exp.Anonymous(this=UNTIED, expressions=[window.copy(), count]))
+
+
+# What SQLite writes otherwise.
+
+
+def _write_as_sqlite(nodes: list[exp.Expr], kinds: Mapping[str, str]) -> None:
+    for node in reversed(nodes):
+        if isinstance(node, exp.Cast):
+            node.replace(same_cast(node, kinds))
+        elif isinstance(node, exp.SetOperation):
+            _open_arms(node)
+        elif isinstance(node, exp.Values):
+            _name_values(node)
+        elif isinstance(node, exp.Fetch):
+            node.replace(exp.Limit(expression=node.args.get("count") or exp.Literal.number(1)))
+
+
+def _open_arms(operation: exp.SetOperation) -> None:
+    """Take the arms of a set operation out of their brackets."""
+    for key in ("this", "expression"):
+        arm = operation.args[key]
+        if not isinstance(arm, exp.Subquery):
+            continue
+        inner = _unwrapped(arm)
+        simple = isinstance(inner, exp.Select) and not any(
+            inner.args.get(name) for name in ("order", "limit", "offset", "with_")
+        )
+        operation.set(key, inner.copy() if simple else _selected(arm))
+
+
+def _selected(query: exp.Expr) -> exp.Select:
+    """Return all rows of a query in brackets, which SQLite does not take for a statement."""
+    inside = query.copy()
+    kept = {name: inside.args.get(name) for name in ("with_", "order", "limit", "offset")}
+    for name in kept:
+        inside.set(name, None)
+    return exp.Select(
+        expressions=[exp.Star()],
+        from_=exp.From(this=inside),
+        **{name: value for name, value in kept.items() if value},
+    )
+
+
+def _name_values(values: exp.Values) -> None:
+    """Give rows that are listed the names of columns, which SQLite does with SELECT only."""
+    alias = values.args.get("alias")
+    rows = [row.expressions for row in values.expressions if isinstance(row, exp.Tuple)]
+    names = list(alias.args.get("columns") or ()) if alias is not None else []
+    if alias is None or len(rows) != len(values.expressions) or len({len(r) for r in rows}) != 1:
+        raise UnfaithfulError("SQLite does not have this form of VALUES")
+    if len(names) != len(rows[0]):
+        raise UnfaithfulError("databases name the columns of VALUES otherwise")
+    arms: list[exp.Select] = [
+        exp.Select(
+            expressions=[
+                exp.Alias(this=cell.copy(), alias=name.copy())
+                for cell, name in zip(row, names, strict=True)
+            ]
+        )
+        for row in rows
+    ]
+    query: exp.Expr = arms[0]
+    for arm in arms[1:]:
+        query = exp.Union(this=query, expression=arm, distinct=False)
+    values.replace(exp.Subquery(this=query, alias=exp.TableAlias(this=alias.this.copy())))
+
+
 # What a LIMIT keeps.
 
 
@@ -391,7 +525,10 @@ def _limited(query: exp.Expr) -> Limited:
     order, limit, offset = (bare.args.get(name) for name in ("order", "limit", "offset"))
     for name in ("order", "limit", "offset"):
         bare.set(name, None)
-    head, tail = _sql(bare), "".join(f" {_sql(part).strip()}" for part in (limit, offset) if part)
+    head = _sql(bare)
+    if isinstance(bare, exp.Subquery):
+        head = f"SELECT * FROM {head}"  # noqa: S608 - for the sandbox
+    tail = "".join(f" {_sql(part).strip()}" for part in (limit, offset) if part)
     if order:
         head += f" {_sql(order).strip()}"
     if definitions:

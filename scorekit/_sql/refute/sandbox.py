@@ -23,22 +23,23 @@ MAX_ROWS: Final = 2_000
 _MAX_LENGTH = 1_000
 _STEPS_A_CALL = 1_000
 
-DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME = (
+DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME, UNTIED = (
     f"scorekit_{name}"
     for name in (
         *("divide", "ratio", "remainder", "only", "at_min", "at_max"),
-        *("single", "same"),
+        *("single", "same", "untied"),
     )
 )
 
 # Harmless and a function of their arguments alone.  Not here: what makes long values out of short
 # ones (printf, zeroblob, hex), what is random or tells the time, and what leaves an order open.
-_FUNCTIONS: Final = frozenset(
-    "abs avg ceil ceiling coalesce count date datetime dense_rank floor glob ifnull iif instr "  # noqa: SIM905
-    "julianday length like likelihood likely lower ltrim max min mod nullif percent_rank rank "
-    "replace round rtrim sign sqrt strftime substr substring sum time total trim trunc typeof "
-    "unicode unixepoch unlikely upper".split()
-) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME}
+FUNCTIONS: Final = frozenset(
+    "abs avg ceil ceiling coalesce count cume_dist date datetime dense_rank first_value floor "  # noqa: SIM905
+    "glob ifnull iif instr julianday lag last_value lead length like likelihood likely lower "
+    "ltrim max min mod nth_value ntile nullif percent_rank rank replace round row_number rtrim "
+    "sign sqrt strftime substr substring sum time total trim trunc typeof unicode unixepoch "
+    "unlikely upper".split()
+) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME, UNTIED}
 CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
 NOW: Final = frozenset({"now", "localtime", "utc"})
 _ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
@@ -76,9 +77,13 @@ class Sandbox:
         self._connection.text_factory = _text
         self._connection.execute(f"PRAGMA case_sensitive_like = {case_sensitive_like:d}")
         self._connection.execute("PRAGMA temp_store = MEMORY")
-        for name, columns in tables.items():
-            listed = ", ".join(f"{quoted(column)} {kind}" for column, kind in columns)
-            self._connection.execute(f"CREATE TABLE {quoted(name)} ({listed})")
+        try:
+            for name, columns in tables.items():
+                listed = ", ".join(f"{quoted(column)} {kind}" for column, kind in columns)
+                self._connection.execute(f"CREATE TABLE {quoted(name)} ({listed})")
+        except (sqlite3.Error, ValueError) as error:
+            self._connection.close()
+            raise QueryError(f"SQLite cannot make the tables: {error}") from None
         self._add_functions()
         for limit, value in _LIMITS.items():
             self._connection.setlimit(limit, value)
@@ -96,7 +101,7 @@ class Sandbox:
             self._dates.close()
 
     def load(self, database: Database) -> None:
-        """Replace all rows."""
+        """Replace all rows; raises `NoResultError` where one is too long."""
         self._open = True
         self._steps = 0
         try:
@@ -106,6 +111,8 @@ class Sandbox:
                     marks = ", ".join("?" * width)
                     insert = f"INSERT INTO {quoted(name)} VALUES ({marks})"  # noqa: S608
                     self._connection.executemany(insert, rows)
+        except (sqlite3.Error, ValueError) as error:
+            raise NoResultError(f"rows that SQLite does not take: {error}") from None
         finally:
             self._open = False
 
@@ -167,7 +174,7 @@ class Sandbox:
         if action == sqlite3.SQLITE_READ:
             allowed = first in self._tables or not second  # rows are counted without a column
         else:
-            allowed = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FUNCTIONS
+            allowed = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in FUNCTIONS
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
     # What a query must not hang on, made to stop it.
@@ -179,6 +186,7 @@ class Sandbox:
             self._connection.create_aggregate(name, 2, partial(_Only, sign, self._fail))
         for name, copies in ((SINGLE, False), (SAME, True)):
             self._connection.create_aggregate(name, 1, partial(_Single, copies, self._fail))
+        self._connection.create_function(UNTIED, 2, self._untied, deterministic=True)
         for name in CLOCKS:
             self._connection.create_function(name, -1, partial(self._clock, name))
 
@@ -192,6 +200,11 @@ class Sandbox:
         marks = ", ".join("?" * len(args))
         cell: Cell = self._dates.execute(f"SELECT {name}({marks})", args).fetchone()[0]
         return cell
+
+    def _untied(self, value: Cell, n_peers: int) -> Cell:
+        if n_peers > 1:
+            self._fail("ties in the order of a window")
+        return value
 
     def _guarded(self, compute: Callable[[Any, Any], Cell]) -> Callable[[Cell, Cell], Cell]:
         def call(first: Cell, second: Cell) -> Cell:

@@ -5,22 +5,40 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql.refute.databases import Link, Maker, hints, linked
+from scorekit._sql.definitions import Rule
+from scorekit._sql.kinds import UNCASED, Column
+from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.faithful import (
     Reading,
     UnfaithfulError,
     check_reasonable,
+    is_text,
     only_cased,
     readings,
 )
-from scorekit._sql.refute.inference import TablesRead, known_tables
+from scorekit._sql.refute.hints import Hints, hints
+from scorekit._sql.refute.inference import (
+    Link,
+    TablesRead,
+    known_tables,
+    linked_columns,
+    used_names,
+)
 from scorekit._sql.refute.reading import ORDINALS, Pair, read_pair
 from scorekit._sql.refute.runnable import Limited, Runnable, runnable
-from scorekit._sql.refute.sandbox import Cell, Database, NoResultError, QueryError, Sandbox
+from scorekit._sql.refute.sandbox import (
+    FUNCTIONS,
+    Cell,
+    Database,
+    NoResultError,
+    QueryError,
+    Sandbox,
+)
 from scorekit._sql.rows import ResultRow, same_bag
 from scorekit._sql.schema import SqlSchema
 
@@ -32,6 +50,7 @@ MAX_DELETIONS: Final = 300
 
 Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
 _ROWS_ORDERED = 100
+Cells: TypeAlias = tuple[Cell, ...]
 
 _AFFINITY: Final = {
     "integer": "INTEGER",
@@ -41,6 +60,7 @@ _AFFINITY: Final = {
     "text": "TEXT",
     "boolean": "NUMERIC",
     "time": "NUMERIC",
+    "enum": "TEXT",
     "collated": "TEXT",
     "unknown": "",
 }
@@ -96,6 +116,8 @@ def refute(
         told = hints(trees)
         known = known_tables(trees, schema, told)
         plans = [(reading, _runnables(read, known, reading)) for reading, read in pairs]
+        if known.rules:
+            known, told = _enforced(known, trees, [reading for reading, _ in pairs])
     except UnfaithfulError as error:
         return NoDifference(str(error))
     with ExitStack() as stack:
@@ -103,7 +125,7 @@ def refute(
             _Trial(reading, plan, known, same, stack, ordered=ordered, any_columns=any_columns)
             for reading, plan in plans
         ]
-        maker = Maker(known.tables, known.keys, told, seed, known.links)
+        maker = Maker(known, trees, told, seed, partial(_holds, trials))
         found = _search(trials, maker, n_databases, known.links)
         if isinstance(found, NoDifference):
             return found
@@ -122,18 +144,90 @@ def _pairs(texts: tuple[str, str], pair: Pair, dialect: str | None) -> list[tupl
     return found or [(reading, pair) for reading in readings(pair.dialect)]
 
 
+def _enforced(
+    known: TablesRead, trees: Sequence[exp.Expr], readings: Sequence[Reading]
+) -> tuple[TablesRead, Hints]:
+    """
+    Keep the rules about rows that the sandbox can check as every reading does.
+
+    Raises:
+        UnfaithfulError: If it cannot check one, and the queries use a column of it.
+    """
+    used = used_names(trees)
+    kept: dict[str, tuple[Rule, ...]] = {}
+    conditions: list[exp.Expr] = []
+    assumed: list[str] = []
+    for table, rules in known.rules.items():
+        keyed = linked_columns(known, table)
+        for rule in rules:
+            condition = rule.condition
+            if condition is not None and _can_be_checked(condition, known, table, readings):
+                kept[table] = (*kept.get(table, ()), rule)
+                conditions.append(condition)
+            elif any(name in used or name in keyed for name in rule.columns):
+                raise UnfaithfulError(f"rows of {table} must pass a check that is not looked into")
+            else:
+                assumed.append(f"some rows of {table} pass a check that is not looked into")
+    assumptions = tuple(dict.fromkeys((*known.assumptions, *assumed)))
+    return known._replace(rules=kept, assumptions=assumptions), hints((*trees, *conditions))
+
+
+def _can_be_checked(
+    condition: exp.Expr, known: TablesRead, table: str, readings: Sequence[Reading]
+) -> bool:
+    """Say whether a condition is about a row alone, and means the same to SQLite."""
+    called = [node.name.lower() for node in condition.find_all(exp.Anonymous)]
+    if condition.find(exp.Query) is not None or not FUNCTIONS.issuperset(called):
+        return False
+    try:
+        for reading in readings:
+            _condition(table, condition, known, reading)
+    except UnfaithfulError:
+        return False
+    return True
+
+
+def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Reading) -> str:
+    """Return a query that shows of each row of a table whether a condition is not false."""
+    query = exp.select(exp.or_(condition, exp.Is(this=condition.copy(), expression=exp.Null())))
+    query = query.from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
+    kinds = {column.name: column.kind for column in known.tables[table]}
+    return runnable(query, {table: table}, kinds, reading).sql
+
+
+def _holds(
+    trials: Sequence[_Trial], table: str, condition: exp.Expr, rows: Sequence[Cells]
+) -> list[bool]:
+    """Say for each row whether a condition is not false under any reading."""
+    found = [trial.holds(table, condition, rows) for trial in trials]
+    return [all(several) for several in zip(*found, strict=True)]
+
+
 def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable, Runnable]:
     kinds: dict[str, str] = {}
     for columns in known.tables.values():
         for column in columns:
             same = kinds.get(column.name, column.kind) == column.kind
             kinds[column.name] = column.kind if same else ""
+            if column.kind == "enum" and reading.dialect not in UNCASED:
+                _check_values(column, pair[:2])
             if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
                 raise UnfaithfulError(f"{column.name} is compared by a rule of its own")
     first, second = (
         runnable(tree, known.names, kinds, reading) for tree in (pair.first, pair.second)
     )
     return first, second
+
+
+def _check_values(column: Column, trees: Sequence[exp.Expr]) -> None:
+    """Refuse to compare an enumeration with what it lacks: an error where it is a type."""
+    for tree in trees:
+        for node in tree.find_all(exp.Predicate):
+            parts = list(node.iter_expressions())
+            if any(isinstance(p, exp.Column) and p.name.casefold() == column.name for p in parts):
+                for part in parts:
+                    if is_text(part) and part.name not in column.limits.values:
+                        raise UnfaithfulError(f"{column.name} has no value {part.name!r}")
 
 
 def _names(column: str) -> Callable[[exp.Expr], bool]:
@@ -161,9 +255,10 @@ class _Trial:
         self._reading, self._pair, self._known, self.same = reading, pair, known, same
         self._stack = stack
         self._made: Sandbox | None = None
-        self._ordered = ordered and all(query.ordered for query in pair)
+        self._ordered = ordered and all(query.whole is not None for query in pair)
         self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
         self._widths: dict[str, int] = {}
+        self._conditions: dict[int, str] = {}
 
     @property
     def sandbox(self) -> Sandbox:
@@ -182,6 +277,33 @@ class _Trial:
         if self._reading.is_sqlite:
             return _AFFINITY[kind]
         return {"number": "REAL", "time": "TEXT"}.get(kind, _AFFINITY[kind])
+
+    def holds(self, table: str, condition: exp.Expr, rows: Sequence[Cells]) -> list[bool]:
+        """Say for each row of a table whether a condition is not false."""
+        if id(condition) not in self._conditions:
+            try:
+                query = _condition(table, condition, self._known, self._reading)
+            except UnfaithfulError:
+                query = ""  # of a query, and no more than a hint
+            self._conditions[id(condition)] = query
+        query = self._conditions[id(condition)]
+        if not query:
+            return [True] * len(rows)
+        try:
+            return self._held(query, table, rows)
+        except (NoResultError, QueryError):
+            return [self._holds_alone(query, table, row) for row in rows]
+
+    def _held(self, query: str, table: str, rows: Sequence[Cells]) -> list[bool]:
+        database = {table: rows}
+        self.sandbox.load(_folded(database) if self._reading.folded else database)
+        return [bool(row[0]) for row in self.sandbox.run(query)]
+
+    def _holds_alone(self, query: str, table: str, row: Cells) -> bool:
+        try:
+            return self._held(query, table, [row])[0]
+        except (NoResultError, QueryError):
+            return False
 
     def results(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
         """Return both results; raises where one is not determined."""
@@ -214,8 +336,9 @@ class _Trial:
     def order_differs(self) -> bool:
         """Say whether a row must come before another in one result and after it in the other."""
         orders = [
-            [list(map(self._identity, self._run(q.whole, way))) for way in ("ASC", "DESC")]
-            for q in self._pair
+            [list(map(self._identity, self._run(whole, way))) for way in ("ASC", "DESC")]
+            for whole in (query.whole for query in self._pair)
+            if whole is not None
         ]
         rows = list(dict.fromkeys(orders[0][0]))[:_ROWS_ORDERED]
         places = [[_places(result) for result in results] for results in orders]
@@ -313,8 +436,12 @@ def _difference(
     if any(not isinstance(star.parent, exp.Count) for t in trees for star in t.find_all(exp.Star)):
         used = {column.name for columns in known.tables.values() for column in columns}
     tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
+    read = frozenset(known.names.values())
     for name, columns in known.tables.items():
-        shown = [i for i, column in enumerate(columns) if column.name in used] or [0]
+        looked_at = used if name in read else linked_columns(known, name)
+        if name not in read and not database[name]:
+            continue  # it is there for foreign keys only
+        shown = [i for i, column in enumerate(columns) if column.name in looked_at] or [0]
         rows = tuple(tuple(row[i] for i in shown) for row in database[name])
         tables[name] = tuple(columns[i].name for i in shown), rows
     return Difference(

@@ -1,0 +1,186 @@
+"""What a column holds, told from its type: the kind of its values, and what bounds them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+UNCASED: Final = frozenset(
+    {"mysql", "tsql", "fabric", "doris", "starrocks", "singlestore", "teradata"}
+)
+"""Dialects in which strings that differ in case are equal, or may be, by their collation."""
+
+LARGEST_INTEGER: Final = 2**31 - 1
+"""Of an INT in most dialects: no larger one is made up, so that sums do not overflow."""
+
+_KINDS: Final = {
+    "natural": r"u(?:tiny|small|medium|big|huge)?int(?:eger)?\d*|year"
+    r"|(?:tiny|small|medium|big)?int(?:eger)?\s*(?:\(\d+\)\s*)?unsigned|unsigned",
+    "integer": r"(?:tiny|small|medium|big|huge)?int(?:eger)?\d*|(?:small|big)?serial\d*|byteint"
+    r"|long|short|signed",
+    "number": r"num(?:ber|eric)|u?dec(?:imal)?|bignumeric|(?:small)?money",
+    "real": r"float\d*|real|u?double",
+    "text": r"n?(?:var)?char(?:acter|2)?|bpchar|(?:tiny|medium|long|n)?text|string|n?clob|uuid"
+    r"|name",
+    "boolean": r"bool(?:ean)?",
+    "time": r"date(?:time)?\d*|time(?:stamp)?(?:_?n?l?tz)?\d*|smalldatetime|datetimeoffset",
+    "enum": r"enum|set",
+}
+_KIND = {kind: re.compile(rf"\s*(?:{words})(?![a-z0-9_])") for kind, words in _KINDS.items()}
+_COLLATED = re.compile(r"\bcitext\b|\bcollate\b(?!\s+binary\b)")
+
+
+class Limits(NamedTuple):
+    """What bounds the values of a type."""
+
+    least: float | None = None
+    most: float | None = None
+    scale: int | None = None
+    """Decimal places, None where any number of them fits."""
+    length: int | None = None
+    """Characters of the longest text."""
+    values: tuple[str, ...] = ()
+    """The only values, if they are listed."""
+    form: str = ""
+    """``uuid`` or ``clock`` (a time of day) for texts of this form."""
+
+
+class Column(NamedTuple):
+    """A column: its name in case-folded form, and what it holds."""
+
+    name: str
+    kind: str
+    """``integer``, ``natural`` (never negative), ``number`` (decimal), ``real``, ``text``,
+    ``boolean``, ``time``, ``enum`` (listed texts with an order of their own), ``collated`` (text
+    that is compared by a rule of its own), or else ``unknown``."""
+    nullable: bool
+    limits: Limits = Limits()
+
+
+@lru_cache(maxsize=1024)
+def kind_of(type_text: str) -> str:
+    """Return what kind of values a column of this type holds."""
+    words = type_text.casefold()
+    if words.rstrip().endswith("[]"):
+        return "unknown"
+    if _COLLATED.search(words):
+        return "collated"
+    return next((kind for kind, pattern in _KIND.items() if pattern.match(words)), "unknown")
+
+
+# Bits of an integer by the beginning of its type's name.
+_BITS = (("tiny", 8), ("byteint", 8), ("small", 16), ("short", 16), ("int2", 16), ("medium", 24))
+_SIZES = re.compile(r"\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)")
+_QUOTED = re.compile(r"'((?:[^']|'')*)'")
+# Dialects whose DECIMAL without a scale holds whole numbers; None stands for all dialects.
+_WHOLE_DECIMALS = UNCASED | {None, "oracle", "snowflake", "trino", "presto", "hive", "spark"}
+
+
+@lru_cache(maxsize=1024)
+def limits_of(  # noqa: PLR0911 - one a kind
+    type_text: str, kind: str, dialect: str | None
+) -> Limits:
+    """Return what bounds the values of a type, in its own dialect or in all of them."""
+    words = type_text.casefold().strip()
+    sizes = _SIZES.search(words)
+    first = int(sizes[1]) if sizes else None
+    second = int(sizes[2]) if sizes and sizes[2] else None
+    if kind == "enum":
+        return Limits(values=tuple(v.replace("''", "'") for v in _QUOTED.findall(type_text)))
+    if kind in ("integer", "natural"):
+        return _of_integers(words, kind, dialect)
+    if kind == "number":
+        return _of_decimals(words, first, second, dialect)
+    if kind == "real":
+        return Limits(least=0) if "unsigned" in words or words.startswith("u") else Limits()
+    if kind == "text":
+        if words.startswith("uuid"):
+            return Limits(form="uuid")
+        single = re.fullmatch(r"n?char(?:acter)?", words) and dialect not in ("sqlite", "duckdb")
+        return Limits(length=1 if single else first)
+    if kind == "time" and re.match(r"time(?:tz)?\b", words) and dialect != "sqlite":
+        return Limits(form="clock")
+    return Limits()
+
+
+def _of_integers(words: str, kind: str, dialect: str | None) -> Limits:
+    if words.startswith("year"):
+        return Limits(1901, 2155)
+    bits = next((n for start, n in _BITS if words.lstrip("u").startswith(start)), 32)
+    if kind == "natural" or (words.startswith("tiny") and dialect in ("tsql", "fabric")):
+        return Limits(0, min(2**bits - 1, LARGEST_INTEGER))
+    return Limits(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def _of_decimals(
+    words: str, precision: int | None, scale: int | None, dialect: str | None
+) -> Limits:
+    plain = precision is None and re.match("u?(?:dec|numeric)", words)
+    if "money" in words:
+        scale = 2
+    elif scale is None and (precision is not None or (plain and dialect in _WHOLE_DECIMALS)):
+        scale = 0
+    most: float | None = None
+    if precision is not None:
+        most = min(10 ** (precision - (scale or 0)) - 10 ** -(scale or 0), LARGEST_INTEGER)
+    unsigned = "unsigned" in words or words.startswith("u")
+    return Limits(0 if unsigned else None if most is None else -most, most, scale)
+
+
+def as_column(name: str, type_text: str, dialect: str | None, *, nullable: bool) -> Column:
+    """Return a column of a type."""
+    kind = kind_of(type_text)
+    return Column(name, kind, nullable, limits_of(type_text, kind, dialect))
+
+
+UUIDS: Final = tuple(f"00000000-0000-4000-8000-{i:012}" for i in range(40))
+CLOCKS: Final = ("10:00:00", "10:00:01", "23:30:00", "00:00:00")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_FORMS: Final = {
+    "uuid": re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"),
+    "clock": re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\Z"),
+}
+
+
+def fitted(  # noqa: PLR0911 - one a kind
+    value: object, column: Column
+) -> int | float | str | None:
+    """Return a value as a column could hold it, or None."""
+    if value is None or isinstance(value, bytes):
+        return None
+    assert isinstance(value, int | float | str)  # noqa: S101 - all that a cell can be
+    kind, limits = column.kind, column.limits
+    if kind == "unknown":
+        return value
+    if kind in ("text", "time", "enum", "collated"):
+        return _fitted_text(value, kind, limits)
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    whole = number.is_integer()
+    if (limits.least is not None and number < limits.least) or (
+        limits.most is not None and number > limits.most
+    ):
+        return None
+    if kind == "real":
+        return number
+    if kind == "number" and not whole:
+        return number if limits.scale is None or round(number, limits.scale) == number else None
+    if not whole or (kind == "boolean" and number not in (0, 1)) or abs(number) > LARGEST_INTEGER:
+        return None
+    return int(number)
+
+
+def _fitted_text(value: float | str, kind: str, limits: Limits) -> str | None:
+    text = str(value)
+    if limits.values:
+        return text if text in limits.values else None
+    if limits.form:
+        return text if _FORMS[limits.form].match(text) else None
+    if kind == "time":
+        if isinstance(value, int):
+            text = f"{value!s}-05-05"
+        return text if _DAY.match(text) else None
+    return text if limits.length is None or len(text) <= limits.length else None
