@@ -219,15 +219,15 @@ class _Pieces:
         """Cut at every semicolon; where there is none, before the statement that is in the way."""
         try:
             words = self.dialect.tokenize(part)
-        except SqlglotError:
+        except Exception:  # noqa: BLE001 - sqlglot raises all sorts of it on malformed input
             return []
         ends = [word.start for word in words if word.token_type is TokenType.SEMICOLON]
         if ends:
             starts = [0, *(end + 1 for end in ends)]
             return [part[i:j] for i, j in zip(starts, [*ends, len(part)], strict=True)]
         place = _PLACE.search(message)
-        at = [f"{word.line} {word.col}" for word in words]
-        i = at.index(f"{place[1]} {place[2]}") if place else 0
+        at = place and f"{place[1]} {place[2]}"
+        i = next((i for i, word in enumerate(words) if f"{word.line} {word.col}" == at), 0)
         for word in words[max(i - 1, 1) : i + 1]:  # the word before may have been read as an alias
             if _STARTS.match(word.text) and self.reads(part[: word.start]):
                 return [part[: word.start], part[word.start :]]
