@@ -27,7 +27,7 @@ tier = s.tier_statistics("T0", [run])
 
 results = [
     s.code_score(compiled=True, passed=1),
-    s.code_scores(compiled=[True], passed=[1]),
+    s.code_scores_from_columns(compiled=[True], passed=[1]),
     s.pass_at_k(**counts, k=2),
     s.pass_at_k(**counts, k=(1, 2)),
     s.pass_at_k_per_task(**counts),
@@ -45,6 +45,7 @@ results = [
     s.cross_tier([tier]),
     s.extract_tables(users[0]),
     s.table_accuracy(users[0], ["users"]),
+    s.column_accuracy(users[0], users[1]),
     s.query_correctness(*users, judge=s.VotingJudge(s.CachedJudge(half))),
     s.sql_equivalence(*users),
     s.result_accuracy([(1,)], [(1,)]),

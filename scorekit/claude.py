@@ -36,7 +36,7 @@ from scorekit.records import FrozenMapping, is_mapping
 if TYPE_CHECKING:
     from scorekit._judge.journal import Journal
 
-CANCEL_SECONDS = 6.0
+CANCELLED_WITHIN_SECONDS = 6.0
 """How long an interrupt waits until the service has been told."""
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
@@ -304,7 +304,9 @@ class ClaudeJudge:
         try:
             answers = await asyncio.wrap_future(self._service.start(work))
         except asyncio.CancelledError:
-            await asyncio.to_thread(ended.wait, CANCEL_SECONDS)  # the service is being told
+            await asyncio.to_thread(
+                ended.wait, CANCELLED_WITHIN_SECONDS
+            )  # the service is being told
             raise
         if notes is self._journal:
             notes.settle()

@@ -45,7 +45,7 @@ from scorekit.verdicts import (
     suite_verdict,
 )
 
-MAX_ROWS = 20
+MAX_CHANGES = 20
 """Changes of each kind that a text rendering lists before it only counts them."""
 
 MAX_NAMES = 5
@@ -85,11 +85,11 @@ class CaseChange(Record):
 
 def as_text(title: str, changes: tuple[CaseChange, ...]) -> list[str]:
     """Return the lines of plain text for one list of changes."""
-    width = max((len(_label(change)) for change in changes[:MAX_ROWS]), default=0)
+    width = max((len(_label(change)) for change in changes[:MAX_CHANGES]), default=0)
     lines = [f"{title}: {len(changes)}"]
-    lines += [f"  {_label(change):<{width}}  {_shift(change)}" for change in changes[:MAX_ROWS]]
-    if len(changes) > MAX_ROWS:
-        lines.append(f"  and {len(changes) - MAX_ROWS} more")
+    lines += [f"  {_label(change):<{width}}  {_shift(change)}" for change in changes[:MAX_CHANGES]]
+    if len(changes) > MAX_CHANGES:
+        lines.append(f"  and {len(changes) - MAX_CHANGES} more")
     return lines
 
 
@@ -103,10 +103,10 @@ def as_markdown(title: str, changes: tuple[CaseChange, ...]) -> list[str]:
         f"| {escaped(_label(change))} | {escaped(change.metric)} | "
         f"{_number(change.baseline)} | {_number(change.current)} | "
         f"{_number(change.delta, sign='+')} |"
-        for change in changes[:MAX_ROWS]
+        for change in changes[:MAX_CHANGES]
     ]
-    if len(changes) > MAX_ROWS:
-        lines += ["", f"and {len(changes) - MAX_ROWS} more"]
+    if len(changes) > MAX_CHANGES:
+        lines += ["", f"and {len(changes) - MAX_CHANGES} more"]
     return lines
 
 
@@ -214,7 +214,7 @@ class Side(NamedTuple):
         return names[0] if len(names) == 1 else default
 
 
-def read(name: str, run: object) -> Side:
+def read_side(name: str, run: object) -> Side:
     """Read a report or a mapping; refuse anything else, and a run without cases."""
     scores = run.scores_by_case() if isinstance(run, Report) else None
     if is_mapping(run):
@@ -555,7 +555,9 @@ def compare_reports(
     check_choice("adjustment", adjustment, ADJUSTMENTS)
     check_choice("test", test, ("auto", "t"))
     sides = baseline, current
-    old, new = (read(name, run) for name, run in zip(("baseline", "current"), sides, strict=True))
+    old, new = (
+        read_side(name, run) for name, run in zip(("baseline", "current"), sides, strict=True)
+    )
     kinds = [type(run).__name__ if isinstance(run, Report) else "mapping" for run in sides]
     if kinds[0] != kinds[1]:
         refuse("current", f"a {kinds[0]} like baseline", current, TypeError)

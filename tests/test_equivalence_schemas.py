@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from scorekit import InputError, SqlEquivalence, sql_equivalence
-from scorekit._sql.kinds import as_column, fitted
+from scorekit._sql.kinds import fitted, typed_column
 from scorekit._sql.schema import SqlSchema, read_schema
 
 PG_DUMP = """
@@ -318,7 +318,7 @@ def test_types_bound_values(
     kind: str, dialect: str | None, fits: list[object], does_not: list[object]
 ) -> None:
     """No counterexample holds what its column cannot."""
-    column = as_column("x", kind, dialect, nullable=True)
+    column = typed_column("x", kind, dialect, nullable=True)
     assert [fitted(value, column) for value in fits] == fits
     assert [fitted(value, column) for value in does_not] == [None] * len(does_not)
 
@@ -448,7 +448,7 @@ def test_what_a_query_compares_is_a_hint_only() -> None:
     query = "SELECT t.x FROM t JOIN u ON t.x = u.x WHERE t.y > 'a'"
     result = decide(query, f"{query} AND t.x + 0 = t.x", schema, "postgres")
     assert result.verdict != "refuted"
-    assert fitted(2012, as_column("x", "date", None, nullable=True)) == "2012-05-05"
+    assert fitted(2012, typed_column("x", "date", None, nullable=True)) == "2012-05-05"
 
 
 def test_foreign_keys_lead_to_many_tables() -> None:

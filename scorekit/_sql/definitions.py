@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import attrs
 from sqlglot import exp
 
-from scorekit._sql.kinds import Column, as_column
+from scorekit._sql.kinds import Column, typed_column
 from scorekit._sql.parsing import parse
 from scorekit.errors import SqlError, one_line
 
@@ -25,7 +25,7 @@ class Reference(NamedTuple):
     """Empty where the primary key of the other table is meant."""
 
 
-class Rule(NamedTuple):
+class CheckRule(NamedTuple):
     """What each row of a table keeps to: a CHECK, or something that is not looked into."""
 
     table: str
@@ -52,7 +52,7 @@ class Draft:
     primary: tuple[str, ...] = ()
     unique: list[Unique] = attrs.Factory(list[Unique])
     references: list[Reference] = attrs.Factory(list[Reference])
-    rules: list[Rule] = attrs.Factory(list[Rule])
+    rules: list[CheckRule] = attrs.Factory(list[CheckRule])
 
     def check(self, condition: exp.Expr | None, columns: Iterable[str] | None = None) -> None:
         """Add a CHECK, or a rule on some columns, all if none are named, that stays closed."""
@@ -60,7 +60,7 @@ class Draft:
             condition = _plain_condition(condition, self.columns)
             columns = (c.name.casefold() for c in condition.find_all(exp.Column))
         names = self.columns if columns is None else columns
-        self.rules.append(Rule(self.name, frozenset(names), condition))
+        self.rules.append(CheckRule(self.name, frozenset(names), condition))
 
     def not_null(self, names: Iterable[str]) -> None:
         """Say that columns are never NULL."""
@@ -393,7 +393,7 @@ def _add_column(draft: Draft, item: exp.ColumnDef, found: Definitions) -> None:
     ):
         text += " COLLATE x"
     old = draft.columns.get(name)
-    draft.columns[name] = as_column(
+    draft.columns[name] = typed_column(
         name, text, found.dialect, nullable=nullable and (old is None or old.nullable)
     )
     for part in constraints:

@@ -128,14 +128,14 @@ def _of_decimals(
     return Limits(0 if unsigned else None if most is None else -most, most, scale)
 
 
-def as_column(name: str, type_text: str, dialect: str | None, *, nullable: bool) -> Column:
+def typed_column(name: str, type_text: str, dialect: str | None, *, nullable: bool) -> Column:
     """Return a column of a type."""
     kind = kind_of(type_text)
     return Column(name, kind, nullable, limits_of(type_text, kind, dialect))
 
 
 UUIDS: Final = tuple(f"00000000-0000-4000-8000-{i:012}" for i in range(40))
-CLOCKS: Final = ("10:00:00", "10:00:01", "23:30:00", "00:00:00")
+CLOCK_TIMES: Final = ("10:00:00", "10:00:01", "23:30:00", "00:00:00")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _FORMS: Final = {
     "uuid": re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"),

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 ResultRow: TypeAlias = tuple[Hashable, ...]
 Rows: TypeAlias = Sequence[ResultRow]
-Comparison: TypeAlias = Callable[[Rows, Rows, float], bool]
+SameRows: TypeAlias = Callable[[Rows, Rows, float], bool]
 
 NAN: Final = "not a number", math.nan
 """What stands for NaN in a row: one object, equal to itself."""
@@ -85,7 +85,7 @@ def same_set(first: Rows, second: Rows, tolerance: float) -> bool:
 
 
 def same_in_some_column_order(
-    first: Rows, second: Rows, tolerance: float, same: Comparison, budget: int = 2_000
+    first: Rows, second: Rows, tolerance: float, same: SameRows, budget: int = 2_000
 ) -> bool | None:
     """
     Say whether *same* holds for some order of the second's columns.

@@ -10,15 +10,15 @@ import attrs
 
 from scorekit._core.checks import check_text
 from scorekit._sql.definitions import (
+    CheckRule,
     Definitions,
     Draft,
     Reference,
-    Rule,
     Unique,
     find_table,
     read_definitions,
 )
-from scorekit._sql.kinds import Column, as_column
+from scorekit._sql.kinds import Column, typed_column
 from scorekit._sql.parsing import parse
 from scorekit.errors import SqlError, refuse
 from scorekit.records import FrozenMapping, is_mapping
@@ -43,7 +43,7 @@ class SqlSchema:
     references: tuple[Reference, ...] = ()
     unique: FrozenMapping[str, tuple[Unique, ...]] = _NONE
     """Columns that are unique together, but may be NULL."""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[CheckRule, ...] = ()
     unclear: FrozenMapping[str, str] = _NONE
     """Why nothing is known of a table or view that the schema names."""
     unread: tuple[str, ...] = ()
@@ -217,7 +217,7 @@ def _read_type(draft: Draft, name: str, text: str, dialect: str | None) -> bool:
         words = _MAPPED_TYPE.match(text)
         assert words is not None  # noqa: S101 - every part of the pattern may be empty
         at = words.end()
-    draft.columns[name] = as_column(name, text[:at], dialect, nullable=True)
+    draft.columns[name] = typed_column(name, text[:at], dialect, nullable=True)
     while at < len(text):
         part = _CONSTRAINT.match(text, at)
         if part is None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from sqlglot import exp
 
-from scorekit._sql.kinds import CLOCKS, UUIDS, Column, fitted
+from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted
 from scorekit._sql.refute.aims import Aim, Place, aim
 from scorekit._sql.refute.hints import MAX_VALUES, Hints
 from scorekit._sql.refute.inference import Link, TablesRead, linked_columns, used_names
@@ -505,7 +505,7 @@ def _base(column: Column) -> Sequence[Cell]:
     if column.limits.values:
         return column.limits.values
     if column.limits.form:
-        return {"uuid": UUIDS[:3], "clock": CLOCKS}[column.limits.form]
+        return {"uuid": UUIDS[:3], "clock": CLOCK_TIMES}[column.limits.form]
     return _BASE[column.kind]
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from scorekit._sql.definitions import Reference, Rule, Unique
+from scorekit._sql.definitions import CheckRule, Reference, Unique
 from scorekit._sql.kinds import Column
 from scorekit._sql.refute.faithful import UnfaithfulError, kind_of_expression
 from scorekit._sql.refute.hints import Hints
@@ -41,7 +41,7 @@ class TablesRead(NamedTuple):
     links: tuple[Link, ...] = ()
     unique: Mapping[str, tuple[Unique, ...]] = {}
     """Keys whose columns may be NULL."""
-    rules: Mapping[str, tuple[Rule, ...]] = {}
+    rules: Mapping[str, tuple[CheckRule, ...]] = {}
     """Conditions that rows must not fail."""
     absent: frozenset[tuple[str, str]] = frozenset()
     """Tables and columns that stay NULL, so that they need no row in another table."""
@@ -81,7 +81,7 @@ def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hint
     tables |= {last[name]: schema.tables[name] for name in last}
     keys |= {last[name]: schema.keys[name] for name in last if name in schema.keys}
     links = tuple(_link(reference, last, tables) for reference in references)
-    rules: dict[str, tuple[Rule, ...]] = {}
+    rules: dict[str, tuple[CheckRule, ...]] = {}
     for rule in schema.rules:
         if rule.table in last:
             rules[last[rule.table]] = (*rules.get(last[rule.table], ()), rule)

@@ -16,7 +16,7 @@ Database: TypeAlias = Mapping[str, Sequence[tuple[Cell, ...]]]
 MAX_INSTRUCTIONS: Final = 100_000
 """Virtual machine instructions that one query may take on one database."""
 
-MAX_ROWS: Final = 2_000
+MAX_RESULT_ROWS: Final = 2_000
 """Rows of a result that are looked at."""
 
 # Bytes of a value: with MAX_INSTRUCTIONS it bounds memory, and the work that one step can do.
@@ -130,13 +130,13 @@ class Sandbox:
         """
         cursor = self._execute(query)
         try:
-            rows = cursor.fetchmany(MAX_ROWS + 1)
+            rows = cursor.fetchmany(MAX_RESULT_ROWS + 1)
         except (sqlite3.Error, MemoryError, OverflowError) as error:
             raise self._reason(error) from None
         finally:
             cursor.close()
-        if len(rows) > MAX_ROWS:
-            raise NoResultError(f"more than {MAX_ROWS} rows")
+        if len(rows) > MAX_RESULT_ROWS:
+            raise NoResultError(f"more than {MAX_RESULT_ROWS} rows")
         return rows
 
     def _execute(self, query: str) -> sqlite3.Cursor:

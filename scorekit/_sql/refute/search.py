@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql.definitions import Rule
+from scorekit._sql.definitions import CheckRule
 from scorekit._sql.kinds import UNCASED, Column
 from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.faithful import (
@@ -154,7 +154,7 @@ def _enforced(
         UnfaithfulError: If it cannot check one, and the queries use a column of it.
     """
     used = used_names(trees)
-    kept: dict[str, tuple[Rule, ...]] = {}
+    kept: dict[str, tuple[CheckRule, ...]] = {}
     conditions: list[exp.Expr] = []
     assumed: list[str] = []
     for table, rules in known.rules.items():
