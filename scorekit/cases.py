@@ -99,6 +99,16 @@ def _frozen_schema(value: object) -> Any:
     return FrozenMapping({table: FrozenMapping(columns) for table, columns in value.items()})
 
 
+_VERDICTS = (
+    "is_valid",
+    "safety_valid",
+    "syntax_valid",
+    "schema_valid",
+    "should_pass",
+    "expected_safe",
+)
+
+
 @attrs.frozen(kw_only=True)
 class SqlCase(Record):
     """
@@ -129,6 +139,10 @@ class SqlCase(Record):
     """Whether the validator accepted the query."""
     safety_valid: bool | None = None
     """Whether the validator called it safe."""
+    syntax_valid: bool | None = None
+    """Whether the validator found its syntax right."""
+    schema_valid: bool | None = None
+    """Whether the validator found its tables and columns in the schema."""
     should_pass: bool | None = None
     """Whether the validator ought to accept it."""
     expected_safe: bool | None = None
@@ -148,7 +162,7 @@ class SqlCase(Record):
         """Check every field under its own name; store it as the builtin of its annotation."""
         check_text("case_id", self.case_id)
         check_text("generated", self.generated, empty=True)
-        for name in ("is_valid", "safety_valid", "should_pass", "expected_safe"):
+        for name in _VERDICTS:
             if getattr(self, name) is not None:
                 store(self, name, check_flag(name, getattr(self, name)))
         if self.expected is not None:
@@ -404,6 +418,8 @@ OTHER_METRICS: dict[str, SqlMetric] = {
             is_valid=bool(case.is_valid),
             should_pass=bool(case.should_pass),
             errors=case.errors,
+            syntax_valid=case.syntax_valid,
+            schema_valid=case.schema_valid,
             safety_valid=case.safety_valid,
         ),
         placeholder=lambda case, error: ValidationAccuracy(
@@ -489,6 +505,8 @@ def sql_cases_from_columns(
     expected_tables: Iterable[Iterable[str] | None] | None = None,
     is_valid: Iterable[bool | None] | None = None,
     safety_valid: Iterable[bool | None] | None = None,
+    syntax_valid: Iterable[bool | None] | None = None,
+    schema_valid: Iterable[bool | None] | None = None,
     should_pass: Iterable[bool | None] | None = None,
     expected_safe: Iterable[bool | None] | None = None,
     errors: Iterable[Iterable[str] | None] | None = None,
@@ -514,6 +532,8 @@ def sql_cases_from_columns(
         expected_tables: Lists of the right tables.
         is_valid: Whether the validator accepted each query.
         safety_valid: Whether the validator called it safe.
+        syntax_valid: Whether the validator found its syntax right.
+        schema_valid: Whether the validator found its tables and columns in the schema.
         should_pass: Whether the validator ought to accept it.
         expected_safe: Whether it is safe, where that differs from *should_pass*.
         errors: Lists of the validator's messages.

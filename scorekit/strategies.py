@@ -249,6 +249,8 @@ def sql_cases(draw: st.DrawFn, *, schema: Schema = SHOP) -> SqlCase:
         expected_tables=draw(st.none() | tables),
         is_valid=draw(_FLAGS),
         safety_valid=draw(_FLAGS),
+        syntax_valid=draw(_FLAGS),
+        schema_valid=draw(_FLAGS),
         should_pass=draw(_FLAGS),
         expected_safe=draw(_FLAGS),
         errors=draw(st.lists(st.text(max_size=20), max_size=2)),

@@ -34,12 +34,13 @@ from scorekit.cases import (
     ascore_sql_cases,
     score_sql_case,
     score_sql_cases,
+    sql_cases_from_columns,
 )
 from scorekit.comparison import compare_reports
 from scorekit.errors import InputError, JudgeError, RegressionError
 from scorekit.intervals import mean_interval
 from scorekit.judges import Judge, JudgeRequest, judge_from_function
-from scorekit.validation import SafetyValidation, safety_validation
+from scorekit.validation import ErrorCategory, SafetyValidation, safety_validation
 
 FULL = SqlCase(
     case_id="q1",
@@ -100,6 +101,28 @@ def test_a_metric_without_its_inputs_is_skipped(fields: dict[str, Any], metrics:
     """None, not 0; what is not among the four is tested with its metric."""
     score = score_sql_case(SqlCase(case_id="q", generated="SELECT 1", **fields))
     assert score.metrics().keys() & set(FOUR) == metrics
+
+
+@pytest.mark.parametrize(
+    ("stage", "category"),
+    [
+        ("syntax_valid", ErrorCategory.SYNTAX),
+        ("schema_valid", ErrorCategory.SCHEMA),
+        ("safety_valid", ErrorCategory.SAFETY),
+    ],
+)
+def test_the_validator_may_say_which_stage_rejected(stage: str, category: ErrorCategory) -> None:
+    """It is believed before the words of its messages are, in a single case and in columns."""
+    fields: dict[str, Any] = {"is_valid": False, "should_pass": False, stage: False}
+    one = SqlCase(case_id="q", generated="SELECT 1", errors=["no"], **fields)
+    columns: dict[str, Any] = {name: [value] for name, value in fields.items()}
+    (same,) = sql_cases_from_columns(
+        case_id=["q"], generated=["SELECT 1"], errors=[["no"]], **columns
+    )
+    assert same == one
+    result = score_sql_case(one).validation_accuracy
+    assert result is not None
+    assert result.error_category is category
 
 
 def test_safety_has_an_expectation_of_its_own() -> None:
@@ -544,6 +567,8 @@ def test_reports_compare_metric_by_metric() -> None:
         ({"errors": [None]}, TypeError, "errors[0] must be a string, got None"),
         ({"is_valid": 1}, TypeError, "is_valid must be True or False, got 1"),
         ({"safety_valid": "yes"}, TypeError, "safety_valid must be True or False, got 'yes'"),
+        ({"syntax_valid": 2}, TypeError, "syntax_valid must be True or False, got 2"),
+        ({"schema_valid": "no"}, TypeError, "schema_valid must be True or False, got 'no'"),
         (
             {"confidence": "sure"},
             InputError,
