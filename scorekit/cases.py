@@ -205,7 +205,7 @@ class SqlCaseScore(Record):
     attempt: int = 0
     """Which of the cases of this id in the report it is, from 0."""
     input_digest: str
-    """Of all inputs of the case: what another report holds of equal inputs can be taken over."""
+    """Digest of all inputs of the case; a result for equal inputs can be taken over."""
 
     def metrics(self) -> dict[str, Any]:
         """Return the results there are, by metric."""

@@ -51,7 +51,7 @@ class ErrorCategory(StrEnum):
     SAFETY = "safety violation"
     """It was refused as not permitted, not read-only, several statements or an injection."""
     RUNTIME = "runtime error"
-    """It was understood and then failed: a timeout, a lock, a division by zero, a connection."""
+    """It was understood and then failed, as by a timeout, a lock or a division by zero."""
     UNKNOWN = "unknown"
     """None of these, or no message."""
 
