@@ -554,11 +554,10 @@ def compare_reports(
         margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
     check_choice("adjustment", adjustment, ADJUSTMENTS)
     check_choice("test", test, ("auto", "t"))
-    sides = baseline, current
-    old, new = (
-        read_side(name, run) for name, run in zip(("baseline", "current"), sides, strict=True)
-    )
-    kinds = [type(run).__name__ if isinstance(run, Report) else "mapping" for run in sides]
+    old, new = read_side("baseline", baseline), read_side("current", current)
+    kinds = [
+        type(run).__name__ if isinstance(run, Report) else "mapping" for run in (baseline, current)
+    ]
     if kinds[0] != kinds[1]:
         refuse("current", f"a {kinds[0]} like baseline", current, TypeError)
     if metrics is not None:

@@ -266,8 +266,6 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 
 # What must not be NULL for a condition to be true.
 
-_STRICT = frozenset({"eq", "ne", "lt", "le", "add", "mul", "plus", "like"})
-
 
 def strict_parts(condition: Term) -> frozenset[Term]:  # noqa: PLR0911 - one per operator
     """
