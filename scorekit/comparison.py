@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import attrs
 import numpy as np
 
+from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
     check_choice,
     check_flag,
@@ -36,12 +37,10 @@ from scorekit.records import (
 )
 from scorekit.verdicts import (
     ADJUSTMENTS,
-    Attempts,
     MarginVerdict,
     SuiteVerdict,
     adjusted,
     adjusted_p_values,
-    case_means,
     suite_verdict,
 )
 
@@ -624,17 +623,17 @@ class _Paired(NamedTuple):
     """The cases of one suite that both sides have."""
 
     suite: SuiteKey
-    case_ids: list[str]
+    case_ids: Sequence[str]
     before: Attempts
     after: Attempts
 
 
 def _paired(suite: SuiteKey, before: Cases, after: Cases) -> _Paired:
-    case_ids = list(before)
-    if case_ids == list(after):  # as in two runs of one suite; nothing to look up
-        return _Paired(suite, case_ids, list(before.values()), list(after.values()))
-    case_ids = [case_id for case_id in before if case_id in after]
-    sides = (list(map(side.__getitem__, case_ids)) for side in (before, after))
+    old, new = CaseScores.of(before), CaseScores.of(after)
+    if old.case_ids == new.case_ids:  # as in two runs of one suite; nothing to look up
+        return _Paired(suite, old.case_ids, old.attempts, new.attempts)
+    case_ids = [case_id for case_id in old if case_id in new]
+    sides = (side.take(case_ids) for side in (old, new))
     return _Paired(suite, case_ids, *sides)
 
 
@@ -654,7 +653,7 @@ def _moved(
     """Return the cases that changed by more than the threshold, worst first, by how much."""
     found: list[tuple[tuple[SuiteKey, str], float, float, float]] = []
     for pair in pairs:
-        old, new = case_means(pair.before), case_means(pair.after)
+        old, new = pair.before.means(), pair.after.means()
         for i in np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE).tolist():
             p_value = fall_p_value(pair.before[i], pair.after[i])
             found.append(((pair.suite, pair.case_ids[i]), float(old[i]), float(new[i]), p_value))
@@ -727,7 +726,7 @@ def _clusters(clusters: object) -> Mapping[str, Any]:
     return {_case_id("a case of clusters", case): group for case, group in clusters.items()}
 
 
-def _groups(clusters: Mapping[str, Any], case_ids: list[str]) -> Groups:
+def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:
     """Return the group of each case, numbered from 0."""
     number_of: dict[object, int] = {}
     numbers: list[int] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scorekit._core.checks import (
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -49,6 +50,17 @@ def check_labels(name: str, values: object, length: int) -> list[int]:
         if is_missing(label) or differs_from_itself(label):
             refuse(f"{name}[{i}]", "a label that is not missing", label)
     return codes
+
+
+def numbered(keys: Sequence[K]) -> tuple[tuple[K, ...], NDArray[np.int64]]:
+    """Number keys in order of appearance; return each once, and the number of each."""
+    import numpy as np
+
+    distinct = dict.fromkeys(keys)
+    if len(distinct) == len(keys):
+        return tuple(keys), np.arange(len(keys))
+    place = dict(zip(distinct, range(len(distinct)), strict=True))
+    return tuple(place), np.fromiter(map(place.__getitem__, keys), np.int64, len(keys))
 
 
 def check_clusters(

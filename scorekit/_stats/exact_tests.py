@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 
 import numpy as np
 
+from scorekit._core.attempts import Attempts
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 
 EXACT_ATTEMPTS = 100
@@ -128,8 +128,8 @@ def _share_up_to(places: Groups, size: int, most: int) -> float:
 
 def least_p_values(before: Sequence[Scores], after: Sequence[Scores]) -> Floats:
     """Return the least p value that each case could have shown, whichever attempts were whose."""
-    n_old, n_new = (np.fromiter(map(len, side), np.int64) for side in (before, after))
-    old, new = (np.fromiter(chain.from_iterable(side), np.float64) for side in (before, after))
+    first, second = Attempts.of(before), Attempts.of(after)
+    n_old, n_new, old, new = first.sizes, second.sizes, first.scores, second.scores
     least = np.empty(n_old.size)
     width = int(n_new.max()) + 1
     shapes = n_old * width + n_new
