@@ -376,7 +376,9 @@ class _Rare(NamedTuple):
         # what none of so many groups showed, a share of groups may still do
         _, unseen = wilson(0.0, n_groups, quantile)
         mean = exact_sum(shares * amounts)
-        shifts = shares * (amounts - mean) / (1.0 - shares)
+        shifts = amounts - mean
+        shifts *= shares
+        shifts /= 1.0 - shares
         error = math.sqrt((1.0 - 1.0 / shares.size) * float(shifts @ shifts))
         if not mean:
             return cls(0.0, 0.0, most * ties * unseen, shifts, 0.0)

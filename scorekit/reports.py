@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter, eq
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast, overload
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeGuard, TypeVar, cast, overload
 
 import attrs
 import numpy as np
@@ -29,9 +28,11 @@ from scorekit._core.columns import (
     check_same_order,
     check_text_column,
     numbered,
+    numbered_texts,
     split_missing,
 )
-from scorekit._core.sums import distinct, exact_mean, exact_means
+from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
+from scorekit._stats.exact import is_tuple
 from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task
 from scorekit._stats.suites import Insufficient, Suite
@@ -48,10 +49,12 @@ from scorekit.errors import InputError, one_line, refuse, shortened, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.records import (
     BUILDER,
+    Cases,
     FrozenMapping,
     Record,
     Report,
     ReportScores,
+    SuiteKey,
     build,
     is_mapping,
 )
@@ -102,7 +105,7 @@ class Samples(NamedTuple):
         names, place = numbered(self.models + later.models)
         n = len(self.models)
         models = np.concatenate([place[:n][self.model_of], place[n:][later.model_of]])
-        *tasks, task = _tasks(self.case_ids + later.case_ids, names, models)
+        *tasks, task = _tasks(*numbered(self.case_ids + later.case_ids), names, models)
         n = len(self.case_ids)
         columns = zip(
             (task[:n][self.task], *self[4:]), (task[n:][later.task], *later[4:]), strict=True
@@ -111,10 +114,9 @@ class Samples(NamedTuple):
 
 
 def _tasks(
-    case_ids: Sequence[str], models: tuple[str, ...], model_of: Counts
+    ids: tuple[str, ...], id_of: Counts, models: tuple[str, ...], model_of: Counts
 ) -> tuple[tuple[str, ...], tuple[str, ...], Counts, Counts]:
     """Return the first four fields of `Samples` from the case and the model of each."""
-    ids, id_of = numbered(case_ids)
     if len(models) == 1:
         return ids, models, np.zeros(len(ids), dtype=np.int64), id_of
     keys = id_of * len(models) + model_of
@@ -123,7 +125,7 @@ def _tasks(
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     first = first[order]
-    own = tuple(map(case_ids.__getitem__, first.tolist()))
+    own = tuple(map(ids.__getitem__, id_of[first].tolist()))
     return own, models, model_of[first], place[key_of]
 
 
@@ -133,29 +135,29 @@ def from_records(samples: object, *, empty: bool = False) -> Samples:
 
     columns: dict[str, Any] = {}
     for name, kind in MEASUREMENTS.items():
-        values = map(attrgetter(name), items)
+        values: Iterable[Any] = map(attrgetter(name), items)
         if kind.optional:
             missing = kind.missing
             values = (missing if value is None else value for value in values)
         columns[name] = np.fromiter(values, kind.dtype, len(items))
-    models, model_of = numbered(list(map(attrgetter("model"), items)))
-    tasks = _tasks(list(map(attrgetter("case_id"), items)), models, model_of)
-    return Samples(*tasks, **columns)
+    ids, id_of = numbered([item.case_id for item in items])
+    models, model_of = numbered([item.model for item in items])
+    return Samples(*_tasks(ids, id_of, models, model_of), **columns)
 
 
 def from_columns(columns: dict[str, Any]) -> Samples:
     """Check columns under the names of a sample's fields; all but the first two may be None."""
-    case_ids = check_text_column("case_id", columns["case_id"])
-    n_samples = len(case_ids)
+    case_ids, case_of = numbered_texts("case_id", columns["case_id"])
+    n_samples = case_of.size
     for name, values in columns.items():
         check_same_order("case_id", columns["case_id"], name, values)
     model = columns["model"]
+    models: tuple[str, ...]
     if isinstance(model, str):
         models, model_of = (check_text("model", model),), np.zeros(n_samples, dtype=np.int64)
     else:
-        models, model_of = numbered(
-            _as_long("model", check_text_column("model", model), n_samples)
-        )
+        models, model_of = numbered_texts("model", model)
+        _as_long("model", model_of, n_samples)
 
     def column(name: str, kind: Kind) -> NDArray[Any]:
         values = columns[name]
@@ -169,7 +171,7 @@ def from_columns(columns: dict[str, Any]) -> Samples:
         return known
 
     made: dict[str, Any] = {name: column(name, kind) for name, kind in MEASUREMENTS.items()}
-    return Samples(*_tasks(case_ids, models, model_of), **made)
+    return Samples(*_tasks(case_ids, case_of, models, model_of), **made)
 
 
 def _as_long(name: str, values: Any, n_samples: int) -> Any:
@@ -278,11 +280,13 @@ class CaseTable(Sequence[CaseStatistics]):
 
     def check_distinct(self) -> None:
         """Refuse a case that is there twice: a comparison would see one of the two."""
+        if len(set(self.case_ids)) == len(self):
+            return
         _, id_of = numbered(self.case_ids)
         keys, key_of = numbered((id_of * len(self.models) + self.model_of).tolist())
         if len(keys) < key_of.size:
             again = int(np.argmax(np.maximum.accumulate(key_of) != np.arange(key_of.size)))
-            key = self.case_ids[again], self.models[self.model_of[again]]
+            key = self.case_ids[again], self.models[int(self.model_of[again])]
             refuse(f"case_id and model of cases[{again}]", "unlike those of all others", key)
 
     def of_model(self, model: str) -> CaseTable:
@@ -312,13 +316,20 @@ class CaseTable(Sequence[CaseStatistics]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns as nested builtins, the scores of all attempts in one."""
-        estimates = [[one.to_dict() for one in own] for own in self.estimates]
+        """
+        Return the columns as nested builtins, the scores of all attempts in one.
+
+        Means that are those of the scores are left out.
+        """
+        models, model_of = _in_order(self.models, self.model_of)
+        estimates, estimates_of = _in_order(self.estimates, self.estimates_of)
+        distinct_estimates = [[one.to_dict() for one in own] for own in estimates]
+        follow = np.array_equal(self.mean_scores, self.attempts.means())
         return {
             "case_id": list(self.case_ids),
-            "model": {"distinct": list(self.models), "of_case": self.model_of.tolist()},
-            "pass_at_k": {"distinct": estimates, "of_case": self.estimates_of.tolist()},
-            "mean_score": self.mean_scores.tolist(),
+            "model": {"distinct": models, "of_case": model_of},
+            "pass_at_k": {"distinct": distinct_estimates, "of_case": estimates_of},
+            "mean_score": None if follow else self.mean_scores.tolist(),
             "n_samples": self.attempts.sizes.tolist(),
             "n_correct": self.n_correct.tolist(),
             "scores": self.attempts.scores.tolist(),
@@ -344,20 +355,27 @@ class CaseTable(Sequence[CaseStatistics]):
             i = int(excess[0])
             domain = f"an integer in [0, n_samples = {n_samples[i]}]"
             refuse(f"{columns.path}.n_correct[{i}]", domain, int(n_correct[i]))
-        mean_scores = columns.scores("mean_score")
+        means = None if columns.data["mean_score"] is None else columns.scores("mean_score")
         columns.length = int(n_samples.sum())
+        attempts = Attempts(columns.scores("scores"), n_samples)
         table = cls(
             tuple(case_ids),
             tuple(check_text(f"{columns.path}.model", model) for model in models),
             model_of,
             build(tuple[tuple[PassAtK, ...], ...], estimates, f"{columns.path}.pass_at_k"),
             estimates_of,
-            mean_scores,
-            Attempts(columns.scores("scores"), n_samples),
+            attempts.means() if means is None else means,
+            attempts,
             n_correct,
         )
         table.check_distinct()
         return table
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle columns and this class, of which a later version can make the same."""
+        first = (self.case_ids, self.models, self.model_of, self.estimates, self.estimates_of)
+        scores = (self.attempts.scores, self.attempts.sizes)
+        return _restored, (*first, self.mean_scores, *scores, self.n_correct)
 
     def __len__(self) -> int:
         """Return the number of cases."""
@@ -374,8 +392,8 @@ class CaseTable(Sequence[CaseStatistics]):
         scores = self.attempts[place]
         return CaseStatistics(
             case_id=self.case_ids[place],
-            model=self.models[self.model_of[place]],
-            pass_at_k=self.estimates[self.estimates_of[place]],
+            model=self.models[int(self.model_of[place])],
+            pass_at_k=self.estimates[int(self.estimates_of[place])],
             mean_score=float(self.mean_scores[place]),
             scores=scores,
             n_samples=len(scores),
@@ -399,7 +417,7 @@ class CaseTable(Sequence[CaseStatistics]):
     def __eq__(self, other: object) -> bool:
         """Compare with a table, or with a tuple of records."""
         if not isinstance(other, CaseTable):
-            if not isinstance(other, tuple):
+            if not is_tuple(other):
                 return NotImplemented
             return len(self) == len(other) and all(map(eq, self, other))
         return (
@@ -419,6 +437,25 @@ class CaseTable(Sequence[CaseStatistics]):
     def __repr__(self) -> str:
         """Show the cases as a tuple."""
         return repr(tuple(self))
+
+
+def _as_table(cases: Iterable[CaseStatistics]) -> Sequence[CaseStatistics]:
+    return CaseTable.of(cases)
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _restored(*columns: Any) -> CaseTable:
+    a, b, c, d, e, means, scores, sizes, n_correct = columns
+    return CaseTable(a, b, c, d, e, means, Attempts(scores, sizes), n_correct)
+
+
+def _in_order(values: Sequence[Any], of: Counts) -> tuple[list[Any], list[int]]:
+    """Return a coded column such that what comes first has the first code."""
+    places, codes = numbered(of.tolist())
+    return [values[place] for place in places], codes.tolist()
 
 
 def _agree(first: Sequence[object], of: Counts, second: Sequence[object], other: Counts) -> bool:
@@ -444,7 +481,7 @@ class _Columns:
 
     def texts(self, name: str) -> list[str]:
         values = self.data[name]
-        if not isinstance(values, list):
+        if not _is_list(values):
             refuse(f"{self.path}.{name}", "a list", values)
         return check_text_column(f"{self.path}.{name}", values) if values else []
 
@@ -454,7 +491,7 @@ class _Columns:
         if not is_mapping(column) or set(column) != {"distinct", "of_case"}:
             refuse(path, "a mapping of 'distinct' and 'of_case'", column)
         distinct, of_case = column["distinct"], column["of_case"]
-        if not isinstance(distinct, list):
+        if not _is_list(distinct):
             refuse(f"{path}.distinct", "a list", distinct)
         places = self._numbers(f"{path}.of_case", of_case, check_count_column)
         if places.size and int(places.max()) >= len(distinct):
@@ -463,13 +500,17 @@ class _Columns:
         return distinct, places
 
     def counts(self, name: str, low: int) -> Counts:
-        return self._numbers(f"{self.path}.{name}", self.data[name], check_count_column, low)
+        path, values = f"{self.path}.{name}", self.data[name]
+        counts: Counts = self._numbers(path, values, check_count_column, low)
+        return counts
 
     def scores(self, name: str) -> Floats:
-        return self._numbers(f"{self.path}.{name}", self.data[name], check_number_column, 0.0, 1.0)
+        path, values = f"{self.path}.{name}", self.data[name]
+        scores: Floats = self._numbers(path, values, check_number_column, 0.0, 1.0)
+        return scores
 
     def _numbers(self, name: str, values: Any, check: Callable[..., Any], *limits: float) -> Any:
-        if not isinstance(values, list):
+        if not _is_list(values):
             refuse(name, "a list", values)
         if len(values) != self.length:
             refuse(name, f"a list of {self.length} numbers", values)
@@ -484,7 +525,7 @@ class CodeReport(Report):
 
     models: tuple[ModelStatistics, ...]
     cases: Sequence[CaseStatistics] = attrs.field(
-        converter=CaseTable.of, metadata={BUILDER: CaseTable.from_dict}
+        converter=_as_table, metadata={BUILDER: CaseTable.from_dict}
     )
     """As a tuple; kept as columns, so that a million cases take little, and made when read."""
 
@@ -519,13 +560,13 @@ class CodeReport(Report):
         tables = [table]
         if len(table.models) > 1:
             tables = [table.of_model(model) for model in table.models]
-        right = {
+        right: dict[SuiteKey, Cases] = {
             ("pass@1", one.models[0]): CaseScores(
                 one.case_ids, Attempts.of_counts(one.attempts.sizes, one.n_correct)
             )
             for one in tables
         }
-        scores = {
+        scores: dict[SuiteKey, Cases] = {
             ("code_score", one.models[0]): CaseScores(one.case_ids, one.attempts) for one in tables
         }
         return ReportScores({**right, **scores})
@@ -675,21 +716,24 @@ def _intervals(
 
 
 def _total_cost(costs: Floats) -> float | None:
-    measured: list[float] = costs[~np.isnan(costs)].tolist()
+    measured = costs[~np.isnan(costs)]
     try:
-        return math.fsum(measured) if measured else None
+        return exact_sum(measured) if measured.size else None
     except OverflowError:
-        refuse("cost_usd of the samples", "numbers with a finite sum", measured)
+        refuse("cost_usd of the samples", "numbers with a finite sum", measured.tolist())
 
 
 def _mean_measured(values: Floats) -> float | None:
     measured = values[~np.isnan(values)]
-    return describe(measured).mean if measured.size else None
+    if not measured.size:
+        return None
+    mean = mean_rounded_once(measured)
+    return describe(measured).mean if mean is None else mean
 
 
 def _total(counts: Counts) -> int | None:
-    measured: list[int] = counts[counts != NOT_MEASURED].tolist()
-    return sum(measured) if measured else None
+    measured = counts[counts != NOT_MEASURED]
+    return sum(measured.tolist()) if measured.size else None
 
 
 def _check_attempts(
@@ -706,7 +750,7 @@ def _check_attempts(
         raise InputError(
             f"samples must have at least k = {k} attempts at every case, got {short.size} of "
             f"{n_samples.size} cases with fewer (first: case {shown(samples.case_ids[first])} of "
-            f"model {shown(models[samples.model_of[first]])} with {n_samples[first]}); "
+            f"model {shown(models[int(samples.model_of[first])])} with {n_samples[first]}); "
             'lower k or pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":

@@ -62,6 +62,8 @@ class Attempts(Sequence[tuple[float, ...]]):
 
     def means(self) -> Floats:
         """Return the mean score of each case, its sum rounded once."""
+        if self.are_single:
+            return self.scores
         return exact_means(self.scores, self.case_of, self.sizes)
 
     def totals(self) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,17 +16,16 @@ if TYPE_CHECKING:
 DIGITS = 53
 """Of a float."""
 
-EXTREME = 900
+EXTREME = 700
 """Exponents beyond it could overflow, or lose digits, on the way."""
 
 
 def exact_sum(values: Floats) -> float:
     """Return the sum of some values."""
-    parts = _parts(values, values.size)
+    parts = _parts(values, values.size, 4)
     if parts is None:
         return math.fsum(values.tolist())
-    high, low, exponent = parts
-    return math.ldexp(float(high.sum()) + float(low.sum()), exponent)
+    return math.fsum(math.ldexp(float(part.sum()), exponent) for part, exponent in parts)
 
 
 def exact_mean(values: Floats) -> float:
@@ -33,21 +33,31 @@ def exact_mean(values: Floats) -> float:
     return exact_sum(values) / values.size
 
 
+def mean_rounded_once(values: Floats) -> float | None:
+    """Return the float nearest to the mean, the division included; None where that takes more."""
+    parts = _parts(values, values.size, 4)
+    if parts is None:
+        return None
+    total = sum(Fraction(float(part.sum())) * Fraction(2) ** exponent for part, exponent in parts)
+    return float(total / values.size)
+
+
 def exact_means(values: Floats, group_of: Counts, sizes: Counts) -> Floats:
     """Return the mean of each group; *group_of* numbers the groups, none of which is empty."""
     import numpy as np
 
     if sizes.size == values.size:  # each alone
-        means = np.empty_like(values)
-        means[group_of] = values
-        return means
-    parts = _parts(values, int(sizes.max()))
+        alone = np.empty_like(values)
+        alone[group_of] = values
+        return alone
+    parts = _parts(values, int(sizes.max()), 2)  # whose sum rounds once
     if parts is None:
         ordered = np.split(values[np.argsort(group_of, kind="stable")], np.cumsum(sizes)[:-1])
         return np.array([math.fsum(group.tolist()) for group in ordered]) / sizes
-    high, low, exponent = parts
-    sums = np.bincount(group_of, weights=high) + np.bincount(group_of, weights=low)
-    means: Floats = sums * math.ldexp(1.0, exponent) / sizes
+    sums = np.zeros(sizes.size)
+    for part, exponent in parts:
+        sums += np.bincount(group_of, weights=part) * math.ldexp(1.0, exponent)
+    means: Floats = sums / sizes
     return means
 
 
@@ -66,22 +76,27 @@ def distinct(codes: Counts) -> tuple[Counts, Counts, Counts]:
     return found, place[codes], sizes[found]
 
 
-def _parts(values: Floats, most: int) -> tuple[Floats, Floats, int] | None:
+def _parts(values: Floats, most: int, n_parts: int) -> list[tuple[Floats, int]] | None:
     """
-    Cut values in two, such that *most* of either part add up without rounding.
+    Cut values into integers times a power of 2, such that *most* of a part add up exactly.
 
-    The sum of all is that of the two sums, which rounds once, times a power of 2.  None where the
-    values differ so much in size that their digits do not fit.
+    None where so many parts do not hold all their digits.
     """
     import numpy as np
 
-    sizes = np.abs(values)
-    largest = float(sizes.max())
-    top, bits = math.frexp(largest)[1], most.bit_length()
-    least = float(sizes.min(initial=largest, where=sizes > 0.0))
-    if abs(top) > EXTREME or math.frexp(least)[1] < top + 2 * bits - DIGITS:
+    room = DIGITS - most.bit_length()
+    top = math.frexp(float(np.abs(values).max()))[1]
+    if abs(top) > EXTREME:
         return None
-    exponent = top + bits - DIGITS
-    scaled = values * math.ldexp(1.0, -exponent)
-    high = np.floor(scaled)
-    return high, scaled - high, exponent
+    exponent = top - room
+    parts: list[tuple[Floats, int]] = []
+    rest = values * math.ldexp(1.0, -exponent)
+    for _ in range(n_parts):
+        part = np.floor(rest)
+        rest -= part
+        parts.append((part, exponent))
+        if not rest.any():
+            return parts
+        exponent -= room
+        rest *= math.ldexp(1.0, room)
+    return None

@@ -56,6 +56,13 @@ def drop_p_value(n_first: int, c_first: int, n_second: int, c_second: int) -> fl
     return float(weights[: c_second - low + 1].sum() / weights.sum())
 
 
+def fall_p_values(before: Attempts, after: Attempts) -> Floats:
+    """Return `fall_p_value` of each case."""
+    if before.are_single and after.are_single:  # of which there can be very many
+        return np.where(after.scores < before.scores - DECIMAL_NOISE, 0.5, 1.0)
+    return np.fromiter(map(fall_p_value, before, after), np.float64, len(before))
+
+
 def fall_p_value(before: Scores, after: Scores) -> float:
     """
     Return the chance of so low a mean in the second of two groups, or lower, were they alike.
