@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, repeat
 from operator import attrgetter, eq
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeGuard, TypeVar, cast, overload
@@ -688,6 +689,17 @@ def report_on(
         "latency_seconds": runs.parts(samples.latency_seconds),
     }
     task_of = runs.parts(samples.task)
+    alone: dict[tuple[int, int], tuple[PassAtK, ...]] = {}
+
+    def suite(n: Counts, c: Counts) -> tuple[PassAtK, ...]:
+        """Return pass@k of a model; where models are many, most have one case each."""
+        key = int(n[0]), int(c[0])
+        if n.size == 1 and key in alone:
+            return alone[key]
+        found = estimate_suite(Suite(n, confidence_level, insufficient), c, ks)
+        made = tuple(PassAtK(k=k, **estimate) for k, estimate in zip(ks, found, strict=True))
+        return alone.setdefault(key, made) if n.size == 1 else made
+
     columns = {
         "compilation_rate": map(exact_mean, by_case["compilation_rate"]),
         "test_pass_rate": map(exact_mean, by_case["test_pass_rate"]),
@@ -708,17 +720,7 @@ def report_on(
         "total_output_tokens": map(_total, runs.parts(samples.output_tokens)),
         "n_samples": runs.sizes.tolist(),
         "n_cases": tasks.sizes.tolist(),
-        "pass_at_k": (
-            tuple(
-                PassAtK(k=k, **estimate)
-                for k, estimate in zip(
-                    ks,
-                    estimate_suite(Suite(n, confidence_level, insufficient), c, ks),
-                    strict=True,
-                )
-            )
-            for n, c in zip(tasks.parts(n_samples), tasks.parts(n_correct), strict=True)
-        ),
+        "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct)),
     }
     rows = zip(samples.models, *columns.values(), strict=True)
     models = tuple(
@@ -758,19 +760,27 @@ def _intervals(
     scores: dict[str, Floats], measured: dict[str, Floats], task: Counts, confidence_level: float
 ) -> FrozenMapping[str, Interval]:
     """Return an interval for each mean of a model, of what was measured over its cases."""
+    measured = {name: values for name, values in measured.items() if not np.isnan(values).all()}
+    if not measured and scores["code_score"].size == 1:
+        return _of_one_case(tuple(scores), confidence_level)
     intervals = {
         name: interval_of_mean(values, None, (0.0, 1.0), confidence_level=confidence_level)
         for name, values in scores.items()
     }
     for name, values in measured.items():
         known = ~np.isnan(values)
-        if known.any():
-            _, groups, _ = distinct(task[known])
-            interval = interval_of_mean(
-                values[known], groups, None, confidence_level=confidence_level
-            )
-            intervals[name] = attrs.evolve(interval, low=max(interval.low, 0.0))
+        _, groups, _ = distinct(task[known])
+        interval = interval_of_mean(values[known], groups, None, confidence_level=confidence_level)
+        intervals[name] = attrs.evolve(interval, low=max(interval.low, 0.0))
     return FrozenMapping(intervals)
+
+
+@lru_cache(maxsize=64)
+def _of_one_case(names: tuple[str, ...], confidence_level: float) -> FrozenMapping[str, Interval]:
+    """Return intervals that models with one case share: it tells nothing of others."""
+    one = np.zeros(1)
+    interval = interval_of_mean(one, None, (0.0, 1.0), confidence_level=confidence_level)
+    return FrozenMapping(dict.fromkeys(names, interval))
 
 
 def _total_cost(costs: Floats) -> float | None:
