@@ -73,6 +73,7 @@ from scorekit.records import (
     is_mapping,
     metric_error,
 )
+from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
 from scorekit.tables import TableAccuracy, table_accuracy
 from scorekit.validation import (
@@ -604,6 +605,9 @@ MAX_NAMED = 5
 CONFIDENCE_LEVEL = 0.95
 """Of the intervals in a report."""
 
+MAX_K = 10
+"""Attempts up to which a report has pass@k."""
+
 MAX_KINDS = 3
 """Kinds of failures that a report's text names, the most frequent first."""
 
@@ -640,6 +644,9 @@ class SqlReport(Report):
     intervals: FrozenMapping[str, Interval]
     """Of the mean of each metric that has one, at 95 %; results of one *case_id* count as one
     observation."""
+    pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
+    """By metric: the chance that one of *k* attempts at a question is right, which is where its
+    score is 1, for each *k* from 1 to the fewest scored attempts at a question, at most 10."""
     cases: tuple[SqlCaseScore, ...]
 
     def __attrs_post_init__(self) -> None:
@@ -1149,6 +1156,7 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         n_contested=sum(result.contested for result in correctness),
         query_correctness_bounds=_bounds(correctness),
         intervals=FrozenMapping(_intervals(scores)),
+        pass_at_k=FrozenMapping(_passes(scores)),
         cases=scores,
         **means,
     )
@@ -1159,16 +1167,38 @@ def _safety(results: list[tuple[str, SafetyValidation]]) -> SafetySummary:
     return safety_summary(verdicts, case_ids=case_ids)
 
 
+def _known(scores: tuple[SqlCaseScore, ...], name: str) -> list[tuple[str, float]]:
+    """Return case and score of each result of a metric that is one."""
+    return [
+        (score.case_id, result.score)
+        for score in scores
+        if (result := getattr(score, name)) is not None and not failed(result)
+    ]
+
+
+def _passes(scores: tuple[SqlCaseScore, ...]) -> dict[str, tuple[PassAtK, ...]]:
+    passes: dict[str, tuple[PassAtK, ...]] = {}
+    for name in METRICS:
+        known = _known(scores, name)
+        if known:
+            n_samples = Counter(case_id for case_id, _ in known)
+            right = Counter(case_id for case_id, score in known if score == 1.0)
+            most = min(MAX_K, *n_samples.values())
+            passes[name] = pass_at_k(
+                n_samples=list(n_samples.values()),
+                n_correct=[right[case_id] for case_id in n_samples],
+                k=range(1, most + 1),
+                confidence_level=CONFIDENCE_LEVEL,
+            )
+    return passes
+
+
 def _intervals(scores: tuple[SqlCaseScore, ...]) -> dict[str, Interval]:
     import numpy as np
 
     intervals: dict[str, Interval] = {}
     for name in METRICS:
-        known = [
-            (score.case_id, result.score)
-            for score in scores
-            if (result := getattr(score, name)) is not None and not failed(result)
-        ]
+        known = _known(scores, name)
         if known:
             numbers: dict[str, int] = {}
             codes = [numbers.setdefault(case_id, len(numbers)) for case_id, _ in known]

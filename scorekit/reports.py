@@ -143,7 +143,8 @@ def _tasks(
 def from_records(samples: object, *, empty: bool = False) -> Samples:
     """Make columns of `CodeSample` items."""
     items = check_records("samples", samples, CodeSample, empty=empty)
-
+    ids, id_of = numbered([item.case_id for item in items])
+    models, model_of = numbered([item.model for item in items])
     columns: dict[str, Any] = {}
     for name, kind in MEASUREMENTS.items():
         values: Iterable[Any] = map(attrgetter(name), items)
@@ -151,8 +152,6 @@ def from_records(samples: object, *, empty: bool = False) -> Samples:
             missing = kind.missing
             values = (missing if value is None else value for value in values)
         columns[name] = np.fromiter(values, kind.dtype, len(items))
-    ids, id_of = numbered([item.case_id for item in items])
-    models, model_of = numbered([item.model for item in items])
     return Samples(*_tasks(ids, id_of, models, model_of), **columns)
 
 

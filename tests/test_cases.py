@@ -42,6 +42,7 @@ from scorekit.equivalence import sql_equivalence
 from scorekit.errors import InputError, JudgeError, RegressionError
 from scorekit.intervals import mean_interval
 from scorekit.judges import CachedJudge, Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit.sampling import pass_at_k
 from scorekit.validation import ErrorCategory, SafetyValidation, safety_validation
 
 FULL = SqlCase(
@@ -1060,3 +1061,24 @@ def test_bounds_and_reports_to_resume_are_checked(
     with pytest.raises(error) as caught:
         score_sql_cases([FULL], **options)
     assert str(caught.value) == message
+
+
+def test_pass_at_k_over_questions() -> None:
+    """Oracle: `pass_at_k` of the counts; what an instrument failed at is no attempt."""
+    right, wrong = "SELECT x FROM t", "SELECT y FROM u"
+    attempts = {"q1": [right, wrong, right], "q2": [wrong, wrong]}
+    cases = [
+        SqlCase(case_id=name, generated=sql, expected_tables=["t"], expected=right)
+        for name, queries in attempts.items()
+        for sql in queries
+    ]
+    report = score_sql_cases(cases)
+    assert report.pass_at_k["table_accuracy"] == pass_at_k(
+        n_samples=[3, 2], n_correct=[2, 0], k=(1, 2)
+    )
+    decided, twice = report.pass_at_k["query_correctness"]
+    assert (decided.score, decided.n_tasks, twice.score) == (1.0, 1, 1.0)
+    assert SqlReport.from_json(report.to_json()) == report
+    many = score_sql_cases([cases[0]] * 30)
+    assert [found.k for found in many.pass_at_k["table_accuracy"]] == list(range(1, 11))
+    assert "safety_validation" not in report.pass_at_k
