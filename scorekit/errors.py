@@ -150,10 +150,9 @@ class MissingExtraError(ScorekitError, ImportError):
 
     def __str__(self) -> str:
         """Return what is missing and the command that installs it."""
-        return (
-            f"{self.package} is not installed; run: pip install "
-            f"{' '.join(map(repr, self._packages()))} (which is what scorekit[{self.extra}] brings)"
-        )
+        packages = " ".join(map(repr, self._packages()))
+        why = f"which is what scorekit[{self.extra}] brings"
+        return f"{self.package} is not installed; run: pip install {packages} ({why})"
 
     def _packages(self) -> list[str]:
         from importlib.metadata import PackageNotFoundError, requires
