@@ -645,8 +645,8 @@ class SqlReport(Report):
     """Of the mean of each metric that has one, at 95 %; results of one *case_id* count as one
     observation."""
     pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
-    """By metric: the chance that one of *k* attempts at a question is right, which is where its
-    score is 1, for each *k* from 1 to the fewest scored attempts at a question, at most 10."""
+    """For each metric the chance that one of *k* attempts at a question is right, which is where
+    its score is 1; for each *k* from 1 to the fewest scored attempts at a question, at most 10."""
     cases: tuple[SqlCaseScore, ...]
 
     def __attrs_post_init__(self) -> None:
