@@ -349,7 +349,16 @@ class CaseTable(Sequence[CaseStatistics]):
 
     def of_model(self, model: str) -> CaseTable:
         """Return the cases of one model."""
-        places = np.flatnonzero(self.model_of == self.models.index(model))
+        return self._take(model, np.flatnonzero(self.model_of == self.models.index(model)))
+
+    def by_model(self) -> list[CaseTable]:
+        """Return the cases of each model that has some, in one pass however many there are."""
+        order = np.argsort(self.model_of, kind="stable")
+        ends = np.cumsum(np.bincount(self.model_of, minlength=len(self.models)))
+        parts = zip(self.models, np.split(order, ends), strict=False)  # the last one is empty
+        return [self._take(model, places) for model, places in parts if places.size]
+
+    def _take(self, model: str, places: NDArray[np.intp]) -> CaseTable:
         return CaseTable(
             tuple(map(self.case_ids.__getitem__, places.tolist())),
             (model,),
@@ -615,9 +624,7 @@ class CodeReport(Report):
     def scores_by_case(self) -> ReportScores:
         """Return each attempt as right or wrong under ``"pass@1"``, and its ``"code_score"``."""
         table = self._table
-        tables = [table]
-        if len(table.models) > 1:
-            tables = [table.of_model(model) for model in table.models]
+        tables = [table] if len(table.models) == 1 else table.by_model()
         right: dict[SuiteKey, Cases] = {
             ("pass@1", one.models[0]): CaseScores(
                 one.case_ids, Attempts.of_counts(one.attempts.sizes, one.n_correct)
