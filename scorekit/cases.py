@@ -73,6 +73,15 @@ from scorekit.records import (
     is_mapping,
     metric_error,
 )
+from scorekit.results import (
+    ResultAccuracy,
+    Results,
+    StoredRows,
+    by_database,
+    check_databases,
+    result_accuracy,
+    stored_results,
+)
 from scorekit.summary import Statistics, describe
 from scorekit.tables import TableAccuracy, table_accuracy
 from scorekit.validation import (
@@ -97,6 +106,21 @@ def _frozen_schema(value: object) -> Any:
     if not is_mapping(value):
         return value
     return FrozenMapping({table: FrozenMapping(columns) for table, columns in value.items()})
+
+
+def _shown_rows(rows: Any) -> str:
+    """Say how many there are: millions would fill the screen."""
+    if rows is None:
+        return "None"
+    return f"<{', '.join(f'{len(own)} rows' for own in by_database(rows).values())}>"
+
+
+def _generated_rows(value: object) -> Any:
+    return stored_results("generated_rows", value)
+
+
+def _expected_rows(value: object) -> Any:
+    return stored_results("expected_rows", value)
 
 
 _VERDICTS = (
@@ -157,6 +181,15 @@ class SqlCase(Record):
     )
     """The tables, as text or as table -> column -> type."""
     question: str | None = None
+    generated_rows: StoredRows | FrozenMapping[str, StoredRows] | None = attrs.field(
+        default=None, converter=_generated_rows, repr=_shown_rows
+    )
+    """What the generated query returned, or what on each of several databases; None where it
+    failed.  Cells that JSON has no form for are kept as a pair of their kind and their text."""
+    expected_rows: StoredRows | FrozenMapping[str, StoredRows] | None = attrs.field(
+        default=None, converter=_expected_rows, repr=_shown_rows
+    )
+    """What the expected query returned there."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field under its own name; store it as the builtin of its annotation."""
@@ -176,6 +209,8 @@ class SqlCase(Record):
         if self.question is not None:
             check_text("question", self.question, empty=True)
         check_dialect(self.dialect)
+        if self.generated_rows is not None and self.expected_rows is not None:
+            check_databases(by_database(self.generated_rows), by_database(self.expected_rows))
 
 
 def _check_texts(name: str, texts: object, *, empty: bool = False) -> None:
@@ -193,6 +228,8 @@ class SqlCaseScore(Record):
     column_accuracy: ColumnAccuracy | None
     safety_validation: SafetyValidation | None
     validation_accuracy: ValidationAccuracy | None
+    result_accuracy: ResultAccuracy | None = None
+    """Execution accuracy, from the rows of the case."""
     duration_seconds: float = attrs.field(eq=False)
     n_failed: int
     """Metrics whose instrument failed, so that their 0.0 says nothing about the model."""
@@ -211,6 +248,18 @@ class SqlCaseScore(Record):
         """Return the results there are, by metric."""
         results = {name: getattr(self, name) for name in METRICS}
         return {name: result for name, result in results.items() if result is not None}
+
+    @property
+    def right_by_accident(self) -> bool:
+        """Whether the rows agree, though on another database the queries differ."""
+        rows, correctness = self.result_accuracy, self.query_correctness
+        return (
+            rows is not None
+            and rows.score == 1.0
+            and correctness is not None
+            and correctness.equivalence is not None
+            and correctness.equivalence.verdict == "refuted"
+        )
 
 
 def failed(result: Any) -> bool:
@@ -375,6 +424,34 @@ def _best_columns(case: SqlCase) -> ColumnAccuracy:
     return max(results, key=lambda result: (not failed(result), result.score))
 
 
+def _same_rows(case: SqlCase) -> ResultAccuracy:
+    if case.generated_rows is None:
+        failure = metric_error(
+            "result_accuracy",
+            origin="output",
+            kind="no_rows",
+            error="the generated query returned no rows to compare: it was not run, or failed",
+            inputs={"case_id": case.case_id, "generated": case.generated},
+            logger=_log,
+        )
+        return _no_result(case, failure)
+    return result_accuracy(case.generated_rows, case.expected_rows or ())
+
+
+def _no_result(case: SqlCase, error: MetricError) -> ResultAccuracy:
+    expected = by_database(case.expected_rows or ())
+    return ResultAccuracy(
+        score=0.0,
+        reason=error.message,
+        rule="scorekit",
+        ordered=False,
+        n_generated=0,
+        n_expected=sum(map(len, expected.values())),
+        n_databases=len(expected),
+        error=error,
+    )
+
+
 # One entry a metric, in the order of reports.  Nothing else lists them: the fields of the records
 # are written out for type checkers, and a test holds them to this.
 OTHER_METRICS: dict[str, SqlMetric] = {
@@ -433,6 +510,11 @@ OTHER_METRICS: dict[str, SqlMetric] = {
             error=error,
         ),
     ),
+    "result_accuracy": SqlMetric(
+        needs=lambda case: case.expected_rows is not None,
+        score=_same_rows,
+        placeholder=_no_result,
+    ),
 }
 """The metrics that need no judge."""
 
@@ -466,9 +548,12 @@ def _guarded(case: SqlCase, name: str, metric: SqlMetric) -> MetricResult:
 
 def _digest(case: SqlCase) -> str:
     """Return what tells the inputs of a case from others."""
-    inputs = attrs.evolve(case, case_id="-", schema=None).to_dict()
+    inputs = attrs.evolve(
+        case, case_id="-", schema=None, generated_rows=None, expected_rows=None
+    ).to_dict()
     schema = None if case.schema is None else schema_text(case.schema)
-    return key_of(json.dumps(inputs), schema, isinstance(case.schema, str))
+    rows = (json.dumps(rows, default=dict) for rows in (case.generated_rows, case.expected_rows))
+    return key_of(json.dumps(inputs), schema, isinstance(case.schema, str), *rows)
 
 
 def case_score(
@@ -517,6 +602,8 @@ def sql_cases_from_columns(
     | Iterable[str | Mapping[str, Mapping[str, str]] | None]
     | None = None,
     question: Iterable[str | None] | None = None,
+    generated_rows: Iterable[Results | None] | None = None,
+    expected_rows: Iterable[Results | None] | None = None,
 ) -> tuple[SqlCase, ...]:
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
@@ -541,6 +628,9 @@ def sql_cases_from_columns(
         dialect: The dialect of each query, or one for all.
         schema: The tables of each, as text or as table -> column -> type, or one for all.
         question: What was asked.
+        generated_rows: The rows that each generated query returned, as `result_accuracy` takes
+            them; an entry is missing where the query failed.
+        expected_rows: The rows that each expected query returned.
 
     Returns:
         The cases, in the order of the rows.
@@ -622,6 +712,7 @@ class SqlReport(Report):
     column_accuracy: Statistics | None
     safety_validation: Statistics | None
     validation_accuracy: Statistics | None
+    result_accuracy: Statistics | None = None
     safety: SafetySummary | None
     calibration: ConfidenceCalibration | None
     """Of stated confidence against query correctness, over the cases that have both."""
@@ -631,6 +722,8 @@ class SqlReport(Report):
     n_by_method: FrozenMapping[str, int]
     """How many pairs were decided by each method of `query_correctness`."""
     n_contested: int
+    n_right_by_accident: int = 0
+    """Cases whose rows agree though a counterexample shows that the queries differ."""
     intervals: FrozenMapping[str, Interval]
     """Of the mean of each metric that has one, at 95 %; results of one *case_id* count as one
     observation."""
@@ -1103,6 +1196,7 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         n_failed=sum(score.n_failed for score in scores),
         n_by_method=FrozenMapping(Counter(r.method for r in correctness if r.method is not None)),
         n_contested=sum(result.contested for result in correctness),
+        n_right_by_accident=sum(score.right_by_accident for score in scores),
         intervals=FrozenMapping(_intervals(scores)),
         cases=scores,
         **means,

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import logging
+import math
 import pickle
 import signal
 import sys
@@ -15,10 +16,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 from multiprocessing import get_context
 from typing import Any
+from uuid import UUID
 
 import attrs
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +45,7 @@ from scorekit.comparison import compare_reports
 from scorekit.errors import InputError, JudgeError, RegressionError
 from scorekit.intervals import mean_interval
 from scorekit.judges import Judge, JudgeRequest, judge_from_function
+from scorekit.results import result_accuracy
 from scorekit.validation import ErrorCategory, SafetyValidation, safety_validation
 
 FULL = SqlCase(
@@ -53,6 +59,8 @@ FULL = SqlCase(
     confidence="high",
     schema={"users": {"id": "int"}},
     question="Which users?",
+    generated_rows=((1,), (2,)),
+    expected_rows=((2,), (1,)),
 )
 
 
@@ -909,3 +917,135 @@ def test_bounds_and_reports_to_resume_are_checked(
     with pytest.raises(error) as caught:
         score_sql_cases([FULL], **options)
     assert str(caught.value) == message
+
+
+# Rows that the queries returned.
+
+
+def with_rows(case_id: str = "q", **changes: Any) -> SqlCase:
+    """Return a case whose rows agree, of queries that differ."""
+    fields: dict[str, Any] = {
+        "generated": "SELECT id FROM users",
+        "expected": "SELECT id FROM users WHERE id > 0",
+        "schema": {"users": {"id": "int"}},
+        "generated_rows": [(1,), (2,)],
+        "expected_rows": [(2,), (1,)],
+    }
+    return SqlCase(case_id=case_id, **{**fields, **changes})
+
+
+def test_execution_accuracy_is_a_metric_of_the_report() -> None:
+    """Rows that agree by accident are told from those of equal queries."""
+    report = score_sql_cases(
+        [
+            with_rows("accident"),
+            with_rows("proved", expected="SELECT users.id FROM users"),
+            with_rows("other rows", generated_rows=[(1,)]),
+            with_rows("not run", generated_rows=None),
+            with_rows("no rows known", expected_rows=None),
+        ]
+    )
+    assert report.result_accuracy is not None
+    assert (report.result_accuracy.mean, report.result_accuracy.count) == (0.5, 4)
+    assert "result_accuracy" in report.intervals
+    assert report.n_right_by_accident == 1
+    assert [score.right_by_accident for score in report.cases] == [True, *[False] * 4]
+    reasons = [score.result_accuracy and score.result_accuracy.reason for score in report.cases]
+    not_run = "the generated query returned no rows to compare: it was not run, or failed"
+    assert reasons == ["the same rows", "the same rows", "1 rows instead of 2", not_run, None]
+    failed = report.cases[3].result_accuracy
+    assert failed is not None
+    error = failed.error
+    assert error is not None
+    assert (error.origin, error.kind) == ("output", "no_rows")
+    assert SqlReport.from_json(report.to_json()) == report
+    assert report.scores_by_case().suites["result_accuracy", None].keys() == {
+        "accident",
+        "proved",
+        "other rows",
+        "not run",
+    }
+
+
+def test_rows_of_several_databases() -> None:
+    """A case is right only if its rows are on all of them."""
+    rows = {"small": [(1,)], "large": [(1,), (2,)]}
+    right = score_sql_case(with_rows(generated_rows=rows, expected_rows=rows))
+    wrong = score_sql_case(with_rows(generated_rows={**rows, "small": []}, expected_rows=rows))
+    assert right.result_accuracy is not None
+    assert wrong.result_accuracy is not None
+    assert (right.result_accuracy.score, right.result_accuracy.n_databases) == (1.0, 2)
+    assert wrong.result_accuracy.score == 0.0
+    failed = score_sql_case(with_rows(generated_rows=None, expected_rows=rows))
+    assert failed.result_accuracy is not None
+    assert (failed.result_accuracy.n_databases, failed.result_accuracy.n_expected) == (2, 3)
+
+
+def test_cells_of_a_case_survive_json_and_compare_as_they_were() -> None:
+    """What JSON has no form for is kept as its kind and text, equal where the cells were."""
+    zone = timezone(timedelta(hours=2))
+    cells: list[Any] = [
+        None,
+        True,
+        10**30,
+        0.5,
+        "nan",
+        math.nan,
+        -math.inf,
+        Decimal("1.50"),
+        b"\x00",
+        date(2020, 1, 1),
+        datetime(2020, 1, 1, 2, tzinfo=zone),
+        datetime(2020, 1, 1),  # noqa: DTZ001 - as a database may return it
+        UUID(int=1),
+        ("a", "b"),
+        (1, "b"),
+        np.int64(3),
+        np.float64("nan"),
+    ]
+    made = with_rows(generated_rows=[[c] for c in cells], expected_rows=[(c,) for c in cells])
+    again = SqlCase.from_dict(json.loads(json.dumps(made.to_dict(), allow_nan=False)))
+    assert again == made == attrs.evolve(made, case_id="q") == pickle.loads(pickle.dumps(made))
+    assert score_sql_case(again).result_accuracy == result_accuracy(
+        made.generated_rows or (), made.expected_rows or ()
+    )
+    same_time = datetime(2020, 1, 1, tzinfo=UTC)
+    pairs: list[tuple[Any, Any, float]] = [
+        (datetime(2020, 1, 1, 2, tzinfo=zone), same_time, 1.0),
+        (date(2020, 1, 1), "2020-01-01", 0.0),
+        (b"a", "a", 0.0),
+        (math.nan, "nan", 0.0),
+        (np.int64(3), 3.0, 1.0),
+    ]
+    for ours, theirs, score in pairs:
+        scored = score_sql_case(with_rows(generated_rows=[(ours,)], expected_rows=[(theirs,)]))
+        assert scored.result_accuracy is not None
+        assert scored.result_accuracy.score == score
+        assert result_accuracy([(ours,)], [(theirs,)]).score == score
+
+
+def test_rows_in_columns() -> None:
+    """Each entry is the rows of one query, or missing; mistakes name the row of the table."""
+    columns: dict[str, Any] = {"case_id": ["a", "b"], "generated": ["SELECT 1"] * 2}
+    rows: dict[str, Any] = {
+        "generated_rows": [[(1,)], math.nan],
+        "expected_rows": [[[1.0]], [(1,)]],
+    }
+    cases = sql_cases_from_columns(**columns, **rows)
+    assert [score_sql_case(c).result_accuracy.score for c in cases] == [1.0, 0.0]  # type: ignore[union-attr]
+    assert "generated_rows=<1 rows>" in repr(cases[0])
+    assert "generated_rows=None, expected_rows=<1 rows>" in repr(cases[1])
+    with pytest.raises(
+        InputError, match=r"^row 1: expected_rows\[1\] must be as wide as expected"
+    ):
+        sql_cases_from_columns(**columns, expected_rows=[None, [(1,), (1, 2)]])
+    with pytest.raises(InputError, match=r"^generated_rows must be a mapping from database to"):
+        with_rows(expected_rows={"db": []})
+
+
+def test_rows_are_part_of_what_identifies_a_case() -> None:
+    """`resume=` scores a case anew whose rows changed."""
+    first = score_sql_cases([with_rows()])
+    again = score_sql_cases([with_rows(generated_rows=[(1,)])], resume=first)
+    assert again.result_accuracy is not None
+    assert again.result_accuracy.mean == 0.0
