@@ -16,7 +16,6 @@ from typing import Any, ClassVar, TypeVar
 import attrs
 
 from scorekit._core.checks import (
-    check_callable,
     check_choice,
     check_count,
     check_flag,
@@ -32,6 +31,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import as_builtins, check_same_order
 from scorekit._core.logs import about_case, in_report
+from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import check_timeout, in_thread, run_to_end
 from scorekit._sql.parsing import check_dialect
@@ -790,7 +790,7 @@ def score_sql_cases(
     *,
     judge: Judge | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
@@ -804,7 +804,8 @@ def score_sql_cases(
         judge: Whom `query_correctness` asks, several pairs at a time; verdicts are kept in memory
             for the run, so that a repeated pair is asked about once (see `CachedJudge`).
         executor: Computes what needs no judge, through `map_scores`; the judge stays here.
-        progress: Called with the number of cases done and of all cases, from time to time.
+        progress: Called with the number of cases done and of all cases, from time to time.  True
+            shows a bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
         timeout_seconds: Bound on each judgement (``> 0``).
@@ -854,7 +855,7 @@ async def ascore_sql_cases(
     *,
     judge: Judge | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
@@ -867,7 +868,8 @@ async def ascore_sql_cases(
         cases: The cases; the report keeps their order.
         judge: Whom `query_correctness` asks, through ``ajudge``, several pairs at a time.
         executor: Computes what needs no judge, through `map_scores`.
-        progress: Called with the number of cases done and of all cases, from time to time.
+        progress: Called with the number of cases done and of all cases, from time to time.  True
+            shows a bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
         timeout_seconds: Bound on each judgement (``> 0``).
@@ -894,8 +896,7 @@ async def ascore_sql_cases(
     check_timeout(timeout_seconds)
     if executor is not None:
         check_instance("executor", executor, Executor)
-    if progress is not None:
-        check_callable("progress", progress)
+    check_progress(progress)
     if judge is not None and not isinstance(judge, CachedJudge):
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     check_choice("evidence", evidence, ("auto", "judge"))
@@ -905,10 +906,10 @@ async def ascore_sql_cases(
         ends_at = asyncio.get_running_loop().time() + seconds
     if resume is not None:
         check_instance("resume", resume, SqlReport)
-    run = _Run(
-        _items(items, resume), judge, executor, progress, evidence, timeout_seconds, ends_at
-    )
-    with in_report():
+    with in_report(), told(progress, "case") as tell:
+        run = _Run(
+            _items(items, resume), judge, executor, tell, evidence, timeout_seconds, ends_at
+        )
         report = _report(await run.scores())
     _sum_up(report)
     return report

@@ -608,7 +608,7 @@ def test_case_errors(fields: dict[str, Any], error: type[Exception], message: st
             TypeError,
             "judge must be a Judge (see judge_from_function), got 'me'",
         ),
-        ([FULL], {"progress": True}, TypeError, "progress must be a callable, got True"),
+        ([FULL], {"progress": 1}, TypeError, "progress must be a callable, True or False, got 1"),
         (
             [FULL],
             {"executor": 2},
