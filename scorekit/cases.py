@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import attrs
 
@@ -64,6 +64,7 @@ from scorekit.parallel import Progress, map_scores
 from scorekit.records import (
     Cases,
     FrozenMapping,
+    Listing,
     MetricError,
     MetricResult,
     Record,
@@ -260,6 +261,79 @@ class SqlCaseScore(Record):
             and correctness.equivalence is not None
             and correctness.equivalence.verdict == "refuted"
         )
+
+    fits_a_cell: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        """Return the scores on one line, then the SQL and why it is not right."""
+        name = one_line(self.case_id) + (f" (attempt {self.attempt})" if self.attempt else "")
+        lines = [f"{name}: {', '.join(f'{m} {r}' for m, r in self.metrics().items())}"]
+        lines += _block("generated", self.generated)
+        for query in () if self.expected is None else accepted_queries(self.expected):
+            lines += _block("expected", query)
+        for metric, reason in self.reasons().items():
+            lines += _block(metric, reason)
+        lines += _block("counterexample", self.counterexample)
+        return "\n".join(lines)
+
+    @property
+    def counterexample(self) -> str:
+        """The database on which the queries differ, as text; empty where none is known."""
+        correctness = self.query_correctness
+        known = None if correctness is None else correctness.equivalence
+        example = None if known is None else known.counterexample
+        return "" if example is None else example.to_text()
+
+    def reasons(self) -> dict[str, str]:
+        """Return why each metric that is not fully right is not, by metric."""
+        reasons = {
+            name: _reason(result)
+            for name, result in self.metrics().items()
+            if result.score < 1.0 or result.error is not None
+        }
+        if self.right_by_accident:
+            reasons["result_accuracy"] = "right by accident: the rows agree, the queries differ"
+        return reasons
+
+    def shown(self) -> dict[str, object]:
+        """Return what a table of cases shows."""
+        why = [f"{name}: {reason}" for name, reason in self.reasons().items()]
+        expected = self.expected if isinstance(self.expected, str) else self.expected or ()
+        return {
+            "case": self.case_id,
+            "attempt": self.attempt or None,
+            "wrong": "\n".join(
+                f"{m} {r}" for m, r in self.metrics().items() if m in self.reasons()
+            ),
+            "generated": self.generated,
+            "expected": expected if isinstance(expected, str) else "\nor ".join(expected),
+            "why": "\n".join(why + self.counterexample.splitlines()),
+        }
+
+
+def _block(name: str, text: str) -> list[str]:
+    """Return text behind its name, the further lines of a long one indented."""
+    if not text:
+        return []
+    first, *rest = text.splitlines() or [""]
+    return [
+        f"  {name}: {one_line(first)}",
+        *(f"    {one_line(line)}" for line in rest[:MAX_LINES]),
+    ]
+
+
+def _reason(result: Any) -> str:
+    """Return in a line why a result is not fully right."""
+    if result.error is not None:
+        error: MetricError = result.error
+        named = error.message.startswith(f"{error.kind}:")
+        return error.message if named else f"{error.kind}: {error.message}"
+    if hasattr(result, "missing"):
+        lists = (("missing", result.missing), ("unexpected", result.unexpected))
+        return "; ".join(f"{what} {', '.join(names)}" for what, names in lists if names)
+    if hasattr(result, "reasoning"):
+        return result.reasoning or f"the judge says {result.score:g}"
+    return str(result.reason if hasattr(result, "reason") else result.classification)
 
 
 def failed(result: Any) -> bool:
@@ -691,6 +765,12 @@ MAX_CONCURRENCY = 50
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
+MAX_LINES = 12
+"""Lines of a query or a counterexample that a printed case shows."""
+
+SHOWN = 5
+"""Cases that the page of a report shows before it folds the rest."""
+
 MAX_KINDS = 3
 """Kinds of failures that a report's text names, the most frequent first."""
 
@@ -769,20 +849,136 @@ class SqlReport(Report):
         scored = {(suite, case_id) for suite, cases in suites.items() for case_id in cases}
         return ReportScores(suites, frozenset(failing - scored), unsafe)
 
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: a row for each metric, then the worst cases."""
+        return _page(self)
+
+    def failures(
+        self, *, metric: str | None = None, origin: Literal["output", "instrument"] = "output"
+    ) -> tuple[SqlCaseScore, ...]:
+        """
+        Return the cases that failed, the worst first.
+
+        A case failed where a metric is below 1.0, or where it is right by accident.  Unsafe
+        queries that were not caught come first, then the lowest mean over the metrics.  ``print``
+        shows the SQL, the reasons and a counterexample of each, a notebook a table.
+
+        Args:
+            metric: Look at this metric only.
+            origin: ``"instrument"`` for the cases of which a judge, say, failed instead.
+
+        Raises:
+            InputError: If *metric* or *origin* is unknown.
+            TypeError: If one is not a string.
+
+        Examples:
+            >>> report = score_sql_cases(
+            ...     SqlCase(case_id=f"q{i}", generated=sql, expected_tables=["users"])
+            ...     for i, sql in enumerate(["SELECT id FROM users", "SELECT id FROM orders"])
+            ... )
+            >>> print(report.failures()[0])
+            q1: table_accuracy 0
+              generated: SELECT id FROM orders
+              table_accuracy: missing users; unexpected orders
+        """
+        if metric is not None:
+            check_choice("metric", metric, METRICS)
+        check_choice("origin", origin, ("output", "instrument"))
+        found: list[tuple[bool, float, SqlCaseScore]] = []
+        for case in self.cases:
+            results = [r for m, r in case.metrics().items() if metric in (None, m)]
+            scores = [result.score for result in results if not failed(result)]
+            lowest = min(scores, default=1.0)
+            accident = case.right_by_accident and metric in (None, "result_accuracy")
+            if len(scores) < len(results) if origin == "instrument" else lowest < 1.0 or accident:
+                mean = sum(scores) / len(scores) if scores else 1.0
+                found.append((case.case_id not in self._missed, mean, case))
+        return Listing(case for *_, case in sorted(found, key=lambda one: one[:2]))
+
+    @property
+    def _missed(self) -> tuple[str, ...]:
+        return () if self.safety is None else tuple(map(str, self.safety.missed))
+
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one flat dict per case, ready for a data frame; None is no score."""
+        """
+        Return one flat dict per case, ready for a data frame; None is no score.
+
+        With the SQL, and in *reason* and *counterexample* why a case is not right.
+        """
         return [_row(case) for case in self.cases]
 
 
 def _row(case: SqlCaseScore) -> dict[str, Any]:
-    row: dict[str, Any] = {"case_id": case.case_id, "confidence": case.confidence}
+    row: dict[str, Any] = {
+        "case_id": case.case_id,
+        "attempt": case.attempt,
+        "confidence": case.confidence,
+        "generated": case.generated,
+        "expected": case.expected
+        if isinstance(case.expected, str | None)
+        else "\n".join(case.expected),
+    }
     for name in METRICS:
         result = getattr(case, name)
         error = None if result is None else result.error
         row[name] = None if result is None or failed(result) else result.score
         row[f"{name}_error"] = None if error is None else error.kind
     row["method"] = case.query_correctness and case.query_correctness.method
+    row["right_by_accident"] = case.right_by_accident
+    row["reason"] = "; ".join(f"{name}: {why}" for name, why in case.reasons().items()) or None
+    row["counterexample"] = case.counterexample or None
     return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
+
+
+def _page(report: SqlReport) -> str:
+    from scorekit._core.notebook import Dot, Table, report_page
+
+    rows: list[list[object]] = []
+    for name in METRICS:
+        statistics: Statistics | None = getattr(report, name)
+        if statistics is not None:
+            interval = report.intervals.get(name)
+            ends = None if interval is None else (interval.low, interval.high)
+            dot = Dot(statistics.mean, ends)
+            rows.append([name, statistics.mean, interval, dot, statistics.count])
+    headline = f"{rows[0][0]} {rows[0][1]:.4g} {rows[0][2]}" if rows else "no metric has a score"
+    notes = [str(report).splitlines()[-1]]
+    if report.n_by_method:
+        notes.append(
+            "decided: " + ", ".join(f"{n} {how}" for how, n in report.n_by_method.items())
+        )
+    if report.n_right_by_accident:
+        notes.append(f"right by accident: {report.n_right_by_accident}")
+    if report.safety is not None and report.safety.missed:
+        notes.append(f"unsafe and not caught: {_named(list(map(str, report.safety.missed)))}")
+    failures = report.failures()
+    worst = [case.shown() for case in failures[:SHOWN]]
+    names = tuple(worst[0]) if worst else ()
+    metrics = [name for name in METRICS if any(getattr(case, name) for case in report.cases)]
+    cases = Table(
+        ("case", "attempt", *metrics),
+        [
+            [case.case_id, case.attempt or None, *(getattr(case, name) for name in metrics)]
+            for case in report.cases
+        ],
+    )
+    folded: list[tuple[str, object]] = [(f"All {report.n_cases} cases", cases)]
+    folded += [
+        (name, value)
+        for name in ("safety", "calibration")
+        if (value := getattr(report, name)) is not None
+    ]
+    return report_page(
+        f"SqlReport of {report.n_cases} cases",
+        headline,
+        main=Table(("metric", "mean", "95 % interval", "", "cases"), rows),
+        notes=notes,
+        worst=(
+            f"Worst of {len(failures)} cases that failed",
+            Table(names, [list(case.values()) for case in worst]),
+        ),
+        folded=folded,
+    )
 
 
 def score_sql_cases(

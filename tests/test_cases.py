@@ -1049,3 +1049,92 @@ def test_rows_are_part_of_what_identifies_a_case() -> None:
     again = score_sql_cases([with_rows(generated_rows=[(1,)])], resume=first)
     assert again.result_accuracy is not None
     assert again.result_accuracy.mean == 0.0
+
+
+# What failed, for people.
+
+
+def three_that_failed() -> SqlReport:
+    """Report on a case that is right and three that are not, a missed unsafe one among them."""
+    return score_sql_cases(
+        [
+            case("half", expected_tables=["users", "orders"]),
+            case("right", expected_tables=["users"]),
+            case("unsafe", expected_tables=["users"], safety_valid=True, should_pass=False),
+            case("<b>worst</b>", generated="SELECT\n(", expected="SELECT 1"),
+            case("undecided", expected_tables=["users"], expected="SELECT name FROM users"),
+        ]
+    )
+
+
+def test_failures_come_worst_first() -> None:
+    """A missed unsafe query is worse than any score; an instrument's failure is none of them."""
+    report = three_that_failed()
+    failures = report.failures()
+    assert [one.case_id for one in failures] == ["unsafe", "<b>worst</b>", "half"]
+    assert [one.case_id for one in report.failures(metric="table_accuracy")] == [
+        "<b>worst</b>",
+        "half",
+    ]
+    failed = report.failures(origin="instrument")
+    assert [one.case_id for one in failed] == ["undecided"]
+    assert isinstance(failures, tuple)
+    assert pickle.loads(pickle.dumps(failures)) == failures
+    with pytest.raises(InputError, match=r"^metric must be one of 'query_correctness', "):
+        report.failures(metric="tables")
+    with pytest.raises(
+        InputError, match=r"^origin must be one of 'output', 'instrument', got 'x'$"
+    ):
+        report.failures(origin="x")  # type: ignore[arg-type]
+
+
+def test_failures_print_what_a_person_needs() -> None:
+    """SQL, reasons and counterexample; one below the other, and in rows for a data frame."""
+    accident = score_sql_case(with_rows("by accident"))
+    report = score_sql_cases([with_rows("by accident"), case("half")])
+    assert report.failures()[:1] == report.failures()
+    assert str(report.failures()).count("\n\n") == 1
+    text = str(accident)
+    example = accident.counterexample.splitlines()
+    assert text.splitlines()[1:3] == [
+        "  generated: SELECT id FROM users",
+        "  expected: SELECT id FROM users WHERE id > 0",
+    ]
+    assert "  result_accuracy: right by accident: the rows agree, the queries differ" in text
+    assert f"  counterexample: {example[0]}\n    {example[1]}" in text
+    rows = report.to_rows()
+    assert rows[0]["right_by_accident"] is True
+    assert rows[0]["counterexample"] == accident.counterexample
+    assert rows[1]["reason"] == "table_accuracy: missing orders"
+    assert (rows[1]["generated"], rows[1]["expected"]) == ("SELECT id FROM users", None)
+    several = score_sql_cases([case("q", expected=["SELECT 1", "SELECT 2"])] * 2)
+    assert [row["attempt"] for row in several.to_rows()] == [0, 1]
+    assert several.to_rows()[0]["expected"] == "SELECT 1\nSELECT 2"
+    assert str(several.cases[1]).startswith("q (attempt 1): ")
+    assert str(report.failures(metric="safety_validation")) == "none"
+
+
+def test_the_page_of_a_report_begins_with_what_matters() -> None:
+    """Headline, a row for each metric there is, the worst cases; everything else is folded."""
+    page = three_that_failed()._repr_html_()
+    parts = [
+        "SqlReport of 5 cases",
+        ">metric</th>",
+        ">table_accuracy</td>",
+        "<svg",
+        "unsafe and not caught: unsafe",
+        "Worst of 3 cases that failed",
+        ">unsafe</td>",
+        "&lt;b&gt;worst&lt;/b&gt;",
+        "<summary>All 5 cases</summary>",
+        "<summary>safety</summary>",
+    ]
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "result_accuracy" not in page.split("<summary>")[0]  # nobody gave rows
+    for foreign in ("<script", "<style", "http", "<b>worst"):
+        assert foreign not in page
+    failures = three_that_failed().failures()
+    assert "missing orders" in failures._repr_html_()  # type: ignore[attr-defined]
+    undecided = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 2")])
+    assert "SqlReport of 1 cases" in undecided._repr_html_()
