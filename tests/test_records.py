@@ -217,7 +217,7 @@ def test_a_record_prints_a_line_for_each_field() -> None:
     assert "and 3 more lines" in text
     assert "\n  counts:\n    a\\n: 1\n" in text
     made = attrs.make_class("Rows", {"rows": attrs.field(type=tuple)}, bases=(Record,))
-    assert str(made(rows=((1, 0.5), (2, "x")))).endswith("rows: ((1, 0.5), (2, x))")
+    assert str(made(rows=((1, 0.5), (2, "x")))).endswith("rows: (1, 0.5), (2, x)")
     assert str(FrozenMapping({"a": interval})) == "a: [0, 0.6667]"
     assert str(FrozenMapping({"a": 1})) == "{'a': 1}"
 

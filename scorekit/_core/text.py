@@ -96,9 +96,9 @@ def brief(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if _is_tuple(value):
-        items = [brief(item) for item in value[: 2 * SHOWN]]
+        shown = value[: 2 * SHOWN]
+        items = [f"({brief(item)})" if _is_tuple(item) else brief(item) for item in shown]
         if len(value) > 2 * SHOWN:
             items.append(f"and {len(value) - 2 * SHOWN} more")
-        text = ", ".join(items)
-        return f"({text})" if any(map(_is_tuple, value[:SHOWN])) else text
+        return ", ".join(items)
     return str(value)
