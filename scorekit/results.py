@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import permutations
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 import attrs
 
@@ -46,18 +47,7 @@ Rule: TypeAlias = Literal[
     "defog",
     "ibm-subset",
 ]
-RULES: Final = (
-    "scorekit",
-    "row-f1",
-    "column-f1",
-    "subset",
-    "spider",
-    "bird",
-    "soft-f1",
-    "spider2",
-    "defog",
-    "ibm-subset",
-)
+RULES: Final = get_args(Rule)
 
 TOLERANCE: Final = 1e-9
 
@@ -243,7 +233,8 @@ def check_databases(generated: Mapping[str, Rows], expected: Mapping[str, Rows])
 
 Cell: TypeAlias = bool | int | str | float | tuple[str, ...] | None
 StoredRows: TypeAlias = tuple[tuple[Cell, ...], ...]
-_STORED: Final = frozenset({int, str, bool, type(None)})
+_STORED: Final = frozenset({int, float, str, bool, type(None)})
+_LARGE: Final = 2**LONG_INT_BITS  # an integer beyond it may have no decimal form
 
 
 def stored_results(name: str, value: object) -> StoredRows | FrozenMapping[str, StoredRows] | None:
@@ -253,13 +244,17 @@ def stored_results(name: str, value: object) -> StoredRows | FrozenMapping[str, 
     stored = {
         database: tuple(
             cast("tuple[Cell, ...]", row)
-            if _STORED.issuperset(map(type, row))
+            if _STORED.issuperset(map(type, row)) and _is_small(row)
             else tuple(map(_stored, row))
             for row in rows
         )
         for database, rows in checked_results(name, value).items()
     }
     return FrozenMapping(stored) if is_mapping(value) else stored[_ONLY]
+
+
+def _is_small(row: ResultRow) -> bool:
+    return all(-_LARGE < cell < _LARGE for cell in row if isinstance(cell, int | float))
 
 
 def by_database(rows: StoredRows | FrozenMapping[str, StoredRows]) -> Mapping[str, StoredRows]:
@@ -275,7 +270,7 @@ def _stored(cell: Hashable) -> Cell:  # noqa: PLR0911 - one return per kind of c
     if cell is None or isinstance(cell, bool):
         return cell
     if isinstance(cell, int):
-        return int(cell)
+        return int(cell) if _is_small((cell,)) else ("int", hex(cell))
     if isinstance(cell, str):
         return str(cell)
     if isinstance(cell, float):
@@ -283,8 +278,9 @@ def _stored(cell: Hashable) -> Cell:  # noqa: PLR0911 - one return per kind of c
     if isinstance(cell, bytes):
         return "bytes", cell.hex()
     if isinstance(cell, datetime):
-        moment = cell if cell.tzinfo is None else cell.astimezone(UTC)
-        return "datetime", moment.isoformat()
+        with suppress(OverflowError):  # the first and the last day of the calendar
+            cell = cell if cell.tzinfo is None else cell.astimezone(UTC)
+        return "datetime", cell.isoformat()
     if isinstance(cell, tuple):  # an array or a record, or stored already
         parts = tuple(map(_stored, cast("tuple[Hashable, ...]", cell)))
         texts = tuple(part for part in parts if isinstance(part, str))

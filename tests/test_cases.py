@@ -988,6 +988,7 @@ def test_cells_of_a_case_survive_json_and_compare_as_they_were() -> None:
         None,
         True,
         10**30,
+        10**5000,
         0.5,
         "nan",
         math.nan,
@@ -996,6 +997,7 @@ def test_cells_of_a_case_survive_json_and_compare_as_they_were() -> None:
         b"\x00",
         date(2020, 1, 1),
         datetime(2020, 1, 1, 2, tzinfo=zone),
+        datetime.min.replace(tzinfo=zone),
         datetime(2020, 1, 1),  # noqa: DTZ001 - as a database may return it
         UUID(int=1),
         ("a", "b"),
