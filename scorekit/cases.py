@@ -298,14 +298,14 @@ class SqlCaseScore(Record):
 
     def shown(self) -> dict[str, object]:
         """Return what a table of cases shows."""
-        why = [f"{name}: {reason}" for name, reason in self.reasons().items()]
-        expected = self.expected if isinstance(self.expected, str) else self.expected or ()
+        reasons = self.reasons()
+        wrong = [f"{name} {result}" for name, result in self.metrics().items() if name in reasons]
+        why = [f"{name}: {reason}" for name, reason in reasons.items()]
+        expected = self.expected or ""
         return {
             "case": self.case_id,
             "attempt": self.attempt or None,
-            "wrong": "\n".join(
-                f"{m} {r}" for m, r in self.metrics().items() if m in self.reasons()
-            ),
+            "wrong": "\n".join(wrong),
             "generated": self.generated,
             "expected": expected if isinstance(expected, str) else "\nor ".join(expected),
             "why": "\n".join(why + self.counterexample.splitlines()),
