@@ -1882,7 +1882,7 @@ def test_evidence_lives_as_long_as_a_verdict(
     """A day, by the clock of the cache."""
     for now in (0.0, 86_399.0, 86_400.0):
         _next_process(monkeypatch)
-        with CachedJudge(HALF, directory=tmp_path, clock=lambda now=now: now) as judge:
+        with CachedJudge(HALF, directory=tmp_path, clock=partial(float, now)) as judge:
             query_correctness(*PAIR, judge=judge)
     assert len(looked) == 2
 
