@@ -511,12 +511,13 @@ def table_accuracies() -> st.SearchStrategy[TableAccuracy]:
 
 
 def query_correctness_results() -> st.SearchStrategy[QueryCorrectness]:
-    """Draw results of `scorekit.query_correctness`, some of them failed for want of a judge."""
+    """Draw results of `scorekit.query_correctness`, refuted ones and failed ones among them."""
     queries = sql_queries(max_depth=1)
     return st.builds(
         query_correctness,
         queries,
         queries,
+        schema=st.sampled_from([None, SHOP]),
         judge=st.none() | judges(),
         evidence=st.sampled_from(["judge", "auto"]),
     )
