@@ -728,7 +728,7 @@ class CachedJudge:
         self._leave_disk()
 
     def recheck(
-        self, n: int, *, seed: int = 0, progress: Tell | bool | None = None
+        self, n: int, *, seed: int = 0, progress: Callable[[int, int], object] | bool | None = None
     ) -> JudgeAgreement:
         """
         Ask again about a random sample of what is stored, and compare then with now.
