@@ -22,7 +22,6 @@ from scorekit._core.checks import (
     is_flag,
     is_ordered,
 )
-from scorekit._core.notebook import page
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
 from scorekit.errors import RegressionError, one_line, refuse, shown
@@ -169,6 +168,30 @@ def _number(value: float | None, sign: str = "") -> str:
 def _shift(change: CaseChange) -> str:
     text = f"{one_line(change.metric)} {_number(change.baseline)} -> {_number(change.current)}"
     return text if change.delta is None else f"{text} ({change.delta:+.3f})"
+
+
+SHOWN = 5
+"""Cases that the page of a comparison shows before it folds the rest."""
+
+
+def _changes(changes: tuple[CaseChange, ...]) -> Any:
+    """Return a row for each change, without what none of them has."""
+    from scorekit._core.notebook import Table
+
+    head = ("case", "model", "metric", "baseline", "current", "change", "p (adjusted)")
+    rows = [
+        [
+            change.case_id,
+            change.model,
+            change.metric,
+            change.baseline,
+            change.current,
+            None if change.delta is None else f"{change.delta:+.4g}",
+            None if change.adjusted_p_value is None else f"{change.adjusted_p_value:.2g}",
+        ]
+        for change in changes
+    ]
+    return Table(head, rows)
 
 
 class Side(NamedTuple):
@@ -386,8 +409,40 @@ class Comparison(Report):
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        """Return an escaped table for a notebook, a single suite once."""
-        return page(self, without="suites" if len(self.suites) == 1 else "")
+        """Return a page for a notebook: a row for each suite, then the largest losses."""
+        from scorekit._core.notebook import Dot, Table, report_page
+
+        suites = [self.suite] if len(self.suites) == 1 else list(self.suites.values())
+        reach = max(max(abs(s.interval.low), abs(s.interval.high)) for s in suites) or 1.0
+        rows = [
+            [
+                name,
+                suite.verdict,
+                f"{suite.delta:+.4g}",
+                suite.interval,
+                Dot(suite.delta, (suite.interval.low, suite.interval.high), (-reach, reach)),
+                f"{suite.adjusted_p_value:.2g}",
+                suite.minimum_detectable_effect,
+                None if suite.within_margin is None else suite.within_margin.verdict,
+                suite.n_cases,
+            ]
+            for name, suite in self.suites.items()
+        ]
+        head = ("suite", "verdict", "change", "interval", "", "p (adjusted)")
+        sections = [(title, changes) for title, changes in self._sections() if changes]
+        return report_page(
+            f"Comparison of {self.current_name} with {self.baseline_name}",
+            f"{self.suite.verdict}, {self.suite.delta:+.4g} {self.suite.interval}",
+            main=Table((*head, "minimum detectable effect", "margin", "cases"), rows),
+            notes=self._closing(),
+            worst=(
+                f"Largest of {len(self.regressions)} losses",
+                _changes(self.regressions[:SHOWN]),
+            ),
+            folded=[
+                (f"{title}: {len(changes)}", _changes(changes)) for title, changes in sections
+            ],
+        )
 
     def to_text(self) -> str:
         """Return the comparison as plain text, numbers rounded for display."""

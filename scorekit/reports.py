@@ -58,6 +58,7 @@ from scorekit.records import (
     BUILDER,
     Cases,
     FrozenMapping,
+    Listing,
     Record,
     Report,
     ReportScores,
@@ -262,6 +263,23 @@ class CaseStatistics(Record):
         for score in self.scores:
             if not 0.0 <= score <= 1.0:
                 refuse("scores", "numbers in [0, 1]", self.scores)
+
+    fits_a_cell: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        """Return how many attempts were correct, and their scores, on one line."""
+        return ", ".join(f"{name} {value}" for name, value in self.shown().items() if value)
+
+    def shown(self) -> dict[str, object]:
+        """Return what a table of cases shows."""
+        best, worst = max(self.scores), min(self.scores)
+        return {
+            "case": self.case_id,
+            "model": self.model,
+            "correct": f"{self.n_correct} of {self.n_samples}",
+            "mean code score": f"{self.mean_score:.4g}",
+            "scores": "" if best == worst else f"{worst:.4g} to {best:.4g}",
+        }
 
 
 @attrs.frozen(kw_only=True)
@@ -604,6 +622,47 @@ class CodeReport(Report):
             for one in self.models
         )
 
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: a row for each model, then the worst cases."""
+        from scorekit._core.notebook import Table, report_page
+
+        failures = self.failures()
+        worst = failures[:SHOWN]
+        names = tuple(worst[0].shown()) if worst else ()
+        rest = {"models": self.models, "cases": self.cases}
+        best = max(self.models, key=lambda one: one.pass_at_k[0].score)
+        several = f"best of {len(self.models)} models: " if len(self.models) > 1 else ""
+        return report_page(
+            f"CodeReport of {len(self.models)} model{'s' * (len(self.models) > 1)}",
+            f"{several}{best.model}, {best.pass_at_k[0]}",
+            main=_model_table(self.models),
+            worst=(
+                f"Worst of {len(failures)} cases with a wrong attempt",
+                Table(names, [tuple(case.shown().values()) for case in worst]),
+            ),
+            folded=[(f"All {name}", values) for name, values in rest.items()],
+        )
+
+    def failures(self) -> tuple[CaseStatistics, ...]:
+        """
+        Return the cases with a wrong attempt, the smallest share of correct ones first.
+
+        Of equal shares the lower mean code score comes first.  ``print`` shows a line for each,
+        a notebook a table.
+
+        Examples:
+            >>> report = code_report(
+            ...     CodeSample(case_id=case, model="a", compiled=True, passed=n, failed=2 - n)
+            ...     for case, n in [("sort", 1), ("parse", 2), ("walk", 0), ("walk", 2)]
+            ... )
+            >>> [case.case_id for case in report.failures()]
+            ['sort', 'walk']
+            >>> print(report.failures()[0])
+            case sort, model a, correct 0 of 1, mean code score 0.75
+        """
+        wrong = [case for case in self.cases if case.n_correct < case.n_samples]
+        return Listing(sorted(wrong, key=lambda c: (c.n_correct / c.n_samples, c.mean_score)))
+
     def for_model(self, name: str) -> CodeReport:
         """
         Narrow the report to one model, for instance to compare two models of one report.
@@ -649,6 +708,45 @@ class CodeReport(Report):
             }
             for case_id, model, estimates, mean_score, n_samples, n_correct in self._table.rows()
         ]
+
+
+SHOWN = 5
+"""Cases that the page of a report shows before it folds the rest."""
+
+
+def _model_table(models: tuple[ModelStatistics, ...]) -> Any:
+    """Return a row for each model: each estimate with its interval, and what was measured."""
+    from scorekit._core.notebook import Dot, Table
+
+    def cell(score: float, interval: Interval | None) -> str:
+        return f"{score:.4g}" if interval is None else f"{score:.4g} {interval}"
+
+    estimates = models[0].pass_at_k
+    head = [
+        "model",
+        "",
+        *(one.notation.format(k=one.k) for one in estimates),
+        *("code score", "compiled", "tests passed", "USD an attempt", "seconds"),
+        *("cases", "attempts"),
+    ]
+    rows: list[list[object]] = []
+    for model in models:
+        first = model.pass_at_k[0]
+        rows.append(
+            [
+                model.model,
+                Dot(first.score, (first.interval.low, first.interval.high)),
+                *(cell(one.score, one.interval) for one in model.pass_at_k),
+                cell(model.mean_score, model.intervals.get("code_score")),
+                model.compilation_rate,
+                model.test_pass_rate,
+                model.mean_cost_usd,
+                model.mean_latency_seconds,
+                model.n_cases,
+                model.n_samples,
+            ]
+        )
+    return Table(tuple(head), rows)
 
 
 def report_on(

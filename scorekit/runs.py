@@ -336,6 +336,19 @@ class TierStatistics(Record):
         outside = not interval.low <= score.median <= interval.high
         return outside and letter_grade(score.mean).letter != self.grade.letter
 
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: the tier as a row, then all its numbers."""
+        from scorekit._core.notebook import Drawn, page, report_page
+
+        return report_page(
+            "TierStatistics",
+            f"{self.grade}, composite score {self.composite_score.mean:.4g} "
+            f"{self.composite_interval}",
+            main=_tier_table((self,)),
+            notes=[_split(self)] if self.median_hides_split else [],
+            folded=[("All numbers", Drawn(page(self)))],
+        )
+
     def __str__(self) -> str:
         """Return the tier on one line, numbers rounded for display."""
         score, passed = self.composite_score.median, 100 * self.pass_rate.mean
@@ -346,6 +359,30 @@ class TierStatistics(Record):
             f"{passed:.4g} % of {self.n_runs} runs passed, "
             f"a pass costs {self.cost_of_pass:.4g} USD{interval}{split}"
         )
+
+
+def _tier_table(tiers: tuple[TierStatistics, ...], uplifts: Sequence[str] = ()) -> Any:
+    """Return a row for each tier: what it scores, and what a pass costs."""
+    from scorekit._core.notebook import Dot, Table
+
+    head = ("tier", "grade", "mean composite score", "", "median", "uplift of the mean")
+    rows: list[list[object]] = []
+    for i, tier in enumerate(tiers):
+        score, ends = tier.composite_score, tier.composite_interval
+        rows.append(
+            [
+                tier.tier_id,
+                tier.grade.letter,
+                f"{score.mean:.4g} {ends}",
+                Dot(score.mean, (ends.low, ends.high)),
+                score.median,
+                uplifts[i] if uplifts else None,
+                f"{tier.pass_rate.mean:.4g} {tier.pass_rate_interval}",
+                f"{tier.cost_of_pass:.4g}{_behind(tier.cost_of_pass_interval)}",
+                tier.n_runs,
+            ]
+        )
+    return Table((*head, "pass rate", "USD per pass", "runs"), rows)
 
 
 def _split(tier: TierStatistics) -> str:
@@ -580,6 +617,23 @@ class CrossTier(Record):
     """Tier with that cost, the first one given of several; None if none passes."""
     tiers: tuple[TierStatistics, ...]
     """The tiers, as given."""
+
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: a row for each tier, then all numbers."""
+        from scorekit._core.notebook import Drawn, page, report_page
+
+        best = max(self.tiers, key=lambda tier: tier.composite_score.mean)
+        uplifts = [self._row(tier)[5] or "baseline" for tier in self.tiers]
+        return report_page(
+            f"CrossTier of {len(self.tiers)} tiers",
+            f"best mean composite score: {best.tier_id}, {best.composite_score.mean:.4g} "
+            f"{best.composite_interval}",
+            main=_tier_table(self.tiers, uplifts),
+            notes=[
+                f"{tier.tier_id}: {_split(tier)}" for tier in self.tiers if tier.median_hides_split
+            ],
+            folded=[("All numbers", Drawn(page(self, without="tiers")))],
+        )
 
     def __str__(self) -> str:
         """Return a table with a row for each tier, numbers rounded for display."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import nan
 from typing import Any, Literal, get_args, get_type_hints
 from uuid import UUID
 
@@ -237,6 +238,9 @@ def sql_cases(draw: st.DrawFn, *, schema: Schema = SHOP) -> SqlCase:
     queries = sql_queries(schema, max_depth=1)
     generated = draw(queries | queries | st.text(max_size=30))
     tables = st.lists(st.sampled_from(list(schema)), max_size=3)
+    cells = st.none() | st.integers(0, 2) | st.text(max_size=3) | st.dates() | st.just(nan)
+    rows = st.lists(st.tuples(st.integers(0, 1), cells), max_size=2)
+    of_databases = draw(st.sampled_from([rows, st.fixed_dictionaries({"a": rows, "b": rows})]))
     return SqlCase(
         case_id=draw(_NAMES),
         generated=generated,
@@ -257,6 +261,8 @@ def sql_cases(draw: st.DrawFn, *, schema: Schema = SHOP) -> SqlCase:
         confidence=draw(st.none() | st.sampled_from(tuple(DEFAULT_NOMINAL))),
         schema=draw(st.none() | st.just(schema)),
         question=draw(st.none() | st.text(max_size=20)),
+        generated_rows=draw(st.none() | of_databases),
+        expected_rows=draw(st.none() | of_databases),
     )
 
 
@@ -505,12 +511,13 @@ def table_accuracies() -> st.SearchStrategy[TableAccuracy]:
 
 
 def query_correctness_results() -> st.SearchStrategy[QueryCorrectness]:
-    """Draw results of `scorekit.query_correctness`, some of them failed for want of a judge."""
+    """Draw results of `scorekit.query_correctness`, refuted ones and failed ones among them."""
     queries = sql_queries(max_depth=1)
     return st.builds(
         query_correctness,
         queries,
         queries,
+        schema=st.sampled_from([None, SHOP]),
         judge=st.none() | judges(),
         evidence=st.sampled_from(["judge", "auto"]),
     )

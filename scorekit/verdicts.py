@@ -78,6 +78,13 @@ class SuiteVerdict(Record):
     n_groups: int | None
     """Groups that the cases come in; None where they are independent."""
 
+    def __str__(self) -> str:
+        """Return verdict, change and interval on one line, rounded for display."""
+        return (
+            f"{self.verdict}: {self.delta:+.4g} {self.interval}, "
+            f"p = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
+        )
+
 
 def suite_verdict(
     before: Attempts,

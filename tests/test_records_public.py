@@ -249,7 +249,16 @@ def test_its_table_is_whole_and_holds_no_foreign_markup(record: Record) -> None:
     tags.feed(page)
     assert not tags.open
     tables = {"table", "caption", "tr", "th", "td", "details", "summary"}
-    assert tags.seen <= {*tables, "div", "pre", "br", "wbr"}
+    assert tags.seen <= {*tables, "div", "b", "pre", "br", "wbr", "svg", "line", "circle"}
+
+
+@pytest.mark.parametrize("record", MADE, ids=IDS)
+def test_it_prints_for_people(record: Record) -> None:
+    """Short lines, none of them a raw `repr` of a record."""
+    lines = str(record).splitlines()
+    assert lines
+    assert max(map(len, lines)) < 1200
+    assert not any(f"{name}(" in str(record) for name in ("Interval", "Statistics", "MetricError"))
 
 
 def test_reports_travel_whole() -> None:

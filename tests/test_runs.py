@@ -853,3 +853,24 @@ def test_rows_that_are_no_runs(
     with pytest.raises(error) as caught:
         runs_from_columns(**(TABLE | columns))
     assert str(caught.value).startswith(message)
+
+
+def test_the_pages_of_tiers_show_means_with_intervals() -> None:
+    """A row for each tier, names escaped, and a median that hides a split is said."""
+    tiers = [
+        tier_statistics(
+            name,
+            [
+                Run(run_id=str(i), passed=i < n, impl_rate=1.0, cost_usd=1.0, duration_seconds=1.0)
+                for i in range(60)
+            ],
+        )
+        for name, n in (("T<0>", 60), ("T1", 36))
+    ]
+    page = cross_tier(tiers, baseline="T<0>")._repr_html_()
+    assert "best mean composite score: T&lt;0&gt;, 1 [" in page
+    assert page.count("<svg") == 2
+    assert ">baseline</td>" in page
+    assert "T1: the median hides a split" in page
+    assert "the median hides a split" in tiers[1]._repr_html_()
+    assert "hides" not in tiers[0]._repr_html_().split("<details>")[0]
