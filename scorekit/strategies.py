@@ -433,7 +433,8 @@ def _comparisons_of_columns(draw: st.DrawFn) -> Comparison:
     n_before = draw(st.integers(1, len(cases)))
     before = {case: draw(attempts) for case in cases[:n_before]}
     after = {case: draw(attempts) for case in cases[draw(st.integers(0, n_before - 1)) :]}
-    return compare_reports(before, after, threshold=draw(st.floats(0, 0.5)))
+    threshold, anytime = draw(st.floats(0, 0.5)), draw(st.booleans())
+    return compare_reports(before, after, threshold=threshold, anytime=anytime)
 
 
 @st.composite
