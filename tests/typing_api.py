@@ -48,6 +48,8 @@ def estimates() -> None:
     assert_type(scorekit.pass_hat_k(n_samples=4, n_correct=3, k=2), scorekit.PassHatK)
     assert_type(scorekit.pass_hat_k(n_samples=[3, 3], n_correct=[1, 2], k=2), scorekit.PassHatK)
     assert_type(scorekit.g_pass_at_k(n_samples=4, n_correct=3, tau=0.5), scorekit.GPassAtK)
+    several = scorekit.g_pass_at_k(n_samples=4, n_correct=3, k=2, tau=(0.5, "mean"))
+    assert_type(several, tuple[scorekit.GPassAtK, ...])
     assert_type(scorekit.best_at_k([0.5, 1.0]), scorekit.BestAtK)
     scorekit.best_at_k([np.array([0.5, 1.0]), np.array([0.25])], clusters=["a", 1])
     scorekit.best_at_k([[0.5, 1], (0.25, 0.5)])
