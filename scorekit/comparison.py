@@ -507,12 +507,12 @@ def compare_reports(
 
     With *anytime* all of this holds at however many looks: compare the cases there are so far, and
     again when there are more, and stop once the verdict is what you waited for.  The test bets
-    on the mean change of each case: for single attempts at 0/1 outcomes it is a mixture
-    martingale over the cases that changed side, with a uniform prior.  It asks about cases like
-    these, and would say the same of the cases in any other order.  For that each case enters
-    once, with all its attempts on both sides, and which comes next does not depend on how it came
-    out.  Cases that only one side has wait.  Single cases are not tested.  Adjustments for several
-    suites hold at any time too, *"benjamini-hochberg"* however the suites depend on each other.
+    on the mean change of each case; for single attempts that are 0 or 1 it is a mixture
+    martingale over the cases that changed side, its prior nearly uniform.  It asks about cases
+    like these, and says the same of them in any order.  For that each case enters once, with all
+    its attempts on both sides, and which comes next does not depend on how it came out.  Cases
+    that only one side has wait.  Single cases are not tested.  Adjustments for several suites
+    hold at any time too, ``"benjamini-hochberg"`` however the suites depend on each other.
     Clusters are refused: give one case for each, its attempts the questions in it.
 
     Args:

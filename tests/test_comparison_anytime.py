@@ -45,12 +45,13 @@ def _verdict(deltas: list[float]) -> Any:
 def test_reference_sign_test() -> None:
     """For changes of side the wealth is the martingale with a uniform prior, from beta functions.
 
-    With no rise it is the integral of (1 + s)^n, (2^(n + 1) - 1) / (n + 1), on its half.
+    With no rise it is the integral of (1 + s)^n, (2^(n + 1) - 1) / (n + 1), on its half; the five
+    small shares, for long runs, have won next to nothing yet.
     """
     for n in (3, 7, 8, 12):
         suite = _verdict([-1.0] * n + [0.0] * 5)
-        exact = 2 * (n + 1) / (2 ** (n + 1) - 1)
-        assert suite.p_value == pytest.approx(min(1.0, exact), rel=0.01)
+        exact = (64 * (2 ** (n + 1) - 1) / (n + 1) + 5) / 69
+        assert suite.p_value == pytest.approx(min(1.0, 2 / exact), rel=0.01)
     assert _verdict([-1.0] * 8).verdict == "regressed"
     assert _verdict([-1.0] * 7).verdict == "inconclusive"
     assert _verdict([1.0] * 8).verdict == "improved"
@@ -90,7 +91,7 @@ def test_many_different_values_are_multiplied_to_the_same() -> None:
     bets = Bets.on(deltas)
     for mean in (-0.3, 0.0, 0.9):
         logs = np.log1p(np.outer(SHARES, (deltas - mean) / (1.0 + mean))).sum(axis=1)
-        assert bets.log_wealth(mean) == pytest.approx(np.logaddexp.reduce(logs) - math.log(64))
+        assert bets.log_wealth(mean) == pytest.approx(np.logaddexp.reduce(logs) - math.log(69))
 
 
 @given(CASES, st.randoms())

@@ -449,7 +449,7 @@ def test_hostile_sizes_end_soon() -> None:
             "tau must be a number in [0, 1], got 1.5",
         ),
         (
-            lambda: g_pass_at_k(n_samples=5, n_correct=2, k=2, tau="median"),  # type: ignore[arg-type]
+            lambda: g_pass_at_k(n_samples=5, n_correct=2, k=2, tau="median"),  # type: ignore[call-overload]
             InputError,
             "tau must be one of 'mean', got 'median'",
         ),
