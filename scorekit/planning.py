@@ -481,15 +481,15 @@ def _rows_of(scores: object) -> tuple[list[_Row], bool]:
         refuse("scores", "a mapping from task to attempts, or a table", scores, TypeError)
     if not scores:
         refuse("scores", "of at least 2 tasks", 0)
-    nested = [is_ordered(one) or is_mapping(one) for _, own in _tasks(scores) for one in own]
+    names_of = (f"scores[{shown(task)}]" for task in scores)
+    tasks = [
+        (name, _inner(name, attempts))
+        for name, attempts in zip(names_of, scores.values(), strict=True)
+    ]
+    nested = [is_ordered(one) or is_mapping(one) for _, own in tasks for one in own]
     if any(nested) and not all(nested):
         refuse("scores", "nested alike for all attempts: a score each, or several", scores)
-    return list(_rows_of_mapping(scores, judged=any(nested))), any(nested)
-
-
-def _tasks(scores: Mapping[Any, Any]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    for task, attempts in scores.items():
-        yield f"scores[{shown(task)}]", _inner(f"scores[{shown(task)}]", attempts)
+    return list(_rows_of_tasks(tasks, judged=any(nested))), any(nested)
 
 
 def _inner(name: str, values: object) -> tuple[Any, ...]:
@@ -497,13 +497,13 @@ def _inner(name: str, values: object) -> tuple[Any, ...]:
     return check_items(name, inner, what="scores")
 
 
-def _rows_of_mapping(scores: Mapping[Any, Any], *, judged: bool) -> Iterator[_Row]:
-    for task, attempts in _tasks(scores):
+def _rows_of_tasks(tasks: list[tuple[str, tuple[Any, ...]]], *, judged: bool) -> Iterator[_Row]:
+    for place, (task, attempts) in enumerate(tasks):
         for i, attempt in enumerate(attempts):
             name = f"{task}[{i}]"
             judgements = _inner(name, attempt) if judged else (attempt,)
             for j, score in enumerate(judgements):
-                yield task, i, _component(f"{name}[{j}]" if judged else name, score)
+                yield place, i, _component(f"{name}[{j}]" if judged else name, score)
 
 
 def _rows_of_table(table: Any, names: list[str]) -> tuple[list[_Row], bool]:
@@ -531,7 +531,9 @@ def _rows_of_table(table: Any, names: list[str]) -> tuple[list[_Row], bool]:
 
 
 def _component(name: str, value: object) -> float:
-    return float(value) if is_flag(value) else check_number(name, value, -1e100, 1e100)  # type: ignore[arg-type]
+    if is_flag(value):
+        return float(check_flag(name, value))
+    return check_number(name, value, -1e100, 1e100)
 
 
 @attrs.frozen(kw_only=True)

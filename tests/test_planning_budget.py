@@ -116,6 +116,10 @@ def test_tables_and_nested_forms_agree() -> None:
     back = variance_components(pd.DataFrame(columns).iloc[::-1])
     assert back.between_tasks == pytest.approx(expected.between_tasks)
     assert back.between_judgements == pytest.approx(expected.between_judgements)
+    once = {t: (iter(own) for own in attempts) for t, attempts in nested.items()}
+    assert variance_components(once) == expected
+    long = {"x" * 500 + t: attempts for t, attempts in nested.items()}
+    assert variance_components(long) == expected
     plain = {"task": ["a", "b", "a", "b"], "score": [True, False, 0.5, 1]}
     assert variance_components(plain) == variance_components({"a": [1, 0.5], "b": [0, 1]})
 
