@@ -34,6 +34,9 @@ FACTORS = 16
 PRECISION = 1e-10
 """How well the ends of an interval are found, relatively."""
 
+STEPS = 100
+"""Steps to a boundary at most; it takes about six."""
+
 LOOKS = 100
 """Looks at a run that is planned; more of them change little."""
 
@@ -111,14 +114,15 @@ def boundary(squares: Floats, confidence_level: float) -> Floats:
     enough = _enough(confidence_level)
     drag = np.outer(squares, SHARES * SHARES) / 2.0
     sums = ((enough + math.log(SHARES.size) + drag) / SHARES).min(axis=1)
-    excess: Floats = np.ones(1)
-    while abs(excess).max() > PRECISION:  # Newton's steps, from above: the logarithm is convex
+    for _ in range(STEPS):  # Newton's, from above: the logarithm is convex
         logs = np.outer(sums, SHARES) - drag
         most = logs.max(axis=1)
         parts = np.exp(logs - most[:, np.newaxis])
         total = parts.sum(axis=1)
         excess = np.asarray(most + np.log(total / SHARES.size) - enough)
         sums = sums - excess * total / (parts @ SHARES)
+        if abs(excess).max() <= PRECISION:
+            break
     return np.asarray(sums)
 
 
