@@ -59,8 +59,13 @@ from scorekit.judges import Verdict as Verdict
 from scorekit.judges import VotingJudge as VotingJudge
 from scorekit.judges import judge_from_function as judge_from_function
 from scorekit.parallel import map_scores as map_scores
+from scorekit.planning import AnytimeTasks as AnytimeTasks
+from scorekit.planning import EvaluationPlan as EvaluationPlan
+from scorekit.planning import VarianceComponents as VarianceComponents
 from scorekit.planning import minimum_detectable_effect as minimum_detectable_effect
+from scorekit.planning import plan_evaluation as plan_evaluation
 from scorekit.planning import required_tasks as required_tasks
+from scorekit.planning import variance_components as variance_components
 from scorekit.plots import plot_comparison as plot_comparison
 from scorekit.plots import plot_cost_quality as plot_cost_quality
 from scorekit.plots import plot_pass_at_k as plot_pass_at_k

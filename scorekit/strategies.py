@@ -52,6 +52,7 @@ from scorekit.equivalence import Counterexample, SqlEquivalence, TableRows, sql_
 from scorekit.errors import JudgeError, shown
 from scorekit.intervals import Interval, proportion_interval
 from scorekit.judges import CacheStatistics, Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit.planning import AnytimeTasks, EvaluationPlan, VarianceComponents
 from scorekit.prices import ModelPrice
 from scorekit.records import FrozenMapping, MetricError, MetricResult
 from scorekit.reports import CaseStatistics, CodeReport, CodeTally, ModelStatistics, code_report
@@ -439,7 +440,8 @@ def _comparisons_of_columns(draw: st.DrawFn) -> Comparison:
     n_before = draw(st.integers(1, len(cases)))
     before = {case: draw(attempts) for case in cases[:n_before]}
     after = {case: draw(attempts) for case in cases[draw(st.integers(0, n_before - 1)) :]}
-    return compare_reports(before, after, threshold=draw(st.floats(0, 0.5)))
+    threshold, anytime = draw(st.floats(0, 0.5)), draw(st.booleans())
+    return compare_reports(before, after, threshold=threshold, anytime=anytime)
 
 
 @st.composite
@@ -459,6 +461,46 @@ def _comparisons_of_reports(draw: st.DrawFn) -> Comparison:
 def suite_verdicts() -> st.SearchStrategy[SuiteVerdict]:
     """Draw verdicts on suites."""
     return comparisons().map(lambda comparison: comparison.suite)
+
+
+@st.composite
+def variance_components(draw: st.DrawFn) -> VarianceComponents:
+    """Draw components of the variance of a pilot, with judgements or without."""
+    between_judgements = draw(st.none() | _UNIT)
+    n_tasks = draw(st.integers(2, 100))
+    n_attempts = n_tasks + draw(st.integers(1, 100))
+    return VarianceComponents(
+        mean=draw(_UNIT),
+        between_tasks=draw(_UNIT),
+        between_attempts=draw(_UNIT),
+        between_judgements=between_judgements,
+        cut_to_zero=(),
+        n_tasks=n_tasks,
+        n_attempts=n_attempts,
+        n_judgements=None if between_judgements is None else n_attempts + draw(_COUNTS),
+    )
+
+
+def evaluation_plans() -> st.SearchStrategy[EvaluationPlan]:
+    """Draw plans."""
+    return st.builds(
+        EvaluationPlan,
+        stderr=_UNIT,
+        n_tasks=st.integers(1, 1000),
+        n_attempts=st.integers(1, 100),
+        n_judgements=st.none() | st.integers(1, 100),
+        price=_AMOUNTS,
+    )
+
+
+def anytime_tasks() -> st.SearchStrategy[AnytimeTasks]:
+    """Draw numbers of tasks for looks at any time."""
+    return st.builds(
+        AnytimeTasks,
+        at_most=st.integers(2, 10**6),
+        expected=st.floats(1, 10**6),
+        fixed=st.integers(2, 10**6),
+    )
 
 
 @st.composite
