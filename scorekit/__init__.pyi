@@ -55,6 +55,7 @@ from scorekit.errors import WorkerError as WorkerError
 from scorekit.intervals import Interval as Interval
 from scorekit.intervals import mean_interval as mean_interval
 from scorekit.intervals import proportion_interval as proportion_interval
+from scorekit.intervals import quantile_interval as quantile_interval
 from scorekit.judges import CachedJudge as CachedJudge
 from scorekit.judges import CacheStatistics as CacheStatistics
 from scorekit.judges import CacheWarning as CacheWarning

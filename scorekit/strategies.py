@@ -356,7 +356,8 @@ def intervals(draw: st.DrawFn) -> Interval:
 
 def statistics() -> st.SearchStrategy[Statistics]:
     """Draw results of `scorekit.describe`."""
-    return st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=10).map(describe)
+    values = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=10)
+    return st.builds(describe, values, quantiles=st.lists(_UNIT, max_size=2))
 
 
 def tallies() -> st.SearchStrategy[Tally]:

@@ -18,6 +18,7 @@ from scorekit import (
     CodeSample,
     InputError,
     code_report,
+    code_report_from_columns,
     code_score,
     mean_interval,
     pass_at_k,
@@ -408,3 +409,25 @@ def test_means_of_a_model_have_intervals_over_its_cases() -> None:
     assert model.intervals["cost_usd"] == attrs.evolve(costs, low=0.0)
     (alone,) = code_report([CodeSample(case_id="a", model="m", compiled=True)]).models
     assert (alone.intervals["code_score"].low, alone.intervals["code_score"].high) == (0, 1)
+
+
+def test_quantiles_of_what_was_measured() -> None:
+    """Over the attempts of a model; what was not measured is not there, whatever its place."""
+    table: dict[str, Any] = {
+        "case_id": ["a", "b", "c", "a"],
+        "model": ["m", "m", "m", "other"],
+        "compiled": [True] * 4,
+        "cost_usd": [0.25, None, 0.75, None],
+        "input_tokens": [10, 30, 20, 5],
+    }
+    report = code_report_from_columns(**table)
+    assert report.models[0].quantiles == {
+        "cost_usd": {0.5: 0.5, 0.95: 0.725},
+        "input_tokens": {0.5: 20.0, 0.95: 29.0},
+    }
+    assert report.models[1].quantiles == {"input_tokens": {0.5: 5.0, 0.95: 5.0}}
+    assert CodeReport.from_json(report.to_json()) == report
+    without = code_report_from_columns(**table, quantiles=())
+    assert [model.quantiles for model in without.models] == [{}, {}]
+    with pytest.raises(InputError, match=r"^quantiles\[0\] must be a number in \[0, 1\], got 95$"):
+        code_report_from_columns(**table, quantiles=[95])

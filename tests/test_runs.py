@@ -781,3 +781,17 @@ def test_a_printed_tier_takes_one_line() -> None:
         r"T\n1: A (median score 1), 80 % of 10 runs passed, a pass costs 0.125 USD ["
     )
     assert str(tier_statistics("T0", runs[8:])).endswith("a pass costs inf USD")
+
+
+def test_quantiles_of_cost_and_duration() -> None:
+    """As `describe` gives them; which is the caller's choice."""
+    runs = [
+        Run(run_id=str(i), passed=True, impl_rate=0.9, cost_usd=i / 4, duration_seconds=float(i))
+        for i in range(5)
+    ]
+    tier = tier_statistics("T0", runs)
+    assert tier.cost_usd.quantiles == {0.5: 0.5, 0.95: 0.95}
+    assert tier.duration_seconds.quantiles == {0.5: 2.0, 0.95: 3.8}
+    tail = tier_statistics("T0", runs, quantiles=[0.75])
+    assert tail.duration_seconds.quantiles == {0.75: 3.0}
+    assert tail.composite_score.quantiles == {}
