@@ -38,8 +38,10 @@ from scorekit.correctness import aquery_correctness as aquery_correctness
 from scorekit.correctness import query_correctness as query_correctness
 from scorekit.differences import McNemarTest as McNemarTest
 from scorekit.differences import PairedDifference as PairedDifference
+from scorekit.differences import UnpairedDifference as UnpairedDifference
 from scorekit.differences import mcnemar_test as mcnemar_test
 from scorekit.differences import paired_difference as paired_difference
+from scorekit.differences import unpaired_difference as unpaired_difference
 from scorekit.equivalence import Counterexample as Counterexample
 from scorekit.equivalence import SqlEquivalence as SqlEquivalence
 from scorekit.equivalence import TableRows as TableRows

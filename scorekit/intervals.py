@@ -258,7 +258,7 @@ def mean_interval(
         Zou and Donner, "Construction of confidence limits about effect measures: A general
         approach", Statistics in Medicine 27(10), 2008, for MOVER.
     """
-    limits = None if bounds is None else _check_bounds(bounds)
+    limits = None if bounds is None else check_bounds(bounds)
     numbers = check_number_column("values", values, *(limits or (-math.inf, math.inf)))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     codes = check_clusters(clusters, numbers.size, "values", values)
@@ -359,7 +359,8 @@ def quantile_interval(
     )
 
 
-def _check_bounds(bounds: object) -> tuple[float, float]:
+def check_bounds(bounds: object) -> tuple[float, float]:
+    """Return the two ends of a scale, in rising order."""
     pair = check_items("bounds", bounds, what="two numbers")
     if len(pair) != 2:  # noqa: PLR2004 - a pair
         refuse("bounds", "a pair (lowest, highest)", bounds)

@@ -46,7 +46,14 @@ from scorekit.cases import (
 from scorekit.coding import CodeSample, CodeScore, CodeWeights, code_score
 from scorekit.comparison import CaseChange, Comparison, compare_reports
 from scorekit.correctness import QueryCorrectness, query_correctness
-from scorekit.differences import McNemarTest, PairedDifference, mcnemar_test, paired_difference
+from scorekit.differences import (
+    McNemarTest,
+    PairedDifference,
+    UnpairedDifference,
+    mcnemar_test,
+    paired_difference,
+    unpaired_difference,
+)
 from scorekit.equivalence import Counterexample, SqlEquivalence, TableRows, sql_equivalence
 from scorekit.errors import JudgeError, shown
 from scorekit.intervals import Interval, proportion_interval
@@ -699,6 +706,15 @@ def paired_differences(draw: st.DrawFn) -> PairedDifference:
     before, after, labels = zip(*scores, strict=True)
     clusters = labels if draw(st.booleans()) else None
     return paired_difference(before, after, clusters=clusters, confidence_level=draw(_CONFIDENCES))
+
+
+def unpaired_differences() -> st.SearchStrategy[UnpairedDifference]:
+    """Draw results of `scorekit.unpaired_difference`, groups of a single value among them."""
+    group = st.lists(_UNIT | _JUDGED, min_size=1, max_size=8)
+    bounds = st.none() | st.just((0.0, 1.0))
+    return st.builds(
+        unpaired_difference, group, group, bounds=bounds, confidence_level=_CONFIDENCES
+    )
 
 
 @st.composite
