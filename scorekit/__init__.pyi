@@ -5,8 +5,10 @@ from collections.abc import Callable
 from scorekit import strategies as strategies
 from scorekit.agreement import CorrectedMean as CorrectedMean
 from scorekit.agreement import JudgeAgreement as JudgeAgreement
+from scorekit.agreement import RaterAgreement as RaterAgreement
 from scorekit.agreement import corrected_mean as corrected_mean
 from scorekit.agreement import judge_agreement as judge_agreement
+from scorekit.agreement import rater_agreement as rater_agreement
 from scorekit.calibration import CalibrationBin as CalibrationBin
 from scorekit.calibration import CalibrationError as CalibrationError
 from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration

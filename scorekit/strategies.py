@@ -21,9 +21,12 @@ from scorekit._strategies.queries import sql_schemas as sql_schemas  # noqa: PLC
 from scorekit.agreement import (
     CorrectedMean,
     JudgeAgreement,
+    RaterAgreement,
+    Scale,
     Weights,
     corrected_mean,
     judge_agreement,
+    rater_agreement,
 )
 from scorekit.calibration import (
     DEFAULT_NOMINAL,
@@ -670,6 +673,19 @@ def judge_agreements(draw: st.DrawFn) -> JudgeAgreement:
     scores = draw(st.lists(st.tuples(_JUDGED, _JUDGED), min_size=1, max_size=20))
     weights: Weights | None = draw(st.sampled_from((None, "linear", "quadratic")))
     return judge_agreement(*zip(*scores, strict=True), weights=weights)
+
+
+@st.composite
+def rater_agreements(draw: st.DrawFn) -> RaterAgreement:
+    """Draw results of `scorekit.rater_agreement`, with ratings missing and without."""
+    n_items = draw(st.integers(1, 8))
+    ratings = st.integers(1, 4) | (st.none() if draw(st.booleans()) else st.just(1))
+    rows = st.lists(ratings, min_size=n_items, max_size=n_items)
+    first = draw(st.lists(st.integers(1, 4), min_size=n_items, max_size=n_items))
+    others = draw(st.lists(rows, min_size=1, max_size=3))
+    others[0][0] = first[0]  # one item at least that two rated
+    scale: Scale = draw(st.sampled_from(("nominal", "ordinal", "interval")))
+    return rater_agreement([first, *others], scale=scale)
 
 
 @st.composite
