@@ -78,6 +78,11 @@ from scorekit.plots import plot_reliability as plot_reliability
 from scorekit.prices import PRICES as PRICES
 from scorekit.prices import ModelPrice as ModelPrice
 from scorekit.prices import token_cost as token_cost
+from scorekit.ranking import BradleyTerry as BradleyTerry
+from scorekit.ranking import ModelComparison as ModelComparison
+from scorekit.ranking import ModelPair as ModelPair
+from scorekit.ranking import bradley_terry as bradley_terry
+from scorekit.ranking import compare_models as compare_models
 from scorekit.records import MetricError as MetricError
 from scorekit.records import Record as Record
 from scorekit.reports import CaseStatistics as CaseStatistics

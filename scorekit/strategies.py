@@ -62,6 +62,13 @@ from scorekit.errors import JudgeError, shown
 from scorekit.intervals import Interval, proportion_interval
 from scorekit.judges import CacheStatistics, Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit.prices import ModelPrice
+from scorekit.ranking import (
+    BradleyTerry,
+    ModelComparison,
+    ModelPair,
+    bradley_terry,
+    compare_models,
+)
 from scorekit.records import FrozenMapping, MetricError, MetricResult
 from scorekit.reports import CaseStatistics, CodeReport, CodeTally, ModelStatistics, code_report
 from scorekit.results import ResultAccuracy, result_accuracy
@@ -731,6 +738,35 @@ def unpaired_differences() -> st.SearchStrategy[UnpairedDifference]:
     return st.builds(
         unpaired_difference, group, group, bounds=bounds, confidence_level=_CONFIDENCES
     )
+
+
+@st.composite
+def model_comparisons(draw: st.DrawFn) -> ModelComparison:
+    """Draw results of `scorekit.compare_models`, tasks that a model lacks among them."""
+    models = draw(st.lists(_NAMES, min_size=2, max_size=4, unique=True))
+    tasks = st.dictionaries(st.integers(0, 9), _UNIT | _JUDGED, max_size=8)
+    shared = draw(st.integers(0, 9))
+    scores = {model: {**draw(tasks), shared: draw(_UNIT)} for model in models}
+    return compare_models(scores, n_resamples=1000, confidence_level=draw(_CONFIDENCES))
+
+
+def model_pairs() -> st.SearchStrategy[ModelPair]:
+    """Draw the pairs of such results."""
+    return model_comparisons().flatmap(lambda result: st.sampled_from(result.pairs))
+
+
+@st.composite
+def bradley_terries(draw: st.DrawFn) -> BradleyTerry:
+    """Draw results of `scorekit.bradley_terry`, models that won or lost all among them."""
+    first, second, *others = draw(st.lists(_NAMES, min_size=2, max_size=4, unique=True))
+    count = st.integers(1, 20) | st.floats(0.5, 20)
+    wins = {(first, second): draw(count), (second, first): draw(count)}
+    for name in others:
+        pair = draw(st.sampled_from([(first, name), (name, second)]))
+        wins[pair] = draw(count)
+        if draw(st.booleans()):
+            wins[pair[::-1]] = draw(count)
+    return bradley_terry(wins, confidence_level=draw(_CONFIDENCES))
 
 
 @st.composite
