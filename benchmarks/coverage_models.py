@@ -3,7 +3,7 @@ How often ranks, strengths, agreement, group differences and quantiles hold the 
 
     python -m benchmarks.coverage_models [--seed 1] [--repetitions 100] [--full]
 
-``--full`` takes 2000 repetitions of each, half an hour; ``docs/accuracy.md`` has its tables.
+``--full`` takes 2000 repetitions of each, some hours; ``docs/accuracy.md`` has its tables.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def groups(rng: Rng, repetitions: int) -> None:
 
     def row(name: str, n: int, m: int) -> list[object]:
         first, second = kinds[name]
-        old, new = np.sort(first(200_000)), second(200_000)
+        old, new = np.sort(first(100_000)), second(100_000)
         below = np.searchsorted(old, new, "left") + np.searchsorted(old, new, "right")
         delta, mean = float(below.mean()) / old.size - 1.0, float(new.mean() - old.mean())
         bounds = (0.0, 1.0) if name.startswith("grades") else None
@@ -212,7 +212,7 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repetitions", type=int, default=100)
-    parser.add_argument("--full", action="store_true", help="2000 repetitions, half an hour")
+    parser.add_argument("--full", action="store_true", help="2000 repetitions, some hours")
     parser.add_argument("--only", choices=[simulate.__name__ for simulate in SECTIONS.values()])
     options = parser.parse_args()
     repetitions = 2000 if options.full else options.repetitions

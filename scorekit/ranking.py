@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any, Literal, NamedTuple
 
 import attrs
@@ -228,8 +228,8 @@ def compare_models(
         best=tuple(name for name, ends in ranks.items() if ends.low == 1.0),
         pairs=tuple(
             ModelPair(
-                first=names[i],
-                second=names[j],
+                first=first,
+                second=second,
                 delta=delta,
                 interval=Interval(
                     low=delta - reach,
@@ -243,9 +243,8 @@ def compare_models(
                 adjusted_p_value=adjusted,
                 verdict="better" if adjusted <= 1.0 - confidence_level else "inconclusive",
             )
-            for i, j, delta, reach, p_value, adjusted in zip(
-                pairs.first.tolist(),
-                pairs.second.tolist(),
+            for (first, second), delta, reach, p_value, adjusted in zip(
+                combinations(names, 2),
                 (means[pairs.first] - means[pairs.second]).tolist(),
                 reaches.tolist(),
                 found.p_values.tolist(),

@@ -765,7 +765,7 @@ def bradley_terries(draw: st.DrawFn) -> BradleyTerry:
         pair = draw(st.sampled_from([(first, name), (name, second)]))
         wins[pair] = draw(count)
         if draw(st.booleans()):
-            wins[pair[::-1]] = draw(count)
+            wins[pair[1], pair[0]] = draw(count)
     return bradley_terry(wins, confidence_level=draw(_CONFIDENCES))
 
 
