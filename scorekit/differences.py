@@ -212,13 +212,13 @@ class UnpairedDifference(Record):
     stderr: float | None
     """Standard error of *delta*; None where a side has a single value."""
     interval: Interval | None
-    """Of *delta*: Welch's t, with *bounds* one that keeps to them.  None where *stderr* is, and
+    """Welch's t for *delta*, with *bounds* one that keeps to them.  None where *stderr* is, and
     without *bounds* where neither side varies, which tells nothing of their error."""
     p_value: float | None
     """Two-sided, of Welch's t test on the means; None where *stderr* is None or 0."""
     mann_whitney_p_value: float
-    """Two-sided, of the rank sum: exact up to 60 values, ties included, beyond them normal with
-    the corrections for ties and continuity.  1.0 where all values are equal."""
+    """Two-sided, of the rank sum, and exact up to 60 values, ties included; beyond them normal
+    with the corrections for ties and continuity.  1.0 where all values are equal."""
     cliffs_delta: float
     """Chance that a value of *current* is higher than one of *baseline*, less the chance that it
     is lower; in ``[-1, 1]``."""

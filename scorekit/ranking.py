@@ -89,7 +89,7 @@ class ModelComparison(Record):
     ranks: FrozenMapping[str, Interval]
     """The ranks that each model may have, 1 being the best; those of all models hold at once."""
     best: tuple[str, ...]
-    """The models that may be the best: those whose ranks include 1."""
+    """The models that may be the best, those whose ranks include 1."""
     pairs: tuple[ModelPair, ...]
     """Every two models, the best first."""
     mean_ranks: FrozenMapping[str, float]
@@ -97,9 +97,9 @@ class ModelComparison(Record):
     friedman_statistic: float
     """Friedman's chi-squared, corrected for ties; 0.0 where all models tie at every task."""
     friedman_p_value: float
-    """Of that statistic: whether the models' ranks differ at all."""
+    """Of that statistic, for whether the models' ranks differ at all."""
     critical_difference: float
-    """Nemenyi's: mean ranks that lie farther apart differ."""
+    """Nemenyi's; mean ranks that lie farther apart differ."""
     n_tasks: int
     """Tasks that all models have."""
     n_left_out: int
@@ -509,7 +509,7 @@ class BradleyTerry(Record):
     intervals: FrozenMapping[str, Interval]
     """Of each strength by itself; of *unbounded* ones an end is infinite."""
     unbounded: tuple[str, ...]
-    """Models without a finite strength: those who lost no comparison, directly or by way of
+    """Models without a finite strength, those who lost no comparison, directly or by way of
     others, to the models of finite strength, and those who won none."""
     n_comparisons: float
     """Sum of the counts."""

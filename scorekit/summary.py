@@ -47,7 +47,7 @@ class Statistics(Record):
     """Population standard deviation (divided by the count), correctly rounded."""
     count: int
     quantiles: FrozenMapping[float, float] = attrs.field(factory=FrozenMapping[float, float])
-    """The quantiles asked for, by share: 0.95 is the key of the value that 95 % do not exceed."""
+    """The quantiles asked for, by share; 0.95 is the key of the value that 95 % do not exceed."""
 
 
 def describe(
