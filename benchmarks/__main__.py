@@ -58,6 +58,7 @@ These do not measure time, and run by themselves as `python -m benchmarks.NAME`,
 an option:
 
 - `check_proofs`: proofs held against random databases;
+- `bench_pace`: how much of a rate limit the judge uses;
 - `bench_verdict`: how often the suite verdict errs, by simulation;
 - `simulate_gate`: how often a CI job stops, by chance and for a loss, and the power of verdicts;
 - `coverage_intervals`, `coverage_scores`, `coverage_models`: how often intervals hold the truth;

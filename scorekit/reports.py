@@ -78,7 +78,7 @@ class Samples(NamedTuple):
 
     @property
     def correct(self) -> NDArray[np.bool_]:
-        """What `CodeSample.correct` says of each."""
+        """What `scorekit.CodeSample.correct` says of each."""
         correct: NDArray[np.bool_] = self.compiled & (self.passed > 0) & (self.failed == 0)
         return correct
 
@@ -165,7 +165,7 @@ class CaseStatistics(Record):
     """Code score of each attempt, in input order."""
     n_samples: int
     n_correct: int
-    """Attempts that were correct; see `CodeSample.correct`."""
+    """Attempts that were correct; see `scorekit.CodeSample.correct`."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse statistics that contradict themselves."""
