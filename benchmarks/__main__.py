@@ -63,7 +63,7 @@ an option:
 - `bench_verdict`: how often the suite verdict errs, by simulation;
 - `simulate_gate`: how often a CI job stops, by chance and for a loss, and the power of verdicts;
 - `simulate_anytime`: how often looks at a growing run err, and what stopping early saves;
-- `coverage_intervals` and `coverage_scores`: how often intervals hold the truth;
+- `coverage_intervals`, `coverage_scores`, `coverage_models`: how often intervals hold the truth;
 - `fuzz_sql`: queries mutated until they hurt.
 """
 

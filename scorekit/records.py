@@ -407,7 +407,8 @@ def _builder(annotation: Any) -> _Builder:  # noqa: PLR0911 - one return per kin
     if origin is tuple:
         return _build_tuple(_builder(args[0]))
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _build_mapping(_builder(args[0]), _builder(args[1]))
+        build_key = _build_number_key if args[0] is float else _builder(args[0])
+        return _build_mapping(build_key, _builder(args[1]))
     if origin is Literal:
         return _build_scalar(lambda v: v in args, f"one of {', '.join(map(repr, args))}")
     if annotation is float:
@@ -443,6 +444,13 @@ def _build_float(value: Any, path: str) -> float:
         return float(value)
     except OverflowError:
         refuse(path, "a number that a float holds", value)
+
+
+def _build_number_key(value: Any, path: str) -> float:
+    try:
+        return float(value)  # a string, as all keys of JSON are
+    except (TypeError, ValueError):
+        refuse(path, "a mapping whose keys are numbers", value)
 
 
 def _build_tuple(build_item: _Builder) -> _Builder:

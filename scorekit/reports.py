@@ -67,10 +67,13 @@ from scorekit.records import (
     is_mapping,
 )
 from scorekit.sampling import PassAtK
-from scorekit.summary import describe
+from scorekit.summary import check_quantiles, describe
 
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+
+QUANTILES = (0.5, 0.95)
+"""Shares that cost and latency are commonly described by."""
 
 K = TypeVar("K")
 T = TypeVar("T", bound=np.generic)
@@ -309,6 +312,11 @@ class ModelStatistics(Record):
     """Intervals of the means ``"code_score"``, ``"compilation_rate"``, ``"test_pass_rate"``,
     and of ``"cost_usd"`` and ``"latency_seconds"`` where they were measured.  A case counts as one
     observation."""
+    quantiles: FrozenMapping[str, FrozenMapping[float, float]] = attrs.field(
+        factory=FrozenMapping[str, FrozenMapping[float, float]]
+    )
+    """Quantiles over the attempts, by share, of ``"cost_usd"``, ``"latency_seconds"``,
+    ``"input_tokens"`` and ``"output_tokens"`` where they were measured."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -755,6 +763,8 @@ def report_on(
     insufficient: Insufficient,
     weights: CodeWeights,
     confidence_level: float,
+    *,
+    quantiles: Iterable[float],
 ) -> CodeReport:
     """Return the report on samples that are checked already; check the other arguments."""
     ks = tuple(
@@ -764,6 +774,7 @@ def report_on(
     check_choice("insufficient", insufficient, ("raise", "nan", "drop"))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     check_instance("weights", weights, CodeWeights)
+    asked = check_quantiles(quantiles)
     outcomes = samples.compiled, samples.passed, samples.failed, samples.warnings
     scores = score_columns(*outcomes, weights=weights)
     attempts = _Groups(samples.task, len(samples.case_ids))
@@ -792,6 +803,10 @@ def report_on(
         "cost_usd": runs.parts(samples.cost_usd),
         "latency_seconds": runs.parts(samples.latency_seconds),
     }
+    tokens = {
+        "input_tokens": runs.parts(samples.input_tokens),
+        "output_tokens": runs.parts(samples.output_tokens),
+    }
     task_of = runs.parts(samples.task)
     alone: dict[tuple[int, int], tuple[PassAtK, ...]] = {}
 
@@ -817,11 +832,15 @@ def report_on(
             )
             for i in range(len(samples.models))
         ),
+        "quantiles": (
+            _quantiles({name: parts[i] for name, parts in (measured | tokens).items()}, asked)
+            for i in range(len(model_names))
+        ),
         "total_cost_usd": map(_total_cost, measured["cost_usd"]),
         "mean_cost_usd": map(_mean_measured, measured["cost_usd"]),
         "mean_latency_seconds": map(_mean_measured, measured["latency_seconds"]),
-        "total_input_tokens": map(_total, runs.parts(samples.input_tokens)),
-        "total_output_tokens": map(_total, runs.parts(samples.output_tokens)),
+        "total_input_tokens": map(_total, tokens["input_tokens"]),
+        "total_output_tokens": map(_total, tokens["output_tokens"]),
         "n_samples": runs.sizes.tolist(),
         "n_cases": tasks.sizes.tolist(),
         "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct)),
@@ -895,6 +914,17 @@ def _total_cost(costs: Floats) -> float | None:
         refuse("cost_usd of the samples", "numbers with a finite sum", measured.tolist())
 
 
+def _quantiles(
+    columns: dict[str, NDArray[Any]], shares: tuple[float, ...]
+) -> FrozenMapping[str, FrozenMapping[float, float]]:
+    found: dict[str, FrozenMapping[float, float]] = {}
+    for name, values in columns.items():
+        known = values[~np.isnan(values) & (values != NOT_MEASURED)]
+        if known.size and shares:
+            found[name] = describe(known, quantiles=shares).quantiles
+    return FrozenMapping(found)
+
+
 def _mean_measured(values: Floats) -> float | None:
     measured = values[~np.isnan(values)]
     if not measured.size:
@@ -962,6 +992,7 @@ def code_report(
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
     confidence_level: float = 0.95,
+    quantiles: Iterable[float] = QUANTILES,
 ) -> CodeReport:
     """
     Report on samples of generated code, per model and per case.
@@ -975,6 +1006,7 @@ def code_report(
         insufficient: What a case with fewer than *k* attempts does, as in `pass_at_k`.
         weights: Proportions of the code score's components.
         confidence_level: Level of the intervals, in ``(0, 1)``.
+        quantiles: Shares in ``[0, 1]`` at which cost, latency and tokens are described.
 
     Returns:
         A frozen `CodeReport`.
@@ -998,7 +1030,9 @@ def code_report(
         ...
         scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
     """
-    return report_on(from_records(samples), ks, insufficient, weights, confidence_level)
+    return report_on(
+        from_records(samples), ks, insufficient, weights, confidence_level, quantiles=quantiles
+    )
 
 
 def code_report_from_columns(
@@ -1017,6 +1051,7 @@ def code_report_from_columns(
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
     confidence_level: float = 0.95,
+    quantiles: Iterable[float] = QUANTILES,
 ) -> CodeReport:
     """
     Report on a table of samples, row for row what `code_report` does with `CodeSample` items.
@@ -1042,6 +1077,7 @@ def code_report_from_columns(
         insufficient: As for `code_report`.
         weights: As for `code_report`.
         confidence_level: As for `code_report`.
+        quantiles: As for `code_report`.
 
     Returns:
         A frozen `CodeReport`.
@@ -1083,7 +1119,7 @@ def code_report_from_columns(
             "output_tokens": output_tokens,
         }
     )
-    return report_on(samples, ks, insufficient, weights, confidence_level)
+    return report_on(samples, ks, insufficient, weights, confidence_level, quantiles=quantiles)
 
 
 class CodeTally(PartTally[Samples]):
@@ -1129,6 +1165,7 @@ class CodeTally(PartTally[Samples]):
         insufficient: Insufficient = "raise",
         weights: CodeWeights = DEFAULT_WEIGHTS,
         confidence_level: float = 0.95,
+        quantiles: Iterable[float] = QUANTILES,
     ) -> CodeReport:
         """
         Report on everything added so far.
@@ -1138,6 +1175,7 @@ class CodeTally(PartTally[Samples]):
             insufficient: As for `code_report`.
             weights: As for `code_report`.
             confidence_level: As for `code_report`.
+            quantiles: As for `code_report`.
 
         Raises:
             InputError: If nothing was added, and as `code_report`.
@@ -1145,4 +1183,4 @@ class CodeTally(PartTally[Samples]):
         samples = self._joined()
         if samples is None:
             refuse("samples", "a non-empty sequence of CodeSample", ())
-        return report_on(samples, ks, insufficient, weights, confidence_level)
+        return report_on(samples, ks, insufficient, weights, confidence_level, quantiles=quantiles)

@@ -50,7 +50,13 @@ from scorekit.intervals import (
     t_quantile,
 )
 from scorekit.records import FrozenMapping, Record
-from scorekit.summary import LetterGrade, Statistics, describe, letter_grade
+from scorekit.summary import (
+    LetterGrade,
+    Statistics,
+    check_quantiles,
+    describe,
+    letter_grade,
+)
 
 MAX_NAME = 32
 """Characters of a tier's name in a table."""
@@ -400,6 +406,7 @@ def tier_statistics(
     pass_weight: float = 0.5,
     impl_weight: float = 0.5,
     confidence_level: float = 0.95,
+    quantiles: Iterable[float] = (0.5, 0.95),
 ) -> TierStatistics:
     """
     Summarize the repeated runs of one tier.
@@ -420,6 +427,7 @@ def tier_statistics(
         pass_weight: Weight of passing (>= 0); only the proportion to *impl_weight* matters.
         impl_weight: Weight of *impl_rate* (>= 0).
         confidence_level: Level of the intervals in (0, 1).
+        quantiles: Shares in [0, 1] at which cost and duration are described.
 
     Returns:
         A frozen `TierStatistics`.
@@ -427,10 +435,10 @@ def tier_statistics(
     Raises:
         InputError: If *tier_id* or *runs* is empty, two runs share a *run_id* (most likely one
             run counted twice), only some runs have a *task_id*, a weight is negative or not
-            finite or both are 0, *confidence_level* lies outside (0, 1), or a pass costs more
-            than a float holds.
-        TypeError: If *tier_id* is not a string, *runs* not a sequence of `Run`, or a weight or
-            *confidence_level* not a number.
+            finite or both are 0, *confidence_level* lies outside (0, 1), a quantile outside
+            [0, 1], or a pass costs more than a float holds.
+        TypeError: If *tier_id* is not a string, *runs* not a sequence of `Run`, or a weight,
+            *confidence_level* or a quantile not a number.
 
     Examples:
         >>> runs = [
@@ -453,7 +461,7 @@ def tier_statistics(
     given = check_records("runs", runs, Run)
     _check_distinct("run_id", "runs", [run.run_id for run in given])
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    share = _pass_share(pass_weight, impl_weight)
+    share, shares = _pass_share(pass_weight, impl_weight), check_quantiles(quantiles)
     # in one order, so that another order of the input does not move the last digit
     checked = sorted(given, key=lambda run: (run.task_id or "", run.run_id))
     tasks = _check_tasks(given)
@@ -493,9 +501,9 @@ def tier_statistics(
         pass_rate_interval=pass_interval,
         impl_rate=describe(impl_rates),
         impl_rate_interval=impl_interval,
-        cost_usd=describe(costs),
+        cost_usd=describe(costs, quantiles=shares),
         cost_usd_interval=attrs.evolve(mean_cost, low=max(mean_cost.low, 0.0)),
-        duration_seconds=describe([run.duration_seconds for run in checked]),
+        duration_seconds=describe([run.duration_seconds for run in checked], quantiles=shares),
         composite_score=composite,
         composite_interval=composite_interval,
         cost_of_pass=per_pass(costs, sum(passes)),

@@ -22,9 +22,12 @@ from scorekit._strategies.queries import sql_schemas as sql_schemas  # noqa: PLC
 from scorekit.agreement import (
     CorrectedMean,
     JudgeAgreement,
+    RaterAgreement,
+    Scale,
     Weights,
     corrected_mean,
     judge_agreement,
+    rater_agreement,
 )
 from scorekit.calibration import (
     DEFAULT_NOMINAL,
@@ -47,13 +50,27 @@ from scorekit.cases import (
 from scorekit.coding import CodeSample, CodeScore, CodeWeights, code_score
 from scorekit.comparison import CaseChange, Comparison, compare_reports
 from scorekit.correctness import QueryCorrectness, query_correctness
-from scorekit.differences import McNemarTest, PairedDifference, mcnemar_test, paired_difference
+from scorekit.differences import (
+    McNemarTest,
+    PairedDifference,
+    UnpairedDifference,
+    mcnemar_test,
+    paired_difference,
+    unpaired_difference,
+)
 from scorekit.equivalence import Counterexample, SqlEquivalence, TableRows, sql_equivalence
 from scorekit.errors import JudgeError, shown
 from scorekit.intervals import Interval, proportion_interval
 from scorekit.judges import CacheStatistics, Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit.planning import AnytimeTasks, EvaluationPlan, VarianceComponents
 from scorekit.prices import ModelPrice
+from scorekit.ranking import (
+    BradleyTerry,
+    ModelComparison,
+    ModelPair,
+    bradley_terry,
+    compare_models,
+)
 from scorekit.records import FrozenMapping, MetricError, MetricResult
 from scorekit.reports import CaseStatistics, CodeReport, CodeTally, ModelStatistics, code_report
 from scorekit.results import ResultAccuracy, result_accuracy
@@ -363,7 +380,8 @@ def intervals(draw: st.DrawFn) -> Interval:
 
 def statistics() -> st.SearchStrategy[Statistics]:
     """Draw results of `scorekit.describe`."""
-    return st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=10).map(describe)
+    values = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=10)
+    return st.builds(describe, values, quantiles=st.lists(_UNIT, max_size=2))
 
 
 def tallies() -> st.SearchStrategy[Tally]:
@@ -714,6 +732,19 @@ def judge_agreements(draw: st.DrawFn) -> JudgeAgreement:
 
 
 @st.composite
+def rater_agreements(draw: st.DrawFn) -> RaterAgreement:
+    """Draw results of `scorekit.rater_agreement`, with ratings missing and without."""
+    n_items = draw(st.integers(1, 8))
+    ratings = st.integers(1, 4) | (st.none() if draw(st.booleans()) else st.just(1))
+    rows = st.lists(ratings, min_size=n_items, max_size=n_items)
+    first = draw(st.lists(st.integers(1, 4), min_size=n_items, max_size=n_items))
+    others = draw(st.lists(rows, min_size=1, max_size=3))
+    others[0][0] = first[0]  # one item at least that two rated
+    scale: Scale = draw(st.sampled_from(("nominal", "ordinal", "interval")))
+    return rater_agreement([first, *others], scale=scale)
+
+
+@st.composite
 def corrected_means(draw: st.DrawFn) -> CorrectedMean:
     """Draw results of `scorekit.corrected_mean`."""
     labeled = draw(st.lists(st.tuples(_JUDGED, _UNIT), min_size=2, max_size=10))
@@ -747,6 +778,44 @@ def paired_differences(draw: st.DrawFn) -> PairedDifference:
     before, after, labels = zip(*scores, strict=True)
     clusters = labels if draw(st.booleans()) else None
     return paired_difference(before, after, clusters=clusters, confidence_level=draw(_CONFIDENCES))
+
+
+def unpaired_differences() -> st.SearchStrategy[UnpairedDifference]:
+    """Draw results of `scorekit.unpaired_difference`, groups of a single value among them."""
+    group = st.lists(_UNIT | _JUDGED, min_size=1, max_size=8)
+    bounds = st.none() | st.just((0.0, 1.0))
+    return st.builds(
+        unpaired_difference, group, group, bounds=bounds, confidence_level=_CONFIDENCES
+    )
+
+
+@st.composite
+def model_comparisons(draw: st.DrawFn) -> ModelComparison:
+    """Draw results of `scorekit.compare_models`, tasks that a model lacks among them."""
+    models = draw(st.lists(_NAMES, min_size=2, max_size=4, unique=True))
+    tasks = st.dictionaries(st.integers(0, 9), _UNIT | _JUDGED, max_size=8)
+    shared = draw(st.integers(0, 9))
+    scores = {model: {**draw(tasks), shared: draw(_UNIT)} for model in models}
+    return compare_models(scores, n_resamples=1000, confidence_level=draw(_CONFIDENCES))
+
+
+def model_pairs() -> st.SearchStrategy[ModelPair]:
+    """Draw the pairs of such results."""
+    return model_comparisons().flatmap(lambda result: st.sampled_from(result.pairs))
+
+
+@st.composite
+def bradley_terries(draw: st.DrawFn) -> BradleyTerry:
+    """Draw results of `scorekit.bradley_terry`, models that won or lost all among them."""
+    first, second, *others = draw(st.lists(_NAMES, min_size=2, max_size=4, unique=True))
+    count = st.integers(1, 20) | st.floats(0.5, 20)
+    wins = {(first, second): draw(count), (second, first): draw(count)}
+    for name in others:
+        pair = draw(st.sampled_from([(first, name), (name, second)]))
+        wins[pair] = draw(count)
+        if draw(st.booleans()):
+            wins[pair[1], pair[0]] = draw(count)
+    return bradley_terry(wins, confidence_level=draw(_CONFIDENCES))
 
 
 @st.composite

@@ -19,6 +19,7 @@ from scorekit import (
     CodeSample,
     InputError,
     code_report,
+    code_report_from_columns,
     code_score,
     mean_interval,
     pass_at_k,
@@ -518,3 +519,25 @@ def test_failures_come_worst_first() -> None:
     right = code_report([CodeSample(case_id="x", model="m", compiled=True, passed=1)])
     assert right.failures() == ()
     assert "Worst" not in right._repr_html_()
+
+
+def test_quantiles_of_what_was_measured() -> None:
+    """Over the attempts of a model; what was not measured is not there, whatever its place."""
+    table: dict[str, Any] = {
+        "case_id": ["a", "b", "c", "a"],
+        "model": ["m", "m", "m", "other"],
+        "compiled": [True] * 4,
+        "cost_usd": [0.25, None, 0.75, None],
+        "input_tokens": [10, 30, 20, 5],
+    }
+    report = code_report_from_columns(**table)
+    assert report.models[0].quantiles == {
+        "cost_usd": {0.5: 0.5, 0.95: 0.725},
+        "input_tokens": {0.5: 20.0, 0.95: 29.0},
+    }
+    assert report.models[1].quantiles == {"input_tokens": {0.5: 5.0, 0.95: 5.0}}
+    assert CodeReport.from_json(report.to_json()) == report
+    without = code_report_from_columns(**table, quantiles=())
+    assert [model.quantiles for model in without.models] == [{}, {}]
+    with pytest.raises(InputError, match=r"^quantiles\[0\] must be a number in \[0, 1\], got 95$"):
+        code_report_from_columns(**table, quantiles=[95])

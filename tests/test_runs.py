@@ -874,3 +874,17 @@ def test_the_pages_of_tiers_show_means_with_intervals() -> None:
     assert "T1: the median hides a split" in page
     assert "the median hides a split" in tiers[1]._repr_html_()
     assert "hides" not in tiers[0]._repr_html_().split("<details>")[0]
+
+
+def test_quantiles_of_cost_and_duration() -> None:
+    """As `describe` gives them; which is the caller's choice."""
+    runs = [
+        Run(run_id=str(i), passed=True, impl_rate=0.9, cost_usd=i / 4, duration_seconds=float(i))
+        for i in range(5)
+    ]
+    tier = tier_statistics("T0", runs)
+    assert tier.cost_usd.quantiles == {0.5: 0.5, 0.95: 0.95}
+    assert tier.duration_seconds.quantiles == {0.5: 2.0, 0.95: 3.8}
+    tail = tier_statistics("T0", runs, quantiles=[0.75])
+    assert tail.duration_seconds.quantiles == {0.75: 3.0}
+    assert tail.composite_score.quantiles == {}
