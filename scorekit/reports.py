@@ -834,7 +834,7 @@ def report_on(
         ),
         "quantiles": (
             _quantiles({name: parts[i] for name, parts in (measured | tokens).items()}, asked)
-            for i in range(len(model_names))
+            for i in range(len(samples.models))
         ),
         "total_cost_usd": map(_total_cost, measured["cost_usd"]),
         "mean_cost_usd": map(_mean_measured, measured["cost_usd"]),
