@@ -114,7 +114,7 @@ def _of_one_row(agg: Term, rows: Rows) -> Term | None:
     this = agg.args[0]
     if name in BLIND:
         return this
-    if name in ("sum", "avg") and rows.kind(this) in _NUMBERS:
+    if name in ("sum", "avg") and rows.known.kind(this) in _NUMBERS:
         return this
     return None
 
@@ -252,7 +252,11 @@ def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR091
     if select.group == NONE and not select.aggregates:
         return select
     source, query = parts[0].args
-    arms = [Select.of(arm) for arm in (query.args if query.op == "union all" else (query,)) if arm.op == "select"]
+    arms = [
+        Select.of(arm)
+        for arm in (query.args if query.op == "union all" else (query,))
+        if arm.op == "select"
+    ]
     if len(arms) != (len(query.args) if query.op == "union all" else 1):
         return select
     for arm in arms:
@@ -349,5 +353,3 @@ def constants_shown(select: Select, rows: Rows) -> Select:
         return select
     rows.known.note("constant column")
     return select._replace(outputs=tuple(new.get(output, output) for output in select.outputs))
-
-

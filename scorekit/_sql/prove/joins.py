@@ -259,7 +259,7 @@ def _reference(
         return None
     equal: dict[str, Term] = {}
     for condition in conditions:
-        if condition.op != "eq" or condition.name:
+        if condition.op != "eq" or condition.name or not outer.alike(*condition.args):
             return None
         for mine, other in (condition.args, condition.args[::-1]):
             if mine.op == "col" and mine.args == (target,) and other.op == "col":
@@ -432,7 +432,9 @@ def _equated(
         else:
             return None
         rest = [c for c in parts if c != condition]
-        elsewhere = any(column in walk(c) for c in (parts_used(select._replace(where=TRUE)), *rest))
+        elsewhere = any(
+            column in walk(c) for c in (parts_used(select._replace(where=TRUE)), *rest)
+        )
         if elsewhere and not rows.facts.same(column, value):
             return None
         new[column] = value

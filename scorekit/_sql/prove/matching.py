@@ -169,9 +169,7 @@ class Matcher:
         for part, select in zip((mine, other), selects, strict=True):
             me = dict.fromkeys(local_sources(part), Term("src", "!me"))
             terms = (*conjuncts(select.where), *select.outputs, *select.group.args)
-            seen.append(
-                {coloured(term, me, self.known.steps) for term in terms if uses(term, me)}
-            )
+            seen.append({coloured(term, me, self.known.steps) for term in terms if uses(term, me)})
         return len(seen[0] & seen[1])
 
     def _parts(self, mine: Term, other: Term) -> Iterator[Pairing]:
@@ -297,7 +295,9 @@ class Matcher:
     def _same(self, first: Term, second: Term, facts: Facts) -> bool:
         if first == second or facts.same(first, second):
             return True
-        return is_boolean(first) and is_boolean(second) and equivalent(first, second, facts, "value")
+        return (
+            is_boolean(first) and is_boolean(second) and equivalent(first, second, facts, "value")
+        )
 
     def _with_aggregates_of(self, a: Select, b: Select, facts: Facts) -> Select:
         """Write aggregates of *b* as those of *a* that are the same."""
@@ -330,7 +330,11 @@ class Matcher:
         new: dict[Term, Term] = {}
         for other in dict.fromkeys(_subqueries(theirs)):
             for one in ours:
-                if one != other and one.op == other.op and self._same_subquery(one, other, context):
+                if (
+                    one != other
+                    and one.op == other.op
+                    and self._same_subquery(one, other, context)
+                ):
                     new[other] = one
                     break
         return replaced_terms(theirs, new, self.known.steps) if new else theirs
@@ -423,5 +427,3 @@ def _subqueries(term: Term) -> Iterator[Term]:
         return
     for arg in term.args:
         yield from _subqueries(arg)
-
-

@@ -291,7 +291,9 @@ class _QueryReader:
         keys = [key for one in sets for key in one]
         if not keys or any(has_aggregate(key) for key in keys):
             raise UnsupportedError
-        return [Term("group", "", tuple(dict.fromkeys(one)) if len(sets) > 1 else one) for one in sets]
+        return [
+            Term("group", "", tuple(dict.fromkeys(one)) if len(sets) > 1 else one) for one in sets
+        ]
 
     def _sets_of(
         self, node: exp.Expr, scope: Scope, outputs: tuple[Term, ...]

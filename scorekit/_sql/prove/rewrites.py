@@ -233,7 +233,9 @@ class _Pass:
         if select.plain and not select.tables.args:
             self.known.note("scalar subquery without tables")
             (output,) = select.outputs
-            return output if select.where == TRUE else Term("case", "", (select.where, output, NULL))
+            return (
+                output if select.where == TRUE else Term("case", "", (select.where, output, NULL))
+            )
         rows = Rows.of(select, self.known, self.extended)
         if not rows.determined(()).everything:
             raise UnsupportedError
@@ -281,8 +283,7 @@ class _Pass:
             return self.membership_in_groups(term, mode)
         if mode != "filter":
             nulls = [
-                never_null(value, self.known, self.extended)
-                for value in (*these, *select.outputs)
+                never_null(value, self.known, self.extended) for value in (*these, *select.outputs)
             ]
             if None in nulls:
                 return term
@@ -661,9 +662,7 @@ class _Pass:
             return True
         if not self.deep or any(node.op in ("select", "star") for node in walk(output)):
             return False
-        nulls = {
-            node: NULL for node in walk(output) if node.op == "col" and node.args[0] in own
-        }
+        nulls = {node: NULL for node in walk(output) if node.op == "col" and node.args[0] in own}
         if not nulls:
             return False
         return self.null_value(replaced(output, nulls, self.known.steps))

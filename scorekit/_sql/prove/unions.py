@@ -82,7 +82,9 @@ def grouped_over_union(select: Select, known: Known) -> Select:
     unions = [p for p in parts if p.op == "derived" and p.args[1].op == "union all"]
     if not unions or (select.group == NONE and not select.aggregates):
         return select
-    aggregates = [a for part in (select.having, *select.outputs, *select.order) for a in aggregates_of(part)]
+    aggregates = [
+        a for part in (select.having, *select.outputs, *select.order) for a in aggregates_of(part)
+    ]
     keys = () if select.group == NONE else select.group.args
     needed = [*keys, *(a.args[0] for a in aggregates if a.args)]
     own = frozenset(part.args[0] for part in unions)
@@ -94,9 +96,7 @@ def grouped_over_union(select: Select, known: Known) -> Select:
     needed = list(dict.fromkeys(n for n in needed if n.op not in LITERALS))
     source = known.fresh()
     new = {n: Term("col", str(i), (source,)) for i, n in enumerate(needed)}
-    swapped = {
-        a: a._replace(args=tuple(new.get(n, n) for n in a.args)) for a in aggregates
-    }
+    swapped = {a: a._replace(args=tuple(new.get(n, n) for n in a.args)) for a in aggregates}
 
     def outside(term: Term) -> Term:
         marked = replaced_aggregates(term, swapped)
@@ -104,12 +104,16 @@ def grouped_over_union(select: Select, known: Known) -> Select:
         plain = replaced_terms(replaced_aggregates(marked, marks), new, known.steps)
         return replaced_terms(plain, {m: a for a, m in marks.items()}, known.steps)
 
-    inner = Select(False, select.tables, select.where, NONE, TRUE, tuple(needed) or (Term("int", "1"),))  # noqa: FBT003
+    inner = Select(
+        False, select.tables, select.where, NONE, TRUE, tuple(needed) or (Term("int", "1"),)
+    )  # noqa: FBT003
     pushed = pushed_into_union(inner, known)
     result = select._replace(
         tables=Term("from", "", (Term("derived", "", (source, pushed)),)),
         where=TRUE,
-        group=NONE if select.group == NONE else Term("group", "", tuple(new.get(k, k) for k in keys)),
+        group=NONE
+        if select.group == NONE
+        else Term("group", "", tuple(new.get(k, k) for k in keys)),
         having=outside(select.having),
         outputs=tuple(map(outside, select.outputs)),
         order=tuple(map(outside, select.order)),
@@ -148,7 +152,11 @@ def as_distinct(query: Term) -> Term:
         return query._replace(name="distinct")
     if query.op in ("union", "except", "intersect"):
         return query
-    return Term("union", "", (query, query)) if query.op != "union all" else query._replace(op="union")
+    return (
+        Term("union", "", (query, query))
+        if query.op != "union all"
+        else query._replace(op="union")
+    )
 
 
 def semi_for_set_operation(query: Term, known: Known, extended: frozenset[Term]) -> Term:
@@ -171,7 +179,11 @@ def semi_for_set_operation(query: Term, known: Known, extended: frozenset[Term])
     for other in others:
         inside = known.fresh()
         rows = Rows(
-            Term("from", "", (Term("derived", "", (source, first)), Term("derived", "", (inside, other)))),
+            Term(
+                "from",
+                "",
+                (Term("derived", "", (source, first)), Term("derived", "", (inside, other))),
+            ),
             (),
             known,
             extended,
