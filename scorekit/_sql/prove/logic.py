@@ -10,7 +10,7 @@ values and by congruence (equal values give equal results).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import attrs
 
@@ -31,6 +31,12 @@ from scorekit._sql.prove.terms import (
     walk,
     with_canonical_names,
 )
+
+MAX_CASES: Final = 24
+"""Values of the largest CASE that is compared to another one value by value."""
+
+_NUMERIC: Final = ("integer", "number", "real")
+"""Types of numbers, each of which is converted to one that comes after it."""
 
 MAX_OPERANDS: Final = 20
 """Operands of the longest AND or OR of which each is compared to the others."""
@@ -444,8 +450,39 @@ class _Reader:
         """
         Return the values of a CASE or the like, each with the statement under which it is that.
 
-        None is returned where a value would be converted to the type of another one.
+        None is returned where a value may compare otherwise once it is of the type of another.
         """
+        found = self._branches(term)
+        if found is None or not self._of_one_family([value for _, value in found]):
+            return None
+        return found
+
+    def exact_cases(self, term: Term) -> list[tuple[_Statement, Term]]:
+        """Return all values of nested CASE and the like; ``as`` marks what is converted."""
+        found = self._branches(term)
+        if found is None:
+            return [(_YES, term)]
+        values = [value for _, value in found if value != NULL]
+        types = {self.scalars.type_of(value) for value in values}
+        kept = self.scalars.dialect == "sqlite" or len(set(values)) <= 1 or None not in types
+        if not kept:
+            return [(_YES, term)]
+        ranks = {cast("str", one[0]) for one in types if one is not None}
+        mixed = self.scalars.dialect != "sqlite" and len(types) > 1 and len(set(values)) > 1
+        if mixed and not ranks <= {*_NUMERIC}:
+            return [(_YES, term)]
+        highest = max(ranks, key=_NUMERIC.index) if mixed else ""
+        nested: list[tuple[_Statement, Term]] = []
+        for guard, value in found:
+            for inner, one in self.exact_cases(value):
+                converted = mixed and one != NULL and self.scalars.type_of(one) != (highest,)
+                result = Term("as", highest, (one,)) if converted else one
+                nested.append((_all((guard, inner)), result))
+        if len(nested) > MAX_CASES:
+            raise _OutOfWorkError
+        return nested
+
+    def _branches(self, term: Term) -> list[tuple[_Statement, Term]] | None:
         name = term.name.partition(" ")[0] if term.op == "fn" else ""
         if term.op == "case" and len(term.args) > 1:
             values = [*term.args[1:-1:2], term.args[-1]]
@@ -463,8 +500,6 @@ class _Reader:
             conditions = (Term("eq", "", (self.apart(this), self.apart(other))),)
         else:
             return None
-        if not self._of_one_type(values):
-            return None
         found: list[tuple[_Statement, Term]] = []
         before: list[_Statement] = []
         for condition, value in zip(conditions, values, strict=False):
@@ -473,8 +508,8 @@ class _Reader:
         found.append((_all(before), self.apart(values[-1])))
         return [(guard, value) for guard, value in found if guard != _NO]
 
-    def _of_one_type(self, values: list[Term]) -> bool:
-        some = [value for value in values if value != NULL]
+    def _of_one_family(self, values: list[Term]) -> bool:
+        some = [bare(value) for value in values if value != NULL]
         if all(is_boolean(value) or self._is_true_boolean(value) for value in some):
             return True
         families = {self.scalars.family(value) for value in some}
@@ -494,6 +529,11 @@ class _Reader:
     def _spelled_list(self, term: Term) -> Term:
         this, *values = term.args
         return Term("or", "", tuple(Term("eq", "", (this, self.apart(v))) for v in values))
+
+
+def bare(value: Term) -> Term:
+    """Return what `_Reader.apart` was given."""
+    return value.args[0] if value.op == "case" and len(value.args) == 1 else value
 
 
 def _spelled_between(term: Term) -> Term:
@@ -685,7 +725,7 @@ class _World:
             inside = of_values
         else:
             name = term.name.partition(" ")[0]
-            inside = term.op in ("add", "mul", "plus", "like") or (
+            inside = term.op in ("add", "mul", "sum", "plus", "like") or (
                 term.op == "fn" and name in _OF_VALUES
             )
         args = tuple(self._image(arg, equal, of_values=inside) for arg in term.args)
@@ -702,12 +742,34 @@ class _World:
             if node in self._placed or node in self.nulls or node in self.truths:
                 term = reader.terms[node]
                 groups.setdefault(self.image(term, equal), []).append(node)
+        if not all(self._summed(image, node) for image, (node, *_) in groups.items()):
+            return False
         for image, nodes in groups.items():
             known = reader.known_node(image)
             same = nodes if known is None or known in nodes else [*nodes, known]
             if len(same) > 1 and not self._merge(same):
                 return False
         return True
+
+    def _summed(self, image: Term, node: int) -> bool:
+        """Use of a sum what it is once some of its parts are known."""
+        if image.op != "sum" or image == self.reader.terms[node]:
+            return True
+        found = self.reader.scalars.sum_of(Term("add", "", image.args))
+        number = found.number
+        if found.parts:
+            (term, times), *others = found.parts.items()
+            if others or times != 1:
+                return True
+            other = self.reader.node(term)
+        else:
+            other = ZERO
+        if not self._place(other):
+            return False
+        edges = (node, other, (number, 1)), (other, node, (-number, 1))
+        if not all(self.order.holds(*edge) for edge in edges):
+            self._merged.add((node, other))
+        return all(self.order.at_most(*edge) for edge in edges)
 
     def _merge(self, nodes: list[int]) -> bool:
         for statuses in (self.nulls, self.truths):
@@ -797,10 +859,34 @@ class Facts:
             return False
         if is_boolean(first) and is_boolean(second):
             return equivalent(first, second, self, "bool")
-        sorts = self._reader.scalars.sort(first), self._reader.scalars.sort(second)
-        if sorts[0] is None or sorts[0] != sorts[1]:
+        try:
+            cases = self._reader.exact_cases(first), self._reader.exact_cases(second)
+        except (_OutOfWorkError, RecursionError):
             return False
-        return self._refutes(lambda: (self._unequal(first, second),))
+        return all(
+            self._same_where((guard, other), bare(one), bare(two))
+            for guard, one in cases[0]
+            for other, two in cases[1]
+        )
+
+    def _same_where(self, guards: tuple[_Statement, ...], first: Term, second: Term) -> bool:
+        """Say whether two values are the same if *guards* hold."""
+        reader = self._reader
+        sorts = reader.scalars.sort(first), reader.scalars.sort(second)
+        if sorts[0] is not None and sorts[0] == sorts[1]:
+            return self._refutes(lambda: (*guards, self._unequal(first, second)))
+        reader.work = 0
+        try:
+            world = self._world.copy()
+            if not all(map(world.add, guards)) or not world.settle():
+                return True
+            equal = world.equals()
+            if world.image(first, equal) == world.image(second, equal):
+                return True
+            null = reader.null(first, wanted=False), reader.null(second, wanted=False)
+        except (_OutOfWorkError, RecursionError):
+            return False
+        return self._refutes(lambda: (*guards, _some(null)))
 
     def _unequal(self, first: Term, second: Term) -> _Statement:
         """Say that two values differ, where NULL is no other than NULL."""
@@ -894,6 +980,8 @@ class Facts:
             whole = Term(term.op, "", (part, *others))
             if equivalent(whole, connected(term.op, others), self, inner):
                 kept = others
+        if mode == "value" and len(kept) == 1 and not is_boolean(kept[0]):
+            return Term(term.op, "", tuple(kept))
         return connected(term.op, kept)
 
     def _simplified_case(self, term: Term) -> Term:

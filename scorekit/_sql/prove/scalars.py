@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from scorekit._sql.kinds import UNCASED, Column, kind_of
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.terms import NULL, Term
+from scorekit._sql.prove.terms import NULL, Term, is_boolean
 
 NOUGHT: Final = Term("int", "0")
 """The node from which numbers are counted."""
@@ -218,6 +218,28 @@ class Scalars:
             return "integer"
         if term.op == "str":
             return "text"
+        return None
+
+    def type_of(self, term: Term) -> tuple[object, ...] | None:  # noqa: PLR0911 - one an operator
+        """Return what a value has in common with those to which no conversion takes it."""
+        if term.op in ("int", "num", "str"):
+            return {"int": ("integer",), "num": ("number",), "str": ("text",)}[term.op]
+        if is_boolean(term):
+            return ("boolean",)
+        if term.op == "case" and len(term.args) == 1:
+            return self.type_of(term.args[0])
+        if term.op == "col":
+            column = self.column(term)
+            if column is None or column.limits.padded:
+                return None
+            kind = {"natural": "integer"}.get(column.kind, column.kind)
+            if kind == "number":
+                return (kind, column.limits.scale)
+            return (kind,) if kind in ("integer", "real", "text", "boolean") else None
+        if term.op in ("agg", "fn") and self.family(term) == "text":
+            return ("text",)
+        if self.family(term) == "number" and self.is_whole(term):
+            return ("integer",)
         return None
 
     def limits(self, term: Term) -> tuple[int | None, int | None]:
