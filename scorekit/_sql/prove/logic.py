@@ -15,7 +15,7 @@ from typing import Final, TypeAlias, cast
 import attrs
 
 from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.order import TOUCHING, ZERO, Bound, Number, Order
+from scorekit._sql.prove.order import ZERO, Bound, Number, Order
 from scorekit._sql.prove.predicates import Mode, shortened_case
 from scorekit._sql.prove.scalars import NOUGHT, TRUE_BOOLEANS, Scalars, parts_of
 from scorekit._sql.prove.terms import (
@@ -74,6 +74,15 @@ class _AtMost:
 
 
 @attrs.frozen
+class _Equal:
+    """The difference of two values is this number; neither is NULL."""
+
+    first: int
+    second: int
+    number: Number
+
+
+@attrs.frozen
 class _Differ:
     """The difference of two values is not this number; neither is NULL."""
 
@@ -92,7 +101,7 @@ class _Some:
     parts: tuple[_Statement, ...]
 
 
-_Fact: TypeAlias = _Null | _Truth | _AtMost | _Differ
+_Fact: TypeAlias = _Null | _Truth | _AtMost | _Equal | _Differ
 _Statement: TypeAlias = "_Fact | _All | _Some"
 
 _YES, _NO = _All(()), _Some(())
@@ -265,7 +274,7 @@ class _Reader:
         node = self.node(self.canonical(term))
         if not wanted:
             return _Truth(node, wanted=False)
-        not_null = [term, term.args[0]] if term.op == "in" else [term]
+        not_null = [term, *(term.args[:-1] if term.op == "in" else ())]
         parts = [self.null(one, wanted=False) for one in not_null]
         return _all((_Truth(node, wanted=True), *parts))
 
@@ -426,12 +435,9 @@ class _Reader:
         if first == second:
             true = {"eq": number == 0, "ne": number != 0, "lt": number > 0, "le": number >= 0}[op]
             return _constant(true == wanted)
-        there = _AtMost(first, second, (number, 1))
-        back = _AtMost(second, first, (-number, 1))
-        if (op in ("eq", "ne")) and ((op == "eq") == wanted):
-            return _all((there, back))
         if op in ("eq", "ne"):
-            return _Differ(first, second, number)
+            kind = _Equal if (op == "eq") == wanted else _Differ
+            return kind(first, second, number)
         closed = int(op == "le")
         if wanted:
             return _AtMost(first, second, (number, closed))
@@ -585,6 +591,8 @@ class _World:
             return False
         if isinstance(statement, _AtMost):
             return self.order.at_most(statement.first, statement.second, statement.bound)
+        if isinstance(statement, _Equal):
+            return self.order.equal(statement.first, statement.second, statement.number)
         return self.order.differ(statement.first, statement.second, statement.number)
 
     def _place(self, node: int) -> bool:
@@ -630,23 +638,22 @@ class _World:
             if self.order.holds(*edge):
                 return True
             return False if self.order.fails(*edge) else None
-        if isinstance(statement, _Differ):
-            return self._differs(statement)
+        if isinstance(statement, (_Equal, _Differ)):
+            differ = self._differ(statement.first, statement.second, statement.number)
+            return differ if differ is None else differ == isinstance(statement, _Differ)
         values = [self.holds(part) for part in statement.parts]
         deciding = isinstance(statement, _Some)
         if deciding in values:
             return deciding
         return (not deciding) if None not in values else None
 
-    def _differs(self, statement: _Differ) -> bool | None:
-        first, second, number = statement.first, statement.second, statement.number
+    def _differ(self, first: int, second: int, number: Number) -> bool | None:
         if self.order.known_to_differ(first, second, number):
             return True
         if self.order.difference(first, second) == number:
             return False
         there = self.order.fails(first, second, (number, 1))
-        back = self.order.fails(second, first, (-number, 1))
-        return True if there or back else None
+        return True if there or self.order.fails(second, first, (-number, 1)) else None
 
     def settle(self) -> bool:
         """Draw the conclusions that need no case distinction; False if they contradict."""
@@ -766,10 +773,9 @@ class _World:
             other = ZERO
         if not self._place(other):
             return False
-        edges = (node, other, (number, 1)), (other, node, (-number, 1))
-        if not all(self.order.holds(*edge) for edge in edges):
+        if self.order.difference(node, other) != number:
             self._merged.add((node, other))
-        return all(self.order.at_most(*edge) for edge in edges)
+        return self.order.equal(node, other, number)
 
     def _merge(self, nodes: list[int]) -> bool:
         for statuses in (self.nulls, self.truths):
@@ -780,11 +786,7 @@ class _World:
                 statuses.update(dict.fromkeys(nodes, values.pop()))
         placed = [node for node in nodes if node in self._placed]
         self._merged.add(tuple(placed))
-        return all(
-            self.order.at_most(placed[0], node, TOUCHING)
-            and self.order.at_most(node, placed[0], TOUCHING)
-            for node in placed[1:]
-        )
+        return all(self.order.equal(placed[0], node, 0) for node in placed[1:])
 
 
 def _satisfiable(world: _World, statements: Iterable[_Statement]) -> bool:
@@ -831,6 +833,8 @@ class Facts:
 
     def implies(self, condition: Term) -> bool:
         """Say whether a condition is true."""
+        if condition in self.conditions:
+            return True
         return self._refutes(lambda: (self._reader.true(condition, wanted=False),))
 
     def excludes(self, condition: Term) -> bool:
@@ -846,16 +850,17 @@ class Facts:
         """Say whether a value is not NULL."""
         return self._refutes(lambda: (self._reader.null(term),))
 
-    def same(self, first: Term, second: Term) -> bool:
-        """Say whether two values are the same to every function, or both NULL."""
+    def same(self, first: Term, second: Term, *, as_result: bool = False) -> bool:
+        """
+        Say whether two values are the same to every function, or both NULL.
+
+        With *as_result* they are only looked at; otherwise one may stand where the other does,
+        also where SQLite would convert a value that it is compared to.
+        """
         if first == second or not self._possible:
             return True
-        try:
-            self._reader.work = 0
-            equal = self._world.equals()
-            if self._world.image(first, equal) == self._world.image(second, equal):
-                return True
-        except (_OutOfWorkError, RecursionError):
+        affinity = self._reader.scalars.affinity
+        if not as_result and affinity(first) != affinity(second):
             return False
         if is_boolean(first) and is_boolean(second):
             return equivalent(first, second, self, "bool")
@@ -877,9 +882,11 @@ class Facts:
             return self._refutes(lambda: (*guards, self._unequal(first, second)))
         reader.work = 0
         try:
-            world = self._world.copy()
-            if not all(map(world.add, guards)) or not world.settle():
-                return True
+            world = self._world
+            if guards != (_YES, _YES):
+                world = world.copy()
+                if not all(map(world.add, guards)) or not world.settle():
+                    return True
             equal = world.equals()
             if world.image(first, equal) == world.image(second, equal):
                 return True

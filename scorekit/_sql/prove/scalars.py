@@ -242,6 +242,17 @@ class Scalars:
             return ("integer",)
         return None
 
+    def affinity(self, term: Term) -> object:
+        """Return what makes SQLite convert the value that *term* is compared to, if anything."""
+        if not self.loose:
+            return None
+        if term.op == "col":
+            family = _FAMILY.get(self.known.kind(term))
+            return term if family is None else family == "text"
+        if term.op == "fn" and term.name == "Cast":
+            return self.cast_kind(term) or term
+        return term if term.op in ("scalar", "col?", "quoted") else None
+
     def limits(self, term: Term) -> tuple[int | None, int | None]:
         """Return the least and the greatest number that a value can be, None for no bound."""
         if (term.op == "agg" and term.name.startswith("count")) or term.name == "Length":
@@ -412,10 +423,14 @@ class Scalars:
         plain = _PLAIN_TEXT.match(first) and _PLAIN_TEXT.match(second)
         return 0 if plain and first.casefold() != second.casefold() else None
 
-    def _loose_constants(self, first: Term, second: Term) -> int | None:
+    def _loose_constants(  # noqa: PLR0911 - one a kind of constant
+        self, first: Term, second: Term
+    ) -> int | None:
         """Compare constants that are compared to a column of a type that is not known."""
         numbers = number_of(first), number_of(second)
         if numbers[0] is not None and numbers[1] is not None:
+            if numbers[0] == numbers[1]:
+                return None
             order = -1 if numbers[0] < numbers[1] else 1
             if self.dialect not in LOOSE_TYPES:
                 return order
