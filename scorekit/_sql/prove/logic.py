@@ -16,6 +16,7 @@ import attrs
 
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.order import ZERO, Bound, Number, Order
+from scorekit._sql.prove.patterns import excludes, includes, pattern_of
 from scorekit._sql.prove.predicates import Mode, shortened_case
 from scorekit._sql.prove.scalars import NOUGHT, TRUE_BOOLEANS, Scalars, parts_of
 from scorekit._sql.prove.terms import (
@@ -164,12 +165,17 @@ class _Reader:
         self.compounds: list[int] = []
         """Nodes that may become equal to others when parts of them do."""
         self.constants: list[int] = []
+        self.lemmas: list[_Statement] = []
+        """What holds of the nodes whatever is asserted."""
+        self._patterns: dict[int, tuple[Term, str]] = {}
         self.work = 0
+        self._steps = known.steps
 
-    def take(self, n: int = 1) -> None:
-        """Count steps; raises `_OutOfWorkError` where there were too many."""
-        self.work += n
-        if self.work > MAX_WORK:
+    def take(self) -> None:
+        """Count a step; raises `_OutOfWorkError` where there were too many."""
+        self.work += 1
+        self._steps.spare -= 1
+        if self.work > MAX_WORK or self._steps.spare < 0:
             raise _OutOfWorkError
 
     def node(self, term: Term) -> int:
@@ -181,6 +187,9 @@ class _Reader:
             self.whole.append(self.scalars.is_whole(term))
             if term.op == "str" or (term.op, term.name) == ("loose", "constant"):
                 self.constants.append(found)
+                for pattern, (value, _) in self._patterns.items():
+                    if self.scalars.like_compares(value):
+                        self._compare_constant(pattern, found)
             elif term.op != "col" and any(part.op == "col" for part in walk(term)):
                 self.compounds.append(found)
         return found
@@ -272,11 +281,52 @@ class _Reader:
         if term.op == "ne":  # that may be NaN
             return self.false(term._replace(op="eq"), wanted=wanted)
         node = self.node(self.canonical(term))
+        self._compare_patterns(self.terms[node], node)
         if not wanted:
             return _Truth(node, wanted=False)
         not_null = [term, *(term.args[:-1] if term.op == "in" else ())]
         parts = [self.null(one, wanted=False) for one in not_null]
         return _all((_Truth(node, wanted=True), *parts))
+
+    def _compare_patterns(self, term: Term, node: int) -> None:
+        """Say how a LIKE relates to those of the same value, and to texts that this may be."""
+        found = pattern_of(term)
+        if found is None or node in self._patterns:
+            return
+        value, pattern = found
+        matches = _Truth(node, wanted=True)
+        if not pattern.strip("%") and pattern:
+            self.lemmas.append(_some((matches, self.null(value))))
+        for other, (its_value, its_pattern) in self._patterns.items():
+            if its_value != value:
+                continue
+            self.take()
+            pairs = (node, pattern, other, its_pattern), (other, its_pattern, node, pattern)
+            for one, narrow, two, wide in pairs:
+                if includes(wide, narrow):
+                    self._never_both((one, True), (two, False))
+            if excludes(pattern, its_pattern):
+                self._never_both((node, True), (other, True))
+        self._patterns[node] = value, pattern
+        if self.scalars.like_compares(value):
+            for constant in self.constants:
+                self._compare_constant(node, constant)
+
+    def _never_both(self, one: tuple[int, bool], other: tuple[int, bool]) -> None:
+        parts = (_Truth(node, wanted=not truth) for node, truth in (one, other))
+        self.lemmas.append(_Some(tuple(parts)))
+
+    def _compare_constant(self, node: int, constant: int) -> None:
+        """Say whether a text matches a pattern, for a column that equals that text."""
+        value, pattern = self._patterns[node]
+        text = self.terms[constant]
+        if text.op != "str" or not text.name.isascii() or {*text.name} & {*"%_\\["}:
+            return
+        equal = _Differ(self.node(value), constant, 0)
+        if includes(pattern, text.name):
+            self.lemmas.append(_Some((equal, _Truth(node, wanted=True))))
+        elif not includes(pattern.casefold(), text.name.casefold()):
+            self.lemmas.append(_Some((equal, _Truth(node, wanted=False))))
 
     def _false(self, term: Term, *, wanted: bool) -> _Statement:  # noqa: C901, PLR0911
         op, args = term.op, term.args
@@ -567,12 +617,14 @@ class _World:
         self.open: list[_Some] = []
         self._placed: set[int] = set()
         self._merged: set[tuple[int, ...]] = set()
+        self._n_lemmas = 0
 
     def copy(self) -> _World:
         new = _World(self.reader)
         new.nulls, new.truths = dict(self.nulls), dict(self.truths)
         new.order, new.open = self.order.copy(), list(self.open)
         new._placed, new._merged = set(self._placed), set(self._merged)
+        new._n_lemmas = self._n_lemmas
         return new
 
     def add(self, statement: _Statement) -> bool:  # noqa: PLR0911 - one a kind
@@ -657,6 +709,10 @@ class _World:
 
     def settle(self) -> bool:
         """Draw the conclusions that need no case distinction; False if they contradict."""
+        lemmas = self.reader.lemmas[self._n_lemmas :]
+        self._n_lemmas += len(lemmas)
+        if not all(map(self.add, lemmas)):
+            return False
         changed = True
         while changed:
             waiting, self.open, changed = self.open, [], False

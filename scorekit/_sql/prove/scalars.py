@@ -242,6 +242,10 @@ class Scalars:
             return ("integer",)
         return None
 
+    def like_compares(self, term: Term) -> bool:
+        """Say whether LIKE sees equal values of a column as the same text."""
+        return self.sort(term) == "text" and self.family(term) == "text"
+
     def affinity(self, term: Term) -> object:
         """Return what makes SQLite convert the value that *term* is compared to, if anything."""
         if not self.loose:
