@@ -9,9 +9,9 @@ import attrs
 from sqlglot import exp
 
 from scorekit._sql.prove.known import Known
+from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.names import CASE_MATTERS
 from scorekit._sql.prove.resolution import Resolved, resolve
-from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.rewrites import extended_sources, normalized
 from scorekit._sql.prove.selects import flat_set_operation
 from scorekit._sql.prove.terms import (
@@ -97,7 +97,7 @@ def canonical(
     return _named(*_normal(query, known, semantics, ordered=ordered), known)
 
 
-def _proof(
+def _proof(  # noqa: C901 - a branch per way to prove
     trees: tuple[exp.Expr, exp.Expr],
     known: tuple[Known, Known],
     semantics: Literal["bag", "set"],

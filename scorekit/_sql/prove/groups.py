@@ -152,9 +152,9 @@ def plain_aggregates(select: Select, rows: Rows) -> Select:
     found: dict[Term, Term] = {}
     for part in (select.having, *select.outputs, *select.order):
         for agg in aggregates_of(part):
-            if agg.name in ("count distinct", "sum distinct", "avg distinct"):
-                if rows.determined((*keys, *agg.args)).everything:
-                    found[agg] = agg._replace(name=agg.name.split()[0])
+            distinct = agg.name in ("count distinct", "sum distinct", "avg distinct")
+            if distinct and rows.determined((*keys, *agg.args)).everything:
+                found[agg] = agg._replace(name=agg.name.split()[0])
             if agg not in found and select.group != NONE and _of_set(agg):
                 value = _of_one_row(agg, rows) if rows.determined(keys)(agg.args[0]) else None
                 if value is not None and (agg.name in BLIND or only_compared(part, agg)):
@@ -218,7 +218,7 @@ def exists_for_distinct(select: Select, rows: Rows) -> Select:
     inside = [c for c in conjuncts(select.where) if uses(c, sources)]
     outside = [c for c in conjuncts(select.where) if c not in inside]
     hidden_tables = Term("from", "", tuple(hidden))
-    test = Select(False, hidden_tables, conjunction(inside), NONE, TRUE, ())  # noqa: FBT003
+    test = Select.of_rows(hidden_tables, conjunction(inside), ())
     rows.known.note("DISTINCT to EXISTS", rows.asked)
     return select._replace(
         distinct=False,
@@ -238,7 +238,7 @@ _THROUGH = {
 }
 
 
-def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR0911 - one per guard
+def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR0911, PLR0912 - one per guard
     """
     Take aggregates over grouped rows from the rows themselves.
 

@@ -10,7 +10,6 @@ from scorekit._sql.kinds import UNCASED
 from scorekit._sql.prove.terms import Steps, Term
 from scorekit._sql.schema import SqlSchema
 
-
 _KINDS = {"int": "integer", "str": "text", "true": "boolean", "false": "boolean"}
 
 
@@ -57,7 +56,7 @@ class Known:
         columns = self.schema.tables.get(table.casefold())
         return tuple(column.name for column in columns) if columns else None
 
-    def kind(self, term: Term) -> str:
+    def kind(self, term: Term) -> str:  # noqa: PLR0911 - one per operator
         """Return the kind of values of an expression, as far as the schema says it."""
         if term.op in _KINDS:
             return _KINDS[term.op]

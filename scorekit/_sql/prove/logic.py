@@ -10,12 +10,13 @@ values and by congruence (equal values give equal results).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import attrs
 
 from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.order import TOUCHING, ZERO, Bound, Number, Order
+from scorekit._sql.prove.order import ZERO, Bound, Number, Order
+from scorekit._sql.prove.patterns import excludes, includes, pattern_of
 from scorekit._sql.prove.predicates import Mode, shortened_case
 from scorekit._sql.prove.scalars import NOUGHT, TRUE_BOOLEANS, Scalars, parts_of
 from scorekit._sql.prove.terms import (
@@ -31,6 +32,12 @@ from scorekit._sql.prove.terms import (
     walk,
     with_canonical_names,
 )
+
+MAX_CASES: Final = 24
+"""Values of the largest CASE that is compared to another one value by value."""
+
+_NUMERIC: Final = ("integer", "number", "real")
+"""Types of numbers, each of which is converted to one that comes after it."""
 
 MAX_OPERANDS: Final = 20
 """Operands of the longest AND or OR of which each is compared to the others."""
@@ -68,6 +75,15 @@ class _AtMost:
 
 
 @attrs.frozen
+class _Equal:
+    """The difference of two values is this number; neither is NULL."""
+
+    first: int
+    second: int
+    number: Number
+
+
+@attrs.frozen
 class _Differ:
     """The difference of two values is not this number; neither is NULL."""
 
@@ -86,7 +102,7 @@ class _Some:
     parts: tuple[_Statement, ...]
 
 
-_Fact: TypeAlias = _Null | _Truth | _AtMost | _Differ
+_Fact: TypeAlias = _Null | _Truth | _AtMost | _Equal | _Differ
 _Statement: TypeAlias = "_Fact | _All | _Some"
 
 _YES, _NO = _All(()), _Some(())
@@ -149,12 +165,17 @@ class _Reader:
         self.compounds: list[int] = []
         """Nodes that may become equal to others when parts of them do."""
         self.constants: list[int] = []
+        self.lemmas: list[_Statement] = []
+        """What holds of the nodes whatever is asserted."""
+        self._patterns: dict[int, tuple[Term, str]] = {}
         self.work = 0
+        self._steps = known.steps
 
-    def take(self, n: int = 1) -> None:
-        """Count steps; raises `_OutOfWorkError` where there were too many."""
-        self.work += n
-        if self.work > MAX_WORK:
+    def take(self) -> None:
+        """Count a step; raises `_OutOfWorkError` where there were too many."""
+        self.work += 1
+        self._steps.spare -= 1
+        if self.work > MAX_WORK or self._steps.spare < 0:
             raise _OutOfWorkError
 
     def node(self, term: Term) -> int:
@@ -166,6 +187,9 @@ class _Reader:
             self.whole.append(self.scalars.is_whole(term))
             if term.op == "str" or (term.op, term.name) == ("loose", "constant"):
                 self.constants.append(found)
+                for pattern, (value, _) in self._patterns.items():
+                    if self.scalars.like_compares(value):
+                        self._compare_constant(pattern, found)
             elif term.op != "col" and any(part.op == "col" for part in walk(term)):
                 self.compounds.append(found)
         return found
@@ -257,11 +281,52 @@ class _Reader:
         if term.op == "ne":  # that may be NaN
             return self.false(term._replace(op="eq"), wanted=wanted)
         node = self.node(self.canonical(term))
+        self._compare_patterns(self.terms[node], node)
         if not wanted:
             return _Truth(node, wanted=False)
-        not_null = [term, term.args[0]] if term.op == "in" else [term]
+        not_null = [term, *(term.args[:-1] if term.op == "in" else ())]
         parts = [self.null(one, wanted=False) for one in not_null]
         return _all((_Truth(node, wanted=True), *parts))
+
+    def _compare_patterns(self, term: Term, node: int) -> None:
+        """Say how a LIKE relates to those of the same value, and to texts that this may be."""
+        found = pattern_of(term)
+        if found is None or node in self._patterns:
+            return
+        value, pattern = found
+        matches = _Truth(node, wanted=True)
+        if not pattern.strip("%") and pattern:
+            self.lemmas.append(_some((matches, self.null(value))))
+        for other, (its_value, its_pattern) in self._patterns.items():
+            if its_value != value:
+                continue
+            self.take()
+            pairs = (node, pattern, other, its_pattern), (other, its_pattern, node, pattern)
+            for one, narrow, two, wide in pairs:
+                if includes(wide, narrow):
+                    self._never_both((one, True), (two, False))
+            if excludes(pattern, its_pattern):
+                self._never_both((node, True), (other, True))
+        self._patterns[node] = value, pattern
+        if self.scalars.like_compares(value):
+            for constant in self.constants:
+                self._compare_constant(node, constant)
+
+    def _never_both(self, one: tuple[int, bool], other: tuple[int, bool]) -> None:
+        parts = (_Truth(node, wanted=not truth) for node, truth in (one, other))
+        self.lemmas.append(_Some(tuple(parts)))
+
+    def _compare_constant(self, node: int, constant: int) -> None:
+        """Say whether a text matches a pattern, for a column that equals that text."""
+        value, pattern = self._patterns[node]
+        text = self.terms[constant]
+        if text.op != "str" or not text.name.isascii() or {*text.name} & {*"%_\\["}:
+            return
+        equal = _Differ(self.node(value), constant, 0)
+        if includes(pattern, text.name):
+            self.lemmas.append(_Some((equal, _Truth(node, wanted=True))))
+        elif not includes(pattern.casefold(), text.name.casefold()):
+            self.lemmas.append(_Some((equal, _Truth(node, wanted=False))))
 
     def _false(self, term: Term, *, wanted: bool) -> _Statement:  # noqa: C901, PLR0911
         op, args = term.op, term.args
@@ -420,12 +485,9 @@ class _Reader:
         if first == second:
             true = {"eq": number == 0, "ne": number != 0, "lt": number > 0, "le": number >= 0}[op]
             return _constant(true == wanted)
-        there = _AtMost(first, second, (number, 1))
-        back = _AtMost(second, first, (-number, 1))
-        if (op in ("eq", "ne")) and ((op == "eq") == wanted):
-            return _all((there, back))
         if op in ("eq", "ne"):
-            return _Differ(first, second, number)
+            kind = _Equal if (op == "eq") == wanted else _Differ
+            return kind(first, second, number)
         closed = int(op == "le")
         if wanted:
             return _AtMost(first, second, (number, closed))
@@ -444,8 +506,39 @@ class _Reader:
         """
         Return the values of a CASE or the like, each with the statement under which it is that.
 
-        None is returned where a value would be converted to the type of another one.
+        None is returned where a value may compare otherwise once it is of the type of another.
         """
+        found = self._branches(term)
+        if found is None or not self._of_one_family([value for _, value in found]):
+            return None
+        return found
+
+    def exact_cases(self, term: Term) -> list[tuple[_Statement, Term]]:
+        """Return all values of nested CASE and the like; ``as`` marks what is converted."""
+        found = self._branches(term)
+        if found is None:
+            return [(_YES, term)]
+        values = [value for _, value in found if value != NULL]
+        types = {self.scalars.type_of(value) for value in values}
+        kept = self.scalars.dialect == "sqlite" or len(set(values)) <= 1 or None not in types
+        if not kept:
+            return [(_YES, term)]
+        ranks = {cast("str", one[0]) for one in types if one is not None}
+        mixed = self.scalars.dialect != "sqlite" and len(types) > 1 and len(set(values)) > 1
+        if mixed and not ranks <= {*_NUMERIC}:
+            return [(_YES, term)]
+        highest = max(ranks, key=_NUMERIC.index) if mixed else ""
+        nested: list[tuple[_Statement, Term]] = []
+        for guard, value in found:
+            for inner, one in self.exact_cases(value):
+                converted = mixed and one != NULL and self.scalars.type_of(one) != (highest,)
+                result = Term("as", highest, (one,)) if converted else one
+                nested.append((_all((guard, inner)), result))
+        if len(nested) > MAX_CASES:
+            raise _OutOfWorkError
+        return nested
+
+    def _branches(self, term: Term) -> list[tuple[_Statement, Term]] | None:
         name = term.name.partition(" ")[0] if term.op == "fn" else ""
         if term.op == "case" and len(term.args) > 1:
             values = [*term.args[1:-1:2], term.args[-1]]
@@ -463,8 +556,6 @@ class _Reader:
             conditions = (Term("eq", "", (self.apart(this), self.apart(other))),)
         else:
             return None
-        if not self._of_one_type(values):
-            return None
         found: list[tuple[_Statement, Term]] = []
         before: list[_Statement] = []
         for condition, value in zip(conditions, values, strict=False):
@@ -473,8 +564,8 @@ class _Reader:
         found.append((_all(before), self.apart(values[-1])))
         return [(guard, value) for guard, value in found if guard != _NO]
 
-    def _of_one_type(self, values: list[Term]) -> bool:
-        some = [value for value in values if value != NULL]
+    def _of_one_family(self, values: list[Term]) -> bool:
+        some = [bare(value) for value in values if value != NULL]
         if all(is_boolean(value) or self._is_true_boolean(value) for value in some):
             return True
         families = {self.scalars.family(value) for value in some}
@@ -494,6 +585,11 @@ class _Reader:
     def _spelled_list(self, term: Term) -> Term:
         this, *values = term.args
         return Term("or", "", tuple(Term("eq", "", (this, self.apart(v))) for v in values))
+
+
+def bare(value: Term) -> Term:
+    """Return what `_Reader.apart` was given."""
+    return value.args[0] if value.op == "case" and len(value.args) == 1 else value
 
 
 def _spelled_between(term: Term) -> Term:
@@ -521,12 +617,14 @@ class _World:
         self.open: list[_Some] = []
         self._placed: set[int] = set()
         self._merged: set[tuple[int, ...]] = set()
+        self._n_lemmas = 0
 
     def copy(self) -> _World:
         new = _World(self.reader)
         new.nulls, new.truths = dict(self.nulls), dict(self.truths)
         new.order, new.open = self.order.copy(), list(self.open)
         new._placed, new._merged = set(self._placed), set(self._merged)
+        new._n_lemmas = self._n_lemmas
         return new
 
     def add(self, statement: _Statement) -> bool:  # noqa: PLR0911 - one a kind
@@ -545,6 +643,8 @@ class _World:
             return False
         if isinstance(statement, _AtMost):
             return self.order.at_most(statement.first, statement.second, statement.bound)
+        if isinstance(statement, _Equal):
+            return self.order.equal(statement.first, statement.second, statement.number)
         return self.order.differ(statement.first, statement.second, statement.number)
 
     def _place(self, node: int) -> bool:
@@ -590,26 +690,29 @@ class _World:
             if self.order.holds(*edge):
                 return True
             return False if self.order.fails(*edge) else None
-        if isinstance(statement, _Differ):
-            return self._differs(statement)
+        if isinstance(statement, (_Equal, _Differ)):
+            differ = self._differ(statement.first, statement.second, statement.number)
+            return differ if differ is None else differ == isinstance(statement, _Differ)
         values = [self.holds(part) for part in statement.parts]
         deciding = isinstance(statement, _Some)
         if deciding in values:
             return deciding
         return (not deciding) if None not in values else None
 
-    def _differs(self, statement: _Differ) -> bool | None:
-        first, second, number = statement.first, statement.second, statement.number
+    def _differ(self, first: int, second: int, number: Number) -> bool | None:
         if self.order.known_to_differ(first, second, number):
             return True
         if self.order.difference(first, second) == number:
             return False
         there = self.order.fails(first, second, (number, 1))
-        back = self.order.fails(second, first, (-number, 1))
-        return True if there or back else None
+        return True if there or self.order.fails(second, first, (-number, 1)) else None
 
     def settle(self) -> bool:
         """Draw the conclusions that need no case distinction; False if they contradict."""
+        lemmas = self.reader.lemmas[self._n_lemmas :]
+        self._n_lemmas += len(lemmas)
+        if not all(map(self.add, lemmas)):
+            return False
         changed = True
         while changed:
             waiting, self.open, changed = self.open, [], False
@@ -685,7 +788,7 @@ class _World:
             inside = of_values
         else:
             name = term.name.partition(" ")[0]
-            inside = term.op in ("add", "mul", "plus", "like") or (
+            inside = term.op in ("add", "mul", "sum", "plus", "like") or (
                 term.op == "fn" and name in _OF_VALUES
             )
         args = tuple(self._image(arg, equal, of_values=inside) for arg in term.args)
@@ -702,12 +805,33 @@ class _World:
             if node in self._placed or node in self.nulls or node in self.truths:
                 term = reader.terms[node]
                 groups.setdefault(self.image(term, equal), []).append(node)
+        if not all(self._summed(image, node) for image, (node, *_) in groups.items()):
+            return False
         for image, nodes in groups.items():
             known = reader.known_node(image)
             same = nodes if known is None or known in nodes else [*nodes, known]
             if len(same) > 1 and not self._merge(same):
                 return False
         return True
+
+    def _summed(self, image: Term, node: int) -> bool:
+        """Use of a sum what it is once some of its parts are known."""
+        if image.op != "sum" or image == self.reader.terms[node]:
+            return True
+        found = self.reader.scalars.sum_of(Term("add", "", image.args))
+        number = found.number
+        if found.parts:
+            (term, times), *others = found.parts.items()
+            if others or times != 1:
+                return True
+            other = self.reader.node(term)
+        else:
+            other = ZERO
+        if not self._place(other):
+            return False
+        if self.order.difference(node, other) != number:
+            self._merged.add((node, other))
+        return self.order.equal(node, other, number)
 
     def _merge(self, nodes: list[int]) -> bool:
         for statuses in (self.nulls, self.truths):
@@ -718,11 +842,7 @@ class _World:
                 statuses.update(dict.fromkeys(nodes, values.pop()))
         placed = [node for node in nodes if node in self._placed]
         self._merged.add(tuple(placed))
-        return all(
-            self.order.at_most(placed[0], node, TOUCHING)
-            and self.order.at_most(node, placed[0], TOUCHING)
-            for node in placed[1:]
-        )
+        return all(self.order.equal(placed[0], node, 0) for node in placed[1:])
 
 
 def _satisfiable(world: _World, statements: Iterable[_Statement]) -> bool:
@@ -769,6 +889,8 @@ class Facts:
 
     def implies(self, condition: Term) -> bool:
         """Say whether a condition is true."""
+        if condition in self.conditions:
+            return True
         return self._refutes(lambda: (self._reader.true(condition, wanted=False),))
 
     def excludes(self, condition: Term) -> bool:
@@ -784,23 +906,50 @@ class Facts:
         """Say whether a value is not NULL."""
         return self._refutes(lambda: (self._reader.null(term),))
 
-    def same(self, first: Term, second: Term) -> bool:
-        """Say whether two values are the same to every function, or both NULL."""
+    def same(self, first: Term, second: Term, *, as_result: bool = False) -> bool:
+        """
+        Say whether two values are the same to every function, or both NULL.
+
+        With *as_result* they are only looked at; otherwise one may stand where the other does,
+        also where SQLite would convert a value that it is compared to.
+        """
         if first == second or not self._possible:
             return True
-        try:
-            self._reader.work = 0
-            equal = self._world.equals()
-            if self._world.image(first, equal) == self._world.image(second, equal):
-                return True
-        except (_OutOfWorkError, RecursionError):
+        affinity = self._reader.scalars.affinity
+        if not as_result and affinity(first) != affinity(second):
             return False
         if is_boolean(first) and is_boolean(second):
             return equivalent(first, second, self, "bool")
-        sorts = self._reader.scalars.sort(first), self._reader.scalars.sort(second)
-        if sorts[0] is None or sorts[0] != sorts[1]:
+        try:
+            cases = self._reader.exact_cases(first), self._reader.exact_cases(second)
+        except (_OutOfWorkError, RecursionError):
             return False
-        return self._refutes(lambda: (self._unequal(first, second),))
+        return all(
+            self._same_where((guard, other), bare(one), bare(two))
+            for guard, one in cases[0]
+            for other, two in cases[1]
+        )
+
+    def _same_where(self, guards: tuple[_Statement, ...], first: Term, second: Term) -> bool:
+        """Say whether two values are the same if *guards* hold."""
+        reader = self._reader
+        sorts = reader.scalars.sort(first), reader.scalars.sort(second)
+        if sorts[0] is not None and sorts[0] == sorts[1]:
+            return self._refutes(lambda: (*guards, self._unequal(first, second)))
+        reader.work = 0
+        try:
+            world = self._world
+            if guards != (_YES, _YES):
+                world = world.copy()
+                if not all(map(world.add, guards)) or not world.settle():
+                    return True
+            equal = world.equals()
+            if world.image(first, equal) == world.image(second, equal):
+                return True
+            null = reader.null(first, wanted=False), reader.null(second, wanted=False)
+        except (_OutOfWorkError, RecursionError):
+            return False
+        return self._refutes(lambda: (*guards, _some(null)))
 
     def _unequal(self, first: Term, second: Term) -> _Statement:
         """Say that two values differ, where NULL is no other than NULL."""
@@ -894,6 +1043,8 @@ class Facts:
             whole = Term(term.op, "", (part, *others))
             if equivalent(whole, connected(term.op, others), self, inner):
                 kept = others
+        if mode == "value" and len(kept) == 1 and not is_boolean(kept[0]):
+            return Term(term.op, "", tuple(kept))
         return connected(term.op, kept)
 
     def _simplified_case(self, term: Term) -> Term:

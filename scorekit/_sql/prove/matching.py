@@ -10,7 +10,7 @@ from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
 from scorekit._sql.prove.joins import uses
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.logic import Facts, equivalent
-from scorekit._sql.prove.predicates import conjunction, conjuncts
+from scorekit._sql.prove.predicates import conjuncts
 from scorekit._sql.prove.terms import (
     NONE,
     Select,
@@ -57,7 +57,9 @@ class Matcher:
 
     # Queries.
 
-    def queries(self, first: Term, second: Term, *, identity: bool) -> Columns | None:
+    def queries(  # noqa: PLR0911 - one per kind of query
+        self, first: Term, second: Term, *, identity: bool
+    ) -> Columns | None:
         """Return which columns are the same if the rows are, else None."""
         self.known.steps.take()
         if first.op != second.op:
@@ -138,9 +140,9 @@ class Matcher:
                 continue
             if not identity or all(i in places for i, places in enumerate(found)):
                 return found
-        if a.distinct and a.group == NONE and not a.aggregates and identity:
-            if self.within(a, b, ()) and self.within(b, a, ()):
-                return tuple(frozenset((i,)) for i in range(len(a.outputs)))
+        sets = a.distinct and a.group == NONE and not a.aggregates and identity
+        if sets and self.within(a, b, ()) and self.within(b, a, ()):
+            return tuple(frozenset((i,)) for i in range(len(a.outputs)))
         return None
 
     def _pairings(
@@ -172,7 +174,9 @@ class Matcher:
             seen.append({coloured(term, me, self.known.steps) for term in terms if uses(term, me)})
         return len(seen[0] & seen[1])
 
-    def _parts(self, mine: Term, other: Term) -> Iterator[Pairing]:
+    def _parts(  # noqa: C901, PLR0912 - a branch per kind of table
+        self, mine: Term, other: Term
+    ) -> Iterator[Pairing]:
         if mine.op == "table":
             yield {other.args[0]: mine.args[0]}, []
         elif mine.op == "derived":
@@ -305,11 +309,9 @@ class Matcher:
         new: dict[Term, Term] = {}
         for part in (b.having, *b.outputs, *b.order):
             for agg in aggregates_of(part):
-                for mine in ours:
-                    if mine.name == agg.name and len(mine.args) == len(agg.args):
-                        if all(map(self._same, mine.args, agg.args, [facts] * len(agg.args))):
-                            new[agg] = mine
-                            break
+                new[agg] = next(
+                    (one for one in ours if self._same_aggregate(one, agg, facts)), agg
+                )
         if not new:
             return b
         return b._replace(
@@ -317,6 +319,11 @@ class Matcher:
             outputs=tuple(replaced_aggregates(output, new) for output in b.outputs),
             order=tuple(replaced_aggregates(item, new) for item in b.order),
         )
+
+    def _same_aggregate(self, first: Term, second: Term, facts: Facts) -> bool:
+        if first.name != second.name or len(first.args) != len(second.args):
+            return False
+        return all(self._same(*pair, facts) for pair in zip(first.args, second.args, strict=True))
 
     # Subqueries.
 

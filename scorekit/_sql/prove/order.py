@@ -79,6 +79,11 @@ class Order:
                         agenda += self._strict(start, end)
         return True
 
+    def equal(self, first: int, second: int, number: Number) -> bool:
+        """Add ``first - second = number``; False if nothing satisfies all that was added."""
+        there = self.at_most(first, second, (number, 1))
+        return there and self.at_most(second, first, (-number, 1))
+
     def differ(self, first: int, second: int, number: Number) -> bool:
         """Add ``first - second <> number``; False if nothing satisfies all that was added."""
         if first == second:

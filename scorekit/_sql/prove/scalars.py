@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from scorekit._sql.kinds import UNCASED, Column, kind_of
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.terms import NULL, Term
+from scorekit._sql.prove.terms import NULL, Term, is_boolean
 
 NOUGHT: Final = Term("int", "0")
 """The node from which numbers are counted."""
@@ -220,6 +220,43 @@ class Scalars:
             return "text"
         return None
 
+    def type_of(self, term: Term) -> tuple[object, ...] | None:  # noqa: PLR0911 - one an operator
+        """Return what a value has in common with those to which no conversion takes it."""
+        if term.op in ("int", "num", "str"):
+            return {"int": ("integer",), "num": ("number",), "str": ("text",)}[term.op]
+        if is_boolean(term):
+            return ("boolean",)
+        if term.op == "case" and len(term.args) == 1:
+            return self.type_of(term.args[0])
+        if term.op == "col":
+            column = self.column(term)
+            if column is None or column.limits.padded:
+                return None
+            kind = {"natural": "integer"}.get(column.kind, column.kind)
+            if kind == "number":
+                return (kind, column.limits.scale)
+            return (kind,) if kind in ("integer", "real", "text", "boolean") else None
+        if term.op in ("agg", "fn") and self.family(term) == "text":
+            return ("text",)
+        if self.family(term) == "number" and self.is_whole(term):
+            return ("integer",)
+        return None
+
+    def like_compares(self, term: Term) -> bool:
+        """Say whether LIKE sees equal values of a column as the same text."""
+        return self.sort(term) == "text" and self.family(term) == "text"
+
+    def affinity(self, term: Term) -> object:
+        """Return what makes SQLite convert the value that *term* is compared to, if anything."""
+        if not self.loose:
+            return None
+        if term.op == "col":
+            family = _FAMILY.get(self.known.kind(term))
+            return term if family is None else family == "text"
+        if term.op == "fn" and term.name == "Cast":
+            return self.cast_kind(term) or term
+        return term if term.op in ("scalar", "col?", "quoted") else None
+
     def limits(self, term: Term) -> tuple[int | None, int | None]:
         """Return the least and the greatest number that a value can be, None for no bound."""
         if (term.op == "agg" and term.name.startswith("count")) or term.name == "Length":
@@ -390,10 +427,14 @@ class Scalars:
         plain = _PLAIN_TEXT.match(first) and _PLAIN_TEXT.match(second)
         return 0 if plain and first.casefold() != second.casefold() else None
 
-    def _loose_constants(self, first: Term, second: Term) -> int | None:
+    def _loose_constants(  # noqa: PLR0911 - one a kind of constant
+        self, first: Term, second: Term
+    ) -> int | None:
         """Compare constants that are compared to a column of a type that is not known."""
         numbers = number_of(first), number_of(second)
         if numbers[0] is not None and numbers[1] is not None:
+            if numbers[0] == numbers[1]:
+                return None
             order = -1 if numbers[0] < numbers[1] else 1
             if self.dialect not in LOOSE_TYPES:
                 return order

@@ -28,6 +28,9 @@ class UnsupportedError(Exception):
 MAX_STEPS: Final = 40_000
 """Terms visited for one query before it is given up."""
 
+MAX_SPARE_STEPS: Final = 100_000
+"""Steps of all questions about one query whose answer may be left open."""
+
 MAX_PERMUTATIONS: Final = 24
 """Ways to name the tables of one SELECT, or to order the columns of a query, that are tried where
 nothing tells them apart."""
@@ -52,6 +55,7 @@ class Steps:
 
     def __init__(self, left: int = MAX_STEPS) -> None:
         self.left = left
+        self.spare = MAX_SPARE_STEPS
 
     def take(self, n: int = 1) -> None:
         """Count *n* steps; raises `UnsupportedError` where there were too many."""
@@ -73,6 +77,18 @@ class Select(NamedTuple):
     outputs: tuple[Term, ...]
     order: tuple[Term, ...] = ()
     """Of the outermost SELECT only."""
+
+    @classmethod
+    def of_rows(
+        cls,
+        tables: Term,
+        where: Term = TRUE,
+        outputs: tuple[Term, ...] = (),
+        *,
+        distinct: bool = False,
+    ) -> Select:
+        """Return a SELECT that neither groups nor orders."""
+        return cls(distinct, tables, where, NONE, TRUE, outputs)
 
     def term(self) -> Term:
         """Return it as one term."""
