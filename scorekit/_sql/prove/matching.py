@@ -19,6 +19,7 @@ from scorekit._sql.prove.terms import (
     coloured,
     is_boolean,
     local_sources,
+    ordered,
     outputs_of,
     replaced,
     replaced_terms,
@@ -135,7 +136,7 @@ class Matcher:
             self.tries -= 1
             if self.tries < 0:
                 raise UnsupportedError
-            found = self._compared(a, b, new, pending)
+            found = self._compared(a, b, new, pending, identity=identity)
             if found is None or not all(found):
                 continue
             if not identity or all(i in places for i, places in enumerate(found)):
@@ -223,6 +224,8 @@ class Matcher:
         b: Select,
         new: dict[Term, Term],
         pending: Sequence[tuple[Term, Term, Term]],
+        *,
+        identity: bool,
     ) -> Columns | None:
         """Compare two SELECTs whose tables are paired."""
         other = b._replace(tables=NONE).term()
@@ -256,7 +259,7 @@ class Matcher:
                 and all(map(second.facts.implies, conjuncts(mine)))
             ):
                 return None
-        return self._compared_outputs(a, b, rows)
+        return self._compared_outputs(a, b, rows, identity=identity)
 
     def _same_rows(self, tables: Term, rows: Rows, first: Term, second: Term) -> bool:
         """Say whether two conditions are true of the same rows."""
@@ -265,7 +268,9 @@ class Matcher:
             return all(map(others.facts.implies, conjuncts(first)))
         return False
 
-    def _compared_outputs(self, a: Select, b: Select, rows: Rows) -> Columns | None:
+    def _compared_outputs(
+        self, a: Select, b: Select, rows: Rows, *, identity: bool
+    ) -> Columns | None:
         facts = rows.facts
         b = self._with_aggregates_of(a, b, facts)
         if a.group != NONE:
@@ -287,7 +292,12 @@ class Matcher:
             if mine.name != other.name or not self._same(mine.args[0], other.args[0], facts):
                 return None
         columns = tuple(
-            frozenset(i for i, mine in enumerate(a.outputs) if self._same(mine, other, facts))
+            frozenset(
+                i
+                for i, mine in enumerate(a.outputs)
+                if self._same(mine, other, facts)
+                or (identity and self._shown_alike(mine, other, facts))
+            )
             for other in b.outputs
         )
         if a.distinct:
@@ -302,6 +312,16 @@ class Matcher:
         return (
             is_boolean(first) and is_boolean(second) and equivalent(first, second, facts, "value")
         )
+
+    def _shown_alike(self, first: Term, second: Term, facts: Facts) -> bool:
+        """
+        Say whether two whole numbers that are put out are equal in each row.
+
+        Elsewhere a column and the literal that it equals may differ: only the column makes
+        SQLite read a text beside it as a number.
+        """
+        kinds = {self.known.kind(first), self.known.kind(second)}
+        return kinds == {"integer"} and facts.implies(ordered(Term("eq", "", (first, second))))
 
     def _with_aggregates_of(self, a: Select, b: Select, facts: Facts) -> Select:
         """Write aggregates of *b* as those of *a* that are the same."""
