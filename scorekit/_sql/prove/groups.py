@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scorekit._sql.prove.dependencies import Rows
-from scorekit._sql.prove.joins import and_where, uses
+from scorekit._sql.prove.joins import and_where, inner_for_strict_joins, uses
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.predicates import conjunction, conjuncts
 from scorekit._sql.prove.terms import (
@@ -169,6 +169,44 @@ def plain_aggregates(select: Select, rows: Rows) -> Select:
         return select
     rows.known.note("simpler aggregate", rows.asked)
     return _with_aggregates(select, found)
+
+
+def rows_that_count(select: Select, rows: Rows) -> Select:
+    """
+    Drop a condition, or make a left join an inner one, where other rows would not be aggregated.
+
+    Every aggregate leaves out NULLs, so that it does not matter whether rows come for which all
+    operands are NULL.  Without GROUP BY there is one row in any case; with it, HAVING must refuse
+    a group of such rows only.
+    """
+    aggregates = [
+        agg
+        for part in (select.having, *select.outputs, *select.order)
+        for agg in aggregates_of(part)
+    ]
+    if not aggregates or not all(agg.args for agg in aggregates):
+        return select
+    if select.group != NONE:
+        nothing = dict.fromkeys(aggregates, NULL)
+        nothing.update((a, Term("int", "0")) for a in aggregates if a.name.startswith("count"))
+        having = replaced_aggregates(select.having, nothing)
+        if not rows.facts.excludes(having):
+            return select
+    operands = dict.fromkeys(agg.args[0] for agg in aggregates)
+    tests = [Term("not", "", (Term("isnull", "", (one,)),)) for one in operands]
+    seen = [rows.with_conditions((test,)) for test in tests]
+    inner = inner_for_strict_joins(select, seen)
+    if inner != select:
+        return inner
+    parts = conjuncts(select.where)
+    for part in parts:
+        others = [other for other in parts if other != part]
+        if any(node.op == "select" for node in walk(part)):
+            continue
+        if all(rows.with_only((*others, test)).facts.implies(part) for test in tests):
+            rows.known.note("condition on what is not aggregated dropped", rows.asked)
+            return select._replace(where=conjunction(others))
+    return select
 
 
 def _of_set(agg: Term) -> bool:

@@ -13,6 +13,7 @@ from scorekit._sql.prove.logic import Facts, equivalent
 from scorekit._sql.prove.predicates import conjuncts
 from scorekit._sql.prove.terms import (
     NONE,
+    OPAQUE,
     Select,
     Term,
     UnsupportedError,
@@ -58,7 +59,7 @@ class Matcher:
 
     # Queries.
 
-    def queries(  # noqa: PLR0911 - one per kind of query
+    def queries(  # noqa: C901, PLR0911 - one per kind of query
         self, first: Term, second: Term, *, identity: bool
     ) -> Columns | None:
         """Return which columns are the same if the rows are, else None."""
@@ -73,6 +74,9 @@ class Matcher:
                 found = self._union_of_sets(first, second, identity=identity)
             return found
         if first.op == "limited":
+            if OPAQUE in (first.name, second.name):
+                width = len(outputs_of(first))
+                return tuple(frozenset((i,)) for i in range(width)) if first == second else None
             if first.args[1:] != second.args[1:]:
                 return None
             return self.queries(first.args[0], second.args[0], identity=identity)
