@@ -40,6 +40,8 @@ class Findings:
 
     determined: bool
     """Whether the tables alone decide the rows: no LIMIT, no clock, no unknown function."""
+    conditional: bool = False
+    """Whether that hangs on keys, as for LIMIT, or a subquery that must find one row."""
     orders: list[tuple[Term, ...]] = attrs.Factory(list[tuple[Term, ...]])
     """Every ORDER BY, also those that do not matter where the rows are determined."""
     shared: list[tuple[Term, Term]] = attrs.Factory(list[tuple[Term, Term]])
@@ -164,7 +166,18 @@ class ExpressionReader:
             isinstance(node, (exp.Min, exp.Max)) and node.expressions
         ):
             return self._aggregate(node, scope)
+        if isinstance(node, exp.Filter) and type(node.this) in _AGGREGATES:
+            return self._filtered(node, scope)
         return self.generic(node, scope)
+
+    def _filtered(self, node: exp.Filter, scope: Scope) -> Term:
+        """``SUM(x) FILTER (WHERE p)`` is ``SUM(CASE WHEN p THEN x END)``: NULLs are not summed."""
+        agg = self.read(node.this, scope)
+        condition = self.read(node.expression.this, scope)
+        value = agg.args[0] if agg.args else Term("int", "1")
+        if has_aggregate(condition):
+            raise UnsupportedError
+        return agg._replace(args=(Term("case", "", (condition, value, NULL)),))
 
     def _query(self, tree: exp.Expr, scope: Scope, *, width: int | None = None) -> Term:
         """Read a query inside of an expression, which must have *width* columns if it is given."""
@@ -218,9 +231,12 @@ class ExpressionReader:
 
     def _in(self, node: exp.In, scope: Scope) -> Term:
         check_parts(node, frozenset({"this", "expressions", "query"}))
-        if isinstance(node.this, exp.Tuple):
-            return self.generic(node, scope)
         query = node.args.get("query")
+        if isinstance(node.this, exp.Tuple):
+            if query is None:
+                return self.generic(node, scope)
+            parts = tuple(self.read(part, scope) for part in node.this.expressions)
+            return Term("in", "", (*parts, self._query(query, scope, width=len(parts))))
         if query is not None:
             return self._member(node.this, query, scope)
         this = self.read(node.this, scope)
@@ -240,11 +256,11 @@ class ExpressionReader:
         """Resolve a subquery that stands for a value, whose row is determined if it is alone."""
         term = self._query(node, scope, width=1)
         if term.op != "select":
-            self._findings.determined = False
+            self._findings.conditional = True
         else:
             select = Select.of(term)
             if select.group != NONE or not (select.aggregates or select.tables == Term("from")):
-                self._findings.determined = False
+                self._findings.conditional = True
         return Term("scalar", "", (term,))
 
     def _case(self, node: exp.Case | exp.If, scope: Scope) -> Term:

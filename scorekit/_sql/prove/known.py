@@ -21,6 +21,29 @@ class Known:
     tables: dict[Term, str] = attrs.Factory(dict[Term, str])
     """The base table that each ``src`` is."""
     assumptions: set[str] = attrs.Factory(set[str])
+    notes: list[str] = attrs.Factory(list[str])
+    """Names of the steps taken, in order."""
+    n_fresh: int = 0
+
+    def note(self, step: str, assumptions: Iterable[str] = ()) -> None:
+        """Say that a step was taken, and what it rests upon."""
+        self.notes.append(step)
+        self.assumptions.update(assumptions)
+
+    def fresh(self, like: Term | None = None) -> Term:
+        """Return a table with a new name, another one of the same base table as *like*."""
+        self.n_fresh += 1
+        source = Term("src", f"f{self.n_fresh}")
+        if like is not None and like in self.tables:
+            self.tables[source] = self.tables[like]
+        return source
+
+    def keys(self, source: Term) -> tuple[tuple[str, ...], ...]:
+        """Return the keys of a base table."""
+        table = self.tables.get(source)
+        if table is None or self.schema is None:
+            return ()
+        return self.schema.keys.get(table.casefold(), ())
 
     def columns(self, table: str) -> tuple[str, ...] | None:
         """Return the columns of a base table, None where they are not known for sure."""

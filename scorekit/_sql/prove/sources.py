@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from scorekit._sql.prove.expressions import Findings, Query, ReadQuery
 from scorekit._sql.prove.names import Cte, Ctes, Names, Scope, Table, one_column
-from scorekit._sql.prove.predicates import conjunction
-from scorekit._sql.prove.terms import NONE, Term, UnsupportedError, outputs_of
+from scorekit._sql.prove.predicates import LITERALS, conjunction
+from scorekit._sql.prove.terms import NONE, TRUE, Select, Term, UnsupportedError, outputs_of
 from scorekit._sql.prove.trees import check_parts
 
 
@@ -137,6 +137,14 @@ class FromReader:
             inside = self.definitions(node, scope.outer, scope.ctes)
             query = self._read_query(node.this, scope.outer, inside)
             return self._derived(query, alias, columns, scope)
+        if isinstance(node, exp.Values):
+            return self._values(node, alias, columns, scope)
+        if isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
+            check_parts(node, frozenset({"this", "alias"}))
+            check_parts(node.this, frozenset({"this", "with_"}))
+            inside = self.definitions(node.this, scope, scope.ctes)
+            query = self._read_query(node.this.this, scope, inside)
+            return self._derived(query, alias, columns, scope)
         if not isinstance(node, exp.Table):
             raise UnsupportedError
         check_parts(node, frozenset({"this", "db", "catalog", "alias"}))
@@ -158,6 +166,23 @@ class FromReader:
             declared = tuple(map(self._names.of_schema, declared))
         scope.add(Table(alias or name, source, declared, derived=False))
         return Term("table", full, (source,))
+
+    def _values(
+        self, node: exp.Values, alias: str, columns: tuple[str, ...], scope: Scope
+    ) -> Term:
+        """Read rows that are written out: each is a SELECT without FROM."""
+        check_parts(node, frozenset({"expressions", "alias"}))
+        rows: list[Term] = []
+        width = 0
+        for row in node.expressions:
+            cells = row.expressions if isinstance(row, exp.Tuple) else [row]
+            terms = tuple(self._read_expression(cell, Scope(scope.outer, {})) for cell in cells)
+            if any(term.op not in LITERALS for term in terms) or (rows and len(terms) != width):
+                raise UnsupportedError
+            width = len(terms)
+            rows.append(Select(False, Term("from"), TRUE, NONE, TRUE, terms).term())  # noqa: FBT003
+        term = rows[0] if len(rows) == 1 else Term("union all", "", tuple(rows))
+        return self._derived(Query(term, ("",) * width), alias, columns, scope)
 
     def _columns(self, alias: exp.Expr | None) -> tuple[str, ...]:
         """Return the names that an alias gives to columns."""

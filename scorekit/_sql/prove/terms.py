@@ -53,8 +53,8 @@ _T = TypeVar("_T")
 class Steps:
     """Counts what one query costs."""
 
-    def __init__(self) -> None:
-        self.left = MAX_STEPS
+    def __init__(self, left: int = MAX_STEPS) -> None:
+        self.left = left
         self.spare = MAX_SPARE_STEPS
 
     def take(self, n: int = 1) -> None:
@@ -186,6 +186,17 @@ def replaced(term: Term, new: Mapping[Term, Term], steps: Steps) -> Term:
     if not term.args:
         return term
     return term._replace(args=tuple(replaced(arg, new, steps) for arg in term.args))
+
+
+def replaced_terms(term: Term, new: Mapping[Term, Term], steps: Steps) -> Term:
+    """Return *term* with each part that is a key of *new* replaced, from the outside inwards."""
+    steps.take()
+    found = new.get(term)
+    if found is not None:
+        return found
+    if not term.args:
+        return term
+    return term._replace(args=tuple(replaced_terms(arg, new, steps) for arg in term.args))
 
 
 # Canonical names.
