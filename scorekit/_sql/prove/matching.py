@@ -9,7 +9,7 @@ from scorekit._sql.prove.dependencies import Rows
 from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
 from scorekit._sql.prove.joins import uses
 from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.logic import Facts, equivalent
+from scorekit._sql.prove.logic import Facts
 from scorekit._sql.prove.predicates import conjunction, conjuncts
 from scorekit._sql.prove.terms import (
     NONE,
@@ -17,7 +17,6 @@ from scorekit._sql.prove.terms import (
     Term,
     UnsupportedError,
     coloured,
-    is_boolean,
     local_sources,
     outputs_of,
     replaced,
@@ -44,6 +43,8 @@ class Matcher:
         self.tries = MAX_PAIRINGS
         self.asked: set[str] = set()
         self._memo: dict[tuple[Term, Term], Columns | None] = {}
+        self._depth = 0
+        """Of the SELECT that is compared; the outermost is at depth 1."""
 
     def same(self, first: Term, second: Term) -> bool:
         """Say whether two queries give the same rows, column by column."""
@@ -63,7 +64,10 @@ class Matcher:
         if first.op != second.op:
             return self._union_of_sets(first, second, identity=identity)
         if first.op == "select":
-            return self._selects(Select.of(first), Select.of(second), identity=identity)
+            self._depth += 1
+            found = self._selects(Select.of(first), Select.of(second), identity=identity)
+            self._depth -= 1
+            return found
         if first.op in ("union all", "union"):
             found = self._arms(first.args, second.args, None, identity=identity)
             if found is None and first.op == "union":
@@ -282,10 +286,16 @@ class Matcher:
         if a.aggregates and a.group == NONE:
             facts = self._rows(a.tables, ()).facts
         for mine, other in zip(a.order, b.order, strict=True):
-            if mine.name != other.name or not self._same(mine.args[0], other.args[0], facts):
+            if mine.name != other.name or not facts.same(
+                mine.args[0], other.args[0], as_result=True
+            ):
                 return None
         columns = tuple(
-            frozenset(i for i, mine in enumerate(a.outputs) if self._same(mine, other, facts))
+            frozenset(
+                i
+                for i, mine in enumerate(a.outputs)
+                if facts.same(mine, other, as_result=self._depth == 1)
+            )
             for other in b.outputs
         )
         if a.distinct:
@@ -293,11 +303,6 @@ class Matcher:
             if not (all(map(ours, b.outputs)) and all(map(theirs, a.outputs))):
                 return None
         return columns
-
-    def _same(self, first: Term, second: Term, facts: Facts) -> bool:
-        if first == second or facts.same(first, second):
-            return True
-        return is_boolean(first) and is_boolean(second) and equivalent(first, second, facts, "value")
 
     def _with_aggregates_of(self, a: Select, b: Select, facts: Facts) -> Select:
         """Write aggregates of *b* as those of *a* that are the same."""
@@ -307,7 +312,10 @@ class Matcher:
             for agg in aggregates_of(part):
                 for mine in ours:
                     if mine.name == agg.name and len(mine.args) == len(agg.args):
-                        if all(map(self._same, mine.args, agg.args, [facts] * len(agg.args))):
+                        if all(
+                            facts.same(*pair, as_result=True)
+                            for pair in zip(mine.args, agg.args, strict=True)
+                        ):
                             new[agg] = mine
                             break
         if not new:
@@ -372,7 +380,7 @@ class Matcher:
             where = replaced(b.where, new, self.known.steps)
             where = self._unified(a.where, where, context)
             if all(map(rows.facts.implies, conjuncts(where))) and all(
-                self._same(mine, replaced(other, new, self.known.steps), rows.facts)
+                rows.facts.same(mine, replaced(other, new, self.known.steps))
                 for mine, other in zip(a.outputs, b.outputs, strict=True)
             ):
                 return True
