@@ -302,7 +302,7 @@ class _Reader:
             return
         value, pattern = found
         matches = _Truth(node, wanted=True)
-        if not pattern.strip("%") and pattern:
+        if not self.scalars.loose and not pattern.strip("%") and pattern:  # SQLite has blobs
             self.lemmas.append(_some((matches, self.null(value))))
         for other, (its_value, its_pattern) in self._patterns.items():
             if its_value != value:
@@ -392,8 +392,10 @@ class _Reader:
             or name in _NULL_ONLY_BY_OPERANDS
             or (
                 (op in ("add", "mul") or name in ("Sub", "Neg"))
-                and not self.scalars.loose
-                and self.scalars.family(term) == "number"
+                and (
+                    (not self.scalars.loose and self.scalars.family(term) == "number")
+                    or self.scalars.is_shifted(term)
+                )
             )
         ):
             return meet(self.null(operand, wanted=wanted) for operand in operands)
@@ -833,6 +835,8 @@ class _World:
         return True
 
     def _is_number(self, node: int, number: Number) -> bool:
+        if self.nulls.setdefault(node, False):
+            return False
         if node not in self._placed or self.reader.scalars.family(self.reader.terms[node]) is None:
             return True
         if self.order.difference(node, ZERO) != number:

@@ -423,6 +423,15 @@ class Scalars:
             return whole
         return found
 
+    @staticmethod
+    def is_shifted(term: Term) -> bool:
+        """Say whether all operands but one are numbers, none of them 0: infinity stays that."""
+        if term.op == "fn":
+            operands = [value for part in term.args for value in part.args]
+        else:
+            operands = list(term.args)
+        return sum(number_of(operand) in (None, 0) for operand in operands) <= 1
+
     def _counts(self, term: Term) -> bool:
         """Say whether a value is a whole number, whatever the columns hold."""
         if term.op in ("add", "mul"):
