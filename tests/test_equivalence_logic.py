@@ -94,7 +94,6 @@ EQUAL_EVERYWHERE = [
     ("s LIKE 'ab%' AND s LIKE 'a%'", "s LIKE 'ab%'"),
     ("s LIKE 'a%' AND s LIKE 'b%'", "1 = 0"),
     ("s LIKE '%x' AND s LIKE '%y'", "1 = 0"),
-    ("s LIKE '%'", "s IS NOT NULL"),
 ]  # fmt: skip
 EQUAL_WHERE_TYPES_BIND = [
     ("x > 4", "x >= 5"),
@@ -109,6 +108,7 @@ EQUAL_WHERE_TYPES_BIND = [
     ("b", "b = TRUE"),
     ("s = 'abc' AND s LIKE '%c'", "s = 'abc'"),
     ("s = 'abc' AND s LIKE 'b%'", "1 = 0"),
+    ("s LIKE '%'", "s IS NOT NULL"),
 ]
 
 

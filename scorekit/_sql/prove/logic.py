@@ -18,7 +18,14 @@ from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.order import ZERO, Bound, Number, Order
 from scorekit._sql.prove.patterns import excludes, includes, pattern_of
 from scorekit._sql.prove.predicates import Mode, shortened_case
-from scorekit._sql.prove.scalars import NOUGHT, TRUE_BOOLEANS, Scalars, parts_of
+from scorekit._sql.prove.scalars import (
+    NOUGHT,
+    TRUE_BOOLEANS,
+    Scalars,
+    folded,
+    number_of,
+    parts_of,
+)
 from scorekit._sql.prove.terms import (
     FALSE,
     NULL,
@@ -295,7 +302,7 @@ class _Reader:
             return
         value, pattern = found
         matches = _Truth(node, wanted=True)
-        if not pattern.strip("%") and pattern:
+        if not self.scalars.loose and not pattern.strip("%") and pattern:  # SQLite has blobs
             self.lemmas.append(_some((matches, self.null(value))))
         for other, (its_value, its_pattern) in self._patterns.items():
             if its_value != value:
@@ -385,8 +392,10 @@ class _Reader:
             or name in _NULL_ONLY_BY_OPERANDS
             or (
                 (op in ("add", "mul") or name in ("Sub", "Neg"))
-                and not self.scalars.loose
-                and self.scalars.family(term) == "number"
+                and (
+                    (not self.scalars.loose and self.scalars.family(term) == "number")
+                    or self.scalars.is_shifted(term)
+                )
             )
         ):
             return meet(self.null(operand, wanted=wanted) for operand in operands)
@@ -511,7 +520,7 @@ class _Reader:
         found = self._branches(term)
         if found is None or not self._of_one_family([value for _, value in found]):
             return None
-        return found
+        return [(guard, value) for guard, value in found if guard != _NO]
 
     def exact_cases(self, term: Term) -> list[tuple[_Statement, Term]]:
         """Return all values of nested CASE and the like; ``as`` marks what is converted."""
@@ -530,6 +539,8 @@ class _Reader:
         highest = max(ranks, key=_NUMERIC.index) if mixed else ""
         nested: list[tuple[_Statement, Term]] = []
         for guard, value in found:
+            if guard == _NO:
+                continue
             for inner, one in self.exact_cases(value):
                 converted = mixed and one != NULL and self.scalars.type_of(one) != (highest,)
                 result = Term("as", highest, (one,)) if converted else one
@@ -549,6 +560,12 @@ class _Reader:
             conditions = tuple(
                 Term("not", "", (Term("isnull", "", (value,)),)) for value in values[:-1]
             )
+        elif name == "Cast" and self.scalars.cast_kind(term) == "integer":
+            (this,) = parts_of(term).get("this", (NULL,))
+            if not is_boolean(this):
+                return None
+            values = [Term("int", "1"), Term("int", "0"), NULL]
+            conditions = (this, Term("not", "", (this,)))
         elif name == "Nullif":
             parts = parts_of(term)
             this, other = parts["this"][0], parts["expression"][0]
@@ -562,7 +579,7 @@ class _Reader:
             found.append((_all((*before, self.true(condition))), self.apart(value)))
             before.append(self.true(condition, wanted=False))
         found.append((_all(before), self.apart(values[-1])))
-        return [(guard, value) for guard, value in found if guard != _NO]
+        return found
 
     def _of_one_family(self, values: list[Term]) -> bool:
         some = [bare(value) for value in values if value != NULL]
@@ -580,7 +597,7 @@ class _Reader:
     def _by_cases(
         self, cases: list[tuple[_Statement, Term]], read: Callable[[Term], _Statement]
     ) -> _Statement:
-        return _some(_all((guard, read(value))) for guard, value in cases)
+        return _some(_all((guard, read(value))) for guard, value in cases if guard != _NO)
 
     def _spelled_list(self, term: Term) -> Term:
         this, *values = term.args
@@ -792,7 +809,7 @@ class _World:
                 term.op == "fn" and name in _OF_VALUES
             )
         args = tuple(self._image(arg, equal, of_values=inside) for arg in term.args)
-        return term._replace(args=args)
+        return folded(term._replace(args=args))
 
     def _congruent(self) -> bool:
         """Give terms with the same parts the same value; False if they cannot have it."""
@@ -808,11 +825,23 @@ class _World:
         if not all(self._summed(image, node) for image, (node, *_) in groups.items()):
             return False
         for image, nodes in groups.items():
+            number = number_of(image)
+            if number is not None and not all(self._is_number(node, number) for node in nodes):
+                return False
             known = reader.known_node(image)
             same = nodes if known is None or known in nodes else [*nodes, known]
             if len(same) > 1 and not self._merge(same):
                 return False
         return True
+
+    def _is_number(self, node: int, number: Number) -> bool:
+        if self.nulls.setdefault(node, False):
+            return False
+        if node not in self._placed or self.reader.scalars.family(self.reader.terms[node]) is None:
+            return True
+        if self.order.difference(node, ZERO) != number:
+            self._merged.add((node, ZERO))
+        return self.order.equal(node, ZERO, number)
 
     def _summed(self, image: Term, node: int) -> bool:
         """Use of a sum what it is once some of its parts are known."""
@@ -933,6 +962,12 @@ class Facts:
     def _same_where(self, guards: tuple[_Statement, ...], first: Term, second: Term) -> bool:
         """Say whether two values are the same if *guards* hold."""
         reader = self._reader
+        if is_boolean(first) and is_boolean(second):
+            return all(
+                self._refutes(lambda: (*guards, read(one), read(two, wanted=False)))  # noqa: B023 - called at once
+                for one, two in ((first, second), (second, first))
+                for read in (reader.true, reader.false)
+            )
         sorts = reader.scalars.sort(first), reader.scalars.sort(second)
         if sorts[0] is not None and sorts[0] == sorts[1]:
             return self._refutes(lambda: (*guards, self._unequal(first, second)))

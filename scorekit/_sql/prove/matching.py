@@ -9,7 +9,7 @@ from scorekit._sql.prove.dependencies import Rows
 from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
 from scorekit._sql.prove.joins import uses
 from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.logic import Facts, equivalent
+from scorekit._sql.prove.logic import Facts
 from scorekit._sql.prove.predicates import conjuncts
 from scorekit._sql.prove.terms import (
     NONE,
@@ -18,9 +18,7 @@ from scorekit._sql.prove.terms import (
     Term,
     UnsupportedError,
     coloured,
-    is_boolean,
     local_sources,
-    ordered,
     outputs_of,
     replaced,
     replaced_terms,
@@ -46,6 +44,8 @@ class Matcher:
         self.tries = MAX_PAIRINGS
         self.asked: set[str] = set()
         self._memo: dict[tuple[Term, Term], Columns | None] = {}
+        self._depth = 0
+        """Of the SELECT that is compared; the outermost is at depth 1."""
 
     def same(self, first: Term, second: Term) -> bool:
         """Say whether two queries give the same rows, column by column."""
@@ -67,7 +67,10 @@ class Matcher:
         if first.op != second.op:
             return self._union_of_sets(first, second, identity=identity)
         if first.op == "select":
-            return self._selects(Select.of(first), Select.of(second), identity=identity)
+            self._depth += 1
+            found = self._selects(Select.of(first), Select.of(second), identity=identity)
+            self._depth -= 1
+            return found
         if first.op in ("union all", "union"):
             found = self._arms(first.args, second.args, None, identity=identity)
             if found is None and first.op == "union":
@@ -140,7 +143,7 @@ class Matcher:
             self.tries -= 1
             if self.tries < 0:
                 raise UnsupportedError
-            found = self._compared(a, b, new, pending, identity=identity)
+            found = self._compared(a, b, new, pending)
             if found is None or not all(found):
                 continue
             if not identity or all(i in places for i, places in enumerate(found)):
@@ -228,8 +231,6 @@ class Matcher:
         b: Select,
         new: dict[Term, Term],
         pending: Sequence[tuple[Term, Term, Term]],
-        *,
-        identity: bool,
     ) -> Columns | None:
         """Compare two SELECTs whose tables are paired."""
         other = b._replace(tables=NONE).term()
@@ -263,7 +264,7 @@ class Matcher:
                 and all(map(second.facts.implies, conjuncts(mine)))
             ):
                 return None
-        return self._compared_outputs(a, b, rows, identity=identity)
+        return self._compared_outputs(a, b, rows)
 
     def _same_rows(self, tables: Term, rows: Rows, first: Term, second: Term) -> bool:
         """Say whether two conditions are true of the same rows."""
@@ -272,9 +273,7 @@ class Matcher:
             return all(map(others.facts.implies, conjuncts(first)))
         return False
 
-    def _compared_outputs(
-        self, a: Select, b: Select, rows: Rows, *, identity: bool
-    ) -> Columns | None:
+    def _compared_outputs(self, a: Select, b: Select, rows: Rows) -> Columns | None:
         facts = rows.facts
         b = self._with_aggregates_of(a, b, facts)
         if a.group != NONE:
@@ -293,14 +292,15 @@ class Matcher:
         if a.aggregates and a.group == NONE:
             facts = self._rows(a.tables, ()).facts
         for mine, other in zip(a.order, b.order, strict=True):
-            if mine.name != other.name or not self._same(mine.args[0], other.args[0], facts):
+            if mine.name != other.name or not facts.same(
+                mine.args[0], other.args[0], as_result=True
+            ):
                 return None
         columns = tuple(
             frozenset(
                 i
                 for i, mine in enumerate(a.outputs)
-                if self._same(mine, other, facts)
-                or (identity and self._shown_alike(mine, other, facts))
+                if facts.same(mine, other, as_result=self._depth == 1)
             )
             for other in b.outputs
         )
@@ -309,23 +309,6 @@ class Matcher:
             if not (all(map(ours, b.outputs)) and all(map(theirs, a.outputs))):
                 return None
         return columns
-
-    def _same(self, first: Term, second: Term, facts: Facts) -> bool:
-        if first == second or facts.same(first, second):
-            return True
-        return (
-            is_boolean(first) and is_boolean(second) and equivalent(first, second, facts, "value")
-        )
-
-    def _shown_alike(self, first: Term, second: Term, facts: Facts) -> bool:
-        """
-        Say whether two whole numbers that are put out are equal in each row.
-
-        Elsewhere a column and the literal that it equals may differ: only the column makes
-        SQLite read a text beside it as a number.
-        """
-        kinds = {self.known.kind(first), self.known.kind(second)}
-        return kinds == {"integer"} and facts.implies(ordered(Term("eq", "", (first, second))))
 
     def _with_aggregates_of(self, a: Select, b: Select, facts: Facts) -> Select:
         """Write aggregates of *b* as those of *a* that are the same."""
@@ -347,7 +330,9 @@ class Matcher:
     def _same_aggregate(self, first: Term, second: Term, facts: Facts) -> bool:
         if first.name != second.name or len(first.args) != len(second.args):
             return False
-        return all(self._same(*pair, facts) for pair in zip(first.args, second.args, strict=True))
+        return all(
+            facts.same(*pair, as_result=True) for pair in zip(first.args, second.args, strict=True)
+        )
 
     # Subqueries.
 
@@ -407,7 +392,7 @@ class Matcher:
             where = replaced(b.where, new, self.known.steps)
             where = self._unified(a.where, where, context)
             if all(map(rows.facts.implies, conjuncts(where))) and all(
-                self._same(mine, replaced(other, new, self.known.steps), rows.facts)
+                rows.facts.same(mine, replaced(other, new, self.known.steps))
                 for mine, other in zip(a.outputs, b.outputs, strict=True)
             ):
                 return True

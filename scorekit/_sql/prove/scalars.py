@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from math import gcd
+from math import gcd, prod
 from typing import Final, NamedTuple
 
 from scorekit._sql.kinds import UNCASED, Column, kind_of
@@ -74,6 +74,9 @@ def number_of(term: Term) -> Number | None:
     """Return the number that a literal is, if every engine reads it as that."""
     if term.op == "int":
         return int(term.name)
+    if term.op == "fn" and term.name == "Neg":
+        value = number_of(term.args[0].args[0])
+        return None if value is None else -value
     if term.op == "num" and _NUMBER.match(term.name) and _digits(term) <= _DIGITS_OF_DOUBLE:
         value = Fraction(term.name if not term.name.endswith(".") else term.name[:-1])
         return value.numerator if value.denominator == 1 else value
@@ -82,6 +85,26 @@ def number_of(term: Term) -> Number | None:
 
 def _digits(term: Term) -> int:
     return len(term.name.lstrip("-").replace(".", "").strip("0"))
+
+
+def folded(term: Term) -> Term:
+    """Return the number that a sum or product of small whole numbers is, if it is one."""
+    name = term.name.partition(" ")[0]
+    if term.op not in ("add", "mul") and (term.op, name) not in (("fn", "Sub"), ("fn", "Neg")):
+        return term
+    if term.op == "fn":
+        parts = parts_of(term)
+        operands = (*parts.get("this", ()), *parts.get("expression", ()))
+    else:
+        operands = term.args
+    numbers = [int(operand.name) for operand in operands if operand.op == "int"]
+    if len(numbers) < len(operands):
+        return term
+    result = {
+        "add": sum(numbers), "mul": prod(numbers), "Neg": -numbers[0],
+        "Sub": numbers[0] - numbers[-1],
+    }[name or term.op]  # fmt: skip
+    return Term("int", str(result)) if max(map(abs, (*numbers, result))) <= _SAFE else term
 
 
 def parts_of(term: Term) -> dict[str, tuple[Term, ...]]:
@@ -177,6 +200,11 @@ class Scalars:
         found = re.match(r"DataType this=DType\.(\w+)\Z", to[0].name) if len(to) == 1 else None
         return kind_of(found[1]) if found else None
 
+    @staticmethod
+    def _is_varying(term: Term) -> bool:
+        """Say whether a CAST is to a text that is not padded."""
+        return parts_of(term)["to"][0].name.endswith((".VARCHAR", ".TEXT", ".NVARCHAR"))
+
     def common_family(self, values: tuple[Term, ...]) -> str | None:
         """Return the family of a value that is one of several, if they have one family."""
         found = {self.family(value) for value in values if value != NULL}
@@ -236,6 +264,9 @@ class Scalars:
             if kind == "number":
                 return (kind, column.limits.scale)
             return (kind,) if kind in ("integer", "real", "text", "boolean") else None
+        if term.op == "fn" and term.name == "Cast" and self.cast_kind(term):
+            target = self.cast_kind(term)
+            return (target,) if target in ("integer", "real") or self._is_varying(term) else None
         if term.op in ("agg", "fn") and self.family(term) == "text":
             return ("text",)
         if self.family(term) == "number" and self.is_whole(term):
@@ -391,6 +422,15 @@ class Scalars:
         ):
             return whole
         return found
+
+    @staticmethod
+    def is_shifted(term: Term) -> bool:
+        """Say whether all operands but one are numbers, none of them 0: infinity stays that."""
+        if term.op == "fn":
+            operands = [value for part in term.args for value in part.args]
+        else:
+            operands = list(term.args)
+        return sum(number_of(operand) in (None, 0) for operand in operands) <= 1
 
     def _counts(self, term: Term) -> bool:
         """Say whether a value is a whole number, whatever the columns hold."""

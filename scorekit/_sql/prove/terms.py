@@ -174,13 +174,19 @@ _TABLES_IN = {"join": 2, "arm": 1, "side": 1, "outer": 1}
 
 def is_boolean(term: Term) -> bool:
     """Say whether *term* can only be true, false or NULL."""
+    if term.op == "fn":
+        return term.name in _TESTS
+    if term.op == "case" and len(term.args) > 1:
+        values = (*term.args[1:-1:2], term.args[-1])
+        return values[0] != NULL and all(v == NULL or is_boolean(v) for v in values)
     return term.op in _BOOLEAN
 
 
 _BOOLEAN = frozenset(
-    {"and", "or", "not", "eq", "ne", "lt", "le", "isnull", "exists", "in", "like"}
-    | {"true", "false"}
+    {"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "isnull", "exists", "in", "like"}
+    | {"true", "false", "between", "among"}
 )
+_TESTS = frozenset({"Is", "NullSafeEQ", "NullSafeNEQ"})
 
 
 def ordered(term: Term) -> Term:
