@@ -8,8 +8,9 @@ from typing import Final
 from scorekit._sql.prove.dependencies import Rows
 from scorekit._sql.prove.groups import (
     blind_to_repeats,
-    constants_shown,
+    distinct_moved_out,
     exists_for_distinct,
+    groups_moved_out,
     merged_groups,
     nothing_aggregated,
     plain_aggregates,
@@ -483,10 +484,11 @@ class _Pass:
             lambda s, r: joins_for_exists(s, r, sets=sets),
             without_self_joins,
             without_referenced,
+            distinct_moved_out,
             lambda s, _: conditions_pulled_up(s, known),
+            groups_moved_out,
             lambda s, _: merged_groups(s, known),
             lambda s, _: grouped_over_union(s, known),
-            constants_shown,
             without_dependent_keys,
             rows_for_single_groups,
             without_distinct_over_keys,
