@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from scorekit._sql.prove.dependencies import Rows, unique_outputs
-from scorekit._sql.prove.joins import and_where, inner_for_strict_joins, uses
+from scorekit._sql.prove.joins import (
+    and_where,
+    inner_for_strict_joins,
+    plain_for_distinct,
+    uses,
+)
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.predicates import conjunction, conjuncts
 from scorekit._sql.prove.terms import (
@@ -278,7 +283,7 @@ def distinct_moved_out(select: Select, rows: Rows) -> Select:
     if not repeated or not rows.determined(select.outputs).everything:
         return select
     rows.known.note("DISTINCT moved out of a derived table", rows.asked)
-    return select._replace(distinct=True)
+    return plain_for_distinct(select._replace(distinct=True), rows.known)
 
 
 def groups_moved_out(select: Select, rows: Rows) -> Select:
