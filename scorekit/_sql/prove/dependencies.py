@@ -39,6 +39,8 @@ class Rows:
         self.conditions = tuple(conditions)
         self.asked: set[str] = set()
         """What has been taken for granted so far."""
+        self.repeats = True
+        """Whether it matters how often a row comes."""
         self.derived = dict(derived or {})
         for node in _parts(tables):
             if node.op == "derived":

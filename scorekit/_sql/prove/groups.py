@@ -201,7 +201,7 @@ def rows_that_count(select: Select, rows: Rows) -> Select:
     operands = dict.fromkeys(agg.args[0] for agg in aggregates)
     tests = [Term("not", "", (Term("isnull", "", (one,)),)) for one in operands]
     seen = [rows.with_conditions((test,)) for test in tests]
-    inner = inner_for_strict_joins(select, seen)
+    inner = inner_for_strict_joins(select, *seen)
     if inner != select:
         return inner
     parts = conjuncts(select.where)
@@ -283,7 +283,8 @@ def distinct_moved_out(select: Select, rows: Rows) -> Select:
     if not repeated or not rows.determined(select.outputs).everything:
         return select
     rows.known.note("DISTINCT moved out of a derived table", rows.asked)
-    return plain_for_distinct(select._replace(distinct=True), rows.known)
+    rows.repeats = False
+    return plain_for_distinct(select._replace(distinct=True), rows)
 
 
 def groups_moved_out(select: Select, rows: Rows) -> Select:
@@ -309,8 +310,11 @@ def groups_moved_out(select: Select, rows: Rows) -> Select:
             continue
         new = {Term("col", str(i), (source,)): output for i, output in enumerate(inner.outputs)}
         counted = {column for column, output in new.items() if has_aggregate(output)}
-        whole = select._replace(tables=NONE).term()
-        if any(node.op == "select" and not counted.isdisjoint(walk(node)) for node in walk(whole)):
+        if any(
+            node.op == "select" and not counted.isdisjoint(walk(node))
+            for term in (select.where, *select.outputs, *select.order)
+            for node in walk(term)
+        ):
             continue
         late = [c for c in conjuncts(select.where) if not counted.isdisjoint(walk(c))]
         early = [c for c in conjuncts(select.where) if c not in late]
@@ -360,7 +364,7 @@ _THROUGH = {
 }
 
 
-def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR0911, PLR0912 - one per guard
+def merged_groups(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0911, PLR0912 - one per guard
     """
     Take aggregates over grouped rows from the rows themselves.
 
@@ -373,6 +377,7 @@ def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR091
         return select
     if select.group == NONE and not select.aggregates:
         return select
+    known = rows.known
     source, query = parts[0].args
     arms = [
         Select.of(arm)
@@ -414,7 +419,7 @@ def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR091
             if node.op == "col" and node.args == (source,) and kinds[int(node.name)] != "key":
                 return select
     known.note("aggregate of aggregates is one aggregate")
-    rows = [
+    plain = [
         arm._replace(
             group=NONE,
             outputs=tuple(
@@ -424,7 +429,7 @@ def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR091
         ).term()
         for arm in arms
     ]
-    inner = rows[0] if query.op != "union all" else query._replace(args=tuple(rows))
+    inner = plain[0] if query.op != "union all" else query._replace(args=tuple(plain))
     tables = Term("from", "", (Term("derived", "", (source, inner)),))
     return _with_aggregates(select, found)._replace(tables=tables)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from scorekit._sql.prove.dependencies import Rows, at_most_one, exactly_one, sources_in
 from scorekit._sql.prove.known import Known
@@ -99,14 +99,14 @@ def _refused(side: Term, where: Term, rows: Rows) -> bool:
     )
 
 
-def inner_for_strict_joins(select: Select, views: Sequence[Rows]) -> Select:
+def inner_for_strict_joins(select: Select, rows: Rows, *others: Rows) -> Select:
     """
     Make a left join an inner one where a row without a partner does not pass WHERE.
 
-    As the step on written conditions, but with all that follows from WHERE.  Of several *views*
+    As the step on written conditions, but with all that follows from WHERE.  Of several views
     of the rows each must refuse them.
     """
-    known = views[0].known
+    known, views = rows.known, (rows, *others)
     parts: list[Term] = []
     conditions: list[Term] = []
     for part in select.tables.args:
@@ -116,8 +116,8 @@ def inner_for_strict_joins(select: Select, views: Sequence[Rows]) -> Select:
         base, *arms = part.args
         kept: list[Term] = []
         for arm in arms:
-            if all(_refused(arm, rows_where(rows), rows) for rows in views):
-                known.note("left join to inner join", (a for rows in views for a in rows.asked))
+            if all(_refused(arm, rows_where(view), view) for view in views):
+                known.note("left join to inner join", (a for view in views for a in view.asked))
                 parts.extend(arm.args[0].args)
                 conditions.extend(conjuncts(arm.args[1]))
             else:
@@ -126,7 +126,7 @@ def inner_for_strict_joins(select: Select, views: Sequence[Rows]) -> Select:
     return and_where(with_parts(select, parts), conditions)
 
 
-def without_arms(select: Select, rows: Rows, *, sets: bool) -> Select:
+def without_arms(select: Select, rows: Rows) -> Select:
     """
     Remove the optional side of a left join where its rows are not needed.
 
@@ -147,7 +147,7 @@ def without_arms(select: Select, rows: Rows, *, sets: bool) -> Select:
             parts = (*select.tables.args[:place], *rest, *select.tables.args[place + 1 :])
             without = with_parts(select, parts)
             own = sources_in(arm)
-            found = _without_arm(select, without, arm, own, rows, sets=sets)
+            found = _without_arm(select, without, arm, own, rows)
             if found is not None:
                 return found
             inside = list(arm.args[0].args)
@@ -162,7 +162,7 @@ def without_arms(select: Select, rows: Rows, *, sets: bool) -> Select:
 
 
 def _without_arm(  # noqa: PLR0911 - one per case, and what it looks at
-    select: Select, without: Select, arm: Term, own: frozenset[Term], rows: Rows, *, sets: bool
+    select: Select, without: Select, arm: Term, own: frozenset[Term], rows: Rows
 ) -> Select | None:
     known = rows.known
     tables, condition = arm.args
@@ -180,7 +180,7 @@ def _without_arm(  # noqa: PLR0911 - one per case, and what it looks at
         return rebuilt(without, nulls, known)
     used = parts_used(select)
     if not uses(used, own) and not uses(without.tables, own):
-        if sets or at_most_one(tables, conjuncts(condition), rows):
+        if not rows.repeats or at_most_one(tables, conjuncts(condition), rows):
             known.note("outer join that is not used removed", rows.asked)
             return without
         return None
@@ -444,7 +444,7 @@ def _equated(
     return new, conditions
 
 
-def joins_for_exists(select: Select, rows: Rows, *, sets: bool) -> Select:
+def joins_for_exists(select: Select, rows: Rows) -> Select:
     """Make EXISTS a join where it finds at most one row, or where repeated rows do not matter."""
     for condition in conjuncts(select.where):
         if condition.op != "exists" or condition.args[0].op != "select":
@@ -452,7 +452,7 @@ def joins_for_exists(select: Select, rows: Rows, *, sets: bool) -> Select:
         inner = Select.of(condition.args[0])
         if not inner.plain or not inner.tables.args or inner.order:
             continue
-        if sets or at_most_one(inner.tables, conjuncts(inner.where), rows):
+        if not rows.repeats or at_most_one(inner.tables, conjuncts(inner.where), rows):
             rows.known.note("EXISTS to join", rows.asked)
             rest = [c for c in conjuncts(select.where) if c != condition]
             both = with_parts(select, (*select.tables.args, *inner.tables.args))
@@ -460,8 +460,9 @@ def joins_for_exists(select: Select, rows: Rows, *, sets: bool) -> Select:
     return select
 
 
-def pruned(select: Select, known: Known) -> Select:
+def pruned(select: Select, rows: Rows) -> Select:
     """Drop the outputs of derived tables that nothing uses, unless duplicates are told by them."""
+    known = rows.known
     used = {node for node in walk(select.term()) if node.op == "col"}
     parts: dict[Term, Term] = {}
     new: dict[Term, Term] = {}
@@ -511,8 +512,11 @@ def _narrowed(query: Term, kept: list[int]) -> Term:
     return select._replace(outputs=tuple(select.outputs[i] for i in kept)).term()
 
 
-def plain_for_distinct(select: Select, known: Known) -> Select:
+def plain_for_distinct(select: Select, rows: Rows) -> Select:
     """Drop DISTINCT and UNION in a derived table where repeated rows do not matter outside."""
+    if rows.repeats:
+        return select
+    known = rows.known
     parts: list[Term] = []
     for part in select.tables.args:
         if part.op == "derived":
@@ -527,7 +531,7 @@ def plain_for_distinct(select: Select, known: Known) -> Select:
     return with_parts(select, parts)
 
 
-def conditions_pulled_up(select: Select, known: Known) -> Select:
+def conditions_pulled_up(select: Select, rows: Rows) -> Select:
     """
     Move conditions on the keys of a grouped or distinct derived table out of it.
 
@@ -536,6 +540,7 @@ def conditions_pulled_up(select: Select, known: Known) -> Select:
     """
     if len(select.tables.args) == 1 and select.group == NONE and not select.aggregates:
         return select
+    known = rows.known
     parts: list[Term] = []
     moved: list[Term] = []
     for part in select.tables.args:
@@ -573,8 +578,9 @@ def conditions_pulled_up(select: Select, known: Known) -> Select:
     return and_where(with_parts(select, parts), moved) if moved else select
 
 
-def constants_read(select: Select, known: Known) -> Select:
+def constants_read(select: Select, rows: Rows) -> Select:
     """Read a constant that a derived table puts out as it stands there."""
+    known = rows.known
     new: dict[Term, Term] = {}
     for part in select.tables.args:
         if part.op == "derived" and part.args[1].op == "select":

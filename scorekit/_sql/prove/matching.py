@@ -108,7 +108,7 @@ class Matcher:
             found = self.queries(ours[0], other, identity=identity)
             if found is None:
                 continue
-            both = found if columns is None else tuple(map(frozenset.__and__, columns, found))
+            both = found if columns is None else _both(columns, found)
             if not all(both):
                 continue
             rest = self._arms(ours[1:], [*theirs[:i], *theirs[i + 1 :]], both, identity=identity)
@@ -427,6 +427,10 @@ def _shape(part: Term) -> str:
     if part.op == "derived":
         return f"derived {part.args[1].op}"
     return part.op
+
+
+def _both(first: Columns, second: Columns) -> Columns:
+    return tuple(ours & theirs for ours, theirs in zip(first, second, strict=True))
 
 
 def _choices(columns: Columns) -> Iterator[tuple[int, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from scorekit._sql.prove.dependencies import Rows
@@ -403,6 +403,10 @@ class _Pass:
         """
         if query.name == OPAQUE:
             return query
+        inner, order, *bounds = query.args
+        if inner.op == "select" and order.args:
+            inner = Select.of(inner)._replace(order=order.args).term()
+            query = query._replace(args=(inner, Term("list"), *bounds))
         try:
             return self.determined_limit(query)
         except UnsupportedError:
@@ -416,9 +420,6 @@ class _Pass:
     def determined_limit(self, query: Term) -> Term:
         """Rewrite a query with LIMIT whose rows are determined."""
         inner, order, *bounds = query.args
-        if inner.op == "select" and order.args:
-            inner = Select.of(inner)._replace(order=order.args).term()
-            order = Term("list")
         inner = self.query(inner, outermost=True)
         limits = {bound.name: int(bound.args[0].name) for bound in bounds}
         if limits.get("limit") == 0 and not any(o.op == "star" for o in outputs_of(inner)):
@@ -470,36 +471,14 @@ class _Pass:
             if not is_empty(select.term()) or select.tables.args:
                 known.note("no rows", rows.asked)
             return empty(len(select.outputs))
-        sets = sets or blind_to_repeats(select)
-        for step in (
-            lambda s, _: pruned(s, known),
-            lambda s, _: plain_for_distinct(s, known) if sets else s,
-            lambda s, _: constants_read(s, known),
-            inner_for_full_joins,
-            lambda s, r: inner_for_strict_joins(s, [r]),
-            rows_that_count,
-            lambda s, r: without_arms(s, r, sets=sets),
-            scalars_for_single_rows,
-            semi_joins,
-            lambda s, r: joins_for_exists(s, r, sets=sets),
-            without_self_joins,
-            without_referenced,
-            lambda s, _: conditions_pulled_up(s, known),
-            groups_moved_out,
-            distinct_moved_out,
-            lambda s, _: merged_groups(s, known),
-            lambda s, _: grouped_over_union(s, known),
-            without_dependent_keys,
-            rows_for_single_groups,
-            without_distinct_over_keys,
-            exists_for_distinct,
-            plain_aggregates,
-        ):
+        rows.repeats = not (sets or blind_to_repeats(select))
+        for step in _STEPS:
             known.steps.take(5)
             changed = step(select, rows)
             if changed != select:
                 select = changed
                 rows = Rows.of(select, known, extended)
+                rows.repeats = not (sets or blind_to_repeats(select))
         if select.order:
             select = self.shorter_order(select, rows)
         return pushed_into_union(select, known)
@@ -771,6 +750,32 @@ def substituted(term: Term, new: dict[Term, Term], known: Known) -> Term:
         if term == before:
             break
     return term
+
+
+_STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
+    pruned,
+    plain_for_distinct,
+    constants_read,
+    inner_for_full_joins,
+    inner_for_strict_joins,
+    rows_that_count,
+    without_arms,
+    scalars_for_single_rows,
+    semi_joins,
+    joins_for_exists,
+    without_self_joins,
+    without_referenced,
+    conditions_pulled_up,
+    groups_moved_out,
+    distinct_moved_out,
+    merged_groups,
+    grouped_over_union,
+    without_dependent_keys,
+    rows_for_single_groups,
+    without_distinct_over_keys,
+    exists_for_distinct,
+    plain_aggregates,
+)
 
 
 def without_limit(query: Term) -> Term:

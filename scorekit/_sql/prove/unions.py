@@ -74,8 +74,9 @@ def pushed_into_union(select: Select, known: Known) -> Term:
     return select.term()
 
 
-def grouped_over_union(select: Select, known: Known) -> Select:
+def grouped_over_union(select: Select, rows: Rows) -> Select:
     """Compute keys and operands of aggregates in the arms of a UNION ALL, joined or filtered."""
+    known = rows.known
     parts = select.tables.args
     unions = [p for p in parts if p.op == "derived" and p.args[1].op == "union all"]
     if not unions or (select.group == NONE and not select.aggregates):
