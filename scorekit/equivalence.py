@@ -81,6 +81,8 @@ class SqlEquivalence(Record):
     """Where the results differ; there exactly if *verdict* is ``"refuted"``."""
     assumptions: tuple[str, ...] = ()
     """What the verdict rests on, in sentences."""
+    proof: tuple[str, ...] = ()
+    """Names of the steps that lead from one query to the other, in order; empty unless proved."""
 
     @property
     def equivalent(self) -> bool | None:
@@ -117,14 +119,14 @@ def sql_equivalence(
     numbers are compared exactly; two numbers of which one is a fraction are equal if they differ
     by at most *tolerance* times the larger of 1 and both.  NULL equals NULL.
 
-    ``"proved"`` means that both queries were rewritten into the same form, each step of which
-    keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
-    only, on small databases made of their own literals, NULLs and repeated rows, and that a
-    result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
-    among ties, random numbers, the time), nor on what SQLite does otherwise than the queries'
-    dialect; such a pair is ``"unknown"``.  Without a dialect a refutation holds in SQLite,
-    PostgreSQL, MySQL and DuckDB.  The same arguments always give the same result: work is
-    bounded in steps, never by the clock.
+    ``"proved"`` means that both queries were rewritten into the same form by steps that keep
+    the meaning, which ``proof`` names.  ``"refuted"`` means that they were run by SQLite, in
+    memory and reading only, on small databases made of their own literals, NULLs and repeated
+    rows, and that a result differed.  A refutation never rests on what is not determined
+    (rows that LIMIT picks among ties, random numbers, the time), nor on what SQLite does
+    otherwise than the queries' dialect; such a pair is ``"unknown"``.  Without a dialect a
+    refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give
+    the same result: work is bounded in steps, never by the clock.
 
     Args:
         a: One query.
@@ -189,7 +191,9 @@ def sql_equivalence(
     except UnfaithfulError as error:
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     if pair.first == pair.second:
-        return SqlEquivalence(verdict="proved", reason="the queries are identical")
+        return SqlEquivalence(
+            verdict="proved", reason="the queries are identical", proof=("identical text",)
+        )
     proof = prove(
         pair.first,
         pair.second,
@@ -200,10 +204,12 @@ def sql_equivalence(
     )
     if proof is not None:
         order = ", with its columns in another order" if proof.reordered else ""
+        form = "canonical form" if proof.canonical else "tables, conditions and columns"
         return SqlEquivalence(
             verdict="proved",
-            reason=f"both queries have the same canonical form{order}",
+            reason=f"both queries have the same {form}{order}",
             assumptions=(*proof.assumptions, *unread),
+            proof=proof.steps,
         )
     found = refute(
         texts,

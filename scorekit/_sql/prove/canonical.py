@@ -9,9 +9,9 @@ import attrs
 from sqlglot import exp
 
 from scorekit._sql.prove.known import Known
+from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.names import CASE_MATTERS
 from scorekit._sql.prove.resolution import Resolved, resolve
-from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.rewrites import extended_sources, normalized
 from scorekit._sql.prove.selects import flat_set_operation
 from scorekit._sql.prove.terms import (
@@ -36,8 +36,10 @@ class Proof:
     """Sentences, each of what the proof rests upon; sorted."""
     reordered: bool = False
     """Whether the columns are the same in another order."""
-    steps: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ("same canonical form",)
     """Names of the steps that lead from one query to the other."""
+    canonical: bool = True
+    """Whether both have the same canonical form."""
 
 
 MATCHING_STEPS: Final = 150_000
@@ -95,7 +97,7 @@ def canonical(
     return _named(*_normal(query, known, semantics, ordered=ordered), known)
 
 
-def _proof(
+def _proof(  # noqa: C901 - a branch per way to prove
     trees: tuple[exp.Expr, exp.Expr],
     known: tuple[Known, Known],
     semantics: Literal["bag", "set"],
@@ -131,7 +133,9 @@ def _proof(
     else:
         return None
     assumptions = known[0].assumptions | known[1].assumptions | extra
-    return Proof(tuple(sorted(assumptions)), reordered, tuple(steps))
+    if not steps:
+        return Proof(tuple(sorted(assumptions)), reordered)
+    return Proof(tuple(sorted(assumptions)), reordered, tuple(steps), canonical=False)
 
 
 def _matched(
@@ -161,7 +165,9 @@ def _matched(
         new = {source: Term("src", f"{letter}{source.name}") for source in sources(term)}
         both.tables.update({new[s]: name for s, name in one.tables.items() if s in new})
         normal.append(replaced(term, new, both.steps))
-        steps.extend(f"{'first' if letter == 'a' else 'second'} query: {note}" for note in one.notes)
+        steps.extend(
+            f"{'first' if letter == 'a' else 'second'} query: {note}" for note in one.notes
+        )
     matcher = Matcher(both, extended_sources(Term("list", "", tuple(normal))))
     if not matcher.same(*normal):
         return []

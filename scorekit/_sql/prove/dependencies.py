@@ -1,4 +1,4 @@
-"""Which expressions tell the rows of a FROM apart: functional dependencies, and what they prove."""
+"""Which expressions tell the rows of a FROM apart: functional dependencies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Rows:
         self.derived = dict(derived or {})
         for node in _parts(tables):
             if node.op == "derived":
-                self.derived[node.args[0]] = node.args[1]
+                self.derived[node.args[0]] = known.derived[node.args[0]] = node.args[1]
         self.own = frozenset(local_sources(tables))
         self._facts: Facts | None = None
         self._classes: dict[Term, frozenset[Term]] | None = None
@@ -102,28 +102,6 @@ class Rows:
                 return False
         return True
 
-    def kind(self, term: Term) -> str:
-        """Return the kind of values of an expression, as far as the schema says it."""
-        if term.op == "int":
-            return "integer"
-        if term.op == "str":
-            return "text"
-        if term.op == "agg" and term.name.startswith("count"):
-            return "integer"
-        if term.op == "agg":
-            return self.kind(term.args[0])
-        if term.op in ("add", "mul"):
-            kinds = set(map(self.kind, term.args))
-            return kinds.pop() if len(kinds) == 1 else "unknown"
-        if term.op == "col" and term.args[0] in self.derived:
-            query = self.derived[term.args[0]]
-            if query.op == "select":
-                select = Select.of(query)
-                return Rows.of(select, self.known, self.extended).kind(
-                    select.outputs[int(term.name)]
-                )
-        return self.known.kind(term)
-
     # Dependencies.
 
     def determined(self, given: Iterable[Term]) -> Determined:
@@ -131,14 +109,50 @@ class Rows:
         return Determined(self, given)
 
     def equals(self, term: Term) -> frozenset[Term]:
-        """Return the expressions that equal *term* in each row."""
+        """
+        Return the expressions that equal *term* in each row, as GROUP BY compares.
+
+        Of one kind of values only: a text and the number that it may be read as are equal too,
+        but so are several texts and one number.
+        """
         if self._classes is None:
             self._classes = {}
             for group in self.facts.classes():
-                members = frozenset(group)
-                for member in members:
-                    self._classes[member] = members
+                self._join(group)
+            for condition in self.conditions:
+                for part in conjuncts(condition):
+                    if part.op == "eq" and not part.name and self.alike(*part.args):
+                        self._join(part.args)
         return self._classes.get(term, frozenset((term,)))
+
+    def _join(self, terms: Iterable[Term]) -> None:
+        assert self._classes is not None  # noqa: S101 - set by its only caller
+        members = frozenset[Term]().union(
+            *(self._classes.get(term, frozenset((term,))) for term in terms)
+        )
+        self._classes.update(dict.fromkeys(members, members))
+
+    def alike(self, first: Term, second: Term) -> bool:
+        """Say whether two values are compared without being converted."""
+        if self.known.dialect in _STRICT:
+            return True
+        kinds = self.known.kind(first), self.known.kind(second)
+        if "unknown" in kinds:
+            return {first.op, second.op} == {"col"} and (
+                first.name == second.name
+                and self.known.tables.get(first.args[0], 1)
+                == self.known.tables.get(second.args[0], 2)
+            )
+        if kinds[0] == kinds[1]:
+            return True
+        return _WHOLE.issuperset(kinds) or (
+            set(kinds) == {"time", "text"}
+            and "str"
+            in {
+                first.op,
+                second.op,
+            }
+        )
 
 
 class Determined:
@@ -229,6 +243,11 @@ class Determined:
         return all(map(self.exactly, term.args))
 
 
+_STRICT = frozenset({"postgres", "redshift", "bigquery", "presto", "trino", "athena"})
+"""Dialects that compare values of different kinds only where neither is text."""
+
+_WHOLE = frozenset({"integer", "natural", "number"})
+
 _COLUMNS = ("col", "star", "col?", "quoted", "agg")
 
 
@@ -265,7 +284,9 @@ def exactly_one(query: Term) -> bool:
     return select.group == NONE and select.aggregates and select.having == TRUE
 
 
-def unique_outputs(query: Term, around: Rows) -> list[tuple[int, ...]]:
+def unique_outputs(  # noqa: C901, PLR0911 - one per kind of query
+    query: Term, around: Rows
+) -> list[tuple[int, ...]]:
     """Return sets of outputs, by number, in which the rows of a query differ."""
     if query.op == "limited":
         return unique_outputs(query.args[0], around)
@@ -295,8 +316,6 @@ def unique_outputs(query: Term, around: Rows) -> list[tuple[int, ...]]:
     for i, output in enumerate(select.outputs):
         if output.op == "col" and rows.determined((output,)).everything:
             found_keys.append((i,))
-    if select.distinct or (
-        not found_keys and rows.determined(select.outputs).everything
-    ):
+    if select.distinct or (not found_keys and rows.determined(select.outputs).everything):
         found_keys.append(whole)
     return found_keys

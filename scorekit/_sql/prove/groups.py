@@ -114,7 +114,7 @@ def _of_one_row(agg: Term, rows: Rows) -> Term | None:
     this = agg.args[0]
     if name in BLIND:
         return this
-    if name in ("sum", "avg") and rows.kind(this) in _NUMBERS:
+    if name in ("sum", "avg") and rows.known.kind(this) in _NUMBERS:
         return this
     return None
 
@@ -152,9 +152,9 @@ def plain_aggregates(select: Select, rows: Rows) -> Select:
     found: dict[Term, Term] = {}
     for part in (select.having, *select.outputs, *select.order):
         for agg in aggregates_of(part):
-            if agg.name in ("count distinct", "sum distinct", "avg distinct"):
-                if rows.determined((*keys, *agg.args)).everything:
-                    found[agg] = agg._replace(name=agg.name.split()[0])
+            distinct = agg.name in ("count distinct", "sum distinct", "avg distinct")
+            if distinct and rows.determined((*keys, *agg.args)).everything:
+                found[agg] = agg._replace(name=agg.name.split()[0])
             if agg not in found and select.group != NONE and _of_set(agg):
                 value = _of_one_row(agg, rows) if rows.determined(keys)(agg.args[0]) else None
                 if value is not None and (agg.name in BLIND or only_compared(part, agg)):
@@ -218,7 +218,7 @@ def exists_for_distinct(select: Select, rows: Rows) -> Select:
     inside = [c for c in conjuncts(select.where) if uses(c, sources)]
     outside = [c for c in conjuncts(select.where) if c not in inside]
     hidden_tables = Term("from", "", tuple(hidden))
-    test = Select(False, hidden_tables, conjunction(inside), NONE, TRUE, ())  # noqa: FBT003
+    test = Select.of_rows(hidden_tables, conjunction(inside), ())
     rows.known.note("DISTINCT to EXISTS", rows.asked)
     return select._replace(
         distinct=False,
@@ -238,7 +238,7 @@ _THROUGH = {
 }
 
 
-def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR0911 - one per guard
+def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR0911, PLR0912 - one per guard
     """
     Take aggregates over grouped rows from the rows themselves.
 
@@ -252,7 +252,11 @@ def merged_groups(select: Select, known: Known) -> Select:  # noqa: C901, PLR091
     if select.group == NONE and not select.aggregates:
         return select
     source, query = parts[0].args
-    arms = [Select.of(arm) for arm in (query.args if query.op == "union all" else (query,)) if arm.op == "select"]
+    arms = [
+        Select.of(arm)
+        for arm in (query.args if query.op == "union all" else (query,))
+        if arm.op == "select"
+    ]
     if len(arms) != (len(query.args) if query.op == "union all" else 1):
         return select
     for arm in arms:
@@ -349,5 +353,3 @@ def constants_shown(select: Select, rows: Rows) -> Select:
         return select
     rows.known.note("constant column")
     return select._replace(outputs=tuple(new.get(output, output) for output in select.outputs))
-
-

@@ -124,7 +124,7 @@ def inner_for_strict_joins(select: Select, rows: Rows) -> Select:
     return and_where(with_parts(select, parts), conditions)
 
 
-def without_arms(select: Select, rows: Rows, *, sets: bool) -> Select:  # noqa: C901 - one per case
+def without_arms(select: Select, rows: Rows, *, sets: bool) -> Select:
     """
     Remove the optional side of a left join where its rows are not needed.
 
@@ -159,7 +159,7 @@ def without_arms(select: Select, rows: Rows, *, sets: bool) -> Select:  # noqa: 
     return select
 
 
-def _without_arm(  # noqa: PLR0913 - what an arm is looked at with
+def _without_arm(  # noqa: PLR0911 - one per case, and what it looks at
     select: Select, without: Select, arm: Term, own: frozenset[Term], rows: Rows, *, sets: bool
 ) -> Select | None:
     known = rows.known
@@ -184,7 +184,7 @@ def _without_arm(  # noqa: PLR0913 - what an arm is looked at with
         return None
     if uses(without.tables, own):
         return None
-    exists = Term("exists", "", (Select(False, tables, condition, NONE, TRUE, ()).term(),))
+    exists = Term("exists", "", (Select.of_rows(tables, condition).term(),))
     for part in conjuncts(select.where):
         if part.op == "isnull" and part.args[0] in nulls and inner.facts.never_null(part.args[0]):
             known.note("anti join to NOT EXISTS", rows.asked)
@@ -259,7 +259,7 @@ def _reference(
         return None
     equal: dict[str, Term] = {}
     for condition in conditions:
-        if condition.op != "eq" or condition.name:
+        if condition.op != "eq" or condition.name or not outer.alike(*condition.args):
             return None
         for mine, other in (condition.args, condition.args[::-1]):
             if mine.op == "col" and mine.args == (target,) and other.op == "col":
@@ -432,7 +432,9 @@ def _equated(
         else:
             return None
         rest = [c for c in parts if c != condition]
-        elsewhere = any(column in walk(c) for c in (parts_used(select._replace(where=TRUE)), *rest))
+        elsewhere = any(
+            column in walk(c) for c in (parts_used(select._replace(where=TRUE)), *rest)
+        )
         if elsewhere and not rows.facts.same(column, value):
             return None
         new[column] = value
@@ -441,9 +443,7 @@ def _equated(
 
 
 def joins_for_exists(select: Select, rows: Rows, *, sets: bool) -> Select:
-    """
-    Make EXISTS a join where at most one row can be found, or where repeated rows do not matter.
-    """
+    """Make EXISTS a join where it finds at most one row, or where repeated rows do not matter."""
     for condition in conjuncts(select.where):
         if condition.op != "exists" or condition.args[0].op != "select":
             continue

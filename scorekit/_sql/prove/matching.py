@@ -10,7 +10,7 @@ from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
 from scorekit._sql.prove.joins import uses
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.logic import Facts
-from scorekit._sql.prove.predicates import conjunction, conjuncts
+from scorekit._sql.prove.predicates import conjuncts
 from scorekit._sql.prove.terms import (
     NONE,
     Select,
@@ -58,7 +58,9 @@ class Matcher:
 
     # Queries.
 
-    def queries(self, first: Term, second: Term, *, identity: bool) -> Columns | None:
+    def queries(  # noqa: PLR0911 - one per kind of query
+        self, first: Term, second: Term, *, identity: bool
+    ) -> Columns | None:
         """Return which columns are the same if the rows are, else None."""
         self.known.steps.take()
         if first.op != second.op:
@@ -142,9 +144,9 @@ class Matcher:
                 continue
             if not identity or all(i in places for i, places in enumerate(found)):
                 return found
-        if a.distinct and a.group == NONE and not a.aggregates and identity:
-            if self.within(a, b, ()) and self.within(b, a, ()):
-                return tuple(frozenset((i,)) for i in range(len(a.outputs)))
+        sets = a.distinct and a.group == NONE and not a.aggregates and identity
+        if sets and self.within(a, b, ()) and self.within(b, a, ()):
+            return tuple(frozenset((i,)) for i in range(len(a.outputs)))
         return None
 
     def _pairings(
@@ -173,12 +175,12 @@ class Matcher:
         for part, select in zip((mine, other), selects, strict=True):
             me = dict.fromkeys(local_sources(part), Term("src", "!me"))
             terms = (*conjuncts(select.where), *select.outputs, *select.group.args)
-            seen.append(
-                {coloured(term, me, self.known.steps) for term in terms if uses(term, me)}
-            )
+            seen.append({coloured(term, me, self.known.steps) for term in terms if uses(term, me)})
         return len(seen[0] & seen[1])
 
-    def _parts(self, mine: Term, other: Term) -> Iterator[Pairing]:
+    def _parts(  # noqa: C901, PLR0912 - a branch per kind of table
+        self, mine: Term, other: Term
+    ) -> Iterator[Pairing]:
         if mine.op == "table":
             yield {other.args[0]: mine.args[0]}, []
         elif mine.op == "derived":
@@ -310,14 +312,9 @@ class Matcher:
         new: dict[Term, Term] = {}
         for part in (b.having, *b.outputs, *b.order):
             for agg in aggregates_of(part):
-                for mine in ours:
-                    if mine.name == agg.name and len(mine.args) == len(agg.args):
-                        if all(
-                            facts.same(*pair, as_result=True)
-                            for pair in zip(mine.args, agg.args, strict=True)
-                        ):
-                            new[agg] = mine
-                            break
+                new[agg] = next(
+                    (one for one in ours if self._same_aggregate(one, agg, facts)), agg
+                )
         if not new:
             return b
         return b._replace(
@@ -325,6 +322,13 @@ class Matcher:
             outputs=tuple(replaced_aggregates(output, new) for output in b.outputs),
             order=tuple(replaced_aggregates(item, new) for item in b.order),
         )
+
+    @staticmethod
+    def _same_aggregate(first: Term, second: Term, facts: Facts) -> bool:
+        if first.name != second.name or len(first.args) != len(second.args):
+            return False
+        pairs = zip(first.args, second.args, strict=True)
+        return all(facts.same(*pair, as_result=True) for pair in pairs)
 
     # Subqueries.
 
@@ -338,7 +342,11 @@ class Matcher:
         new: dict[Term, Term] = {}
         for other in dict.fromkeys(_subqueries(theirs)):
             for one in ours:
-                if one != other and one.op == other.op and self._same_subquery(one, other, context):
+                if (
+                    one != other
+                    and one.op == other.op
+                    and self._same_subquery(one, other, context)
+                ):
                     new[other] = one
                     break
         return replaced_terms(theirs, new, self.known.steps) if new else theirs
@@ -431,5 +439,3 @@ def _subqueries(term: Term) -> Iterator[Term]:
         return
     for arg in term.args:
         yield from _subqueries(arg)
-
-

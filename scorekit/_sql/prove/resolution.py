@@ -291,13 +291,15 @@ class _QueryReader:
         keys = [key for one in sets for key in one]
         if not keys or any(has_aggregate(key) for key in keys):
             raise UnsupportedError
-        return [Term("group", "", tuple(dict.fromkeys(one)) if len(sets) > 1 else one) for one in sets]
+        return [
+            Term("group", "", tuple(dict.fromkeys(one)) if len(sets) > 1 else one) for one in sets
+        ]
 
     def _sets_of(
         self, node: exp.Expr, scope: Scope, outputs: tuple[Term, ...]
     ) -> list[tuple[Term, ...]]:
         if isinstance(node, (exp.Rollup, exp.Cube)):
-            items = [self._keys_of(item, scope, outputs) for item in node.expressions]
+            items = [self._keys_of(item, scope) for item in node.expressions]
             n = len(items)
             if n > MAX_CUBE:
                 raise UnsupportedError
@@ -316,14 +318,12 @@ class _QueryReader:
                 for found in (
                     self._sets_of(item, scope, outputs)
                     if isinstance(item, (exp.Rollup, exp.Cube, exp.GroupingSets))
-                    else [self._keys_of(item, scope, outputs)]
+                    else [self._keys_of(item, scope)]
                 )
             ]
         return [(self._key(node, scope, outputs),)]
 
-    def _keys_of(
-        self, node: exp.Expr, scope: Scope, outputs: tuple[Term, ...]
-    ) -> tuple[Term, ...]:
+    def _keys_of(self, node: exp.Expr, scope: Scope) -> tuple[Term, ...]:
         """Read one key, or several in brackets."""
         if isinstance(node, exp.Paren):
             node = node.this

@@ -160,7 +160,9 @@ class _Pass:
         term = without_implied_null_tests(rewritten(term._replace(args=args), mode), mode)
         return self.with_assumptions(term, mode)
 
-    def with_assumptions(self, term: Term, mode: Mode) -> Term:
+    def with_assumptions(  # noqa: PLR0911 - one per operator
+        self, term: Term, mode: Mode
+    ) -> Term:
         """Apply the rewrites of expressions that may need an assumption."""
         if term.op == "isnull":
             return self.null_test_of_never_null(term)
@@ -233,7 +235,9 @@ class _Pass:
         if select.plain and not select.tables.args:
             self.known.note("scalar subquery without tables")
             (output,) = select.outputs
-            return output if select.where == TRUE else Term("case", "", (select.where, output, NULL))
+            return (
+                output if select.where == TRUE else Term("case", "", (select.where, output, NULL))
+            )
         rows = Rows.of(select, self.known, self.extended)
         if not rows.determined(()).everything:
             raise UnsupportedError
@@ -281,8 +285,7 @@ class _Pass:
             return self.membership_in_groups(term, mode)
         if mode != "filter":
             nulls = [
-                never_null(value, self.known, self.extended)
-                for value in (*these, *select.outputs)
+                never_null(value, self.known, self.extended) for value in (*these, *select.outputs)
             ]
             if None in nulls:
                 return term
@@ -308,7 +311,7 @@ class _Pass:
         return Term("or", "", tuple(self.membership(arm, mode) for arm in arms))
 
     def membership_in_groups(self, term: Term, mode: Mode) -> Term:
-        """``x IN (SELECT k ... GROUP BY ...)`` is EXISTS over these groups where it may be NULL."""
+        """``x IN (SELECT k ... GROUP BY ...)`` is EXISTS over groups where it may be NULL."""
         *these, query = term.args
         if not self.deep or mode != "filter" or any(map(has_aggregate, these)):
             return term
@@ -319,7 +322,7 @@ class _Pass:
             ordered(Term("eq", "", (Term("col", str(i), (source,)), this)))
             for i, this in enumerate(these)
         ]
-        select = Select(False, tables, conjunction(equal), NONE, TRUE, ())  # noqa: FBT003
+        select = Select.of_rows(tables, conjunction(equal), ())
         return Term("exists", "", (select.term(),))
 
     def existence(self, term: Term) -> Term:
@@ -343,7 +346,9 @@ class _Pass:
 
     # Queries.
 
-    def query(self, query: Term, *, outermost: bool = False) -> Term:
+    def query(  # noqa: PLR0911 - one per kind of query
+        self, query: Term, *, outermost: bool = False
+    ) -> Term:
         """Rewrite a query, what is inside of it first."""
         self.known.steps.take()
         sets, self.sets = self.sets, False
@@ -419,7 +424,7 @@ class _Pass:
         self.known.note("LIMIT in a total order", rows.asked)
         return query._replace(args=(inner, order, *bounds))
 
-    def deepened(self, select: Select, *, sets: bool) -> Term:  # noqa: C901, PLR0911, PLR0912 - a line per step
+    def deepened(self, select: Select, *, sets: bool) -> Term:
         """Apply the deep steps to a SELECT; each is tried again until nothing changes."""
         known, extended = self.known, self.extended
         if any(output.op == "star" for output in select.outputs):
@@ -661,9 +666,7 @@ class _Pass:
             return True
         if not self.deep or any(node.op in ("select", "star") for node in walk(output)):
             return False
-        nulls = {
-            node: NULL for node in walk(output) if node.op == "col" and node.args[0] in own
-        }
+        nulls = {node: NULL for node in walk(output) if node.op == "col" and node.args[0] in own}
         if not nulls:
             return False
         return self.null_value(replaced(output, nulls, self.known.steps))

@@ -120,7 +120,9 @@ class FromReader:
             conditions.append(Term("eq", "", (mine, other)))
         return conditions
 
-    def _table(self, node: exp.Expr, scope: Scope) -> Term:
+    def _table(  # noqa: C901 - a branch per kind of table
+        self, node: exp.Expr, scope: Scope
+    ) -> Term:
         """Read one item of a FROM and make it visible."""
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             check_parts(node, frozenset({"this"}))
@@ -180,7 +182,7 @@ class FromReader:
             if any(term.op not in LITERALS for term in terms) or (rows and len(terms) != width):
                 raise UnsupportedError
             width = len(terms)
-            rows.append(Select(False, Term("from"), TRUE, NONE, TRUE, terms).term())  # noqa: FBT003
+            rows.append(Select.of_rows(Term("from"), TRUE, terms).term())
         term = rows[0] if len(rows) == 1 else Term("union all", "", tuple(rows))
         return self._derived(Query(term, ("",) * width), alias, columns, scope)
 

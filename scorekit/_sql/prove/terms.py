@@ -78,6 +78,18 @@ class Select(NamedTuple):
     order: tuple[Term, ...] = ()
     """Of the outermost SELECT only."""
 
+    @classmethod
+    def of_rows(
+        cls,
+        tables: Term,
+        where: Term = TRUE,
+        outputs: tuple[Term, ...] = (),
+        *,
+        distinct: bool = False,
+    ) -> Select:
+        """Return a SELECT that neither groups nor orders."""
+        return cls(distinct, tables, where, NONE, TRUE, outputs)
+
     def term(self) -> Term:
         """Return it as one term."""
         outputs, order = Term("list", "", self.outputs), Term("list", "", self.order)

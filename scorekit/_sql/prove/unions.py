@@ -29,7 +29,7 @@ MAX_ARMS: Final = 12
 
 def empty(width: int) -> Term:
     """Return the query without rows."""
-    return Select(False, Term("from"), FALSE, NONE, TRUE, (NULL,) * width).term()  # noqa: FBT003
+    return Select.of_rows(Term("from"), FALSE, (NULL,) * width).term()
 
 
 def defined(term: Term) -> list[Term]:
@@ -75,14 +75,14 @@ def pushed_into_union(select: Select, known: Known) -> Term:
 
 
 def grouped_over_union(select: Select, known: Known) -> Select:
-    """
-    Compute keys and operands of aggregates in the arms of a UNION ALL that is joined or filtered.
-    """
+    """Compute keys and operands of aggregates in the arms of a UNION ALL, joined or filtered."""
     parts = select.tables.args
     unions = [p for p in parts if p.op == "derived" and p.args[1].op == "union all"]
     if not unions or (select.group == NONE and not select.aggregates):
         return select
-    aggregates = [a for part in (select.having, *select.outputs, *select.order) for a in aggregates_of(part)]
+    aggregates = [
+        a for part in (select.having, *select.outputs, *select.order) for a in aggregates_of(part)
+    ]
     keys = () if select.group == NONE else select.group.args
     needed = [*keys, *(a.args[0] for a in aggregates if a.args)]
     own = frozenset(part.args[0] for part in unions)
@@ -94,9 +94,7 @@ def grouped_over_union(select: Select, known: Known) -> Select:
     needed = list(dict.fromkeys(n for n in needed if n.op not in LITERALS))
     source = known.fresh()
     new = {n: Term("col", str(i), (source,)) for i, n in enumerate(needed)}
-    swapped = {
-        a: a._replace(args=tuple(new.get(n, n) for n in a.args)) for a in aggregates
-    }
+    swapped = {a: a._replace(args=tuple(new.get(n, n) for n in a.args)) for a in aggregates}
 
     def outside(term: Term) -> Term:
         marked = replaced_aggregates(term, swapped)
@@ -104,12 +102,14 @@ def grouped_over_union(select: Select, known: Known) -> Select:
         plain = replaced_terms(replaced_aggregates(marked, marks), new, known.steps)
         return replaced_terms(plain, {m: a for a, m in marks.items()}, known.steps)
 
-    inner = Select(False, select.tables, select.where, NONE, TRUE, tuple(needed) or (Term("int", "1"),))  # noqa: FBT003
+    inner = Select.of_rows(select.tables, select.where, tuple(needed) or (Term("int", "1"),))
     pushed = pushed_into_union(inner, known)
     result = select._replace(
         tables=Term("from", "", (Term("derived", "", (source, pushed)),)),
         where=TRUE,
-        group=NONE if select.group == NONE else Term("group", "", tuple(new.get(k, k) for k in keys)),
+        group=NONE
+        if select.group == NONE
+        else Term("group", "", tuple(new.get(k, k) for k in keys)),
         having=outside(select.having),
         outputs=tuple(map(outside, select.outputs)),
         order=tuple(map(outside, select.order)),
@@ -148,7 +148,11 @@ def as_distinct(query: Term) -> Term:
         return query._replace(name="distinct")
     if query.op in ("union", "except", "intersect"):
         return query
-    return Term("union", "", (query, query)) if query.op != "union all" else query._replace(op="union")
+    return (
+        Term("union", "", (query, query))
+        if query.op != "union all"
+        else query._replace(op="union")
+    )
 
 
 def semi_for_set_operation(query: Term, known: Known, extended: frozenset[Term]) -> Term:
@@ -167,11 +171,15 @@ def semi_for_set_operation(query: Term, known: Known, extended: frozenset[Term])
     width = len(outputs_of(first))
     tables = Term("from", "", (Term("derived", "", (source, first)),))
     mine = tuple(Term("col", str(i), (source,)) for i in range(width))
-    select = Select(True, tables, TRUE, NONE, TRUE, mine)  # noqa: FBT003
+    select = Select.of_rows(tables, TRUE, mine, distinct=True)
     for other in others:
         inside = known.fresh()
         rows = Rows(
-            Term("from", "", (Term("derived", "", (source, first)), Term("derived", "", (inside, other)))),
+            Term(
+                "from",
+                "",
+                (Term("derived", "", (source, first)), Term("derived", "", (inside, other))),
+            ),
             (),
             known,
             extended,
@@ -186,7 +194,7 @@ def semi_for_set_operation(query: Term, known: Known, extended: frozenset[Term])
             same.append(equal)
         known.assumptions.update(rows.asked)
         table = Term("from", "", (Term("derived", "", (inside, other)),))
-        test = and_where(Select(False, table, TRUE, NONE, TRUE, ()), same)  # noqa: FBT003
+        test = and_where(Select.of_rows(table, TRUE, ()), same)
         exists = Term("exists", "", (test.term(),))
         if query.op == "except":
             exists = Term("not", "", (exists,))
