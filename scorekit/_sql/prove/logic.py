@@ -634,6 +634,7 @@ class _World:
         self.open: list[_Some] = []
         self._placed: set[int] = set()
         self._merged: set[tuple[int, ...]] = set()
+        self._derived: set[_Statement] = set()
         self._n_lemmas = 0
 
     def copy(self) -> _World:
@@ -641,7 +642,7 @@ class _World:
         new.nulls, new.truths = dict(self.nulls), dict(self.truths)
         new.order, new.open = self.order.copy(), list(self.open)
         new._placed, new._merged = set(self._placed), set(self._merged)
-        new._n_lemmas = self._n_lemmas
+        new._derived, new._n_lemmas = set(self._derived), self._n_lemmas
         return new
 
     def add(self, statement: _Statement) -> bool:  # noqa: PLR0911 - one a kind
@@ -752,7 +753,7 @@ class _World:
 
     @property
     def _n_known(self) -> int:
-        return len(self.nulls) + len(self.truths) + len(self._merged)
+        return len(self.nulls) + len(self.truths) + len(self._merged) + len(self._derived)
 
     def _undecided(self, some: _Some) -> tuple[_Statement, ...] | None:
         """Return the alternatives that are left, None where one of them holds."""
@@ -825,6 +826,8 @@ class _World:
         if not all(self._summed(image, node) for image, (node, *_) in groups.items()):
             return False
         for image, nodes in groups.items():
+            if not all(self._null_like(image, node) for node in nodes if node in self.nulls):
+                return False
             number = number_of(image)
             if number is not None and not all(self._is_number(node, number) for node in nodes):
                 return False
@@ -834,9 +837,15 @@ class _World:
                 return False
         return True
 
+    def _null_like(self, image: Term, node: int) -> bool:
+        """Let what a node is the same as be NULL if it is."""
+        statement = self.reader.null(image, wanted=self.nulls[node])
+        if statement in self._derived:
+            return True
+        self._derived.add(statement)
+        return self.add(statement)
+
     def _is_number(self, node: int, number: Number) -> bool:
-        if self.nulls.setdefault(node, False):
-            return False
         if node not in self._placed or self.reader.scalars.family(self.reader.terms[node]) is None:
             return True
         if self.order.difference(node, ZERO) != number:
