@@ -109,6 +109,8 @@ EQUAL_WHERE_TYPES_BIND = [
     ("s = 'abc' AND s LIKE '%c'", "s = 'abc'"),
     ("s = 'abc' AND s LIKE 'b%'", "1 = 0"),
     ("s LIKE '%'", "s IS NOT NULL"),
+    ("CAST(x AS INT) = 5", "x = 5"),
+    ("CAST(s AS VARCHAR(20)) = 'a'", "s = 'a'"),
 ]
 
 
@@ -145,6 +147,9 @@ DIFFERENT = [
     ("NULLIF(x, y) = x", "x <> y"),
     ("x = 1 AND s = '1'", "x = 1 AND s = x"),
     ("odd > 10 AND odd > 9", "odd > 10"),
+    ("CAST(s AS VARCHAR(2)) = 'a'", "s = 'a'"),
+    ("CAST(n AS INT) = 5", "n = 5"),
+    ("CAST(c AS TEXT) = 'a'", "c = 'a'"),
     ("s LIKE 'a_%' AND s LIKE 'a%'", "s LIKE 'a%'"),
     ("s LIKE 'a%' AND s LIKE '%a'", "s LIKE 'a'"),
 ]

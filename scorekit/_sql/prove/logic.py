@@ -560,6 +560,8 @@ class _Reader:
             conditions = tuple(
                 Term("not", "", (Term("isnull", "", (value,)),)) for value in values[:-1]
             )
+        elif name == "Cast" and self.scalars.is_idle(term):
+            values, conditions = list(parts_of(term)["this"]), ()
         elif name == "Cast" and self.scalars.cast_kind(term) == "integer":
             (this,) = parts_of(term).get("this", (NULL,))
             if not is_boolean(this):

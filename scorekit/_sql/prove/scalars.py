@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from scorekit._sql.kinds import UNCASED, Column, kind_of
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.terms import NULL, Term, is_boolean
+from scorekit._sql.prove.terms import NULL, Term, is_boolean, walk
 
 NOUGHT: Final = Term("int", "0")
 """The node from which numbers are counted."""
@@ -29,6 +29,9 @@ TRUE_BOOLEANS: Final = frozenset(
     | {"presto", "trino", "athena"}
 )
 """Dialects in which a boolean is no number."""
+
+_WRAPPING: Final = frozenset({"spark", "spark2", "databricks", "hive"})
+"""Dialects in which a number too large for the type of a CAST becomes another one."""
 
 _BINARY_ORDER: Final = frozenset(
     {"sqlite", "duckdb", "bigquery", "snowflake", "spark", "databricks", "hive"}
@@ -199,6 +202,23 @@ class Scalars:
         to = parts_of(term).get("to", ())
         found = re.match(r"DataType this=DType\.(\w+)\Z", to[0].name) if len(to) == 1 else None
         return kind_of(found[1]) if found else None
+
+    def is_idle(self, term: Term) -> bool:
+        """Say whether a CAST changes nothing, as the value is of its type already."""
+        parts = parts_of(term)
+        this, to = parts.get("this", ()), parts.get("to", ())
+        if self.loose or self.dialect in _WRAPPING or len(this) != 1 or len(to) != 1:
+            return False
+        kind = self.cast_kind(term)
+        if kind == "integer":
+            return self.is_whole(this[0]) and self.family(this[0]) == "number"
+        if not self._is_varying(term) or this[0].op != "col":
+            return False
+        column = self.column(this[0])
+        if column is None or column.kind != "text" or column.limits.padded or column.limits.form:
+            return False
+        sizes = [int(node.name) for node in walk(to[0]) if node.op == "int"]
+        return not sizes or (column.limits.length or sizes[0] + 1) <= sizes[0]
 
     @staticmethod
     def _is_varying(term: Term) -> bool:
