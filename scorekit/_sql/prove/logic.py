@@ -22,6 +22,7 @@ from scorekit._sql.prove.scalars import (
     NOUGHT,
     TRUE_BOOLEANS,
     Scalars,
+    chained,
     folded,
     number_of,
     parts_of,
@@ -222,7 +223,7 @@ class _Reader:
                 except UnsupportedError:
                     found = term
             else:
-                found = ordered(term._replace(args=tuple(map(self.canonical, term.args))))
+                found = chained(ordered(term._replace(args=tuple(map(self.canonical, term.args)))))
             self._canonical[term] = found
         return found
 
@@ -330,6 +331,9 @@ class _Reader:
         if text.op != "str" or not text.name.isascii() or {*text.name} & {*"%_\\["}:
             return
         equal = _Differ(self.node(value), constant, 0)
+        if pattern == text.name and self.scalars.like_is_equal(value):
+            same = _Equal(self.node(value), constant, 0)
+            self.lemmas.append(_Some((same, _Truth(node, wanted=False))))
         if includes(pattern, text.name):
             self.lemmas.append(_Some((equal, _Truth(node, wanted=True))))
         elif not includes(pattern.casefold(), text.name.casefold()):
@@ -370,7 +374,7 @@ class _Reader:
             return _constant(wanted)
         if op in ("int", "num", "str", "true", "false", "isnull", "exists"):
             return _constant(not wanted)
-        if op == "agg" and term.name.startswith("count"):
+        if (op == "agg" and term.name.startswith("count")) or self.scalars.day(term):
             return _constant(not wanted)
         if op in ("and", "or", "not", "between", "among"):
             return join((self.true(term, wanted=not wanted), self.false(term, wanted=not wanted)))
