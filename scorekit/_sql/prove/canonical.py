@@ -12,7 +12,7 @@ from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.names import CASE_MATTERS
 from scorekit._sql.prove.resolution import Resolved, resolve
-from scorekit._sql.prove.rewrites import extended_sources, normalized
+from scorekit._sql.prove.rewrites import ALIKE, extended_sources, normalized
 from scorekit._sql.prove.selects import flat_set_operation
 from scorekit._sql.prove.terms import (
     Select,
@@ -45,7 +45,6 @@ class Proof:
 MATCHING_STEPS: Final = 150_000
 """Terms visited to match two queries whose canonical forms differ."""
 
-ALIKE = "the same query gives the same rows each time"
 UNORDERED = "order is not compared, as only one query has ORDER BY"
 
 
@@ -162,7 +161,11 @@ def _matched(
         term = normalized(term, one, deep=True)
         if semantics == "set":
             term = _as_set(term)
-        new = {source: Term("src", f"{letter}{source.name}") for source in sources(term)}
+        new = {
+            source: Term("src", f"{letter}{source.name}")
+            for source in sources(term)
+            if "." not in source.name
+        }
         both.tables.update({new[s]: name for s, name in one.tables.items() if s in new})
         normal.append(replaced(term, new, both.steps))
         steps.extend(

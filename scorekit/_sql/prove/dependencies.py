@@ -71,6 +71,12 @@ class Rows:
         rows.asked = self.asked
         return rows
 
+    def with_only(self, conditions: Iterable[Term]) -> Rows:
+        """Return the rows that fulfil other conditions."""
+        rows = Rows(self.tables, conditions, self.known, self.extended, self.derived)
+        rows.asked = self.asked
+        return rows
+
     def never_null(self, term: Term) -> bool:
         """Say whether an expression is never NULL, by constraints alone."""
         found = never_null(term, self.known, self.extended)
@@ -289,6 +295,9 @@ def unique_outputs(  # noqa: C901, PLR0911 - one per kind of query
 ) -> list[tuple[int, ...]]:
     """Return sets of outputs, by number, in which the rows of a query differ."""
     if query.op == "limited":
+        limits = {bound.name: bound.args[0].name for bound in query.args[2:]}
+        if limits.get("limit") == "1":
+            return [()]
         return unique_outputs(query.args[0], around)
     outputs = outputs_of(query)
     whole = tuple(range(len(outputs)))

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from scorekit._sql.prove.dependencies import Rows
-from scorekit._sql.prove.joins import and_where, uses
+from scorekit._sql.prove.dependencies import Rows, unique_outputs
+from scorekit._sql.prove.joins import (
+    and_where,
+    inner_for_strict_joins,
+    plain_for_distinct,
+    uses,
+)
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.predicates import conjunction, conjuncts
 from scorekit._sql.prove.terms import (
@@ -171,6 +177,44 @@ def plain_aggregates(select: Select, rows: Rows) -> Select:
     return _with_aggregates(select, found)
 
 
+def rows_that_count(select: Select, rows: Rows) -> Select:
+    """
+    Drop a condition, or make a left join an inner one, where other rows would not be aggregated.
+
+    Every aggregate leaves out NULLs, so that it does not matter whether rows come for which all
+    operands are NULL.  Without GROUP BY there is one row in any case; with it, HAVING must refuse
+    a group of such rows only.
+    """
+    aggregates = [
+        agg
+        for part in (select.having, *select.outputs, *select.order)
+        for agg in aggregates_of(part)
+    ]
+    if not aggregates or not all(agg.args for agg in aggregates):
+        return select
+    if select.group != NONE:
+        nothing = dict.fromkeys(aggregates, NULL)
+        nothing.update((a, Term("int", "0")) for a in aggregates if a.name.startswith("count"))
+        having = replaced_aggregates(select.having, nothing)
+        if not rows.facts.excludes(having):
+            return select
+    operands = dict.fromkeys(agg.args[0] for agg in aggregates)
+    tests = [Term("not", "", (Term("isnull", "", (one,)),)) for one in operands]
+    seen = [rows.with_conditions((test,)) for test in tests]
+    inner = inner_for_strict_joins(select, seen)
+    if inner != select:
+        return inner
+    parts = conjuncts(select.where)
+    for part in parts:
+        others = [other for other in parts if other != part]
+        if any(node.op == "select" for node in walk(part)):
+            continue
+        if all(rows.with_only((*others, test)).facts.implies(part) for test in tests):
+            rows.known.note("condition on what is not aggregated dropped", rows.asked)
+            return select._replace(where=conjunction(others))
+    return select
+
+
 def _of_set(agg: Term) -> bool:
     """Say whether an aggregate does not see how often a value comes."""
     return bool(agg.args) and (agg.name in BLIND or agg.name.endswith(" distinct"))
@@ -226,6 +270,84 @@ def exists_for_distinct(select: Select, rows: Rows) -> Select:
         where=conjunction((*outside, Term("exists", "", (test.term(),)))),
         outputs=tuple(replaced(output, new, rows.known.steps) for output in select.outputs),
     )
+
+
+def distinct_moved_out(select: Select, rows: Rows) -> Select:
+    """Drop duplicates after a join with distinct rows, where they are the only ones there are."""
+    if not select.plain or select.order:
+        return select
+    repeated = any(
+        part.op == "derived" and (part.args[1].op == "union" or part.args[1].name == "distinct")
+        for part in select.tables.args
+    )
+    if not repeated or not rows.determined(select.outputs).everything:
+        return select
+    rows.known.note("DISTINCT moved out of a derived table", rows.asked)
+    return plain_for_distinct(select._replace(distinct=True), rows.known)
+
+
+def groups_moved_out(select: Select, rows: Rows) -> Select:
+    """
+    Join before grouping where a query groups before it joins.
+
+    The rows of a group are then joined to each row that the group was joined to, so that the keys
+    of the other tables become keys of GROUP BY, and a condition on an aggregate becomes HAVING.
+    """
+    if select.group != NONE or select.aggregates or len(select.tables.args) == 1:
+        return select
+    known = rows.known
+    for part in select.tables.args:
+        if part.op != "derived" or part.args[1].op != "select":
+            continue
+        source, query = part.args
+        inner = Select.of(query)
+        if inner.group == NONE or inner.distinct or inner.order or not inner.aggregates:
+            continue
+        others = [other for other in select.tables.args if other is not part]
+        keys = _keys_of(others, rows)
+        if keys is None:
+            continue
+        new = {Term("col", str(i), (source,)): output for i, output in enumerate(inner.outputs)}
+        counted = {column for column, output in new.items() if has_aggregate(output)}
+        whole = select._replace(tables=NONE).term()
+        if any(node.op == "select" and not counted.isdisjoint(walk(node)) for node in walk(whole)):
+            continue
+        late = [c for c in conjuncts(select.where) if not counted.isdisjoint(walk(c))]
+        early = [c for c in conjuncts(select.where) if c not in late]
+        known.note("join before GROUP BY", rows.asked)
+        moved = Select(
+            select.distinct,
+            Term("from", "", (*others, *inner.tables.args)),
+            conjunction((*conjuncts(inner.where), *early)),
+            ordered(Term("group", "", (*inner.group.args, *keys))),
+            conjunction((*conjuncts(inner.having), *late)),
+            select.outputs,
+            select.order,
+        )
+        return Select.of(replaced(moved.term(), new, known.steps))
+    return select
+
+
+def _keys_of(parts: Sequence[Term], rows: Rows) -> list[Term] | None:
+    """Return columns that tell the rows of joined tables apart, None where none are known."""
+    found: list[Term] = []
+    for part in parts:
+        if part.op == "table":
+            keys = rows.known.keys(part.args[0])
+            names = keys[0] if keys else None
+            rows.asked.update(
+                f"{rows.known.tables[part.args[0]]} ({', '.join(key)}) is a key"
+                for key in keys[:1]
+            )
+        elif part.op == "derived":
+            unique = unique_outputs(part.args[1], rows)
+            names = tuple(map(str, unique[0])) if unique else None
+        else:
+            names = None
+        if names is None:
+            return None
+        found.extend(Term("col", name, part.args[:1]) for name in names)
+    return found
 
 
 # Aggregates of aggregates.
@@ -337,19 +459,3 @@ def nothing_aggregated(select: Select) -> Select:
         having=TRUE,
         outputs=tuple(replaced_aggregates(output, found) for output in select.outputs),
     )
-
-
-def constants_shown(select: Select, rows: Rows) -> Select:
-    """Put out a constant where WHERE says that a column is one, so that it need not be read."""
-    new: dict[Term, Term] = {}
-    if select.plain:  # its facts are seen where it is read
-        return select
-    for output in select.outputs:
-        if output.op == "col":
-            constant = rows.facts.constant(output)
-            if constant is not None:
-                new[output] = constant
-    if not new:
-        return select
-    rows.known.note("constant column")
-    return select._replace(outputs=tuple(new.get(output, output) for output in select.outputs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from scorekit._sql.prove.dependencies import Rows, at_most_one, exactly_one, sources_in
 from scorekit._sql.prove.known import Known
@@ -99,12 +99,14 @@ def _refused(side: Term, where: Term, rows: Rows) -> bool:
     )
 
 
-def inner_for_strict_joins(select: Select, rows: Rows) -> Select:
+def inner_for_strict_joins(select: Select, views: Sequence[Rows]) -> Select:
     """
     Make a left join an inner one where a row without a partner does not pass WHERE.
 
-    As the step on written conditions, but with all that follows from WHERE.
+    As the step on written conditions, but with all that follows from WHERE.  Of several *views*
+    of the rows each must refuse them.
     """
+    known = views[0].known
     parts: list[Term] = []
     conditions: list[Term] = []
     for part in select.tables.args:
@@ -114,8 +116,8 @@ def inner_for_strict_joins(select: Select, rows: Rows) -> Select:
         base, *arms = part.args
         kept: list[Term] = []
         for arm in arms:
-            if _refused(arm, select.where, rows):
-                rows.known.note("left join to inner join")
+            if all(_refused(arm, rows_where(rows), rows) for rows in views):
+                known.note("left join to inner join", (a for rows in views for a in rows.asked))
                 parts.extend(arm.args[0].args)
                 conditions.extend(conjuncts(arm.args[1]))
             else:

@@ -13,6 +13,7 @@ from scorekit._sql.prove.logic import Facts
 from scorekit._sql.prove.predicates import conjuncts
 from scorekit._sql.prove.terms import (
     NONE,
+    OPAQUE,
     Select,
     Term,
     UnsupportedError,
@@ -58,7 +59,7 @@ class Matcher:
 
     # Queries.
 
-    def queries(  # noqa: PLR0911 - one per kind of query
+    def queries(  # noqa: C901, PLR0911 - one per kind of query
         self, first: Term, second: Term, *, identity: bool
     ) -> Columns | None:
         """Return which columns are the same if the rows are, else None."""
@@ -76,6 +77,9 @@ class Matcher:
                 found = self._union_of_sets(first, second, identity=identity)
             return found
         if first.op == "limited":
+            if OPAQUE in (first.name, second.name):
+                width = len(outputs_of(first))
+                return tuple(frozenset((i,)) for i in range(width)) if first == second else None
             if first.args[1:] != second.args[1:]:
                 return None
             return self.queries(first.args[0], second.args[0], identity=identity)
@@ -323,12 +327,12 @@ class Matcher:
             order=tuple(replaced_aggregates(item, new) for item in b.order),
         )
 
-    @staticmethod
-    def _same_aggregate(first: Term, second: Term, facts: Facts) -> bool:
+    def _same_aggregate(self, first: Term, second: Term, facts: Facts) -> bool:
         if first.name != second.name or len(first.args) != len(second.args):
             return False
-        pairs = zip(first.args, second.args, strict=True)
-        return all(facts.same(*pair, as_result=True) for pair in pairs)
+        return all(
+            facts.same(*pair, as_result=True) for pair in zip(first.args, second.args, strict=True)
+        )
 
     # Subqueries.
 

@@ -8,12 +8,14 @@ from typing import Final
 from scorekit._sql.prove.dependencies import Rows
 from scorekit._sql.prove.groups import (
     blind_to_repeats,
-    constants_shown,
+    distinct_moved_out,
     exists_for_distinct,
+    groups_moved_out,
     merged_groups,
     nothing_aggregated,
     plain_aggregates,
     rows_for_single_groups,
+    rows_that_count,
     without_dependent_keys,
     without_distinct_over_keys,
 )
@@ -56,6 +58,7 @@ from scorekit._sql.prove.terms import (
     FALSE,
     NONE,
     NULL,
+    OPAQUE,
     TRUE,
     Select,
     Term,
@@ -67,6 +70,7 @@ from scorekit._sql.prove.terms import (
     replaced,
     sources,
     walk,
+    with_canonical_names,
 )
 from scorekit._sql.prove.unions import (
     as_distinct,
@@ -227,6 +231,10 @@ class _Pass:
         if is_empty(query):
             self.known.note("no rows")
             return NULL
+        if query.op == "limited" and ("limit", "1") in {
+            (b.name, b.args[0].name) for b in query.args[2:]
+        }:
+            return term
         if query.op != "select":
             raise UnsupportedError
         select = Select.of(query)
@@ -352,10 +360,10 @@ class _Pass:
         """Rewrite a query, what is inside of it first."""
         self.known.steps.take()
         sets, self.sets = self.sets, False
+        if query.op == "limited" and self.deep:
+            return self.limited(query, inside=not outermost)
         if query.op == "select":
             return self.select(Select.of(query), sets=sets)
-        if query.op == "limited" and self.deep:
-            return self.limited(query)
         if query.op == "sorted" and self.deep:
             inner, *order = query.args
             return query._replace(args=(self.query(inner, outermost=True), *order))
@@ -387,12 +395,26 @@ class _Pass:
             return as_distinct(query.args[0])
         return query
 
-    def limited(self, query: Term) -> Term:
+    def limited(self, query: Term, *, inside: bool) -> Term:
         """
         Rewrite a query with LIMIT, whose rows are determined if ties in its order are alike.
 
         LIMIT 0 has no rows, and LIMIT of at most one row is not needed.
         """
+        if query.name == OPAQUE:
+            return query
+        try:
+            return self.determined_limit(query)
+        except UnsupportedError:
+            whole = with_canonical_names(query, self.known.steps)
+            free = {source for source in sources(whole) if "." not in source.name}
+            if free or not inside:
+                raise
+            self.known.note("subquery taken as it stands", (ALIKE,))
+            return whole._replace(name=OPAQUE)
+
+    def determined_limit(self, query: Term) -> Term:
+        """Rewrite a query with LIMIT whose rows are determined."""
         inner, order, *bounds = query.args
         if inner.op == "select" and order.args:
             inner = Select.of(inner)._replace(order=order.args).term()
@@ -454,7 +476,8 @@ class _Pass:
             lambda s, _: plain_for_distinct(s, known) if sets else s,
             lambda s, _: constants_read(s, known),
             inner_for_full_joins,
-            inner_for_strict_joins,
+            lambda s, r: inner_for_strict_joins(s, [r]),
+            rows_that_count,
             lambda s, r: without_arms(s, r, sets=sets),
             scalars_for_single_rows,
             semi_joins,
@@ -462,9 +485,10 @@ class _Pass:
             without_self_joins,
             without_referenced,
             lambda s, _: conditions_pulled_up(s, known),
+            groups_moved_out,
+            distinct_moved_out,
             lambda s, _: merged_groups(s, known),
             lambda s, _: grouped_over_union(s, known),
-            constants_shown,
             without_dependent_keys,
             rows_for_single_groups,
             without_distinct_over_keys,
@@ -757,6 +781,8 @@ def without_limit(query: Term) -> Term:
     limits = {bound.name: bound.args[0].name for bound in bounds}
     return inner if set(limits) == {"limit"} and limits["limit"] != "0" else query
 
+
+ALIKE: Final = "the same query gives the same rows each time"
 
 NUMBERS: Final = frozenset({"integer", "natural", "number", "real"})
 """Kinds of columns that + adds."""

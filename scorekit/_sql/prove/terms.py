@@ -44,6 +44,9 @@ COMMUTATIVE: Final = frozenset(
 )
 
 
+OPAQUE: Final = "as it stands"
+"""Name of a query with LIMIT that is equal only to one that is written alike."""
+
 IN_ORDER: Final = "in order"
 """Name of a set operation whose operands must stay where they are."""
 
