@@ -1104,7 +1104,7 @@ class Facts:
         for condition, value in zip(term.args[:-1:2], term.args[1:-1:2], strict=True):
             new = facts.simplified(condition, "filter")
             parts += [new, facts.with_condition(new).simplified(value)]
-            facts = facts.with_condition(_not_true(new))
+            facts = facts.with_condition(not_true(new))
         return shortened_case(Term("case", "", (*parts, facts.simplified(term.args[-1]))), "value")
 
     def _simplified_coalesce(self, term: Term) -> Term:
@@ -1147,7 +1147,8 @@ class Facts:
             return False
 
 
-def _not_true(condition: Term) -> Term:
+def not_true(condition: Term) -> Term:
+    """Return the condition that another one is false or NULL."""
     parts = Term("part", "expression", (TRUE,)), Term("part", "this", (condition,))
     return Term("not", "", (Term("fn", "Is", parts),))
 
