@@ -22,6 +22,7 @@ from scorekit._sql.prove.scalars import (
     NOUGHT,
     TRUE_BOOLEANS,
     Scalars,
+    chained,
     folded,
     number_of,
     parts_of,
@@ -222,7 +223,7 @@ class _Reader:
                 except UnsupportedError:
                     found = term
             else:
-                found = ordered(term._replace(args=tuple(map(self.canonical, term.args))))
+                found = chained(ordered(term._replace(args=tuple(map(self.canonical, term.args)))))
             self._canonical[term] = found
         return found
 
@@ -330,6 +331,9 @@ class _Reader:
         if text.op != "str" or not text.name.isascii() or {*text.name} & {*"%_\\["}:
             return
         equal = _Differ(self.node(value), constant, 0)
+        if pattern == text.name and self.scalars.like_is_equal(value):
+            same = _Equal(self.node(value), constant, 0)
+            self.lemmas.append(_Some((same, _Truth(node, wanted=False))))
         if includes(pattern, text.name):
             self.lemmas.append(_Some((equal, _Truth(node, wanted=True))))
         elif not includes(pattern.casefold(), text.name.casefold()):
@@ -370,7 +374,7 @@ class _Reader:
             return _constant(wanted)
         if op in ("int", "num", "str", "true", "false", "isnull", "exists"):
             return _constant(not wanted)
-        if op == "agg" and term.name.startswith("count"):
+        if (op == "agg" and term.name.startswith("count")) or self.scalars.day(term):
             return _constant(not wanted)
         if op in ("and", "or", "not", "between", "among"):
             return join((self.true(term, wanted=not wanted), self.false(term, wanted=not wanted)))
@@ -560,6 +564,8 @@ class _Reader:
             conditions = tuple(
                 Term("not", "", (Term("isnull", "", (value,)),)) for value in values[:-1]
             )
+        elif name == "Cast" and self.scalars.is_idle(term):
+            values, conditions = list(parts_of(term)["this"]), ()
         elif name == "Cast" and self.scalars.cast_kind(term) == "integer":
             (this,) = parts_of(term).get("this", (NULL,))
             if not is_boolean(this):
@@ -634,6 +640,7 @@ class _World:
         self.open: list[_Some] = []
         self._placed: set[int] = set()
         self._merged: set[tuple[int, ...]] = set()
+        self._derived: set[_Statement] = set()
         self._n_lemmas = 0
 
     def copy(self) -> _World:
@@ -641,7 +648,7 @@ class _World:
         new.nulls, new.truths = dict(self.nulls), dict(self.truths)
         new.order, new.open = self.order.copy(), list(self.open)
         new._placed, new._merged = set(self._placed), set(self._merged)
-        new._n_lemmas = self._n_lemmas
+        new._derived, new._n_lemmas = set(self._derived), self._n_lemmas
         return new
 
     def add(self, statement: _Statement) -> bool:  # noqa: PLR0911 - one a kind
@@ -752,7 +759,7 @@ class _World:
 
     @property
     def _n_known(self) -> int:
-        return len(self.nulls) + len(self.truths) + len(self._merged)
+        return len(self.nulls) + len(self.truths) + len(self._merged) + len(self._derived)
 
     def _undecided(self, some: _Some) -> tuple[_Statement, ...] | None:
         """Return the alternatives that are left, None where one of them holds."""
@@ -825,6 +832,8 @@ class _World:
         if not all(self._summed(image, node) for image, (node, *_) in groups.items()):
             return False
         for image, nodes in groups.items():
+            if not all(self._null_like(image, node) for node in nodes if node in self.nulls):
+                return False
             number = number_of(image)
             if number is not None and not all(self._is_number(node, number) for node in nodes):
                 return False
@@ -834,9 +843,15 @@ class _World:
                 return False
         return True
 
+    def _null_like(self, image: Term, node: int) -> bool:
+        """Let what a node is the same as be NULL if it is."""
+        statement = self.reader.null(image, wanted=self.nulls[node])
+        if statement in self._derived:
+            return True
+        self._derived.add(statement)
+        return self.add(statement)
+
     def _is_number(self, node: int, number: Number) -> bool:
-        if self.nulls.setdefault(node, False):
-            return False
         if node not in self._placed or self.reader.scalars.family(self.reader.terms[node]) is None:
             return True
         if self.order.difference(node, ZERO) != number:
@@ -1089,7 +1104,7 @@ class Facts:
         for condition, value in zip(term.args[:-1:2], term.args[1:-1:2], strict=True):
             new = facts.simplified(condition, "filter")
             parts += [new, facts.with_condition(new).simplified(value)]
-            facts = facts.with_condition(_not_true(new))
+            facts = facts.with_condition(not_true(new))
         return shortened_case(Term("case", "", (*parts, facts.simplified(term.args[-1]))), "value")
 
     def _simplified_coalesce(self, term: Term) -> Term:
@@ -1132,7 +1147,8 @@ class Facts:
             return False
 
 
-def _not_true(condition: Term) -> Term:
+def not_true(condition: Term) -> Term:
+    """Return the condition that another one is false or NULL."""
     parts = Term("part", "expression", (TRUE,)), Term("part", "this", (condition,))
     return Term("not", "", (Term("fn", "Is", parts),))
 

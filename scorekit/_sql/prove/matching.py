@@ -9,11 +9,12 @@ from scorekit._sql.prove.dependencies import Rows
 from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
 from scorekit._sql.prove.joins import uses
 from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.logic import Facts
+from scorekit._sql.prove.logic import Facts, not_true
 from scorekit._sql.prove.predicates import conjuncts
 from scorekit._sql.prove.terms import (
     NONE,
     OPAQUE,
+    TRUE,
     Select,
     Term,
     UnsupportedError,
@@ -240,7 +241,12 @@ class Matcher:
         b = self._with_queries_of(a, b, context)
         rows = self._rows(a.tables, conjuncts(a.where))
         if a.where != b.where and not self._same_rows(a.tables, rows, a.where, b.where):
-            return None
+            unlike = any(
+                mine != replaced(other, new, self.known.steps) for mine, other, _ in pending
+            )
+            if unlike or not self._same_counted_rows(a, b):
+                return None
+            rows = self._rows(a.tables, (*conjuncts(a.where), *conjuncts(b.where)))
         optional = frozenset(
             source
             for part in a.tables.args
@@ -272,6 +278,27 @@ class Matcher:
             others = self._rows(tables, conjuncts(second))
             return all(map(others.facts.implies, conjuncts(first)))
         return False
+
+    def _same_counted_rows(self, a: Select, b: Select) -> bool:
+        """
+        Say whether aggregates over all rows ignore each row that only one WHERE lets through.
+
+        They ignore NULLs: ``COUNT(CASE WHEN p THEN 1 END)`` is ``COUNT(*)`` of WHERE p.
+        """
+        if not a.aggregates or a.group != NONE:
+            return False
+        for one, other in ((a, b), (b, a)):
+            dropped = (*conjuncts(one.where), not_true(other.where))
+            facts = self._rows(a.tables, dropped).facts
+            found = (
+                g for part in (one.having, *one.outputs, *one.order) for g in aggregates_of(part)
+            )
+            if not all(
+                facts.implies(Term("isnull", "", agg.args)) if agg.args else facts.contradictory
+                for agg in found
+            ):
+                return False
+        return True
 
     def _compared_outputs(self, a: Select, b: Select, rows: Rows) -> Columns | None:
         facts = rows.facts
@@ -314,24 +341,17 @@ class Matcher:
         """Write aggregates of *b* as those of *a* that are the same."""
         ours = [g for part in (a.having, *a.outputs, *a.order) for g in aggregates_of(part)]
         new: dict[Term, Term] = {}
+        grouped = a.group != NONE
         for part in (b.having, *b.outputs, *b.order):
             for agg in aggregates_of(part):
-                new[agg] = next(
-                    (one for one in ours if self._same_aggregate(one, agg, facts)), agg
-                )
+                alike = (one for one in ours if _same_aggregate(one, agg, facts, grouped=grouped))
+                new[agg] = next(alike, agg)
         if not new:
             return b
         return b._replace(
             having=replaced_aggregates(b.having, new),
             outputs=tuple(replaced_aggregates(output, new) for output in b.outputs),
             order=tuple(replaced_aggregates(item, new) for item in b.order),
-        )
-
-    def _same_aggregate(self, first: Term, second: Term, facts: Facts) -> bool:
-        if first.name != second.name or len(first.args) != len(second.args):
-            return False
-        return all(
-            facts.same(*pair, as_result=True) for pair in zip(first.args, second.args, strict=True)
         )
 
     # Subqueries.
@@ -411,6 +431,34 @@ class Matcher:
 
 
 _BY_PLACE = ("except", "except all", "intersect", "intersect all")
+
+
+def _same_aggregate(first: Term, second: Term, facts: Facts, *, grouped: bool) -> bool:
+    """
+    Say whether two aggregates over the same rows are the same.
+
+    COUNT asks only which values are NULL, and a sum of ones and noughts counts the ones, but for
+    the sum of nothing, which no group is.
+    """
+    if {first.name, second.name} == {"sum", "count"} and grouped:
+        total, count = (first, second) if first.name == "sum" else (second, first)
+        argument = total.args[0]
+        values = {*argument.args[1:-1:2], argument.args[-1]} if argument.op == "case" else {NONE}
+        if not values <= {Term("int", "0"), Term("int", "1")}:
+            return False
+        return facts.same(Term("eq", "", (argument, Term("int", "1"))), _is_counted(count))
+    if first.name == second.name == "count":
+        return facts.same(_is_counted(first), _is_counted(second))
+    if first.name != second.name or len(first.args) != len(second.args):
+        return False
+    pairs = zip(first.args, second.args, strict=True)
+    return all(facts.same(*pair, as_result=True) for pair in pairs)
+
+
+def _is_counted(count: Term) -> Term:
+    if not count.args:
+        return TRUE
+    return Term("not", "", (Term("isnull", "", count.args),))
 
 
 def _is_set(query: Term) -> bool:

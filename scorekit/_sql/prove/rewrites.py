@@ -35,6 +35,7 @@ from scorekit._sql.prove.joins import (
     without_self_joins,
 )
 from scorekit._sql.prove.known import Known
+from scorekit._sql.prove.logic import Facts
 from scorekit._sql.prove.predicates import (
     Mode,
     conjunction,
@@ -512,6 +513,8 @@ class _Pass:
         select = self.inlined(select)
         where = self.term(select.where, "filter")
         having = self.term(select.having, "filter")
+        if select.group != NONE:
+            having = self.having_of_groups(having)
         outputs = tuple(map(self.term, select.outputs))
         one_group = select.group == NONE and select.aggregates
         if one_group and not any(map(has_aggregate, (having, *outputs))):
@@ -535,6 +538,18 @@ class _Pass:
         if self.deep and term.op == "select":
             return self.deepened(Select.of(term), sets=sets)
         return term
+
+    def having_of_groups(self, having: Term) -> Term:
+        """A group has a row: its COUNT(*) is at least 1."""
+        if not has_aggregate(having):
+            return having
+        counted = Term("le", "", (Term("int", "1"), Term("agg", "count")))
+        facts = Facts((counted,), known=self.known, never_null=lambda _: False)
+        parts = conjuncts(having)
+        kept = [part for part in parts if not facts.implies(part)]
+        if len(kept) < len(parts):
+            self.known.note("what HAVING says of each group goes")
+        return FALSE if any(map(facts.excludes, kept)) else conjunction(kept)
 
     # Tables.
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from scorekit._sql.kinds import UNCASED, Column, kind_of
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.order import Number
-from scorekit._sql.prove.terms import NULL, Term, is_boolean
+from scorekit._sql.prove.terms import NULL, Term, is_boolean, walk
 
 NOUGHT: Final = Term("int", "0")
 """The node from which numbers are counted."""
@@ -29,6 +29,9 @@ TRUE_BOOLEANS: Final = frozenset(
     | {"presto", "trino", "athena"}
 )
 """Dialects in which a boolean is no number."""
+
+_WRAPPING: Final = frozenset({"spark", "spark2", "databricks", "hive"})
+"""Dialects in which a number too large for the type of a CAST becomes another one."""
 
 _BINARY_ORDER: Final = frozenset(
     {"sqlite", "duckdb", "bigquery", "snowflake", "spark", "databricks", "hive"}
@@ -49,7 +52,8 @@ _TIME_TEXT = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[ T](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)?\Z",
     re.ASCII,
 )
-_PLAIN_TEXT = re.compile(r"[A-Za-z0-9]+(?:[ _:/.-][A-Za-z0-9]+)*\Z", re.ASCII)
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z", re.ASCII)
+_PLAIN_TEXT = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?\Z", re.ASCII)
 _SAFE: Final = 2**31 - 1
 MAX_PARTS: Final = 12
 """Terms of the longest sum that is looked into."""
@@ -105,6 +109,34 @@ def folded(term: Term) -> Term:
         "Sub": numbers[0] - numbers[-1],
     }[name or term.op]  # fmt: skip
     return Term("int", str(result)) if max(map(abs, (*numbers, result))) <= _SAFE else term
+
+
+def chained(term: Term) -> Term:
+    """
+    Set the brackets of joined texts and of COALESCE in one way: both are associative.
+
+    ``a || (b || c)`` is ``(a || b) || c``, NULL included, and COALESCE takes the first of all.
+    """
+    name = term.name.partition(" ")[0] if term.op == "fn" else ""
+    if name == "DPipe":
+        (left,), (right,) = parts_of(term)["this"], parts_of(term)["expression"]
+        if right.op == "fn" and right.name == term.name:
+            inner = parts_of(right)
+            first = chained(_with_parts(term, expression=inner["this"], this=(left,)))
+            return _with_parts(term, expression=inner["expression"], this=(first,))
+    if name == "Coalesce":
+        values = [*parts_of(term)["this"], *parts_of(term).get("expressions", ())]
+        flat: list[Term] = []
+        for value in values:
+            inside = value.op == "fn" and value.name == term.name
+            parts = parts_of(value) if inside else {}
+            flat += [*parts["this"], *parts["expressions"]] if inside else [value]
+        return _with_parts(term, expressions=tuple(flat[1:]), this=(flat[0],))
+    return term
+
+
+def _with_parts(term: Term, **parts: tuple[Term, ...]) -> Term:
+    return term._replace(args=tuple(Term("part", key, value) for key, value in parts.items()))
 
 
 def parts_of(term: Term) -> dict[str, tuple[Term, ...]]:
@@ -200,6 +232,23 @@ class Scalars:
         found = re.match(r"DataType this=DType\.(\w+)\Z", to[0].name) if len(to) == 1 else None
         return kind_of(found[1]) if found else None
 
+    def is_idle(self, term: Term) -> bool:
+        """Say whether a CAST changes nothing, as the value is of its type already."""
+        parts = parts_of(term)
+        this, to = parts.get("this", ()), parts.get("to", ())
+        if self.loose or self.dialect in _WRAPPING or len(this) != 1 or len(to) != 1:
+            return False
+        kind = self.cast_kind(term)
+        if kind == "integer":
+            return self.is_whole(this[0]) and self.family(this[0]) == "number"
+        if not self._is_varying(term) or this[0].op != "col":
+            return False
+        column = self.column(this[0])
+        if column is None or column.kind != "text" or column.limits.padded or column.limits.form:
+            return False
+        sizes = [int(node.name) for node in walk(to[0]) if node.op == "int"]
+        return not sizes or (column.limits.length or sizes[0] + 1) <= sizes[0]
+
     @staticmethod
     def _is_varying(term: Term) -> bool:
         """Say whether a CAST is to a text that is not padded."""
@@ -273,6 +322,10 @@ class Scalars:
             return ("integer",)
         return None
 
+    def like_is_equal(self, term: Term) -> bool:
+        """Say whether LIKE and ``=`` are the same for a text without wildcards."""
+        return not self.loose and self.like_compares(term)
+
     def like_compares(self, term: Term) -> bool:
         """Say whether LIKE sees equal values of a column as the same text."""
         return self.sort(term) == "text" and self.family(term) == "text"
@@ -317,9 +370,9 @@ class Scalars:
             return self._from_nought(first, second)
         if "boolean" in families and "number" in families and self.dialect not in TRUE_BOOLEANS:
             return self._from_nought(first, second)
-        if families[0] == "time" and second.op == "str" and _TIME_TEXT.match(second.name):
-            return Difference(first, second, 0)
-        if families[1] == "time" and first.op == "str" and _TIME_TEXT.match(first.name):
+        if (families[0] == "time" and self._is_time(second)) or (
+            families[1] == "time" and self._is_time(first)
+        ):
             return Difference(first, second, 0)
         literals = {"int": "number", "num": "number", "str": "text"}
         for one, other in ((first, second), (second, first)):
@@ -338,10 +391,27 @@ class Scalars:
         if term.op == "case" and len(term.args) == 1:
             bare = term.args[0]
             return bare if self.family(bare) == self.family(other) is not None else term
+        day = self.day(term)
+        if day is not None:
+            return day if self.family(other) == "time" else term
         bound = other.op == "col" or not self.loose
         if term.op == "str" and bound and self.family(other) == "number":
             return Term("int", term.name) if _WHOLE_TEXT.match(term.name) else term
         return term
+
+    def day(self, term: Term) -> Term | None:
+        """Return the text of a literal like ``DATE '2020-01-31'``, where that is a date."""
+        if term.op != "fn" or term.name != "Cast" or self.loose:
+            return None
+        parts = parts_of(term)
+        (this,), (to,) = parts.get("this", (NULL,)), parts.get("to", (NULL,))
+        is_day = this.op == "str" and _DAY.match(this.name)
+        return this if is_day and to.name == "DataType this=DType.DATE" else None
+
+    def _is_time(self, term: Term) -> bool:
+        """Say whether a text is that of a day or, where no type cuts it off, of a time."""
+        pattern = _TIME_TEXT if self.dialect == "sqlite" else _DAY
+        return term.op == "str" and pattern.match(term.name) is not None
 
     def _from_nought(self, first: Term, second: Term) -> Difference:
         numbers = _truth_number(first), _truth_number(second)
@@ -484,9 +554,7 @@ class Scalars:
         if first.op != "str" or second.op != "str":
             return None
         texts = first.name, second.name
-        if _shape(texts[0]) == _shape(texts[1]) and (
-            texts[0].isdigit() or _TIME_TEXT.match(texts[0])
-        ):
+        if _shape(texts[0]) == _shape(texts[1]) and (texts[0].isdigit() or _DAY.match(texts[0])):
             return -1 if texts[0] < texts[1] else 1
         words = all(text.isascii() and text.isalpha() for text in texts)
         return 0 if words and texts[0].casefold() != texts[1].casefold() else None
