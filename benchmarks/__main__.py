@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 SECTIONS = {
     "Beside others": "peers",
     "As the data grow": "growth",
+    "Reports on large tables": "bench_reports",
     "On more processes": "bench_parallel",
     "Import": "bench_import",
     "pass@k": "bench_pass_at_k",
@@ -58,6 +59,7 @@ These do not measure time, and run by themselves as `python -m benchmarks.NAME`,
 an option:
 
 - `check_proofs`: proofs held against random databases;
+- `bench_pace`: how much of a rate limit the judge uses;
 - `bench_verdict`: how often the suite verdict errs, by simulation;
 - `simulate_gate`: how often a CI job stops, by chance and for a loss, and the power of verdicts;
 - `coverage_intervals` and `coverage_scores`: how often intervals hold the truth;

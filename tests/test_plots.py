@@ -340,7 +340,7 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "scorekit.plots")
     monkeypatch.setattr(scorekit, "plots", plots)  # to be put back: the import replaces it
     without = importlib.import_module("scorekit.plots")
-    message = r"^matplotlib is not installed; run: pip install 'scorekit\[plot\]'$"
+    message = r"^matplotlib is not installed; run: pip install 'matplotlib>=\S+' \(which is"
     with pytest.raises(MissingExtraError, match=message):
         without.plot_reliability(CALIBRATION)
 
