@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from scorekit._sql.prove.dependencies import Rows, at_most_one, exactly_one, sources_in
 from scorekit._sql.prove.known import Known
@@ -463,6 +463,15 @@ def joins_for_exists(select: Select, rows: Rows) -> Select:
 def pruned(select: Select, rows: Rows) -> Select:
     """Drop the outputs of derived tables that nothing uses, unless duplicates are told by them."""
     known = rows.known
+    alike = {
+        Term("col", str(j), part.args[:1]): Term("col", str(i), part.args[:1])
+        for part in walk(select.tables)
+        if part.op == "derived"
+        for j, i in _repeated(part.args[1])
+    }
+    if any(node in alike for node in walk(select.term())):
+        known.note("equal columns read as one")
+        select = renamed(select, alike, known)
     used = {node for node in walk(select.term()) if node.op == "col"}
     parts: dict[Term, Term] = {}
     new: dict[Term, Term] = {}
@@ -493,6 +502,18 @@ def _prunable(query: Term) -> bool:
         return False
     select = Select.of(query)
     return not select.distinct and not any(output.op == "star" for output in select.outputs)
+
+
+def _repeated(query: Term) -> Iterator[tuple[int, int]]:
+    """Yield the columns of a query that are the same as one before them, with that."""
+    arms = query.args if query.op == "union all" else (query,)
+    if any(arm.op != "select" for arm in arms):
+        return
+    seen: dict[tuple[Term, ...], int] = {}
+    for place, outputs in enumerate(zip(*(Select.of(arm).outputs for arm in arms), strict=False)):
+        first = seen.setdefault(outputs, place)
+        if first != place:
+            yield place, first
 
 
 def _still_aggregates(query: Term, kept: list[int]) -> bool:

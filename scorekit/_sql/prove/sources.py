@@ -126,11 +126,9 @@ class FromReader:
         """Read one item of a FROM and make it visible."""
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             check_parts(node, frozenset({"this"}))
-            inner = node.this.copy()
-            joins = list[exp.Join](inner.args.pop("joins", None) or ())
-            if scope.tables:
-                raise UnsupportedError
-            return self._joined(inner, joins, scope)
+            return self._nested(node.this, scope)
+        if isinstance(node, exp.Table) and node.args.get("joins"):
+            return self._nested(node, scope)
         alias_node = node.args.get("alias")
         alias = self._names.name(alias_node.this) if alias_node and alias_node.this else ""
         columns = self._columns(alias_node)
@@ -168,6 +166,14 @@ class FromReader:
             declared = tuple(map(self._names.of_schema, declared))
         scope.add(Table(alias or name, source, declared, derived=False))
         return Term("table", full, (source,))
+
+    def _nested(self, node: exp.Table, scope: Scope) -> Term:
+        """Read a join in brackets, or ``a JOIN b JOIN c ON ... ON ...``, which needs none."""
+        inner = node.copy()
+        joins = list[exp.Join](inner.args.pop("joins", None) or ())
+        if scope.tables and any(join.args.get("using") or join.method for join in joins):
+            raise UnsupportedError
+        return self._joined(inner, joins, scope)
 
     def _values(
         self, node: exp.Values, alias: str, columns: tuple[str, ...], scope: Scope
