@@ -120,7 +120,7 @@ class FromReader:
             conditions.append(Term("eq", "", (mine, other)))
         return conditions
 
-    def _table(  # noqa: C901 - a branch per kind of table
+    def _table(  # noqa: C901, PLR0911 - a branch per kind of table
         self, node: exp.Expr, scope: Scope
     ) -> Term:
         """Read one item of a FROM and make it visible."""
