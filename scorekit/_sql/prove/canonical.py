@@ -56,6 +56,7 @@ def prove(
     dialect: str | None,
     semantics: Literal["bag", "set"],
     column_order: Literal["significant", "ignored"] = "significant",
+    deep: bool = True,
 ) -> Proof | None:
     """
     Prove that two queries are equivalent; None where that was not achieved, whatever the reason.
@@ -64,11 +65,13 @@ def prove(
     and in order if both queries have an outermost ORDER BY.  If *column_order* is ``"ignored"``,
     one may have the columns of the other in another order.  Where the tables do not decide the
     rows (LIMIT, the clock, functions that are not known) the queries must say the same word for
-    word, except for case, spaces, and what tables and outputs are called.
+    word, except for case, spaces, and what tables and outputs are called.  Unless *deep*, only
+    canonical forms are compared, which costs least.
     """
     try:
         known = Known(schema, dialect), Known(schema, dialect)
-        return _proof((first, second), known, semantics, reorder=column_order == "ignored")
+        reorder = column_order == "ignored"
+        return _proof((first, second), known, semantics, reorder=reorder, deep=deep)
     except (UnsupportedError, RecursionError):
         pass
     except Exception:  # noqa: BLE001 - trees of any origin; without a proof nothing is lost
@@ -102,6 +105,7 @@ def _proof(  # noqa: C901 - a branch per way to prove
     semantics: Literal["bag", "set"],
     *,
     reorder: bool,
+    deep: bool = True,
 ) -> Proof | None:
     queries = resolve(trees[0], known[0]), resolve(trees[1], known[1])
     ordered = all(query.order for query in queries)
@@ -113,7 +117,7 @@ def _proof(  # noqa: C901 - a branch per way to prove
         if not findings[0].determined or findings[0].conditional:
             extra.add(ALIKE)
     elif any(one.conditional for one in findings) and all(one.determined for one in findings):
-        steps = _matched(queries, known, semantics, ordered=ordered)
+        steps = _matched(queries, known, semantics, ordered=ordered) if deep else []
         if not steps:
             return None
     elif all(one.determined for one in findings):
@@ -126,7 +130,7 @@ def _proof(  # noqa: C901 - a branch per way to prove
                 first, second = map(_rearranged, normal, known)
                 reordered = next(first) in second
             if not reordered:
-                steps = _matched(queries, known, semantics, ordered=ordered)
+                steps = _matched(queries, known, semantics, ordered=ordered) if deep else []
                 if not steps:
                     return None
     else:

@@ -21,6 +21,7 @@ from scorekit._sql.prove.terms import (
     replaced,
     replaced_terms,
     walk,
+    with_canonical_names,
 )
 
 MAX_ARMS: Final = 12
@@ -120,9 +121,16 @@ def grouped_over_union(select: Select, rows: Rows) -> Select:
     return select if any(node in left for node in walk(rest)) else result
 
 
-def without_empty_arms(query: Term, known: Known) -> Term:
+def without_empty_arms(  # noqa: PLR0911 - one per case
+    query: Term, known: Known
+) -> Term:
     """Drop the arms of a set operation that have no rows, if the types of columns stay."""
     op, arms = query.op, query.args
+    if op.startswith("except"):
+        first, *others = (with_canonical_names(arm, known.steps) for arm in arms)
+        if first in others:
+            known.note("rows without themselves are none")
+            return empty(len(outputs_of(query)))
     empties = [arm for arm in arms if is_empty(arm)]
     if not empties:
         return query
