@@ -22,6 +22,7 @@ from scorekit._sql.prove.terms import (
     Term,
     has_aggregate,
     local_sources,
+    looks_at,
     ordered,
     replaced,
     walk,
@@ -309,6 +310,11 @@ def groups_moved_out(select: Select, rows: Rows) -> Select:
         if keys is None:
             continue
         new = {Term("col", str(i), (source,)): output for i, output in enumerate(inner.outputs)}
+        exact = frozenset(column for column, output in new.items() if known.exact(output))
+        if not all(
+            looks_at(term, new, exact) for term in (select.where, *select.outputs, *select.order)
+        ):
+            continue  # which of several equal keys stands for a group is not known
         counted = {column for column, output in new.items() if has_aggregate(output)}
         if any(
             node.op == "select" and not counted.isdisjoint(walk(node))
@@ -418,6 +424,10 @@ def merged_groups(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0911,
         for node in walk(part):
             if node.op == "col" and node.args == (source,) and kinds[int(node.name)] != "key":
                 return select
+    columns = {node for part in (*rest, *keys) for node in walk(part) if node.args == (source,)}
+    exact = frozenset(filter(known.exact, columns))
+    if not all(looks_at(part, columns, exact) for part in (*rest, *keys)):
+        return select
     known.note("aggregate of aggregates is one aggregate")
     plain = [
         arm._replace(

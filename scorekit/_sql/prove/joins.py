@@ -265,6 +265,8 @@ def _reference(
             return None
         for mine, other in (condition.args, condition.args[::-1]):
             if mine.op == "col" and mine.args == (target,) and other.op == "col":
+                if mine.name.casefold() in equal:
+                    return None  # it must equal two columns, of which the key is but one
                 equal[mine.name.casefold()] = other
                 break
         else:
@@ -539,8 +541,11 @@ def plain_for_distinct(select: Select, rows: Rows) -> Select:
         return select
     known = rows.known
     parts: list[Term] = []
+    read = (select.where, select.group, select.having, *select.outputs, *select.order)
     for part in select.tables.args:
-        if part.op == "derived":
+        columns = {n for term in read for n in walk(term) if n.args == part.args[:1]}
+        exact = frozenset(filter(known.exact, columns))
+        if part.op == "derived" and all(looks_at(term, columns, exact) for term in read):
             source, query = part.args
             if query.op == "union":
                 known.note("needless DISTINCT dropped")

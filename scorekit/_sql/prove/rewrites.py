@@ -79,6 +79,7 @@ from scorekit._sql.prove.unions import (
     grouped_over_union,
     pushed_into_union,
     semi_for_set_operation,
+    typed_arms,
     without_empty_arms,
 )
 
@@ -371,6 +372,8 @@ class _Pass:
         if query.op not in _SET_OPS:
             raise UnsupportedError
         arms = tuple(self.query(arm, outermost=outermost) for arm in query.args)
+        if self.deep and query.op in ("union", "union all"):
+            arms = typed_arms(query.args, arms, self.known)
         if self.deep:
             changed = self.set_operation(query._replace(args=arms))
             if changed.op != query.op:
@@ -435,7 +438,7 @@ class _Pass:
         one_row = select.group == NONE and (
             select.aggregates or (not select.aggregates and rows.determined(()).everything)
         )
-        if one_row and "offset" not in limits:
+        if one_row and "offset" not in limits and limits.get("limit") != 0:
             self.known.note("LIMIT of one row dropped", rows.asked)
             return select._replace(order=()).term()
         given = rows.determined(item.args[0] for item in select.order)
@@ -472,17 +475,22 @@ class _Pass:
             if not is_empty(select.term()) or select.tables.args:
                 known.note("no rows", rows.asked)
             return empty(len(select.outputs))
-        rows.repeats = not (sets or blind_to_repeats(select))
+        rows.repeats = self.repeats(select, sets=sets)
         for step in _STEPS:
             known.steps.take(5)
             changed = step(select, rows)
             if changed != select:
                 select = changed
                 rows = Rows.of(select, known, extended)
-                rows.repeats = not (sets or blind_to_repeats(select))
+                rows.repeats = self.repeats(select, sets=sets)
         if select.order:
             select = self.shorter_order(select, rows)
         return pushed_into_union(select, known)
+
+    def repeats(self, select: Select, *, sets: bool) -> bool:
+        """Say whether it matters how often the rows come that a SELECT reads."""
+        grouped = select.group != NONE or select.aggregates
+        return not ((sets and not grouped) or blind_to_repeats(select))
 
     def shorter_order(self, select: Select, rows: Rows) -> Select:
         """Drop from ORDER BY what those before it determine."""

@@ -121,9 +121,7 @@ def grouped_over_union(select: Select, rows: Rows) -> Select:
     return select if any(node in left for node in walk(rest)) else result
 
 
-def without_empty_arms(  # noqa: PLR0911 - one per case
-    query: Term, known: Known
-) -> Term:
+def without_empty_arms(query: Term, known: Known) -> Term:
     """Drop the arms of a set operation that have no rows, if the types of columns stay."""
     op, arms = query.op, query.args
     if op.startswith("except"):
@@ -132,23 +130,57 @@ def without_empty_arms(  # noqa: PLR0911 - one per case
             known.note("rows without themselves are none")
             return empty(len(outputs_of(query)))
     empties = [arm for arm in arms if is_empty(arm)]
-    if not empties:
-        return query
+    if not empties or op in ("union", "union all"):
+        return _without_empty(query, empties, known)
     width = len(outputs_of(query))
-    if op in ("union", "union all"):
-        kept = [arm for arm in arms if not is_empty(arm)]
-        if not kept:
-            known.note("no rows")
-            return empty(width)
-        known.note("arm without rows dropped")
-        if len(kept) > 1:
-            return query._replace(args=tuple(kept))
-        return kept[0] if op == "union all" else as_distinct(kept[0])
     if op.startswith("intersect") or is_empty(arms[0]):
         known.note("no rows")
         return empty(width)
     known.note("arm without rows dropped")
     return as_distinct(arms[0]) if op == "except" else arms[0]
+
+
+def typed_arms(old: tuple[Term, ...], new: tuple[Term, ...], known: Known) -> tuple[Term, ...]:
+    """Keep an arm that has turned out to have no rows where the types of columns hang on it."""
+    rest = [arm for arm, found in zip(old, new, strict=True) if not is_empty(found)]
+    return tuple(
+        arm
+        if is_empty(found)
+        and arm != found
+        and not all(_of_one_type(arm, one, known) for one in rest)
+        else found
+        for arm, found in zip(old, new, strict=True)
+    )
+
+
+def _of_one_type(first: Term, second: Term, known: Known) -> bool:
+    ours, theirs = outputs_of(first), outputs_of(second)
+    return len(ours) == len(theirs) and all(
+        NULL in pair or _alike(*pair, known) for pair in zip(ours, theirs, strict=True)
+    )
+
+
+def _alike(first: Term, second: Term, known: Known) -> bool:
+    kinds = {known.kind(first), known.kind(second)}
+    if "unknown" not in kinds:
+        return len(kinds) == 1 or kinds == {"integer", "natural"}
+    columns = first.op == second.op == "col" and first.name == second.name
+    tables = [known.tables.get(one.args[0]) for one in (first, second)] if columns else [None]
+    return tables[0] is not None and tables[0] == tables[1]
+
+
+def _without_empty(query: Term, empties: list[Term], known: Known) -> Term:
+    """Drop the arms of a union that have no rows."""
+    kept = [arm for arm in query.args if arm not in empties]
+    if not empties:
+        return query
+    if not kept:
+        known.note("no rows")
+        return empty(len(outputs_of(query)))
+    known.note("arm without rows dropped")
+    if len(kept) > 1:
+        return query._replace(args=tuple(kept))
+    return kept[0] if query.op == "union all" else as_distinct(kept[0])
 
 
 def as_distinct(query: Term) -> Term:
