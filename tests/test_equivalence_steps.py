@@ -224,6 +224,15 @@ def test_grouping_sets_give_a_row_for_no_keys() -> None:
     assert sql_equivalence(*pair, schema=SCHEMA).verdict != "proved"
 
 
+def test_a_function_of_a_given_time_looks_at_no_clock() -> None:
+    """Unlike that of the present one."""
+    query = "SELECT id FROM d WHERE STRFTIME('%Y', {}) > '2000' AND {}"
+    for time, proved in (("name", True), ("'now'", False)):
+        pair = query.format(time, "size > 1"), query.format(time, "size > 1 AND size > 0")
+        verdict = sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite").verdict
+        assert (verdict == "proved") is proved
+
+
 def test_an_arm_without_rows_stays_where_it_makes_a_type() -> None:
     """In MySQL the numbers of the first arm become texts."""
     pair = "SELECT a FROM n UNION ALL SELECT c FROM n WHERE 1 = 0", "SELECT a FROM n"

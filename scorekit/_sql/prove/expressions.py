@@ -56,7 +56,7 @@ _PURE = (
     exp.Concat, exp.Replace, exp.Like, exp.ILike, exp.Escape, exp.Glob, exp.Cast, exp.DataType,
     exp.Is, exp.In, exp.Distinct, exp.Between, exp.Filter, exp.Where, exp.Extract, exp.Var,
     exp.Least, exp.Greatest, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Tuple, exp.BitwiseAnd,
-    exp.BitwiseOr, exp.DataTypeParam, exp.Year, exp.Month, exp.Day,
+    exp.BitwiseOr, exp.DataTypeParam, exp.Year, exp.Month, exp.Day, exp.StrPosition,
 )  # fmt: skip
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
@@ -302,7 +302,7 @@ class ExpressionReader:
         self._known.steps.take()
         if isinstance(node, _OPAQUE):
             raise UnsupportedError
-        if not isinstance(node, _PURE):
+        if not isinstance(node, _PURE) and not _of_given_time(node):
             self._findings.determined = False
         # NOT LIKE ANY asks whether some pattern does not match, which is no NOT of LIKE ANY.
         of_several = isinstance(node.args.get("expression"), (exp.Any, exp.All))
@@ -337,6 +337,14 @@ class ExpressionReader:
         if isinstance(node, _WITHOUT_VALUE):
             return self.generic(node, scope)
         return self.read(node, scope)
+
+
+def _of_given_time(node: exp.Expr) -> bool:
+    """Say whether a function of a time looks at no clock, as SQLite's do for ``'now'``."""
+    if not isinstance(node, (exp.TimeToStr, exp.TsOrDsToTimestamp, exp.Date)):
+        return False
+    texts = [literal.this.casefold() for literal in node.find_all(exp.Literal)]
+    return "now" not in texts and node.find(exp.Column) is not None
 
 
 def _literal(node: exp.Literal) -> Term:
