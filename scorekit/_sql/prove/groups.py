@@ -425,8 +425,8 @@ def merged_groups(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0911,
             if node.op == "col" and node.args == (source,) and kinds[int(node.name)] != "key":
                 return select
     columns = {node for part in (*rest, *keys) for node in walk(part) if node.args == (source,)}
-    exact = frozenset(filter(known.exact, columns))
-    if not all(looks_at(part, columns, exact) for part in (*rest, *keys)):
+    alike = frozenset(filter(known.exact, columns))
+    if not all(looks_at(part, columns, alike) for part in (*rest, *keys)):
         return select
     known.note("aggregate of aggregates is one aggregate")
     plain = [
