@@ -120,14 +120,14 @@ def sql_equivalence(
     numbers are compared exactly; two numbers of which one is a fraction are equal if they differ
     by at most *tolerance* times the larger of 1 and both.  NULL equals NULL.
 
-    ``"proved"`` means that both queries were rewritten into the same form by steps that keep
-    the meaning, which ``proof`` names.  ``"refuted"`` means that they were run by SQLite, in
-    memory and reading only, on small databases made of their own literals, NULLs and repeated
-    rows, and that a result differed.  A refutation never rests on what is not determined
-    (rows that LIMIT picks among ties, random numbers, the time), nor on what SQLite does
-    otherwise than the queries' dialect; such a pair is ``"unknown"``.  Without a dialect a
-    refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give
-    the same result: work is bounded in steps, never by the clock.
+    ``"proved"`` means that both queries were rewritten into the same form, each step of which
+    keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
+    only, on small databases made of their own literals, NULLs and repeated rows, and that a
+    result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
+    among ties, random numbers, the time), nor on what SQLite does otherwise than the queries'
+    dialect; such a pair is ``"unknown"``.  Without a dialect a refutation holds in SQLite,
+    PostgreSQL, MySQL and DuckDB.  The same arguments always give the same result: work is
+    bounded in steps, never by the clock.
 
     Args:
         a: One query.
