@@ -5,16 +5,22 @@
 from __future__ import annotations
 
 import random
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlglot import parse_one
 
 from scorekit._sql.prove.canonical import prove
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.logic import Facts, equivalent
+from scorekit._sql.prove.order import Order
+from scorekit._sql.prove.patterns import excludes, includes
 from scorekit._sql.prove.resolution import resolve
 from scorekit._sql.prove.terms import Select, Term
 from scorekit._sql.schema import read_schema
@@ -358,3 +364,61 @@ def test_queries(first: str, second: str, equal: bool | None, dialect: str | Non
     trees = [parse_one(query, dialect=dialect) for query in (first, second)]
     proof = prove(trees[0], trees[1], schema=schema, dialect=dialect, semantics="bag")
     assert (proof is not None) is (dialect == "postgres" if equal is None else equal)
+
+
+# The orders and patterns underneath.
+
+PATTERNS = st.text("ab_%", max_size=4)
+
+
+@given(PATTERNS, PATTERNS)
+def test_patterns_agree_with_regular_expressions(first: str, second: str) -> None:
+    """What is said of two patterns holds for each short text."""
+    texts = ["".join(signs) for n in range(5) for signs in product("ab", repeat=n)]
+    matched = [
+        {text for text in texts if re.fullmatch(one.replace("%", ".*").replace("_", "."), text)}
+        for one in (first, second)
+    ]
+    if includes(first, second):
+        assert matched[0] >= matched[1]
+    if excludes(first, second):
+        assert not matched[0] & matched[1]
+    for text in texts:
+        assert includes(first, text) is (text in matched[0])
+
+
+EDGES = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-2, 2), st.sampled_from("<n")),
+    max_size=7,
+)
+
+
+@given(EDGES, st.booleans())
+def test_orders_agree_with_enumeration(
+    edges: list[tuple[int, int, int, str]],
+    whole: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Whole numbers that satisfy all bounds exist unless the order says that none do."""
+    order, possible = Order(lambda _: whole), True
+    for first, second, number, sign in edges:
+        added = (
+            order.differ(first, second, number)
+            if sign == "n"
+            else order.at_most(first, second, (number, 1))
+        )
+        possible = possible and added
+    step = 1 if whole else 0.25
+    places = [(0, i * step, j * step) for i in range(-24, 25) for j in range(-24, 25)]
+    fitting = [
+        place
+        for place in places
+        if all(
+            place[a] - place[b] != number if sign == "n" else place[a] - place[b] <= number
+            for a, b, number, sign in edges
+        )
+    ]
+    assert not fitting or possible
+    if possible and whole:
+        for a, b in product(range(3), repeat=2):
+            bound = order.bound(a, b)
+            assert bound is None or all(place[a] - place[b] <= bound[0] for place in fitting)

@@ -50,6 +50,7 @@ DIFFERENT = [
     ("mysql", "SELECT !x = y FROM t", "SELECT NOT x = y FROM t"),
     # NaN is not equal to itself
     ("trino", "SELECT 1 FROM (SELECT x AS a, x AS b FROM t) d WHERE a = b", "SELECT 1 FROM t WHERE x IS NOT NULL"),
+    ("trino", "SELECT id FROM t WHERE NOT f BETWEEN 1 AND 2", "SELECT id FROM t WHERE f < 1 OR f > 2"),
     ("dune", "SELECT x FROM t WHERE NOT x < 1", "SELECT x FROM t WHERE x >= 1"),
 ]  # fmt: skip
 

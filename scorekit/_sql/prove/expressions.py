@@ -152,6 +152,8 @@ class ExpressionReader:
             return self._null_test(node, scope)
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             this, low, high = (self.read(node.args[key], scope) for key in ("this", "low", "high"))
+            if self._dialect in _NOT_A_NUMBER and self._known.kind(this) in ("real", "unknown"):
+                return self.generic(node, scope)
             return Term("between", "", (this, low, high))
         if isinstance(node, exp.In):
             return self._in(node, scope)

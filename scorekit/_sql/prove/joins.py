@@ -541,11 +541,8 @@ def plain_for_distinct(select: Select, rows: Rows) -> Select:
         return select
     known = rows.known
     parts: list[Term] = []
-    read = (select.where, select.group, select.having, *select.outputs, *select.order)
     for part in select.tables.args:
-        columns = {n for term in read for n in walk(term) if n.args == part.args[:1]}
-        exact = frozenset(filter(known.exact, columns))
-        if part.op == "derived" and all(looks_at(term, columns, exact) for term in read):
+        if part.op == "derived" and _sees_equals_alike(select, part, known):
             source, query = part.args
             if query.op == "union":
                 known.note("needless DISTINCT dropped")
@@ -555,6 +552,25 @@ def plain_for_distinct(select: Select, rows: Rows) -> Select:
                 part = Term("derived", "", (source, query._replace(name="")))  # noqa: PLW2901
         parts.append(part)
     return with_parts(select, parts)
+
+
+def _sees_equals_alike(select: Select, part: Term, known: Known) -> bool:
+    """Say whether it does not matter which of equal rows a DISTINCT keeps."""
+    source, query = part.args
+    arms = [
+        Select.of(arm)
+        for arm in (query.args if query.op == "union" else (query,))
+        if arm.op == "select"
+    ]
+    width = len(arms[0].outputs) if arms else 0
+    columns = [Term("col", str(i), (source,)) for i in range(width)]
+    exact = {
+        column
+        for i, column in enumerate(columns)
+        if all(len(arm.outputs) == width and known.exact(arm.outputs[i]) for arm in arms)
+    }
+    others = (other for other in select.tables.args if other is not part)
+    return all(looks_at(term, columns, exact) for term in (select.where, *select.outputs, *others))
 
 
 def conditions_pulled_up(select: Select, rows: Rows) -> Select:

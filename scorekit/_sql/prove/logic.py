@@ -148,12 +148,13 @@ _SWAPPED: Final = {"gt": "lt", "ge": "le"}
 _COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le"})
 _OPPOSITE: Final = {"eq": "ne", "ne": "eq"}
 
-# NULL where an operand is; those of the second line are NULL only then, whatever the operands.
+# NULL where an operand is.
 _STRICT_FUNCTIONS: Final = frozenset(
     {"Sub", "Neg", "Div", "IntDiv", "Mod", "Abs", "Round", "Floor", "Ceil", "Upper", "Lower"}
     | {"Length", "Substring", "Trim", "Extract", "Year", "Month", "Day", "Cast"}
     | {"BitwiseAnd", "BitwiseOr"}
 )
+# NULL nowhere else.
 _NULL_ONLY_BY_OPERANDS: Final = frozenset({"Upper", "Lower", "Length", "Abs"})
 # Functions of values alone, into which equal constants may be put.
 _OF_VALUES: Final = (_STRICT_FUNCTIONS - {"Cast"}) | {"DPipe", "Concat", "Replace"}
@@ -384,24 +385,13 @@ class _Reader:
                     (self.true(term, wanted=not wanted), self.false(term, wanted=not wanted))
                 )
             return meet(self.null(arg, wanted=wanted) for arg in args)
-        name = term.name.partition(" ")[0]
         if op == "fn" and self._special(term) is not None:
             return _constant(not wanted)
         cases = self.cases(term)
         if cases is not None:
             return self._by_cases(cases, lambda value: self.null(value, wanted=wanted))
         operands = self._strict(term)
-        if operands and (
-            op == "like"
-            or name in _NULL_ONLY_BY_OPERANDS
-            or (
-                (op in ("add", "mul") or name in ("Sub", "Neg"))
-                and (
-                    (not self.scalars.loose and self.scalars.family(term) == "number")
-                    or self.scalars.is_shifted(term)
-                )
-            )
-        ):
+        if operands and self._null_only_by_operands(term):
             return meet(self.null(operand, wanted=wanted) for operand in operands)
         if self.never_null(term):
             return _constant(not wanted)
@@ -409,6 +399,16 @@ class _Reader:
         if wanted:
             return literal
         return _all((literal, *(self.null(operand, wanted=False) for operand in operands)))
+
+    def _null_only_by_operands(self, term: Term) -> bool:
+        """Say whether a value is NULL only if an operand is; infinity minus itself is NULL too."""
+        name = term.name.partition(" ")[0]
+        if term.op == "like" or (term.op == "fn" and name in _NULL_ONLY_BY_OPERANDS):
+            return True
+        if term.op not in ("add", "mul") and (term.op != "fn" or name not in ("Sub", "Neg")):
+            return False
+        exact = not self.scalars.loose and self.scalars.family(term) == "number"
+        return exact or self.scalars.is_shifted(term)
 
     def _strict(self, term: Term) -> tuple[Term, ...]:
         """Return the operands that make a value NULL if one of them is."""
