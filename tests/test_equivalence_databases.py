@@ -112,7 +112,7 @@ def test_sqlite_takes_every_database(
         return made[-1]
 
     monkeypatch.setattr(Maker, "database", recorded)
-    pair = query.format("1 = 1"), query.format("NOT 1 <> 1 AND b.m IS b.m")
+    pair = query.format("1 = 1"), query.format("coalesce(length(b.m), 0) >= 0")
     result = sql_equivalence(
         *pair, schema=SCHEMAS[name], dialect="sqlite", n_databases=80, row_order="ignored"
     )
