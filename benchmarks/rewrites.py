@@ -84,7 +84,7 @@ def _and(parts: Iterable[exp.Expr]) -> exp.Expr:
 def _aggregates(select: exp.Select) -> bool:
     parts = [*select.expressions, *([having] if (having := select.args.get("having")) else [])]
     return any(
-        isinstance(node, exp.AggFunc)
+        isinstance(node, exp.AggFunc) and not isinstance(node.parent, exp.Window)
         for part in parts
         for node in part.walk(prune=lambda n: isinstance(n, exp.Query))
     )
@@ -288,12 +288,14 @@ def _follow_equality(tree: exp.Expr, rng: random.Random) -> bool:
         return False
     select, equal = picked
     one, other = rng.sample(equal, 2)
-    sides = {s.sql(): s for s in (one.this, one.expression, other.this, other.expression)}
-    if len(sides) != 3 or any(side.find(exp.Query, exp.Null) for side in sides.values()):
+    ends = [{side.sql(): side for side in (node.this, node.expression)} for node in (one, other)]
+    shared = ends[0].keys() & ends[1].keys()
+    if len(shared) != 1 or any(len(two) != 2 or one.find(exp.Query, exp.Null) for two in ends):
         return False
-    first = [s for s in (one.this, one.expression) if s not in (other.this, other.expression)]
-    second = [s for s in (other.this, other.expression) if s not in (one.this, one.expression)]
-    select.where(exp.EQ(this=first[0].copy(), expression=second[0].copy()), copy=False)
+    first, second = (next(s for name, s in two.items() if name not in shared) for two in ends)
+    if second.find(exp.Query, exp.Null):
+        return False
+    select.where(exp.EQ(this=first.copy(), expression=second.copy()), copy=False)
     return True
 
 

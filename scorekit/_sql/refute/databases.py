@@ -12,7 +12,7 @@ from sqlglot import exp
 from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted
 from scorekit._sql.refute.aims import Aim, Place, aim
 from scorekit._sql.refute.hints import MAX_VALUES, Hints
-from scorekit._sql.refute.inference import Link, TablesRead, linked_columns, used_names
+from scorekit._sql.refute.inference import Link, TablesRead, linked_columns
 from scorekit._sql.refute.sandbox import Cell, Database
 
 _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
@@ -71,7 +71,7 @@ class Maker:
     ) -> None:
         self._known, self._trees, self._told, self._seed = known, trees, told, seed
         self._holds = holds
-        self._used = used_names(trees)
+        self._used = known.used
         self._targets: dict[int, _Target] = {}
         self._tables = known.tables
         self._places = {

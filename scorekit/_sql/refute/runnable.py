@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sqlglot import ErrorLevel, exp
@@ -11,6 +11,7 @@ from sqlglot.errors import SqlglotError
 from scorekit._sql.parsing import quiet
 from scorekit._sql.refute.faithful import (
     ROW_NAMES,
+    TIMES,
     Reading,
     UnfaithfulError,
     check_determined,
@@ -23,6 +24,7 @@ from scorekit._sql.refute.sandbox import (
     AT_LEAST,
     AT_MOST,
     DIVIDE,
+    NOW_TEXT,
     ONLY,
     RATIO,
     REMAINDER,
@@ -74,33 +76,50 @@ def runnable(
     """
     tree = tree.copy()
     nodes = list(tree.walk())
-    check_determined(nodes)
+    check_determined(nodes, sqlite=reading.is_sqlite)
     if not reading.is_sqlite:
         check_shared(nodes, kinds, reading.dialect)
-    _rename(tree, nodes, names)
+    _rename(nodes, names)
     if reading.folded:
         _fold(nodes)
     if reading.is_sqlite:
         _write_types(nodes)
+        _stop_clocks(nodes)
     _read_strings(nodes, kinds, reading)
     _guard(nodes, kinds, reading)
     if not reading.is_sqlite:
         _write_as_sqlite(nodes, kinds)
         tree = tree.transform(_guard_arithmetic, copy=False)
+    cut = any(isinstance(node, exp.Limit | exp.Fetch | exp.Offset) for node in nodes)
     limited = [
         _limited(node)
-        for node in tree.find_all(exp.Query)
+        for node in (tree.find_all(exp.Query) if cut else ())
         if (node.args.get("limit") or node.args.get("offset"))
         and not isinstance(node.parent, exp.Exists)
     ]
     whole = _unwrapped(tree)
     if isinstance(whole, exp.Subquery):
         whole = _selected(whole)
+    if any(isinstance(node, exp.Join) and node.side in ("RIGHT", "FULL") for node in nodes):
+        _keep_apart(whole)
     return Runnable(
-        sql=_sql(whole),
         limited=tuple(limited),
         whole=_limited(whole) if whole.args.get("order") else None,
+        sql=_sql(whole),
     )
+
+
+def _keep_apart(tree: exp.Expr) -> None:
+    """Let SQLite run derived tables by themselves: it errs at times below RIGHT and FULL."""
+    for node in tree.find_all(exp.Subquery, exp.CTE):
+        query = node.this
+        if (
+            isinstance(query, exp.Query)
+            and (isinstance(node, exp.CTE) or isinstance(node.parent, exp.From | exp.Join))
+            and not isinstance(query, exp.Subquery)
+            and not query.args.get("limit")
+        ):
+            query.set("limit", exp.Limit(expression=exp.Literal.number(-1)))
 
 
 def _guard(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
@@ -118,9 +137,12 @@ def _guard(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) ->
 
 
 def _sql(tree: exp.Expr) -> str:
+    """Write a tree, which may be changed by it, in SQLite's words."""
     try:
         with quiet():
-            return tree.sql("sqlite", unsupported_level=ErrorLevel.RAISE, comments=False)
+            return tree.sql(
+                "sqlite", unsupported_level=ErrorLevel.RAISE, comments=False, copy=False
+            )
     except (SqlglotError, ValueError, RecursionError) as error:
         raise UnfaithfulError(f"SQLite cannot run it: {error}") from None
 
@@ -137,9 +159,9 @@ def _unwrapped(tree: exp.Expr) -> exp.Expr:
 # What is rewritten.
 
 
-def cte_names(tree: exp.Expr) -> set[str]:
-    """Return the names of the common table expressions, case-folded."""
-    return {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+def cte_names(nodes: Iterable[exp.Expr]) -> set[str]:
+    """Return the names of the common table expressions among nodes, case-folded."""
+    return {node.alias.casefold() for node in nodes if isinstance(node, exp.CTE)}
 
 
 def written_name(table: exp.Table) -> str:
@@ -147,9 +169,9 @@ def written_name(table: exp.Table) -> str:
     return ".".join(part.name for part in table.parts).casefold()
 
 
-def _rename(tree: exp.Expr, nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
+def _rename(nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
     """Give tables the sandbox's names, without what they are qualified by."""
-    local = cte_names(tree)
+    local = cte_names(nodes)
     for node in nodes:
         if isinstance(node, exp.Column) and node.args.get("db"):
             node.set("db", None)
@@ -203,6 +225,15 @@ def _write_types(nodes: list[exp.Expr]) -> None:
         if isinstance(node, exp.Cast):
             kind = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=affinity_of(node))
             node.set("to", kind)
+
+
+def _stop_clocks(nodes: list[exp.Expr]) -> None:
+    """Write the moment at which both queries are run for what asks for the time."""
+    for node in nodes:
+        if isinstance(node, TIMES):
+            day, _, hour = NOW_TEXT.partition(" ")
+            shown = {exp.CurrentDate: day, exp.CurrentTime: hour}.get(type(node), NOW_TEXT)
+            node.replace(exp.Literal.string(shown))
 
 
 def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
@@ -284,6 +315,12 @@ def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool)
 def _group_distinct(select: exp.Select, reading: Reading) -> None:
     """Group instead of DISTINCT, so that what rows are ordered by is guarded as in a group."""
     parts = select.expressions
+    group = select.args.get("group")
+    if group is not None and group.expressions:
+        shown = {part.unalias().sql() for part in parts}
+        if all(part.sql() in shown for part in group.expressions):
+            select.set("distinct", None)  # of groups that differ in what is shown
+            return
     if (
         not reading.is_sqlite
         or select.args.get("group")

@@ -41,7 +41,9 @@ FUNCTIONS: Final = frozenset(
     "unlikely upper".split()
 ) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME, UNTIED}
 CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
-NOW: Final = frozenset({"now", "localtime", "utc"})
+ZONES: Final = frozenset({"localtime", "utc"})
+NOW_TEXT: Final = "2022-06-15 10:30:00"
+"""The moment at which SQLite runs both queries."""
 _ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
 _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_LENGTH: _MAX_LENGTH,
@@ -65,11 +67,15 @@ class Sandbox:
     """An in-memory database of a few tables; close it after use."""
 
     def __init__(
-        self, tables: Mapping[str, Sequence[tuple[str, str]]], *, case_sensitive_like: bool
+        self,
+        tables: Mapping[str, Sequence[tuple[str, str]]],
+        *,
+        case_sensitive_like: bool,
+        timed: bool,
     ) -> None:
         self.n_steps = 0
         """Instructions of all queries so far, in thousands rounded down."""
-        self._open, self._steps = False, 0
+        self._open, self._steps, self._timed = False, 0, timed
         self._failure: str | None = None
         self._dates: sqlite3.Connection | None = None
         self._tables = {name: len(columns) for name, columns in tables.items()}
@@ -191,10 +197,15 @@ class Sandbox:
             self._connection.create_function(name, -1, partial(self._clock, name))
 
     def _clock(self, name: str, *args: Cell) -> Cell:
-        """Compute a function of dates by SQLite's own, unless it would ask what time it is."""
-        words = [arg.lower() if isinstance(arg, str) else arg for arg in args]
-        if not args[name == "strftime" :] or any(word in NOW for word in words):
+        """Compute a function of dates by SQLite's own, at one moment if the queries ask for it."""
+        told = tuple(NOW_TEXT if isinstance(a, str) and a.lower() == "now" else a for a in args)
+        if len(args) == (name == "strftime"):
+            told = (*args, NOW_TEXT)
+        if told != args and not self._timed:
             self._fail("the time of day is not determined")
+        if any(isinstance(arg, str) and arg.lower() in ZONES for arg in told):
+            self._fail("the time of day is not determined")
+        args = told
         if self._dates is None:
             self._dates = sqlite3.connect(":memory:")
         marks = ", ".join("?" * len(args))
