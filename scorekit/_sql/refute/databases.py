@@ -28,10 +28,12 @@ _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
     "unknown": ("a", "b", "c"),
 }
 _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
-_MISSED_SHARE, _SHARED_SHARE, _CHANGE_SHARE, _WIDE_SHARE = 0.15, 0.4, 0.5, 0.4
+_MISSED_SHARE, _SHARED_SHARE, _CHANGE_SHARE, _WIDE_SHARE = 0.25, 0.4, 0.4, 0.4
+_TELLING_SHARE, _MET_SHARE, _ONE_MISSED_SHARE, _ALONE_SHARE = 0.5, 0.45, 0.8, 0.2
 _WIDE_SHARE_OF_PLACED = 0.85
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
-_MOST_WITNESSES = 5
+_WITNESSES = (1, 1, 1, 2, 2, 3, 4, 5)
+_TRIES = 10
 _MORE = 40
 _DRAWS = 8
 
@@ -165,14 +167,13 @@ class Maker:
         """
         Return database number *i*.
 
-        The first has some rows in each table, the second one row, the third none.  Of the rest
-        every other one is aimed at what the queries compare and join; the others are random,
-        every other one of these tidy (no repeated rows), and some have as many rows as a count
-        needs.
+        Every fourth one is random: the first of these has some rows in each table, the second
+        one row, the third none; every other one is tidy (no repeated rows), and some have as
+        many rows as a count needs.  The rest are aimed at what the queries compare and join.
         """
         draw = random.Random(self._seed * 1_000_003 + i)  # noqa: S311 - nothing secret
-        aimed = i > 2 and i % 2 == 1  # noqa: PLR2004 - the first three are not
-        rows = self._aimed(i // 2, draw) if aimed else self._random(i, draw)
+        turn, place = divmod(i, 4)
+        rows = self._aimed(turn + place, draw) if place else self._random(turn, draw)
         for name, columns in self._tables.items():
             must = [j for j, column in enumerate(columns) if not column.nullable]
             rows[name] = [row for row in rows[name] if not any(row[j] is None for j in must)]
@@ -184,7 +185,7 @@ class Maker:
         return linked(rows, self._links)
 
     def _random(self, i: int, draw: random.Random) -> _Rows:
-        tidy = i // 2 % 2 == 0
+        tidy = i % 2 == 0
         rows = {
             name: self._rows(name, self._n_rows(i, draw), draw, tidy=tidy) for name in self._tables
         }
@@ -228,8 +229,8 @@ class Maker:
 
     def _n_rows(self, i: int, draw: random.Random) -> int:
         most = _MOST_ROWS if self._told.n_sources <= _MANY_TABLES else _MOST_ROWS_OF_MANY
-        if self._told.n_rows and i % 8 == 6:  # noqa: PLR2004 - every fourth of these
-            return self._told.n_rows + i // 8 % 3
+        if self._told.n_rows and i % 4 == 3:  # noqa: PLR2004 - every fourth of these
+            return self._told.n_rows + i // 4 % 3
         return (most - 2, 1, 0)[i] if i < 3 else int(draw.random() * (most + 1))  # noqa: PLR2004
 
     def _rows(self, name: str, n: int, draw: random.Random, *, tidy: bool) -> list[_Row]:
@@ -278,26 +279,54 @@ class Maker:
 
     def _target(self, i: int) -> _Target:
         """Return what query number *i* aims at, looked for when it is first needed."""
-        if i not in self._targets:
+        if not self._targets:
             columns = {name: list(places) for name, places in self._places.items()}
-            self._targets[i] = self._met(aim(self._trees[i], self._known.names, columns))
+            aims = [aim(tree, self._known.names, columns) for tree in self._trees]
+            compared = [_compared(one) for one in aims]
+            for j, found in enumerate(aims):
+                self._targets[j] = self._met(found, compared[j], compared[1 - j])
+                for row, _, condition in aims[1 - j].of_rows:
+                    of_rows = self._targets[j].of_rows
+                    of_rows.setdefault(aims[1 - j].tables[row], []).append(condition)
         return self._targets[i]
 
-    def _met(self, found: Aim) -> _Target:
+    def _met(self, found: Aim, own: _Compared, others: _Compared) -> _Target:
         members: dict[Place, list[tuple[str, Column]]] = {}
         for i, table in enumerate(found.tables):
             for column in self._tables[table]:
                 members.setdefault(found.same[i, column.name], []).append((table, column))
         pools = {root: self._common(several) for root, several in members.items()}
         passing: dict[Place, list[list[Cell]]] = {}
-        for root, condition in found.conditions:
-            table = found.tables[root[0]]
-            rows = [self._only(table, root[1], value) for value in pools[root]]
-            passed = self._holds(table, condition, rows) if rows else []
-            passing.setdefault(root, []).append(
-                [v for v, ok in zip(pools[root], passed, strict=True) if ok]
+        for (i, name), condition in found.conditions:
+            root = found.same[i, name]
+            passed = self._passed(found.tables[i], name, condition, pools[root])
+            passing.setdefault(root, []).append(passed)
+        telling: dict[Place, list[Cell]] = {}
+        for root, several in members.items():
+            mine, theirs = (
+                {text: c for t, column in several for text, c in of.get((t, column.name), ())}
+                for of in (own, others)
             )
-        return _Target(found, members, pools, passing)
+            if mine.keys() != theirs.keys():
+                values = pools[root]
+                there = [
+                    self._passed(*place, condition, values) for place, condition in theirs.values()
+                ]
+                kept = [
+                    v
+                    for v in values
+                    if all(v in p for p in passing.get(root, ())) != all(v in p for p in there)
+                ]
+                telling[root] = kept
+        return _Target(found, members, pools, passing, telling, {})
+
+    def _passed(
+        self, table: str, name: str, condition: exp.Expr, values: Sequence[Cell]
+    ) -> list[Cell]:
+        """Return the values of a column that pass a condition on it alone."""
+        rows = [self._only(table, name, value) for value in values]
+        passed = self._holds(table, condition, rows) if rows else []
+        return [v for v, ok in zip(values, passed, strict=True) if ok]
 
     def _common(self, members: Sequence[tuple[str, Column]]) -> list[Cell]:
         """Return values that each of some columns can hold."""
@@ -317,19 +346,42 @@ class Maker:
     def _aimed(self, i: int, draw: random.Random) -> _Rows:
         target = self._target(i % len(self._trees))
         rows: _Rows = {name: [] for name in self._tables}
-        n_witnesses = 1 + int(draw.random() * _MOST_WITNESSES)
+        n_witnesses = _pick(_WITNESSES, draw)
         if self._told.n_limited and draw.random() < _COPY_SHARE:
             n_witnesses = self._told.n_limited + 1 + int(draw.random() * 2)
         last: list[_Row] = []
         for _ in range(n_witnesses):
             last = self._witness(target, last, rows, draw)
-            for table, row in zip(target.aim.tables, last, strict=True):
+            for table, row in self._met_or_alone(target.aim.tables, last, draw):
                 self._add(rows, table, row)
-        self._copy(rows, target, draw)
+        if n_witnesses > 1 or draw.random() < _COPY_SHARE:
+            self._copy(rows, target, draw)
         self._complete(rows, draw)
         if draw.random() < _CHANGE_SHARE:
             self._change(rows, draw)
         return rows
+
+    def _met_or_alone(
+        self, tables: Sequence[str], found: Sequence[_Row], draw: random.Random
+    ) -> list[tuple[str, _Row]]:
+        """Return rows by table, at times without one of them, so that others join nothing."""
+        pairs = list(zip(tables, found, strict=True))
+        if len(pairs) < 2 or draw.random() >= _ALONE_SHARE:  # noqa: PLR2004 - one joins nothing
+            return pairs
+        gone, left_out = pairs.pop(int(draw.random() * len(pairs)))
+        links = [link for link in self._links if link.other == gone]
+        return [(table, self._cut_off(table, row, links, left_out)) for table, row in pairs]
+
+    def _cut_off(self, table: str, row: _Row, links: Sequence[Link], other: _Row) -> _Row:
+        """Let a row point nowhere rather than to another, if its columns may be NULL."""
+        for link in links:
+            if link.table == table and tuple(row[i] for i in link.columns) == tuple(
+                other[i] for i in link.others
+            ):
+                place = link.columns[0]
+                nullable = self._tables[table][place].nullable
+                row = _replaced(row, place, None) if nullable else row
+        return row
 
     def _witness(
         self, target: _Target, last: Sequence[_Row], rows: _Rows, draw: random.Random
@@ -337,6 +389,7 @@ class Maker:
         """Return rows that join and pass what they are compared with, as a rule."""
         values: dict[Place, Cell] = {}
         shared = {i for i in range(len(last)) if draw.random() < _SHARED_SHARE}
+        missed = self._missed(target, draw)
         for i in shared:
             for column, cell in zip(self._tables[target.aim.tables[i]], last[i], strict=True):
                 values.setdefault(target.aim.same[i, column.name], cell)
@@ -350,10 +403,59 @@ class Maker:
                 root = target.aim.same[i, column.name]
                 if root not in values:
                     taken = self._taken(rows, table, column)
-                    values[root] = self._value(target, (root, table, column), taken, draw)
+                    place = root, table, column
+                    values[root] = self._value(target, place, taken, draw, missed=root in missed)
                 cells.append(values[root])
-            found.append(tuple(cells))
+            row = tuple(cells)
+            if any(i == j for j, _, _ in target.aim.of_rows):
+                row = self._compared_row(target, i, row, values, draw)
+            found.append(row)
         return found
+
+    def _compared_row(
+        self,
+        target: _Target,
+        i: int,
+        row: _Row,
+        values: dict[Place, Cell],
+        draw: random.Random,
+    ) -> _Row:
+        """Return a row that passes what is compared over several of its columns, if possible."""
+        table, same = target.aim.tables[i], target.aim.same
+        wanted = [(names, condition) for j, names, condition in target.aim.of_rows if j == i]
+        free = {name for names, _ in wanted for name in names} - self._in_key[table]
+        pools = [
+            target.pools[root]
+            if column.name in free and len(target.members[root]) == 1
+            else [cell]
+            for column, cell in zip(self._tables[table], row, strict=True)
+            for root in [same[i, column.name]]
+        ]
+        several = [row, *(tuple(_pick(pool, draw) for pool in pools) for _ in range(_TRIES))]
+        passing = [self._holds(table, condition, several) for _, condition in wanted]
+        passed = [all(ok) for ok in zip(*passing, strict=True)]
+        theirs = [self._holds(table, c, several) for c in target.of_rows.get(table, ())]
+        there = [all(ok) for ok in zip(*theirs, strict=True)] if theirs else passed
+        telling = [
+            r for r, ours, other in zip(several, passed, there, strict=True) if ours != other
+        ]
+        kept = [r for r, ok in zip(several, passed, strict=True) if ok]
+        if telling and draw.random() < _TELLING_SHARE:
+            kept = telling
+        chosen = _pick(kept, draw) if kept and draw.random() >= _NULL_SHARE else row
+        for column, cell in zip(self._tables[table], chosen, strict=True):
+            values[same[i, column.name]] = cell
+        return chosen
+
+    def _missed(self, target: _Target, draw: random.Random) -> set[Place]:
+        """Return the places whose conditions some rows fail: mostly none or one."""
+        style = draw.random()
+        if style < _MET_SHARE or not target.passing:
+            return set()
+        roots = list(target.passing)
+        if style < _ONE_MISSED_SHARE:
+            return {_pick(roots, draw)}
+        return {root for root in roots if draw.random() < _MISSED_SHARE}
 
     def _value(
         self,
@@ -361,20 +463,24 @@ class Maker:
         place: tuple[Place, str, Column],
         taken: set[Cell],
         draw: random.Random,
+        *,
+        missed: bool,
     ) -> Cell:
         root, table, column = place
         if (table, column.name) in self._idle:
             return self._cell(table, column, draw, 0, tidy=True)
         values, several = target.pools[root], target.passing.get(root, [])
-        missed = draw.random() < _MISSED_SHARE
-        if not several:
+        telling = target.telling.get(root)
+        if telling and draw.random() < _TELLING_SHARE:
+            values, several = telling, []
+        elif not several:
             values = [value for value in values if value is not None]
         for passing in _shuffled(several, draw):
             kept = [v for v in values if (v in passing) is not missed]
             values, missed = kept or values, False
         if column.name in self._in_key[table]:
             values = [v for v in values if v not in taken] or values
-        elif not several and len(target.members[root]) == 1:
+        elif values is not telling and not several and len(target.members[root]) == 1:
             wide = draw.random() < (_WIDE_SHARE_OF_PLACED if self._told.placed else _WIDE_SHARE)
             if not wide or (table, column.name) in self._known.absent:
                 return self._cell(table, column, draw, 0, tidy=False)
@@ -399,15 +505,20 @@ class Maker:
         if not tables or draw.random() < _NULL_SHARE:
             return
         n = 1 + int(draw.random() * 2)
-        if self._told.n_rows and draw.random() < _FIXED_SHARE:
+        counted = bool(self._told.n_rows) and draw.random() < _FIXED_SHARE
+        if counted:
             n = self._told.n_rows + int(draw.random() * 3) - 2
         name = _pick(pointing if pointing and draw.random() < _FIXED_SHARE else tables, draw)
         row = _pick(rows[name], draw)
         changed = {_pick(columns, draw) for columns, _ in self._keys[name]}
+        others = 0.0 if counted else _NULL_SHARE
+        if counted and draw.random() < _NULL_SHARE * 2:
+            loose = [c.name for c in self._tables[name] if c.name in self._used]
+            changed |= {_pick(loose, draw)} if loose else set()
         for _ in range(n):
             for column in self._tables[name]:
                 if column.name in changed or (
-                    column.name not in self._in_key[name] and draw.random() < _NULL_SHARE
+                    column.name not in self._in_key[name] and draw.random() < others
                 ):
                     cell = self._fresh(rows, name, column, draw)
                     row = _replaced(row, self._places[name][column.name], cell)
@@ -469,6 +580,22 @@ class _Target(NamedTuple):
     pools: Mapping[Place, list[Cell]]
     passing: Mapping[Place, list[list[Cell]]]
     """The values that pass each condition."""
+    telling: Mapping[Place, list[Cell]]
+    """The values that pass the conditions of one of the queries alone."""
+    of_rows: dict[str, list[exp.Expr]]
+    """What the other query compares over several columns of a table."""
+
+
+_Compared: TypeAlias = dict[tuple[str, str], list[tuple[str, tuple[tuple[str, str], exp.Expr]]]]
+"""By table and column, conditions on it alone: each as text, and again with its place."""
+
+
+def _compared(found: Aim) -> _Compared:
+    compared: _Compared = {}
+    for (i, name), condition in found.conditions:
+        place = found.tables[i], name
+        compared.setdefault(place, []).append((f"{place} {condition.sql()}", (place, condition)))
+    return compared
 
 
 def _parents_first(links: Sequence[Link]) -> list[Link]:

@@ -232,8 +232,8 @@ def _stop_clocks(nodes: list[exp.Expr]) -> None:
     for node in nodes:
         if isinstance(node, TIMES):
             day, _, hour = NOW_TEXT.partition(" ")
-            shown = {exp.CurrentDate: day, exp.CurrentTime: hour}.get(type(node), NOW_TEXT)
-            node.replace(exp.Literal.string(shown))
+            shown = hour if isinstance(node, exp.CurrentTime) else NOW_TEXT
+            node.replace(exp.Literal.string(day if isinstance(node, exp.CurrentDate) else shown))
 
 
 def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
