@@ -165,8 +165,8 @@ class _Reader:
             for column in node.find_all(exp.Column)
             if not column.this.args.get("quoted") or _meant(column, scopes) is not None
         }
-        places = {found for found in meant if found is not None}
-        if not places or len(meant) > len(places) or len({i for i, _ in places}) > 1:
+        looked = {place for place in meant if place is not None}
+        if not looked or len(meant) > len(looked) or len({i for i, _ in looked}) > 1:
             return
         condition = exp.Paren(this=node.copy())
         for column in list(condition.find_all(exp.Column)):
@@ -180,11 +180,11 @@ class _Reader:
                 part.replace(part.this)
         known = exp.Not(this=exp.Is(this=condition.copy(), expression=exp.Null()))
         passed = exp.And(this=condition, expression=known)
-        first = next(iter(places))
-        if len(places) == 1:
+        first = next(iter(looked))
+        if len(looked) == 1:
             self.conditions.append((first, passed))
         else:
-            self.of_rows.append((first[0], frozenset(name for _, name in places), passed))
+            self.of_rows.append((first[0], frozenset(name for _, name in looked), passed))
 
 
 def _own_nodes(select: exp.Select) -> Iterator[exp.Expr]:
