@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from sqlglot import exp
 
@@ -279,18 +280,17 @@ class Maker:
 
     def _target(self, i: int) -> _Target:
         """Return what query number *i* aims at, looked for when it is first needed."""
-        if not self._targets:
-            columns = {name: list(places) for name, places in self._places.items()}
-            aims = [aim(tree, self._known.names, columns) for tree in self._trees]
-            compared = [_compared(one) for one in aims]
-            for j, found in enumerate(aims):
-                self._targets[j] = self._met(found, compared[j], compared[1 - j])
-                for row, _, condition in aims[1 - j].of_rows:
-                    of_rows = self._targets[j].of_rows
-                    of_rows.setdefault(aims[1 - j].tables[row], []).append(condition)
+        if i not in self._targets:
+            own, other = self._aims[i], self._aims[1 - i]
+            self._targets[i] = self._met(own, other)
         return self._targets[i]
 
-    def _met(self, found: Aim, own: _Compared, others: _Compared) -> _Target:
+    @cached_property
+    def _aims(self) -> list[Aim]:
+        columns = {name: list(places) for name, places in self._places.items()}
+        return [aim(tree, self._known.names, columns) for tree in self._trees]
+
+    def _met(self, found: Aim, other: Aim) -> _Target:
         members: dict[Place, list[tuple[str, Column]]] = {}
         for i, table in enumerate(found.tables):
             for column in self._tables[table]:
@@ -302,10 +302,14 @@ class Maker:
             passed = self._passed(found.tables[i], name, condition, pools[root])
             passing.setdefault(root, []).append(passed)
         telling: dict[Place, list[Cell]] = {}
+        compared = [_compared(one) for one in (found, other)]
+        at = compared[0].keys() | compared[1].keys()
         for root, several in members.items():
+            if at.isdisjoint((table, column.name) for table, column in several):
+                continue
             mine, theirs = (
                 {text: c for t, column in several for text, c in of.get((t, column.name), ())}
-                for of in (own, others)
+                for of in compared
             )
             if mine.keys() != theirs.keys():
                 values = pools[root]
@@ -318,12 +322,18 @@ class Maker:
                     if all(v in p for p in passing.get(root, ())) != all(v in p for p in there)
                 ]
                 telling[root] = kept
-        return _Target(found, members, pools, passing, telling, {})
+        of_rows: dict[str, list[exp.Expr]] = {}
+        for i, _, condition in other.of_rows:
+            of_rows.setdefault(other.tables[i], []).append(condition)
+        return _Target(found, members, pools, passing, telling, of_rows)
 
     def _passed(
         self, table: str, name: str, condition: exp.Expr, values: Sequence[Cell]
     ) -> list[Cell]:
         """Return the values of a column that pass a condition on it alone."""
+        test = _test(condition)
+        if test is not None:
+            return [value for value in values if test(value)]
         rows = [self._only(table, name, value) for value in values]
         passed = self._holds(table, condition, rows) if rows else []
         return [v for v, ok in zip(values, passed, strict=True) if ok]
@@ -582,8 +592,36 @@ class _Target(NamedTuple):
     """The values that pass each condition."""
     telling: Mapping[Place, list[Cell]]
     """The values that pass the conditions of one of the queries alone."""
-    of_rows: dict[str, list[exp.Expr]]
+    of_rows: Mapping[str, list[exp.Expr]]
     """What the other query compares over several columns of a table."""
+
+
+_TESTS: Final[dict[type[exp.Expr], Callable[[Any, Any], bool]]] = {
+    exp.EQ: operator.eq,
+    exp.NEQ: operator.ne,
+    exp.GT: operator.gt,
+    exp.GTE: operator.ge,
+    exp.LT: operator.lt,
+    exp.LTE: operator.le,
+}
+
+
+def _test(condition: exp.Expr) -> Callable[[Cell], bool] | None:
+    """Return what a comparison of a column with a literal does, None where SQLite must say."""
+    node = condition.this.unnest() if isinstance(condition, exp.And) else condition
+    compare = _TESTS.get(type(node))
+    if compare is None or not isinstance(node.this, exp.Column):
+        return None
+    literal = node.expression
+    if not isinstance(literal, exp.Literal):
+        return None
+    if literal.is_string:
+        return lambda value: isinstance(value, str) and compare(value, literal.name)
+    try:
+        number = float(literal.name)
+    except ValueError:
+        return None
+    return lambda value: isinstance(value, int | float) and compare(value, number)
 
 
 _Compared: TypeAlias = dict[tuple[str, str], list[tuple[str, tuple[tuple[str, str], exp.Expr]]]]
