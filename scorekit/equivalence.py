@@ -166,9 +166,9 @@ def sql_equivalence(
         >>> result.verdict
         'refuted'
         >>> print(result.counterexample.to_text())
-        users(id, age): (0, NULL)
+        users(id, age): (4, NULL)
         The first query returns: no rows
-        The second query returns: (0)
+        The second query returns: (4)
         >>> sql_equivalence("SELECT 1", "SELECT 2", n_databases=0)
         Traceback (most recent call last):
         ...

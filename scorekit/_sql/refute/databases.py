@@ -30,7 +30,8 @@ _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
 }
 _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
 _MISSED_SHARE, _SHARED_SHARE, _CHANGE_SHARE, _WIDE_SHARE = 0.25, 0.4, 0.4, 0.4
-_TELLING_SHARE, _MET_SHARE, _ONE_MISSED_SHARE, _ALONE_SHARE = 0.5, 0.45, 0.8, 0.2
+_TELLING_SHARE, _MET_SHARE, _ONE_MISSED_SHARE, _ALONE_SHARE = 0.5, 0.35, 0.8, 0.25
+_TWIN_SHARE, _COUNTED_SHARE = 0.25, 0.5
 _WIDE_SHARE_OF_PLACED = 0.85
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
 _WITNESSES = (1, 1, 1, 2, 2, 3, 4, 5)
@@ -282,7 +283,7 @@ class Maker:
         """Return what query number *i* aims at, looked for when it is first needed."""
         if i not in self._targets:
             own, other = self._aims[i], self._aims[1 - i]
-            self._targets[i] = self._met(own, other)
+            self._targets[i] = self._reached(own, other)
         return self._targets[i]
 
     @cached_property
@@ -290,7 +291,7 @@ class Maker:
         columns = {name: list(places) for name, places in self._places.items()}
         return [aim(tree, self._known.names, columns) for tree in self._trees]
 
-    def _met(self, found: Aim, other: Aim) -> _Target:
+    def _reached(self, found: Aim, other: Aim) -> _Target:
         members: dict[Place, list[tuple[str, Column]]] = {}
         for i, table in enumerate(found.tables):
             for column in self._tables[table]:
@@ -312,20 +313,29 @@ class Maker:
                 for of in compared
             )
             if mine.keys() != theirs.keys():
-                values = pools[root]
-                there = [
-                    self._passed(*place, condition, values) for place, condition in theirs.values()
-                ]
-                kept = [
-                    v
-                    for v in values
-                    if all(v in p for p in passing.get(root, ())) != all(v in p for p in there)
-                ]
-                telling[root] = kept
+                telling[root] = self._telling(mine, theirs, pools[root])
         of_rows: dict[str, list[exp.Expr]] = {}
         for i, _, condition in other.of_rows:
             of_rows.setdefault(other.tables[i], []).append(condition)
         return _Target(found, members, pools, passing, telling, of_rows)
+
+    def _telling(
+        self, mine: Mapping[str, _OnColumn], theirs: Mapping[str, _OnColumn], values: list[Cell]
+    ) -> list[Cell]:
+        """Return values that pass what one query asks for alone, and fail the other's."""
+        passed = {
+            text: self._passed(*place, condition, values)
+            for text, (place, condition) in {**mine, **theirs}.items()
+        }
+        ours, others = (
+            [passed[text] for text in one.keys() - other.keys()]
+            for one, other in ((mine, theirs), (theirs, mine))
+        )
+        found = [
+            v for v in values if all(v in some for some in ours) != all(v in s for s in others)
+        ]
+        shared = [passed[text] for text in mine.keys() & theirs.keys()]
+        return [v for v in found if all(v in some for some in shared)] or found
 
     def _passed(
         self, table: str, name: str, condition: exp.Expr, values: Sequence[Cell]
@@ -356,27 +366,33 @@ class Maker:
     def _aimed(self, i: int, draw: random.Random) -> _Rows:
         target = self._target(i % len(self._trees))
         rows: _Rows = {name: [] for name in self._tables}
-        n_witnesses = _pick(_WITNESSES, draw)
+        counted = bool(self._told.n_rows) and draw.random() < _COUNTED_SHARE
+        n_witnesses = 1 if counted else _pick(_WITNESSES, draw)
         if self._told.n_limited and draw.random() < _COPY_SHARE:
             n_witnesses = self._told.n_limited + 1 + int(draw.random() * 2)
         last: list[_Row] = []
+        met = counted or draw.random() < _MET_SHARE
         for _ in range(n_witnesses):
-            last = self._witness(target, last, rows, draw)
-            for table, row in self._met_or_alone(target.aim.tables, last, draw):
+            missed = set[Place]() if met else self._missed(target, draw)
+            last = self._witness(target, last, missed, rows, draw)
+            alone = not counted and draw.random() < _ALONE_SHARE
+            for table, row in self._met(target.aim.tables, last, draw, alone=alone):
                 self._add(rows, table, row)
-        if n_witnesses > 1 or draw.random() < _COPY_SHARE:
-            self._copy(rows, target, draw)
+        if counted:
+            self._copy(rows, target, self._told.n_rows - _pick((0, 0, 1, 1, 2), draw), draw)
+        elif n_witnesses > 1 or draw.random() < _COPY_SHARE:
+            self._copy(rows, target, 0, draw)
         self._complete(rows, draw)
-        if draw.random() < _CHANGE_SHARE:
+        if not counted and draw.random() < _CHANGE_SHARE:
             self._change(rows, draw)
         return rows
 
-    def _met_or_alone(
-        self, tables: Sequence[str], found: Sequence[_Row], draw: random.Random
+    def _met(
+        self, tables: Sequence[str], found: Sequence[_Row], draw: random.Random, *, alone: bool
     ) -> list[tuple[str, _Row]]:
-        """Return rows by table, at times without one of them, so that others join nothing."""
+        """Return rows by table, without one of them if others are to join nothing."""
         pairs = list(zip(tables, found, strict=True))
-        if len(pairs) < 2 or draw.random() >= _ALONE_SHARE:  # noqa: PLR2004 - one joins nothing
+        if not alone or len(pairs) < 2:  # noqa: PLR2004 - one joins nothing
             return pairs
         gone, left_out = pairs.pop(int(draw.random() * len(pairs)))
         links = [link for link in self._links if link.other == gone]
@@ -394,12 +410,23 @@ class Maker:
         return row
 
     def _witness(
-        self, target: _Target, last: Sequence[_Row], rows: _Rows, draw: random.Random
+        self,
+        target: _Target,
+        last: Sequence[_Row],
+        missed: set[Place],
+        rows: _Rows,
+        draw: random.Random,
     ) -> list[_Row]:
-        """Return rows that join and pass what they are compared with, as a rule."""
+        """
+        Return rows that join and pass what they are compared with, except at some places.
+
+        Some are those of the *last* time, or twins of theirs that differ in their keys.
+        """
         values: dict[Place, Cell] = {}
-        shared = {i for i in range(len(last)) if draw.random() < _SHARED_SHARE}
-        missed = self._missed(target, draw)
+        twins = draw.random() < _TWIN_SHARE
+        shared = {i for i in range(len(last)) if not twins and draw.random() < _SHARED_SHARE}
+        if twins:
+            values |= self._unkeyed(target, last)
         for i in shared:
             for column, cell in zip(self._tables[target.aim.tables[i]], last[i], strict=True):
                 values.setdefault(target.aim.same[i, column.name], cell)
@@ -420,6 +447,17 @@ class Maker:
             if any(i == j for j, _, _ in target.aim.of_rows):
                 row = self._compared_row(target, i, row, values, draw)
             found.append(row)
+        return found
+
+    def _unkeyed(self, target: _Target, rows: Sequence[_Row]) -> dict[Place, Cell]:
+        """Return what rows hold at places that belong to no key."""
+        same, tables = target.aim.same, target.aim.tables
+        keyed = {same[i, name] for i, table in enumerate(tables) for name in self._in_key[table]}
+        found: dict[Place, Cell] = {}
+        for i, row in enumerate(rows):
+            for column, cell in zip(self._tables[tables[i]], row, strict=True):
+                if same[i, column.name] not in keyed:
+                    found.setdefault(same[i, column.name], cell)
         return found
 
     def _compared_row(
@@ -460,7 +498,7 @@ class Maker:
     def _missed(self, target: _Target, draw: random.Random) -> set[Place]:
         """Return the places whose conditions some rows fail: mostly none or one."""
         style = draw.random()
-        if style < _MET_SHARE or not target.passing:
+        if style < _NULL_SHARE or not target.passing:
             return set()
         roots = list(target.passing)
         if style < _ONE_MISSED_SHARE:
@@ -490,6 +528,9 @@ class Maker:
             values, missed = kept or values, False
         if column.name in self._in_key[table]:
             values = [v for v in values if v not in taken] or values
+        elif len(target.members[root]) > 1 and draw.random() < _NULL_SHARE / 3:
+            # rows that are found in both of two results may hold NULL
+            values = [None] if all(c.nullable for _, c in target.members[root]) else values
         elif values is not telling and not several and len(target.members[root]) == 1:
             wide = draw.random() < (_WIDE_SHARE_OF_PLACED if self._told.placed else _WIDE_SHARE)
             if not wide or (table, column.name) in self._known.absent:
@@ -508,16 +549,16 @@ class Maker:
         if len(self._told_apart(table, [*rows[table], row])) > len(rows[table]):
             rows[table].append(row)
 
-    def _copy(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
-        """Repeat a row, as often as a count needs, under keys of its own."""
+    def _copy(self, rows: _Rows, target: _Target, counted: int, draw: random.Random) -> None:
+        """Repeat a row once or twice, or as often as a count needs, under keys of its own."""
         tables = [name for name in target.aim.tables if rows[name]]
-        pointing = [name for name in tables if any(link.table == name for link in self._links)]
-        if not tables or draw.random() < _NULL_SHARE:
+        links = [one for one in self._links if one.table in tables and one.other in tables]
+        pointed = {link.other for link in links}
+        pointing = [name for name in tables if any(link.table == name for link in links)]
+        pointing = [name for name in pointing if name not in pointed] or pointing
+        if not tables or (not counted and draw.random() < _NULL_SHARE):
             return
-        n = 1 + int(draw.random() * 2)
-        counted = bool(self._told.n_rows) and draw.random() < _FIXED_SHARE
-        if counted:
-            n = self._told.n_rows + int(draw.random() * 3) - 2
+        n = counted or 1 + int(draw.random() * 2)
         name = _pick(pointing if pointing and draw.random() < _FIXED_SHARE else tables, draw)
         row = _pick(rows[name], draw)
         changed = {_pick(columns, draw) for columns, _ in self._keys[name]}
@@ -615,16 +656,23 @@ def _test(condition: exp.Expr) -> Callable[[Cell], bool] | None:
     literal = node.expression
     if not isinstance(literal, exp.Literal):
         return None
-    if literal.is_string:
-        return lambda value: isinstance(value, str) and compare(value, literal.name)
+    text = literal.name
     try:
-        number = float(literal.name)
+        number = float(text)
     except ValueError:
-        return None
-    return lambda value: isinstance(value, int | float) and compare(value, number)
+        number = None
+
+    def test(value: Cell) -> bool:
+        # a column decides whether it is compared as a text or as a number
+        if isinstance(value, str):
+            return compare(value, text)
+        return isinstance(value, int | float) and number is not None and compare(value, number)
+
+    return test
 
 
-_Compared: TypeAlias = dict[tuple[str, str], list[tuple[str, tuple[tuple[str, str], exp.Expr]]]]
+_OnColumn: TypeAlias = tuple[tuple[str, str], exp.Expr]
+_Compared: TypeAlias = dict[tuple[str, str], list[tuple[str, _OnColumn]]]
 """By table and column, conditions on it alone: each as text, and again with its place."""
 
 

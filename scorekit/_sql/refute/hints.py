@@ -28,7 +28,7 @@ class Hints(NamedTuple):
     n_rows: int
     """Rows that a group must have to pass a comparison with a count, or 0."""
     n_limited: int
-    """Rows that a LIMIT keeps, or 0."""
+    """Rows that LIMIT and OFFSET keep and pass over, or 0."""
     placed: bool
     """Whether it counts which rows come first, so that values should rarely be equal."""
     n_sources: int
@@ -39,24 +39,21 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
     told = Hints({}, {}, 0, 0, False, 0)  # noqa: FBT003 - nothing yet
     sizes: dict[str, list[int]] = {}
     for nodes in trees:
-        cuts: list[exp.Expr] = []
-        n_sources, placed = 0, False
+        context = _context(nodes)
         for node in nodes:
             if isinstance(node, exp.Predicate):
-                told = _compared(node, told, sizes)
+                told = _compared(node, told, sizes, context)
             elif isinstance(node, exp.Join):
                 for part in node.args.get("using") or ():
                     _unite(told.group, part.name.casefold(), part.name.casefold())
-            elif isinstance(node, exp.Limit | exp.Fetch | exp.Offset):
-                placed = placed or not isinstance(node, exp.Offset)
-                kept = node.find(exp.Literal)
-                cuts += [kept] if kept is not None else []
-            elif isinstance(node, exp.Window):
-                placed = True
-            elif isinstance(node, exp.Table):
-                n_sources += 1
+            elif isinstance(node, _COMPUTED):
+                _compute(node, told.values)
+        cuts = [node for node in nodes if isinstance(node, exp.Limit | exp.Fetch | exp.Offset)]
+        kept = [literal for cut in cuts if (literal := cut.find(exp.Literal)) is not None]
+        n_sources = sum(isinstance(node, exp.Table) for node in nodes)
+        placed = any(isinstance(node, exp.Limit | exp.Fetch | exp.Window) for node in nodes)
         told = told._replace(
-            n_limited=max([told.n_limited, *_counts(cuts)]),
+            n_limited=max(told.n_limited, sum(_counts(kept))),
             placed=told.placed or placed,
             n_sources=max(told.n_sources, n_sources),
         )
@@ -66,7 +63,29 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
     return told
 
 
-def _compared(node: exp.Expr, told: Hints, sizes: dict[str, list[int]]) -> Hints:
+class _Context(NamedTuple):
+    """What a whole query says."""
+
+    counts: frozenset[str]
+    """Names of counts."""
+    years: tuple[int, ...]
+    """Years that it names, and one more."""
+
+
+def _context(nodes: Sequence[exp.Expr]) -> _Context:
+    counts = {
+        node.alias.casefold()
+        for node in nodes
+        if isinstance(node, exp.Alias) and isinstance(node.this, exp.Count)
+    }
+    texts = (node.name for node in nodes if isinstance(node, exp.Literal) and node.is_string)
+    years = [int(text[:4]) for text in texts if _YEAR.match(text)]
+    return _Context(frozenset(counts), tuple(dict.fromkeys([*years[:_MOST_YEARS], _ANCHOR])))
+
+
+def _compared(
+    node: exp.Expr, told: Hints, sizes: dict[str, list[int]], context: _Context
+) -> Hints:
     """Take in one comparison."""
     sides = list(node.iter_expressions())
     parts = [list(side.walk()) for side in sides]
@@ -76,7 +95,7 @@ def _compared(node: exp.Expr, told: Hints, sizes: dict[str, list[int]]) -> Hints
         wanted = [_wanted(nodes, node) for nodes in parts]
         for i, side in enumerate(sides):
             others = [cell for j, cells in enumerate(wanted) if j != i for cell in cells]
-            _solve(side, others[:MAX_VALUES], exact)
+            _solve(side, others[:MAX_VALUES], exact, context.years)
         for name, cells in exact.items():
             told.values.setdefault(name, [])[:0] = cells
     nodes = [part for several in parts for part in several]
@@ -92,6 +111,7 @@ def _compared(node: exp.Expr, told: Hints, sizes: dict[str, list[int]]) -> Hints
     for name in names[1:]:
         _unite(told.group, names[0], name)
     counted = any(isinstance(part, exp.Count) for part in nodes)
+    counted = counted or not context.counts.isdisjoint(names)
     return told._replace(n_rows=max([told.n_rows, *(_counts(literals) if counted else ())]))
 
 
@@ -125,8 +145,33 @@ _COMPARED = (
     exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Like, exp.ILike,
     exp.Glob, exp.NullSafeEQ, exp.NullSafeNEQ,
 )  # fmt: skip
+_COMPUTED = (
+    exp.Sum, exp.Avg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Cast, exp.Substring, exp.StrPosition,
+)  # fmt: skip
+_NUMBERS_AS_TEXT = ("7", "2.5", "12")
 _TEMPLATES = ("2020-05-05", "1:23.456")
 _ANCHOR = 2020
+_MOST_DIGITS, _MOST_YEARS = 9, 4
+_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
+
+
+def _compute(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
+    """Note texts for columns that are taken apart, or computed with as if they were numbers."""
+    texts = _TEMPLATES if isinstance(node, exp.Substring | exp.StrPosition) else _NUMBERS_AS_TEXT
+    if isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.TEXT_TYPES):
+        return
+    parts = list(node.iter_expressions())
+    while parts:
+        part = parts.pop()
+        if isinstance(part, exp.Column):
+            near = values.setdefault(part.name.casefold(), [])
+            near += [text for text in texts if text not in near]
+        elif isinstance(part, exp.Case):
+            parts += [*part.args["ifs"], *filter(None, [part.args.get("default")])]
+        elif isinstance(part, exp.If):
+            parts += filter(None, (part.args.get(name) for name in ("true", "false")))
+        elif isinstance(part, exp.Paren | exp.Coalesce):
+            parts += part.iter_expressions()
 
 
 def _wanted(nodes: Sequence[exp.Expr], comparison: exp.Expr) -> list[Cell]:
@@ -142,11 +187,23 @@ def _wanted(nodes: Sequence[exp.Expr], comparison: exp.Expr) -> list[Cell]:
         elif isinstance(comparison, exp.Like | exp.ILike | exp.Glob):
             found += _near(node, pattern=True)
         else:
-            found.append(node.name)
+            found += _near_digits(node.name)
     return [-v if isinstance(nodes[0], exp.Neg) and isinstance(v, int) else v for v in found]
 
 
-def _solve(node: exp.Expr, wanted: Sequence[Cell], found: dict[str, list[Cell]]) -> None:
+def _near_digits(text: str) -> list[Cell]:
+    """Return a text and, if it is a number of some digits, the numbers next to it as texts."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS):
+        return [text]
+    return [text, *(str(int(text) + n).zfill(len(text)) for n in (1, -1))]
+
+
+def _solve(
+    node: exp.Expr,
+    wanted: Sequence[Cell],
+    found: dict[str, list[Cell]],
+    years: Sequence[int],
+) -> None:
     """Note values of columns for which an expression is, or is near, what is wanted."""
     if isinstance(node, exp.Column):
         found.setdefault(node.name.casefold(), []).extend(wanted)
@@ -155,7 +212,7 @@ def _solve(node: exp.Expr, wanted: Sequence[Cell], found: dict[str, list[Cell]])
         return
     numbers = [v for v in wanted if isinstance(v, int | float)]
     if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
-        _solve_arithmetic(node, numbers, found)
+        _solve_arithmetic(node, numbers, found, years)
         return
     if isinstance(node, exp.Substring):
         start = node.args.get("start")
@@ -170,18 +227,21 @@ def _solve(node: exp.Expr, wanted: Sequence[Cell], found: dict[str, list[Cell]])
     elif isinstance(node, exp.Case | exp.If | exp.Length):
         return
     for part in node.iter_expressions():
-        _solve(part, wanted, found)
+        _solve(part, wanted, found, years)
 
 
 def _solve_arithmetic(
-    node: exp.Expr, numbers: Sequence[float], found: dict[str, list[Cell]]
+    node: exp.Expr,
+    numbers: Sequence[float],
+    found: dict[str, list[Cell]],
+    years: Sequence[int],
 ) -> None:
     first, second = _number(node.this), _number(node.expression)
     dated = node.find(exp.TimeToStr) is not None
     if isinstance(node, exp.Sub):
-        start = first if first is not None else float(_ANCHOR if dated else 10)
-        right = [start - n for n in numbers]
-        left = [start] if second is None else [n + second for n in numbers]
+        starts = [first] if first is not None else [float(y) for y in years] if dated else [10.0]
+        right = [start - n for n in numbers for start in starts]
+        left = starts if second is None else [n + second for n in numbers]
     elif isinstance(node, exp.Add):
         right, left = [n - (first or 0) for n in numbers], [n - (second or 0) for n in numbers]
     elif isinstance(node, exp.Mul):
@@ -189,8 +249,8 @@ def _solve_arithmetic(
     else:
         right = [1.0, 2.0]
         left = [n * d for n in numbers for d in (right if second is None else (second,))]
-    _solve(node.this, _whole(left), found)
-    _solve(node.expression, _whole(right), found)
+    _solve(node.this, _whole(left), found, years)
+    _solve(node.expression, _whole(right), found, years)
 
 
 def _number(node: exp.Expr) -> float | None:
