@@ -43,6 +43,10 @@ class Runnable(NamedTuple):
     """Queries that cut their result, the whole one among them: is what they keep determined?"""
     whole: Limited | None
     """The query itself, if its result is ordered."""
+    counted: str
+    """A query of as many rows, whichever of them a last LIMIT keeps."""
+    is_cut: bool
+    """Whether there is such a LIMIT, which is the first of *limited* then."""
 
 
 class Limited(NamedTuple):
@@ -94,8 +98,7 @@ def runnable(
     limited = [
         _limited(node)
         for node in (tree.find_all(exp.Query) if cut else ())
-        if (node.args.get("limit") or node.args.get("offset"))
-        and not isinstance(node.parent, exp.Exists)
+        if _is_cut(node) and not isinstance(node.parent, exp.Exists)
     ]
     whole = _unwrapped(tree)
     if isinstance(whole, exp.Subquery):
@@ -105,8 +108,33 @@ def runnable(
     return Runnable(
         limited=tuple(limited),
         whole=_limited(whole) if whole.args.get("order") else None,
+        counted=_counted(whole, reading),
+        is_cut=_is_cut(whole),
         sql=_sql(whole),
     )
+
+
+def _is_cut(query: exp.Expr) -> bool:
+    return bool(query.args.get("limit") or query.args.get("offset"))
+
+
+def _counted(whole: exp.Expr, reading: Reading) -> str:
+    """Return a query of as many rows as another, even where it is open what they show."""
+    guards = (ONLY, AT_LEAST, AT_MOST, UNTIED) if reading.is_sqlite else (UNTIED,)
+    distinct = whole.args.get("distinct") or not isinstance(whole, exp.Select)
+    open_ = [
+        i
+        for i, item in enumerate(() if distinct else whole.expressions)
+        if any(node.name in guards for node in item.find_all(exp.Anonymous))
+    ]
+    if not open_ and not _is_cut(whole):
+        return ""
+    query = whole.copy()
+    query.set("order", None)
+    for i in open_:
+        shown = query.expressions[i]
+        shown.replace(exp.alias_(exp.Null(), shown.alias) if shown.alias else exp.Null())
+    return _sql(query)
 
 
 def _keep_apart(tree: exp.Expr) -> None:

@@ -348,13 +348,15 @@ class _Trial:
 
     def _result(self, i: int) -> list[ResultRow]:
         try:
-            query = self._pair[i]
-            for limited in query.limited:
-                if not same_bag(self._run(limited, "ASC"), self._run(limited, "DESC"), 0.0):
-                    raise NoResultError("which rows a LIMIT keeps")
-            return self.sandbox.run(query.sql)
+            return self._checked(self._pair[i].sql, self._pair[i].limited)
         except QueryError as error:
             raise QueryError(f"SQLite cannot run the {ORDINALS[i]} query: {error}") from None
+
+    def _checked(self, sql: str, limited: Sequence[Limited]) -> list[ResultRow]:
+        for query in limited:
+            if not same_bag(self._run(query, "ASC"), self._run(query, "DESC"), 0.0):
+                raise NoResultError("which rows a LIMIT keeps")
+        return self.sandbox.run(sql)
 
     def _run(self, limited: Limited, direction: str) -> list[ResultRow]:
         if limited.head not in self._widths:
@@ -362,11 +364,30 @@ class _Trial:
         return self.sandbox.run(limited.sql(self._widths[limited.head], direction))
 
     def differs(self, database: Database) -> bool:
-        """Say whether the results differ; raises where one is not determined."""
-        first, second = self.results(database)
+        """Say whether the results differ; raises where that is not determined."""
+        try:
+            first, second = self.results(database)
+        except NoResultError:
+            if not any(query.counted for query in self._pair):
+                raise
+            with suppress(QueryError):
+                return not self.same(*map(self._numbered, self._pair))
+            raise
         if not self.same(first, second):
             return True
         return self._ordered and self.order_differs()
+
+    def _numbered(self, query: Runnable) -> list[ResultRow]:
+        """Return as many rows as a query has, all the same; raises where the number is open."""
+        rows = self._checked(query.counted or query.sql, query.limited[query.is_cut :])
+        return [(0,)] * len(rows)
+
+    def possible(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
+        """Return one result of each query, of those that are possible."""
+        self.sandbox.load(_folded(database) if self._reading.folded else database)
+        with self.sandbox.lenient():
+            first, second = (self.sandbox.run(query.sql) for query in self._pair)
+        return first, second
 
     def order_differs(self) -> bool:
         """Say whether a row must come before another in one result and after it in the other."""
@@ -464,7 +485,13 @@ def _still(trials: Sequence[_Trial], database: Database) -> bool:
 
 
 def _difference(trial: _Trial, database: Database, known: TablesRead) -> Difference:
-    first, second = trial.results(database)
+    assumptions = known.assumptions
+    try:
+        first, second = trial.results(database)
+    except NoResultError:
+        first, second = trial.possible(database)
+        open_ = "of several results that a query may have one is shown: all have as many rows"
+        assumptions = (*assumptions, open_)
     tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
     read = frozenset(known.names.values())
     for name, columns in known.tables.items():
@@ -478,5 +505,5 @@ def _difference(trial: _Trial, database: Database, known: TablesRead) -> Differe
         tables=tables,
         results=(tuple(first), tuple(second)),
         order_only=trial.same(first, second),
-        assumptions=known.assumptions,
+        assumptions=assumptions,
     )
