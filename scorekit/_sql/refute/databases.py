@@ -366,26 +366,40 @@ class Maker:
     def _aimed(self, i: int, draw: random.Random) -> _Rows:
         target = self._target(i % len(self._trees))
         rows: _Rows = {name: [] for name in self._tables}
-        counted = bool(self._told.n_rows) and draw.random() < _COUNTED_SHARE
-        n_witnesses = 1 if counted else _pick(_WITNESSES, draw)
+        if self._told.n_rows and draw.random() < _COUNTED_SHARE:
+            self._count(rows, target, draw)
+            self._complete(rows, draw)
+            return rows
+        n_witnesses = _pick(_WITNESSES, draw)
         if self._told.n_limited and draw.random() < _COPY_SHARE:
             n_witnesses = self._told.n_limited + 1 + int(draw.random() * 2)
         last: list[_Row] = []
-        met = counted or draw.random() < _MET_SHARE
+        met = draw.random() < _MET_SHARE
         for _ in range(n_witnesses):
             missed = set[Place]() if met else self._missed(target, draw)
-            last = self._witness(target, last, missed, rows, draw)
-            alone = not counted and draw.random() < _ALONE_SHARE
+            twins = draw.random() < _TWIN_SHARE
+            last = self._witness(target, last, missed, rows, draw, twins=twins)
+            alone = draw.random() < _ALONE_SHARE
             for table, row in self._met(target.aim.tables, last, draw, alone=alone):
                 self._add(rows, table, row)
-        if counted:
-            self._copy(rows, target, self._told.n_rows - _pick((0, 0, 1, 1, 2), draw), draw)
-        elif n_witnesses > 1 or draw.random() < _COPY_SHARE:
-            self._copy(rows, target, 0, draw)
+        if n_witnesses > 1 or draw.random() < _COPY_SHARE:
+            self._copy(rows, target, draw)
         self._complete(rows, draw)
-        if not counted and draw.random() < _CHANGE_SHARE:
+        if draw.random() < _CHANGE_SHARE:
             self._change(rows, draw)
         return rows
+
+    def _count(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
+        """Add one or two groups of about as many rows as a count needs."""
+        last: list[_Row] = []
+        place = target.aim.tables.index(self._repeated(target, draw)) if target.aim.tables else 0
+        n = self._told.n_rows - _pick((0, 0, 1, 1, 2), draw)
+        for _ in range(_pick((1, 1, 2), draw)):
+            last = self._witness(target, last, set(), rows, draw, twins=True)
+            for table, row in zip(target.aim.tables, last, strict=True):
+                self._add(rows, table, row)
+            if last:
+                self._repeat(rows, target.aim.tables[place], last[place], n, draw, exact=True)
 
     def _met(
         self, tables: Sequence[str], found: Sequence[_Row], draw: random.Random, *, alone: bool
@@ -416,14 +430,15 @@ class Maker:
         missed: set[Place],
         rows: _Rows,
         draw: random.Random,
+        *,
+        twins: bool,
     ) -> list[_Row]:
         """
         Return rows that join and pass what they are compared with, except at some places.
 
-        Some are those of the *last* time, or twins of theirs that differ in their keys.
+        Some are those of the *last* time, or all are *twins* of theirs that differ in their keys.
         """
         values: dict[Place, Cell] = {}
-        twins = draw.random() < _TWIN_SHARE
         shared = {i for i in range(len(last)) if not twins and draw.random() < _SHARED_SHARE}
         if twins:
             values |= self._unkeyed(target, last)
@@ -549,21 +564,29 @@ class Maker:
         if len(self._told_apart(table, [*rows[table], row])) > len(rows[table]):
             rows[table].append(row)
 
-    def _copy(self, rows: _Rows, target: _Target, counted: int, draw: random.Random) -> None:
-        """Repeat a row once or twice, or as often as a count needs, under keys of its own."""
-        tables = [name for name in target.aim.tables if rows[name]]
+    def _copy(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
+        """Repeat a row once or twice."""
+        name = self._repeated(target, draw) if target.aim.tables else ""
+        if rows.get(name) and draw.random() >= _NULL_SHARE:
+            row = _pick(rows[name], draw)
+            self._repeat(rows, name, row, 1 + int(draw.random() * 2), draw, exact=False)
+
+    def _repeated(self, target: _Target, draw: random.Random) -> str:
+        """Return a table to repeat a row of: mostly one that points to others."""
+        tables = target.aim.tables
         links = [one for one in self._links if one.table in tables and one.other in tables]
         pointed = {link.other for link in links}
         pointing = [name for name in tables if any(link.table == name for link in links)]
         pointing = [name for name in pointing if name not in pointed] or pointing
-        if not tables or (not counted and draw.random() < _NULL_SHARE):
-            return
-        n = counted or 1 + int(draw.random() * 2)
-        name = _pick(pointing if pointing and draw.random() < _FIXED_SHARE else tables, draw)
-        row = _pick(rows[name], draw)
+        return _pick(pointing if pointing and draw.random() < _FIXED_SHARE else tables, draw)
+
+    def _repeat(
+        self, rows: _Rows, name: str, row: _Row, n: int, draw: random.Random, *, exact: bool
+    ) -> None:
+        """Repeat a row under keys of its own; other columns change at times unless *exact*."""
         changed = {_pick(columns, draw) for columns, _ in self._keys[name]}
-        others = 0.0 if counted else _NULL_SHARE
-        if counted and draw.random() < _NULL_SHARE * 2:
+        others = 0.0 if exact else _NULL_SHARE
+        if exact and draw.random() < _NULL_SHARE * 2:
             loose = [c.name for c in self._tables[name] if c.name in self._used]
             changed |= {_pick(loose, draw)} if loose else set()
         for _ in range(n):
