@@ -154,6 +154,18 @@ def differ(first: str, second: str, engine: Engine) -> bool:
     return not (same_sequence if ordered else same_bag)(rows[0], rows[1], 1e-9)
 
 
+def errs(first: str, second: str, schema: Schema | None, engine: Engine) -> bool:
+    """Say whether a difference is SQLite's mistake: its newer joins have some."""
+    outer = any(f" {side} JOIN " in text for side in ("RIGHT", "FULL") for text in (first, second))
+    if schema is None or not outer or engine.name != "SQLite" or find_spec("duckdb") is None:
+        return False
+    with contextlib.ExitStack() as stack:
+        (other,) = in_duckdb(schema, [engine.rows], stack)
+        with contextlib.suppress(Exception):
+            return not differ(first, second, other)
+    return False
+
+
 def check(job: Job) -> Found:
     """Draw pairs over one schema, and run those that are proved."""
     logging.disable(logging.CRITICAL)
@@ -181,7 +193,8 @@ def check(job: Job) -> Found:
             several = [random_rows(schema, rng) for _ in range(job.n_duckdb)]
             engines += in_duckdb(schema, several, stack)
         pairs = drawn(job, schema, dialect, rng)
-        return decide(job, pairs, schema_text(schema), dialect, engines)
+        text = schema_text(schema)
+        return decide(job, pairs, dialect, engines, schema=schema, known=text)
 
 
 def drawn(
@@ -222,7 +235,8 @@ def check_old(job: Job, rng: random.Random) -> Found:
             (*queries.pair(rng, sound=sound), ("drawn equal" if sound else "drawn alike",))
             for sound in (rng.random() < 0.6 for _ in range(PAIRS_A_BATCH))
         )
-        return decide(job, pairs, schema, "sqlite", engines, keys=queries.KEYS if tables else None)
+        keys = queries.KEYS if tables else None
+        return decide(job, pairs, "sqlite", engines, schema=None, known=schema, keys=keys)
 
 
 def connection_runner(connection: sqlite3.Connection) -> Runner:
@@ -233,20 +247,21 @@ def connection_runner(connection: sqlite3.Connection) -> Runner:
 def decide(
     job: Job,
     pairs: Iterator[tuple[str, str, tuple[str, ...]]],
-    schema: Any,
     dialect: str | None,
     engines: Sequence[Engine],
     *,
+    schema: Schema | None,
+    known: Any,
     keys: Any = None,
 ) -> Found:
-    """Decide pairs, and hold the verdicts against databases."""
+    """Decide pairs with what is *known* of a schema, and hold the verdicts against databases."""
     found = Found()
     for first, second, names in pairs:
         started = time.perf_counter()
         result = sql_equivalence(
             first,
             second,
-            schema=schema,
+            schema=known,
             keys=keys,
             dialect=dialect,
         )
@@ -256,7 +271,7 @@ def decide(
         found.n_pairs += 1
         found.outcomes[dialect or "None", verdict] += 1
         found.rewrites.update((name, verdict) for name in set(names))
-        shown = f"{dialect}: {', '.join(names)}\n  {schema}\n  {first}\n  {second}"
+        shown = f"{dialect}: {', '.join(names)}\n  {known}\n  {first}\n  {second}"
         if result.verdict == "refuted" and job.equal:
             assert result.counterexample is not None
             found.wrong.append(f"refuted, {shown}\n{result.counterexample.to_text()}")
@@ -273,6 +288,9 @@ def decide(
                 found.errors[f"{engine.name}: {error}"[:100].splitlines()[0]] += 1
                 continue
             found.n_runs += 1
+            if contradicted and errs(first, second, schema, engine):
+                found.errors["SQLite: errs in RIGHT and FULL joins, as DuckDB shows"] += 1
+                continue
             if contradicted:
                 reason = f"{result.reason} {getattr(result, 'proof', '')} {result.assumptions}"
                 found.wrong.append(f"proved, {engine.name}, {shown}\n  {reason}\n  {engine.rows}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, NoReturn, Self, TypeAlias
@@ -215,7 +215,7 @@ class Sandbox:
         return cell
 
     @contextmanager
-    def lenient(self) -> Iterator[None]:
+    def lenient(self) -> Generator[None, None, None]:
         """Let a query show any of several values, rather than fail, where either is right."""
         self._lenient = True
         try:
