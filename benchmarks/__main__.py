@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 SECTIONS = {
     "Beside others": "peers",
     "As the data grow": "growth",
+    "Reports on large tables": "bench_reports",
     "On more processes": "bench_parallel",
     "Import": "bench_import",
     "pass@k": "bench_pass_at_k",
@@ -59,9 +60,11 @@ an option:
 
 - `check_proofs`: proofs held against random databases in SQLite and DuckDB, and with `--equal`
   whether anything equal is refuted;
+- `bench_pace`: how much of a rate limit the judge uses;
 - `bench_verdict`: how often the suite verdict errs, by simulation;
 - `simulate_gate`: how often a CI job stops, by chance and for a loss, and the power of verdicts;
-- `coverage_intervals` and `coverage_scores`: how often intervals hold the truth;
+- `simulate_anytime`: how often looks at a growing run err, and what stopping early saves;
+- `coverage_intervals`, `coverage_scores`, `coverage_models`: how often intervals hold the truth;
 - `fuzz_sql`: queries mutated until they hurt.
 """
 

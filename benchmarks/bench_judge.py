@@ -13,7 +13,7 @@ import asyncio
 import json
 import multiprocessing
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -34,9 +34,15 @@ VERDICT = json.dumps(
 ).encode()
 
 
-def serve(pipe: Any, seconds: float) -> None:
-    """Answer each request after so many seconds, until the process is ended."""
-    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(VERDICT)}"
+def answering(
+    pipe: Any, seconds: float, decide: Callable[[], tuple[int, str]] | None = None
+) -> None:
+    """
+    Answer each request after so many seconds, until the process is ended.
+
+    *decide* gives the status of an answer and headers to add; those refused are told at once.
+    """
+    refused = b'{"type": "error", "error": {"type": "rate_limit_error", "message": "too many"}}'
 
     async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
@@ -44,8 +50,12 @@ def serve(pipe: Any, seconds: float) -> None:
                 headers = (await reader.readuntil(b"\r\n\r\n")).lower()
                 length = headers.partition(b"content-length: ")[2].partition(b"\r")[0]
                 await reader.readexactly(int(length))
-                await asyncio.sleep(seconds)
-                writer.write(f"{head}\r\n\r\n".encode() + VERDICT)
+                status, more = (200, "") if decide is None else decide()
+                body = VERDICT if status == 200 else refused
+                if status == 200:
+                    await asyncio.sleep(seconds)
+                head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json{more}"
+                writer.write(f"{head}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
         writer.close()
 
     async def run() -> None:
@@ -61,7 +71,7 @@ def judge(seconds: float, max_concurrency: int) -> Iterator[ClaudeJudge]:
     """Yield a judge whose service takes so many seconds, warmed up by one question."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=serve, args=(there, seconds), daemon=True)
+    process = context.Process(target=answering, args=(there, seconds), daemon=True)
     process.start()
     url = f"http://127.0.0.1:{here.recv()}"
     try:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from scorekit import strategies as strategies
 from scorekit.agreement import CorrectedMean as CorrectedMean
 from scorekit.agreement import JudgeAgreement as JudgeAgreement
+from scorekit.agreement import RaterAgreement as RaterAgreement
 from scorekit.agreement import corrected_mean as corrected_mean
 from scorekit.agreement import judge_agreement as judge_agreement
-from scorekit.calibration import CalibrationBin as CalibrationBin
+from scorekit.agreement import rater_agreement as rater_agreement
 from scorekit.calibration import CalibrationError as CalibrationError
 from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
-from scorekit.calibration import LevelCalibration as LevelCalibration
 from scorekit.calibration import calibration_error as calibration_error
 from scorekit.calibration import calibration_from_counts as calibration_from_counts
 from scorekit.calibration import confidence_calibration as confidence_calibration
@@ -30,7 +30,6 @@ from scorekit.coding import code_score as code_score
 from scorekit.coding import code_scores_from_columns as code_scores_from_columns
 from scorekit.columns import ColumnAccuracy as ColumnAccuracy
 from scorekit.columns import column_accuracy as column_accuracy
-from scorekit.comparison import CaseChange as CaseChange
 from scorekit.comparison import Comparison as Comparison
 from scorekit.comparison import compare_reports as compare_reports
 from scorekit.correctness import QueryCorrectness as QueryCorrectness
@@ -38,11 +37,12 @@ from scorekit.correctness import aquery_correctness as aquery_correctness
 from scorekit.correctness import query_correctness as query_correctness
 from scorekit.differences import McNemarTest as McNemarTest
 from scorekit.differences import PairedDifference as PairedDifference
+from scorekit.differences import UnpairedDifference as UnpairedDifference
 from scorekit.differences import mcnemar_test as mcnemar_test
 from scorekit.differences import paired_difference as paired_difference
+from scorekit.differences import unpaired_difference as unpaired_difference
 from scorekit.equivalence import Counterexample as Counterexample
 from scorekit.equivalence import SqlEquivalence as SqlEquivalence
-from scorekit.equivalence import TableRows as TableRows
 from scorekit.equivalence import sql_equivalence as sql_equivalence
 from scorekit.errors import InputError as InputError
 from scorekit.errors import ItemError as ItemError
@@ -55,8 +55,8 @@ from scorekit.errors import WorkerError as WorkerError
 from scorekit.intervals import Interval as Interval
 from scorekit.intervals import mean_interval as mean_interval
 from scorekit.intervals import proportion_interval as proportion_interval
+from scorekit.intervals import quantile_interval as quantile_interval
 from scorekit.judges import CachedJudge as CachedJudge
-from scorekit.judges import CacheStatistics as CacheStatistics
 from scorekit.judges import CacheWarning as CacheWarning
 from scorekit.judges import Judge as Judge
 from scorekit.judges import JudgeRequest as JudgeRequest
@@ -64,8 +64,13 @@ from scorekit.judges import Verdict as Verdict
 from scorekit.judges import VotingJudge as VotingJudge
 from scorekit.judges import judge_from_function as judge_from_function
 from scorekit.parallel import map_scores as map_scores
+from scorekit.planning import AnytimeTasks as AnytimeTasks
+from scorekit.planning import EvaluationPlan as EvaluationPlan
+from scorekit.planning import VarianceComponents as VarianceComponents
 from scorekit.planning import minimum_detectable_effect as minimum_detectable_effect
+from scorekit.planning import plan_evaluation as plan_evaluation
 from scorekit.planning import required_tasks as required_tasks
+from scorekit.planning import variance_components as variance_components
 from scorekit.plots import plot_comparison as plot_comparison
 from scorekit.plots import plot_cost_quality as plot_cost_quality
 from scorekit.plots import plot_pass_at_k as plot_pass_at_k
@@ -73,9 +78,12 @@ from scorekit.plots import plot_reliability as plot_reliability
 from scorekit.prices import PRICES as PRICES
 from scorekit.prices import ModelPrice as ModelPrice
 from scorekit.prices import token_cost as token_cost
+from scorekit.ranking import BradleyTerry as BradleyTerry
+from scorekit.ranking import ModelComparison as ModelComparison
+from scorekit.ranking import bradley_terry as bradley_terry
+from scorekit.ranking import compare_models as compare_models
 from scorekit.records import MetricError as MetricError
 from scorekit.records import Record as Record
-from scorekit.reports import CaseStatistics as CaseStatistics
 from scorekit.reports import CodeReport as CodeReport
 from scorekit.reports import CodeTally as CodeTally
 from scorekit.reports import ModelStatistics as ModelStatistics
@@ -92,6 +100,7 @@ from scorekit.runs import composite_score as composite_score
 from scorekit.runs import cost_of_pass as cost_of_pass
 from scorekit.runs import cost_of_pass_from_columns as cost_of_pass_from_columns
 from scorekit.runs import cross_tier as cross_tier
+from scorekit.runs import runs_from_columns as runs_from_columns
 from scorekit.runs import score_run as score_run
 from scorekit.runs import tier_statistics as tier_statistics
 from scorekit.runs import tier_uplift as tier_uplift
@@ -125,8 +134,6 @@ from scorekit.validation import categorize_error as categorize_error
 from scorekit.validation import safety_summary as safety_summary
 from scorekit.validation import safety_validation as safety_validation
 from scorekit.validation import validation_accuracy as validation_accuracy
-from scorekit.verdicts import MarginVerdict as MarginVerdict
-from scorekit.verdicts import SuiteVerdict as SuiteVerdict
 
 __all__: list[str]  # noqa: PYI035 - made of this very list
 __version__: str

@@ -28,6 +28,7 @@ from scorekit._core.checks import (
     check_text,
     store,
 )
+from scorekit._core.progress import told
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import in_thread, keeps_limit, run_to_end, wait_for
 from scorekit.errors import InputError, JudgeError, refuse, shown
@@ -361,23 +362,25 @@ class VotingJudge:
         return asks_together(self._judge)
 
     def judge_many(
-        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
     ) -> Answers:
         """Return the majority verdict, or why there is none, for each request."""
         return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
 
     async def ajudge_many(
-        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
     ) -> Answers:
         """Do the same without blocking the event loop."""
         ballots = [ballot for request in requests for ballot in self._ballots(request)]
         n = self._n_votes
 
-        def tell(n_done: int, n_all: int) -> None:
-            if progress is not None:
-                progress(n_done // n, n_all // n)
+        with told(progress, "request") as hear:
 
-        votes = await ask_many(self._judge, ballots, tell)
+            def tell(n_done: int, n_all: int) -> None:
+                if hear is not None:
+                    hear(n_done // n, n_all // n)
+
+            votes = await ask_many(self._judge, ballots, tell)
         return [_election(votes[i : i + n]) for i in range(0, len(votes), n)]
 
     async def _avote(self, ballot: JudgeRequest) -> Verdict:
@@ -396,6 +399,14 @@ class VotingJudge:
             votes.append(vote)
         return _elected(votes)
 
+    def recall_note(self, key: str) -> Any:
+        """Return what the judge has kept for its callers under *key*; never raises."""
+        return _recall_note(self._judge, key)
+
+    def keep_note(self, key: str, note: object) -> None:
+        """Let the judge keep something for its callers; never raises."""
+        _keep_note(self._judge, key, note)
+
     def _ballots(self, request: JudgeRequest) -> Iterable[JudgeRequest]:
         """Return the requests; those of one trial of the whole differ from those of another."""
         for i in range(self._n_votes):
@@ -405,6 +416,17 @@ class VotingJudge:
                     ballot, generated=request.expected, expected=request.generated
                 )
             yield ballot
+
+
+def _recall_note(judge: object, key: str) -> Any:
+    recall = getattr(judge, "recall_note", None)
+    return recall(key) if callable(recall) else None
+
+
+def _keep_note(judge: object, key: str, note: object) -> None:
+    keep = getattr(judge, "keep_note", None)
+    if callable(keep):
+        keep(key, note)
 
 
 def _election(votes: Sequence[Verdict | Exception]) -> Verdict | Exception:
@@ -645,7 +667,7 @@ class CachedJudge:
         return asks_together(self._judge)
 
     def judge_many(
-        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
     ) -> Answers:
         """
         Return a verdict, or why there is none, for each request; ask about what is not known.
@@ -655,7 +677,7 @@ class CachedJudge:
         return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
 
     async def ajudge_many(
-        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
     ) -> Answers:
         """Do the same without blocking the event loop."""
         from scorekit._judge.journal import Journal, journal
@@ -674,7 +696,8 @@ class CachedJudge:
             notes = None if self._store is None or self._is_read_only else Journal(self._store)
             token = journal.set(notes or journal.get())
             try:
-                found = await ask_many(self._judge, list(unknown.values()), progress)
+                with told(progress, "request") as tell:
+                    found = await ask_many(self._judge, list(unknown.values()), tell)
             finally:
                 journal.reset(token)
             new = dict(zip(unknown, found, strict=True))
@@ -704,7 +727,9 @@ class CachedJudge:
                 self._keep(key, requests[key], answer)
         self._leave_disk()
 
-    def recheck(self, n: int, *, seed: int = 0) -> JudgeAgreement:
+    def recheck(
+        self, n: int, *, seed: int = 0, progress: Callable[[int, int], object] | bool | None = None
+    ) -> JudgeAgreement:
         """
         Ask again about a random sample of what is stored, and compare then with now.
 
@@ -713,6 +738,7 @@ class CachedJudge:
         Args:
             n: Verdicts to ask about again (count, ``>= 1``); fewer where fewer are stored.
             seed: Of the sample (at most 2**32 - 1).
+            progress: Called with the number of requests done and of all; True shows a bar.
 
         Returns:
             A `JudgeAgreement`: what the judge says now as the judge, what it said then as the
@@ -731,7 +757,8 @@ class CachedJudge:
         if not sample:
             raise InputError("there must be stored verdicts to ask about again, got none")
         requests = [entry.request for entry in sample]
-        now = run_to_end(lambda: ask_many(self._judge, requests, None))
+        with told(progress, "request") as tell:
+            now = run_to_end(lambda: ask_many(self._judge, requests, tell))
         pairs = [
             (a, b.verdict) for a, b in zip(now, sample, strict=True) if isinstance(a, Verdict)
         ]
@@ -771,6 +798,29 @@ class CachedJudge:
             return self._look(self._key(request))
         except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
             return None
+
+    def recall_note(self, key: str) -> Any:
+        """Return what `keep_note` has kept under *key*, None if there is nothing; never raises."""
+        if self._store is None:
+            return _recall_note(self._judge, key)
+        if os.getpid() != self._pid:
+            self._renew()
+        note = _decoded_note(key, self._text(self._store, key))
+        is_fresh = note is not None and self._is_fresh(note["t"], self._clock())
+        return note["n"] if note is not None and is_fresh else None
+
+    def keep_note(self, key: str, note: object) -> None:
+        """
+        Keep on disk, for as long as a verdict, what a caller has found out about a pair.
+
+        The key must hold all that it rests on; *note* is plain data.  Never raises.
+        """
+        if self._store is None:
+            _keep_note(self._judge, key, note)
+            return
+        now = self._clock()
+        self._put(key, json.dumps({"v": SCHEMA, "k": key, "t": now, "n": note}), now)
+        self._leave_disk()
 
     def close(self) -> None:
         """Close the disk; verdicts are kept in memory from then on.  The judge stays open."""
@@ -922,38 +972,44 @@ class CachedJudge:
 
     def _stored(self, key: str) -> _Entry | None:
         store = self._store
-        if store is None:
-            return None
-        try:
-            text = store.get(key)
-        except OSError as error:
-            self._give_up(store, error)
-            return None
+        text = None if store is None else self._text(store, key)
         entry = None if text is None else _Entry.decoded(key, text)
         return (
             entry if entry is not None and self._is_fresh(entry.given_at, self._clock()) else None
         )
 
-    def _write(self, key: str, entry: _Entry) -> None:
-        store = self._store
-        if store is None or self._is_read_only:
-            return
-        from scorekit._judge.store import MAX_TEXT
+    def _text(self, store: TextStore, key: str) -> str | None:
+        try:
+            return store.get(key)
+        except OSError as error:
+            self._give_up(store, error)
+            return None
 
+    def _write(self, key: str, entry: _Entry) -> None:
+        if self._store is None or self._is_read_only:
+            return
         try:
             text = entry.encoded(key)
         except (TypeError, ValueError, RecursionError) as error:
             _log.warning("a verdict stays in memory, it is no JSON: %s", error)
             return
+        self._put(key, text, entry.given_at)
+
+    def _put(self, key: str, text: str, now: float) -> None:
+        store = self._store
+        if store is None or self._is_read_only:
+            return
+        from scorekit._judge.store import MAX_TEXT
+
         if len(text) > MAX_TEXT:
             _log.warning("a verdict stays in memory, it has %d characters", len(text))
             return
         try:
-            store.put(key, text, expires_at=entry.given_at + self._ttl)
+            store.put(key, text, expires_at=now + self._ttl)
         except OSError as error:
             self._stop_writing(error)
         else:
-            self._purge(store, entry.given_at)
+            self._purge(store, now)
 
 
 @attrs.frozen
@@ -979,6 +1035,17 @@ class _Entry:
             return cls(float(row["t"]), verdict, JudgeRequest.from_dict(row["q"]))
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
+
+
+def _decoded_note(key: str, text: str | None) -> dict[str, Any] | None:
+    """Return what `CachedJudge.keep_note` has stored; None unless all of it is right."""
+    try:
+        row = json.loads(text or "null")
+        if row["v"] != SCHEMA or row["k"] != key or type(row["t"]) not in {int, float}:
+            return None
+        return {"t": float(row["t"]), "n": row["n"]}
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
 
 
 def _checked_directory(directory: object) -> Path:

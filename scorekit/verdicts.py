@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import chain
+from collections.abc import Callable
 from operator import mul
 from statistics import fmean
 from typing import Literal, NamedTuple
@@ -11,6 +11,8 @@ from typing import Literal, NamedTuple
 import attrs
 import numpy as np
 
+from scorekit._core.attempts import Attempts
+from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, difference_interval, grouped_error, mean_of
 from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile, two_sided_p
 from scorekit.records import Record
@@ -20,11 +22,11 @@ POWER = 0.8
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
-Test = Literal["paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation"]
+Test = Literal[
+    "paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation", "betting"
+]
 Question = Literal["these cases", "cases like these"]
 Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
-Attempts = list[tuple[float, ...]]
-"""The scores of the attempts at each case; there is one at least."""
 
 
 @attrs.frozen(kw_only=True)
@@ -54,7 +56,9 @@ class SuiteVerdict(Record):
     interval: Interval
     """Two-sided interval of *delta* at the confidence of the comparison, of this suite alone."""
     p_value: float
-    """Two-sided, of this suite alone."""
+    """Two-sided, of this suite alone.
+
+    Of a test by betting it holds at any time, and its reciprocal is an e-value."""
     adjusted_p_value: float
     """Adjusted for the other suites of the comparison; the verdict goes by it.
 
@@ -80,13 +84,12 @@ class SuiteVerdict(Record):
     n_groups: int | None
     """Groups that the cases come in; None where they are independent."""
 
-
-def case_means(attempts: Attempts) -> Floats:
-    """Return the mean score of each case, its sum rounded once."""
-    scores = _flat(attempts)
-    if scores.size == len(attempts):
-        return scores
-    return np.array([math.fsum(own) / len(own) for own in attempts])
+    def __str__(self) -> str:
+        """Return verdict, change and interval on one line, rounded for display."""
+        return (
+            f"{self.verdict}: {self.delta:+.4g} {self.interval}, "
+            f"p = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
+        )
 
 
 def suite_verdict(
@@ -107,7 +110,7 @@ def suite_verdict(
     which allows for *n_verdicts* at once.
     """
     binary = by_attempts and groups is None and all(map(_is_binary, (before, after)))
-    means = case_means(before), case_means(after)
+    means = before.means(), after.means()
     deltas = means[1] - means[0]
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
     n_effective = effective_groups(group_of)
@@ -129,7 +132,7 @@ def suite_verdict(
         noise = _noise_of_attempts(before, after, stderr) if binary else None
         effect = _detectable(
             noise or _noise_of_means(means, stderr, n_effective),
-            _quantile(strict, df),
+            lambda variance, _: _quantile(strict, df) * math.sqrt(variance),
             _quantile(2 * POWER - 1, df),
         )
     low, high = max(-1.0, delta - reach), min(1.0, delta + reach)
@@ -154,6 +157,55 @@ def suite_verdict(
         else _margin_verdict(difference_interval(deltas, group_of, confidence_level), margin),
         n_cases=deltas.size,
         n_groups=None if groups is None else int(groups.max()) + 1,
+    )
+
+
+def anytime_verdict(
+    before: Attempts,
+    after: Attempts,
+    *,
+    threshold: float,
+    confidence_level: float,
+    margin: float | None = None,
+    n_verdicts: int = 1,
+) -> SuiteVerdict:
+    """Judge the cases seen so far by betting on their changes: it holds at any number of looks."""
+    means = before.means(), after.means()
+    deltas = means[1] - means[0]
+    n = deltas.size
+    low, high, p_value = betting_interval(deltas, confidence_level)
+    interval = Interval(low=low, high=high, confidence_level=confidence_level, method="betting")
+    strict = 1.0 - (1.0 - confidence_level) / n_verdicts
+
+    def reach(variance: float, effect: float) -> float:
+        squares = n * (n * variance + effect * effect)
+        return float(boundary(np.array([squares]), strict)[0]) / n
+
+    stderr = grouped_error(deltas, np.arange(n))
+    effect = (
+        _detectable(
+            _noise_of_means(means, stderr, float(n)), reach, normal_quantile(2 * POWER - 1)
+        )
+        if n > 1
+        else None
+    )
+    verdict: Outcome = "regressed" if high < 0 else "improved" if low > 0 else "inconclusive"
+    if verdict == "inconclusive" or p_value > 1.0 - confidence_level:
+        verdict = _unseen(effect, threshold)
+    return SuiteVerdict(
+        delta=mean_of(deltas),
+        interval=interval,
+        p_value=p_value,
+        adjusted_p_value=p_value,
+        corrected_p_value=None,
+        odds_ratio=None,
+        test="betting",
+        question="cases like these",
+        verdict=verdict,
+        minimum_detectable_effect=effect,
+        within_margin=None if margin is None else _margin_verdict(interval, margin),
+        n_cases=n,
+        n_groups=None,
     )
 
 
@@ -204,19 +256,14 @@ def _margin_verdict(interval: Interval, margin: float) -> MarginVerdict:
     return MarginVerdict(verdict=verdict, margin=margin, interval=interval)
 
 
-def _flat(attempts: Attempts) -> Floats:
-    return np.fromiter(chain.from_iterable(attempts), np.float64)
-
-
 def _is_binary(attempts: Attempts) -> bool:
-    scores = _flat(attempts)
+    scores = attempts.scores
     return bool(((scores == 0.0) | (scores == 1.0)).all())
 
 
 def _counts(attempts: Attempts) -> tuple[Floats, Floats]:
     """Return the attempts at each case, and how many of them scored 1."""
-    sizes = np.fromiter(map(len, attempts), np.float64)
-    return sizes, np.fromiter(map(sum, attempts), np.float64)
+    return attempts.sizes.astype(np.float64), attempts.totals()
 
 
 def _is_skewed(before: Attempts, after: Attempts) -> bool:
@@ -293,15 +340,20 @@ def _noise_of_means(means: tuple[Floats, Floats], stderr: float, n_groups: float
     scores are taken for such means.
     """
     own = float(np.var(means[1] - means[0], ddof=1)) / 2.0
-    hidden = fmean(fmean((side * (1.0 - side)).tolist()) for side in means)
+    hidden = fmean(mean_of(side * (1.0 - side)) for side in means)
     variance = own + hidden if stderr else 0.0
     part = stderr * stderr / (2.0 * variance) if stderr else 1.0 / n_groups
     return _Noise(variance, (part, part, 0.0), (part, part))
 
 
-def _detectable(noise: _Noise, z_level: float, z_power: float) -> float | None:
+def _detectable(
+    noise: _Noise, reach: Callable[[float, float], float], z_power: float
+) -> float | None:
     """
     Return the least effect that is found with the power of *z_power*.
+
+    *reach* says beyond which change a test finds one, from the variance that it sees and from the
+    effect.
 
     Under an effect the chance of each attempt lies that much farther from its boundary, the rate
     of a mean variance moving from ``r`` to ``r + effect``: where everything passes, or nothing
@@ -313,7 +365,7 @@ def _detectable(noise: _Noise, z_level: float, z_power: float) -> float | None:
         moved = (rate + effect) * (1.0 - rate - effect)
         parts = noise.variance, moved, effect * effect
         tested, actual = (sum(map(mul, one, parts)) for one in (noise.tested, noise.actual))
-        return effect - z_level * math.sqrt(tested) - z_power * math.sqrt(actual)
+        return effect - reach(tested, effect) - z_power * math.sqrt(actual)
 
     low, high = 0.0, 1.0 - rate
     if excess(high) < 0.0:

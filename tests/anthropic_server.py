@@ -266,9 +266,12 @@ class _Replies:
     def __init__(self, request: dict[str, Any], writer: asyncio.StreamWriter) -> None:
         self.request = request
         self.writer = writer
+        self.more: dict[str, str] = {}
+        """Further headers."""
 
     def send(self, status: int, body: bytes, **headers: str) -> None:
         head = {"content_type": "application/json", "content_length": str(len(body)), **headers}
+        head |= self.more
         lines = [f"HTTP/1.1 {status} X"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in head.items()]
         self.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
@@ -309,6 +312,12 @@ class _Replies:
 
     def partial(self) -> None:
         self.verdict({"reasons": "No filter.", "choice": "partial"})
+
+    def limited(self, limit_and_left: str) -> None:
+        names = ("limit", "remaining")
+        told = zip(names, limit_and_left.split("/"), strict=True)
+        self.more = {f"anthropic-ratelimit-requests-{name}": value for name, value in told}
+        self.partial()
 
     def incorrect(self) -> None:
         self.verdict({"reasons": "Wrong table.", "choice": "incorrect"})

@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -438,6 +439,54 @@ def test_requests_per_minute_bounds_the_pace_from_the_start(server: Any) -> None
         started = time.monotonic()
         list(pool.map(lambda i: judge.judge(pair(i)), range(8)))
         assert time.monotonic() - started >= 7 * 0.05
+
+
+def all_answered(server: Any, n: int) -> bool:
+    """Return whether *n* requests have come and none waits for its answer."""
+    return len(server.requests) == n and server.n_under_way == 0
+
+
+def test_no_more_is_sent_than_the_service_says_is_left(server: Any, clock: Clock) -> None:
+    """What is used up comes back little by little: with 60 a minute, one a second."""
+    clock.rate = 0.0
+    server.fault = lambda _, n: f"limited=60/{max(0, 4 - n)}"
+    with judge_for(server, max_concurrency=8) as judge, ThreadPoolExecutor(8) as pool:
+        judge.judge(pair(0))
+        others = [pool.submit(judge.judge, pair(i)) for i in range(1, 7)]
+        for n in range(4, 8):
+            assert until(partial(all_answered, server, n))
+            time.sleep(0.05)
+            assert len(server.requests) == n
+            clock.pass_by(1)
+        assert {asked.result().score for asked in others} == {0.5}
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["60/", "/", "many/few", "0/0", "-60/-70", "60/70", "9" * 5000 + "/0", "1e3/0", "60/nan"],
+)
+def test_odd_words_about_what_is_left_hold_nothing_up(
+    server: Any, clock: Clock, told: str
+) -> None:
+    """Headers that no service would send are passed over."""
+    clock.rate = 0.0
+    server.fault = f"limited={told}"
+    with judge_for(server) as judge:
+        assert [judge.judge(pair(i)).score for i in range(3)] == [0.5] * 3
+
+
+def test_until_the_first_answer_no_more_than_the_default_number_are_asked(server: Any) -> None:
+    """It may say that the service takes few at once."""
+    server.fault = "partial"
+    release = threading.Event()
+    server.hold = lambda _: not release.is_set()
+    with judge_for(server, max_concurrency=64) as judge, ThreadPoolExecutor(40) as pool:
+        asked = [pool.submit(judge.judge, pair(i)) for i in range(40)]
+        assert until(lambda: len(server.requests) == 16)
+        time.sleep(0.05)
+        assert len(server.requests) == 16
+        release.set()
+        assert {one.result().score for one in asked} == {0.5}
 
 
 @pytest.mark.parametrize("wait", ["86400", "inf"])
@@ -1490,7 +1539,10 @@ def test_missing_packages(monkeypatch: pytest.MonkeyPatch, package: str) -> None
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError) as caught:
         ClaudeJudge()
-    assert str(caught.value) == f"{package} is not installed; run: pip install 'scorekit[judge]'"
+    message = str(caught.value)
+    assert message.startswith(f"{package} is not installed; run: pip install 'anthropic>=")
+    assert message.endswith(" (which is what scorekit[judge] brings)")
+    assert f"'{package}>=" in message
 
 
 def test_clean_keeps_what_can_be_sent() -> None:

@@ -15,17 +15,15 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import attrs
 import pytest
+from record_types import RECORDS
 
 import scorekit
-from scorekit import Record, SqlCaseScore, SqlReport, strategies
+from scorekit import SqlCaseScore, SqlReport, strategies
 from scorekit.cases import METRICS
 from scorekit.records import FrozenMapping, MetricResult
 
 PUBLIC = {name: getattr(scorekit, name) for name in scorekit.__all__}
 FUNCTIONS = [name for name, value in PUBLIC.items() if inspect.isfunction(value)]
-RECORDS = [
-    name for name, value in PUBLIC.items() if inspect.isclass(value) and issubclass(value, Record)
-]
 CLASSES = [name for name, value in PUBLIC.items() if inspect.isclass(value)]
 ROOT = Path(scorekit.__file__).parent
 
@@ -107,7 +105,7 @@ def test_keyword_only_but_for_the_obvious(name: str) -> None:
 @pytest.mark.parametrize("name", RECORDS)
 def test_records_are_values(name: str) -> None:
     """Frozen, slotted, keyword-only, hashable by value, holding only values."""
-    record: Any = PUBLIC[name]
+    record: Any = RECORDS[name]
     assert "__dict__" not in dir(record)
     assert record.__hash__ is not None
     with pytest.raises(TypeError):

@@ -16,13 +16,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scorekit import CaseChange, InputError, compare_reports, mcnemar_test
+from scorekit import InputError, compare_reports, mcnemar_test
 from scorekit._stats.exact_tests import (
     drop_p_value,
     fall_p_value,
     least_p_values,
     tarone_holm,
 )
+from scorekit.comparison import CaseChange
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))
 

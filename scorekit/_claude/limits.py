@@ -7,7 +7,8 @@ import contextlib
 import math
 import random
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
+from typing import NamedTuple
 
 from scorekit.errors import JudgeError
 
@@ -30,6 +31,15 @@ Enough that one refusal in ten for another reason than load does not slow down f
 
 SLOWEST = 0.5
 """Questions a second below which only pauses slow down: a pace cannot be measured on so few."""
+
+FIRST_AT_ONCE = 16
+"""Questions under way until the first answer, which may tell how many the service takes."""
+
+LOOK_AGAIN_SECONDS = 0.25
+"""Longest rest for want of requests left: other answers may tell of more."""
+
+_HEADER = "anthropic-ratelimit-requests-"
+_NO_LIMIT = 1e12
 
 _FOR_ALL = {401, 402, 403}
 """Refusals of the key, its permissions or its account, which every other call would meet."""
@@ -86,12 +96,50 @@ class Breaker:
         self._n_same = 0
 
 
+class Turn(NamedTuple):
+    """A request that is sent."""
+
+    at: float
+    number: int
+    """Its place among all that were sent."""
+
+
+class Allowance:
+    """How many requests the service will still take, by the headers of its answers."""
+
+    def __init__(self) -> None:
+        self._most = self._left = math.inf
+        self._per_second = 0.0
+        self._at = 0.0
+
+    def note(self, headers: Mapping[str, str], n_later: int, now: float) -> None:
+        """Remember what was told before *n_later* requests were counted."""
+        try:
+            limit, left = (int(headers[_HEADER + name]) for name in ("limit", "remaining"))
+        except (KeyError, ValueError):
+            return
+        if 0 <= left <= limit and 0 < limit < _NO_LIMIT:
+            self._most, self._left, self._at = limit, left - n_later, now
+            self._per_second = limit / 60  # what is used up comes back little by little
+
+    def seconds_until_next(self, now: float) -> float:
+        """Return how long none is left."""
+        self._left = min(self._most, self._left + (now - self._at) * self._per_second)
+        self._at = now
+        return 0.0 if self._left >= 1 else (1 - self._left) / self._per_second
+
+    def take(self) -> None:
+        """Count a request that is sent."""
+        self._left -= 1
+
+
 class Pace:
     """
     When the next question may be sent, to a service that takes only so many.
 
-    A refusal for load pauses all questions.  Between two refusals the service took as many as it
-    allows, so the number of them is the pace from then on; it grows with each question taken.
+    No more are sent than the headers of its answers say are left.  A refusal for load pauses all
+    questions.  Between two refusals the service took as many as it allows, so the number of them
+    is the pace from then on; it grows with each question taken.
     Used within one event loop.
     """
 
@@ -107,37 +155,49 @@ class Pace:
         self._measured_from = self._refused_since = math.inf
         self._refusal = ""
         self._n_taken = self._n_refused = 0
+        self._n_under_way = self._n_sent = 0
+        self._heard = asyncio.Event()
+        self._allowance = Allowance()
         self._gate = asyncio.Lock()
         self._random = random.Random()  # noqa: S311 - spreads pauses, keeps no secret
 
     @contextlib.asynccontextmanager
-    async def turn(self) -> AsyncGenerator[float]:
+    async def turn(self) -> AsyncGenerator[Turn]:
         """Hold one of the places once a question may be sent, in the order of asking."""
         async with self._gate:  # behind which the others wait, so that a pause is one of all
             self._check_pause()
             await self._slots.acquire()
             try:
-                sent_at = await self._begin()
+                turn = await self._begin()
             except BaseException:
                 self._slots.release()
                 raise
         try:
-            yield sent_at
+            yield turn
         finally:
+            self._heard.set()
+            self._n_under_way -= 1
             self._slots.release()
 
-    async def _begin(self) -> float:
+    async def _begin(self) -> Turn:
+        if self._n_under_way >= FIRST_AT_ONCE:
+            await self._heard.wait()
         clock = asyncio.get_running_loop().time
         while True:
             now = clock()
-            begins = max(self._paused_until, self._next)
-            if begins <= now:
-                break
+            rest = max(self._paused_until, self._next) - now
+            if rest <= 0:
+                rest = min(self._allowance.seconds_until_next(now), LOOK_AGAIN_SECONDS)
+                if rest <= 0:
+                    break
             self._check_pause()
-            await asyncio.sleep(begins - now)
+            await asyncio.sleep(rest)
+        self._n_under_way += 1
+        self._n_sent += 1
+        self._allowance.take()
         self._next = now + 1 / self._rate
         self._measured_from = min(self._measured_from, now)
-        return now
+        return Turn(now, self._n_sent)
 
     def _check_pause(self) -> None:
         pause = self._paused_until - self._refused_since
@@ -147,6 +207,11 @@ class Pace:
                 f"the service takes no questions for {pause:.6g} s, longer than "
                 f"max_wait_seconds={self._max_wait:g} ({self._refusal})",
             )
+
+    def note_headers(self, turn: Turn, headers: Mapping[str, str]) -> None:
+        """Remember what the answer to a request says of those to come."""
+        now = asyncio.get_running_loop().time()
+        self._allowance.note(headers, self._n_sent - turn.number, now)
 
     def note_taken(self) -> None:
         """Remember that the service answered."""

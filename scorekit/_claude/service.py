@@ -14,12 +14,13 @@ import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future
 from contextvars import ContextVar
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 
-from scorekit._claude.limits import Breaker, Budget, Pace, backoff
+from scorekit._claude.limits import Breaker, Budget, Pace, Turn, backoff
 from scorekit._claude.prompt import (
     SERVER_ERROR,
     TEMPLATE,
@@ -285,7 +286,9 @@ class Service:
         self.breaker.note_refusal(failure, _UNAUTHORIZED)
         return failure
 
-    async def exchange(self, call: Awaitable[Any]) -> Any:
+    async def exchange(
+        self, call: Awaitable[Any], note_headers: Callable[[Mapping[str, str]], None] | None = None
+    ) -> Any:
         """
         Return the decoded body that a call of the SDK with a raw response brings.
 
@@ -297,6 +300,8 @@ class Service:
         with self.translated():
             # The SDK's own reading takes any text for a message, so the body is read here.
             response = (await call).http_response
+            if note_headers is not None:
+                note_headers(response.headers)
             try:
                 body = json.loads(self.hide(response.text, response.request.headers))
             except (ValueError, RecursionError) as error:
@@ -398,8 +403,8 @@ class _Question:
         n_failed = 0
         while self.answer is None:
             try:
-                async with self._service.pace.turn() as sent_at:
-                    self.answer = await self._call(request, sent_at)
+                async with self._service.pace.turn() as turn:
+                    self.answer = await self._call(request, turn)
             except _Busy:
                 pass
             except Passing as passing:
@@ -411,7 +416,7 @@ class _Question:
                 n_failed += 1
         return self.answer
 
-    async def _call(self, request: dict[str, Any], sent_at: float) -> Answer:
+    async def _call(self, request: dict[str, Any], turn: Turn) -> Answer:
         if self._who is not None and self._who.has_left:
             raise asyncio.CancelledError
         service = self._service
@@ -423,7 +428,9 @@ class _Question:
         started = loop.time()
         try:
             async with asyncio.timeout(self._left):
-                body = await service.exchange(create(**request))
+                body = await service.exchange(
+                    create(**request), partial(service.pace.note_headers, turn)
+                )
             answer = Answer.read(body, service.settings.price)
             cost = answer.cost_usd
         except TimeoutError:
@@ -431,7 +438,7 @@ class _Question:
             raise TimeoutError(message) from None
         except Refusal as refusal:
             cost = 0.0
-            raise service.met(refusal, sent_at) from refusal.cause
+            raise service.met(refusal, turn.at) from refusal.cause
         except JudgeError:  # an answer, though it cannot be read
             service.pace.note_taken()
             raise

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from importlib import import_module
 from typing import Any
 
 _package = sys.modules["scorekit"].__dict__
-_known: set[str] = set()
+_known: set[type] = set()
 
 
 def register() -> None:
@@ -26,13 +27,14 @@ def register_loaded() -> None:
     """Register each type whose module is loaded by now."""
     from hypothesis import strategies as st
 
-    homes: dict[str, str] = _package["_HOME"]
-    for name in homes.keys() - _known:
-        found = getattr(sys.modules.get(homes[name]), name, None)
-        if found is not None:  # its module is loaded, to the end
-            _known.add(name)
-            if inspect.isclass(found) and not issubclass(found, BaseException):
-                st.register_type_strategy(found, _strategy)
+    topics = [name for name in sys.modules if re.fullmatch(r"scorekit\.[a-z]+", name)]
+    for topic in topics:
+        for name, found in list(vars(sys.modules[topic]).items()):
+            is_own = inspect.isclass(found) and found.__module__ == topic
+            if is_own and not name.startswith("_") and found not in _known:
+                _known.add(found)
+                if not issubclass(found, BaseException):
+                    st.register_type_strategy(found, _strategy)
 
 
 def _strategy(kind: type[Any]) -> Any:

@@ -48,11 +48,22 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
         if not nodes or any(isinstance(node, _WRITING) for node in nodes):
             raise UnfaithfulError(f"the {which} text is not a query that only reads")
         _check_precedence(tree, nodes, text, script)
+        _rewrite_all(nodes)
         if script.dialect in ("", "sqlite"):
             _restore_sqlite(nodes, text, script)
         trees.append(tree)
         used = used or script.dialect
     return Pair(trees[0], trees[1], used)
+
+
+def _rewrite_all(nodes: Sequence[exp.Expr]) -> None:
+    """Write ``<> ALL (SELECT ...)``, which is how Snowflake's NOT IN is parsed, as NOT IN."""
+    for node in nodes:
+        every = node.expression if isinstance(node, exp.NEQ) else None
+        query = every.this if isinstance(every, exp.All) else None
+        if isinstance(query, exp.Query):
+            query = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
+            node.replace(exp.Not(this=exp.In(this=node.this, query=query)))
 
 
 _COMPARING = (
