@@ -673,7 +673,7 @@ _TESTS: Final[dict[type[exp.Expr], Callable[[Any, Any], bool]]] = {
 def _test(condition: exp.Expr) -> Callable[[Cell], bool] | None:
     """Return what a comparison of a column with a literal does, None where SQLite must say."""
     node = condition.this.unnest() if isinstance(condition, exp.And) else condition
-    compare = _TESTS.get(type(node))
+    compare = next((test for kind, test in _TESTS.items() if isinstance(node, kind)), None)
     if compare is None or not isinstance(node.this, exp.Column):
         return None
     literal = node.expression
