@@ -124,10 +124,10 @@ def sql_equivalence(
     keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
     only, on small databases made of their own literals, NULLs and repeated rows, and that a
     result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
-    among ties, random numbers, the time), nor on what SQLite does otherwise than the queries'
-    dialect; such a pair is ``"unknown"``.  Without a dialect a refutation holds in SQLite,
-    PostgreSQL, MySQL and DuckDB.  The same arguments always give the same result: work is
-    bounded in steps, never by the clock.
+    among ties, random numbers, the time where only one query asks for it), nor on what SQLite
+    does otherwise than the queries' dialect; such a pair is ``"unknown"``.  Without a dialect a
+    refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give
+    the same result: work is bounded in steps, never by the clock.
 
     Args:
         a: One query.
@@ -169,9 +169,9 @@ def sql_equivalence(
         >>> result.verdict
         'refuted'
         >>> print(result.counterexample.to_text())
-        users(id, age): (4, NULL)
+        users(id, age): (19, NULL)
         The first query returns: no rows
-        The second query returns: (4)
+        The second query returns: (19)
         >>> sql_equivalence("SELECT 1", "SELECT 2", n_databases=0)
         Traceback (most recent call last):
         ...
