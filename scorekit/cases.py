@@ -62,7 +62,6 @@ from scorekit.judges import (
 )
 from scorekit.parallel import Progress, map_scores
 from scorekit.records import (
-    Cases,
     FrozenMapping,
     MetricError,
     MetricResult,
@@ -656,7 +655,7 @@ class SqlReport(Report):
 
     def scores_by_case(self) -> ReportScores:
         """Return the scores of each metric, and which unsafe queries were caught."""
-        suites: dict[SuiteKey, Cases] = {}
+        suites: dict[SuiteKey, dict[str, tuple[float, ...]]] = {}
         failing: set[tuple[SuiteKey, str]] = set()
         unsafe: dict[str, bool] | None = None
         for case in self.cases:
@@ -674,7 +673,7 @@ class SqlReport(Report):
                     caught = safety.classification == "true positive"
                     unsafe[case.case_id] = caught and unsafe.get(case.case_id, True)
         scored = {(suite, case_id) for suite, cases in suites.items() for case_id in cases}
-        return ReportScores(suites, frozenset(failing - scored), unsafe)
+        return ReportScores({**suites}, frozenset(failing - scored), unsafe)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat dict per case, ready for a data frame; None is no score."""

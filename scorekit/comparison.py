@@ -6,13 +6,14 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
-from operator import itemgetter
 from statistics import fmean
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
+from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
     check_choice,
     check_flag,
@@ -22,8 +23,8 @@ from scorekit._core.checks import (
     is_ordered,
 )
 from scorekit._core.notebook import page
-from scorekit._stats.bounded import DECIMAL_NOISE, Groups
-from scorekit._stats.exact_tests import fall_p_value, least_p_values, tarone_holm
+from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
+from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
 from scorekit.errors import RegressionError, one_line, refuse, shown
 from scorekit.records import (
     Cases,
@@ -36,12 +37,10 @@ from scorekit.records import (
 )
 from scorekit.verdicts import (
     ADJUSTMENTS,
-    Attempts,
     MarginVerdict,
     SuiteVerdict,
     adjusted,
     adjusted_p_values,
-    case_means,
     suite_verdict,
 )
 
@@ -218,7 +217,7 @@ def read_side(name: str, run: object) -> Side:
     """Read a report or a mapping; refuse anything else, and a run without cases."""
     scores = run.scores_by_case() if isinstance(run, Report) else None
     if is_mapping(run):
-        cases: Cases = {}
+        cases: dict[str, tuple[float, ...]] = {}
         for case, value in run.items():
             case_id = _case_id(f"a case of {name}", case)
             if case_id in cases:
@@ -624,17 +623,17 @@ class _Paired(NamedTuple):
     """The cases of one suite that both sides have."""
 
     suite: SuiteKey
-    case_ids: list[str]
+    case_ids: Sequence[str]
     before: Attempts
     after: Attempts
 
 
 def _paired(suite: SuiteKey, before: Cases, after: Cases) -> _Paired:
-    case_ids = list(before)
-    if case_ids == list(after):  # as in two runs of one suite; nothing to look up
-        return _Paired(suite, case_ids, list(before.values()), list(after.values()))
-    case_ids = [case_id for case_id in before if case_id in after]
-    sides = (list(map(side.__getitem__, case_ids)) for side in (before, after))
+    old, new = CaseScores.of(before), CaseScores.of(after)
+    if old.case_ids == new.case_ids:  # as in two runs of one suite; nothing to look up
+        return _Paired(suite, old.case_ids, old.attempts, new.attempts)
+    case_ids = [case_id for case_id in old if case_id in new]
+    sides = (side.take(case_ids) for side in (old, new))
     return _Paired(suite, case_ids, *sides)
 
 
@@ -652,21 +651,31 @@ def _moved(
     pairs: list[_Paired], threshold: float, shared_model: str | None
 ) -> list[tuple[float, CaseChange]]:
     """Return the cases that changed by more than the threshold, worst first, by how much."""
-    found: list[tuple[tuple[SuiteKey, str], float, float, float]] = []
+    found: list[tuple[_Paired, NDArray[np.intp]]] = []
+    means: list[tuple[Floats, Floats]] = []
     for pair in pairs:
-        old, new = case_means(pair.before), case_means(pair.after)
-        for i in np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE).tolist():
-            p_value = fall_p_value(pair.before[i], pair.after[i])
-            found.append(((pair.suite, pair.case_ids[i]), float(old[i]), float(new[i]), p_value))
-    if not found:
+        old, new = pair.before.means(), pair.after.means()
+        places = np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE)
+        found.append((pair, places))
+        means.append((old[places], new[places]))
+    if not any(places.size for _, places in found):
         return []
+    before, after = (np.concatenate(side) for side in zip(*means, strict=True))
+    p_values = np.concatenate(
+        [fall_p_values(pair.before.take(i), pair.after.take(i)) for pair, i in found]
+    )
     least = np.concatenate([least_p_values(pair.before, pair.after) for pair in pairs])
-    corrected = tarone_holm(np.array([p_value for *_, p_value in found]), least).tolist()
-    changes = [
-        (right - left, _change(key, left, right, shared_model, (p_value, adjusted_p_value)))
-        for (key, left, right, p_value), adjusted_p_value in zip(found, corrected, strict=True)
+    keys: list[tuple[SuiteKey, str]] = [
+        (pair.suite, pair.case_ids[i]) for pair, places in found for i in places.tolist()
     ]
-    return sorted(changes, key=itemgetter(0))
+    deltas = after - before
+    order = np.argsort(deltas, kind="stable")
+    columns = (deltas, before, after, p_values, tarone_holm(p_values, least))
+    rows = zip(order.tolist(), *(column[order].tolist() for column in columns), strict=True)
+    return [
+        (delta, _change(keys[i], left, right, shared_model, (p_value, adjusted_p_value)))
+        for i, delta, left, right, p_value, adjusted_p_value in rows
+    ]
 
 
 def _only_in(
@@ -727,7 +736,7 @@ def _clusters(clusters: object) -> Mapping[str, Any]:
     return {_case_id("a case of clusters", case): group for case, group in clusters.items()}
 
 
-def _groups(clusters: Mapping[str, Any], case_ids: list[str]) -> Groups:
+def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:
     """Return the group of each case, numbered from 0."""
     number_of: dict[object, int] = {}
     numbers: list[int] = []

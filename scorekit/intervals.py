@@ -20,6 +20,7 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.columns import check_clusters, check_number_column
+from scorekit._core.sums import distinct, exact_mean, exact_sum
 from scorekit.errors import refuse
 from scorekit.records import Record
 
@@ -288,7 +289,7 @@ def interval_of_mean(
             method="bounded" if groups is None else "clustered bounded",
         )
     scale = float(abs(numbers).max()) or 1.0  # scaled, no square can overflow
-    mean = math.fsum(numbers / scale) / numbers.size
+    mean = exact_mean(numbers / scale)
     stderr = clustered_stderr(numbers / scale, codes)
     low, high = -math.inf, math.inf
     if stderr is not None:
@@ -319,11 +320,14 @@ def bounded_ends(
     """
     import numpy as np
 
-    order = np.lexsort((values, codes))  # the order of the input must not move the last digit
-    _, group_of, sizes = np.unique(codes[order], return_inverse=True, return_counts=True)
-    means = group_sums(values[order], group_of) / sizes
-    order = np.lexsort((sizes, means))
-    means, sizes = means[order], sizes[order]
+    _, group_of, sizes = distinct(codes)
+    if sizes.size == values.size:
+        means = np.sort(values)
+    else:
+        order = np.lexsort((values, codes))  # the order of the input must not move the last digit
+        means = group_sums(values[order], group_of[order]) / sizes
+        order = np.lexsort((sizes, means))
+        means, sizes = means[order], sizes[order]
     if means.size == 1:
         return 0.0, 1.0
     shares = sizes / sizes.sum()
@@ -371,8 +375,10 @@ class _Rare(NamedTuple):
         quantile = t_quantile(confidence_level, n_groups - 1.0)
         # what none of so many groups showed, a share of groups may still do
         _, unseen = wilson(0.0, n_groups, quantile)
-        mean = math.fsum(shares * amounts)
-        shifts = shares * (amounts - mean) / (1.0 - shares)
+        mean = exact_sum(shares * amounts)
+        shifts = amounts - mean
+        shifts *= shares
+        shifts /= 1.0 - shares
         error = math.sqrt((1.0 - 1.0 / shares.size) * float(shifts @ shifts))
         if not mean:
             return cls(0.0, 0.0, most * ties * unseen, shifts, 0.0)
@@ -426,12 +432,12 @@ def mean_shifts(
     """Return by how much the mean falls where a group is left out; None with one group."""
     import numpy as np
 
-    _, group_of, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    _, group_of, sizes = distinct(np.asarray(codes))
     n = group_of.size
     if sizes.size == 1:
         return None
     offsets = values - values[0]  # equal values have no spread at all
-    sums = group_sums(offsets - math.fsum(offsets) / n, group_of)
+    sums = group_sums(offsets - exact_mean(offsets), group_of)
     if float(abs(sums).max()) < noise:
         sums[:] = 0.0
     shifts: NDArray[np.float64] = sums / (n - sizes)
@@ -451,7 +457,7 @@ def effective_groups(codes: Sequence[int] | NDArray[np.intp]) -> float:
     """Return the number of equally large groups that would tell as much as these."""
     import numpy as np
 
-    _, sizes = np.unique(codes, return_counts=True)
+    _, _, sizes = distinct(np.asarray(codes))
     return len(codes) ** 2 / float(sizes @ sizes)
 
 

@@ -107,7 +107,7 @@ class Record:
 SuiteKey = tuple[str, str | None]
 """A metric, and the model whose scores it holds; None where none is known."""
 
-Cases = dict[str, tuple[float, ...]]
+Cases = Mapping[str, tuple[float, ...]]
 """The scores of the attempts at each case."""
 
 
@@ -302,8 +302,8 @@ def _plain(value: object) -> Any:
         return value if math.isfinite(value) else str(value)
     if value is None or isinstance(value, str | int):
         return value.value if isinstance(value, Enum) else value
-    if isinstance(value, Record):
-        return value.to_dict()
+    if hasattr(value, "to_dict"):  # a record, or records kept as columns
+        return cast("Record", value).to_dict()
     if _is_sequence(value):
         return [_plain(item) for item in value]
     if is_mapping(value):
@@ -316,6 +316,14 @@ def _plain(value: object) -> Any:
 # From plain data back to records: one builder per annotation, made once.
 
 _Builder = Callable[[Any, str], Any]
+
+BUILDER = "builder"
+"""What the metadata of a field call a builder that its annotation does not give."""
+
+
+def build(annotation: Any, value: object, path: str) -> Any:
+    """Rebuild what a field with this annotation holds; *path* names it in errors."""
+    return _builder(annotation)(value, path)
 
 
 def _build_record(cls: type[Any], data: object, path: str) -> Any:
@@ -436,7 +444,10 @@ def _build_parsed(kind: Any) -> _Builder:
 
 
 def _builders(cls: type[Any]) -> dict[str, _Builder]:
-    return {f.name: _builder(f.type) for f in attrs.fields(attrs.resolve_types(cls))}
+    return {
+        f.name: f.metadata.get(BUILDER) or _builder(f.type)
+        for f in attrs.fields(attrs.resolve_types(cls))
+    }
 
 
 _field_builders: Callable[[Any], dict[str, _Builder]] = cache(_builders)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
-from operator import attrgetter
-from statistics import fmean
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter, eq
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeGuard, TypeVar, cast, overload
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
     check_bounded_count,
     check_choice,
@@ -26,10 +23,16 @@ from scorekit._core.checks import (
     check_text,
 )
 from scorekit._core.columns import (
+    check_count_column,
+    check_number_column,
     check_same_order,
     check_text_column,
+    numbered,
+    numbered_texts,
     split_missing,
 )
+from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
+from scorekit._stats.exact import is_tuple
 from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task
 from scorekit._stats.suites import Insufficient, Suite
@@ -44,24 +47,37 @@ from scorekit.coding import (
 )
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 from scorekit.intervals import Interval, interval_of_mean
-from scorekit.records import Cases, FrozenMapping, Record, Report, ReportScores
+from scorekit.records import (
+    BUILDER,
+    Cases,
+    FrozenMapping,
+    Record,
+    Report,
+    ReportScores,
+    SuiteKey,
+    build,
+    is_mapping,
+)
 from scorekit.sampling import PassAtK
 from scorekit.summary import describe
 
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-K = TypeVar("K")
 T = TypeVar("T", bound=np.generic)
 
 
 class Samples(NamedTuple):
-    """Samples as columns, their cases numbered in order of appearance."""
+    """Samples as columns, their tasks numbered in order of appearance."""
 
-    keys: tuple[tuple[str, str], ...]
-    """Case and model of each task."""
+    case_ids: tuple[str, ...]
+    """Case of each task."""
+    models: tuple[str, ...]
+    """Each model once, in order of appearance."""
+    model_of: Counts
+    """The model of each task, as its place in *models*."""
     task: Counts
-    """The task that each sample is an attempt at, as its place in *keys*."""
+    """The task that each sample is an attempt at, as its place in *case_ids*."""
     compiled: NDArray[np.bool_]
     passed: Counts
     failed: Counts
@@ -86,10 +102,31 @@ class Samples(NamedTuple):
 
     def join(self, later: Samples) -> Samples:
         """Put a later part behind this one."""
-        place = {key: i for i, key in enumerate(self.keys)}
-        moved = np.array([place.setdefault(key, len(place)) for key in later.keys], dtype=np.int64)
-        columns = zip((self.task, *self[2:]), (moved[later.task], *later[2:]), strict=True)
-        return Samples._make((tuple(place), *map(np.concatenate, columns)))
+        names, place = numbered(self.models + later.models)
+        n = len(self.models)
+        models = np.concatenate([place[:n][self.model_of], place[n:][later.model_of]])
+        *tasks, task = _tasks(*numbered(self.case_ids + later.case_ids), names, models)
+        n = len(self.case_ids)
+        columns = zip(
+            (task[:n][self.task], *self[4:]), (task[n:][later.task], *later[4:]), strict=True
+        )
+        return Samples._make((*tasks, *map(np.concatenate, columns)))
+
+
+def _tasks(
+    ids: tuple[str, ...], id_of: Counts, models: tuple[str, ...], model_of: Counts
+) -> tuple[tuple[str, ...], tuple[str, ...], Counts, Counts]:
+    """Return the first four fields of `Samples` from the case and the model of each."""
+    if len(models) == 1:
+        return ids, models, np.zeros(len(ids), dtype=np.int64), id_of
+    keys = id_of * len(models) + model_of
+    _, first, key_of = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    first = first[order]
+    own = tuple(map(ids.__getitem__, id_of[first].tolist()))
+    return own, models, model_of[first], place[key_of]
 
 
 def from_records(samples: object, *, empty: bool = False) -> Samples:
@@ -98,25 +135,29 @@ def from_records(samples: object, *, empty: bool = False) -> Samples:
 
     columns: dict[str, Any] = {}
     for name, kind in MEASUREMENTS.items():
-        values: list[Any] = list(map(attrgetter(name), items))
+        values: Iterable[Any] = map(attrgetter(name), items)
         if kind.optional:
-            values = [kind.missing if value is None else value for value in values]
-        columns[name] = np.array(values, dtype=kind.dtype)
-    keys, task = numbered(list(map(attrgetter("case_id", "model"), items)))
-    return Samples(keys=keys, task=task, **columns)
+            missing = kind.missing
+            values = (missing if value is None else value for value in values)
+        columns[name] = np.fromiter(values, kind.dtype, len(items))
+    ids, id_of = numbered([item.case_id for item in items])
+    models, model_of = numbered([item.model for item in items])
+    return Samples(*_tasks(ids, id_of, models, model_of), **columns)
 
 
 def from_columns(columns: dict[str, Any]) -> Samples:
     """Check columns under the names of a sample's fields; all but the first two may be None."""
-    case_ids = check_text_column("case_id", columns["case_id"])
-    n_samples = len(case_ids)
+    case_ids, case_of = numbered_texts("case_id", columns["case_id"])
+    n_samples = case_of.size
     for name, values in columns.items():
         check_same_order("case_id", columns["case_id"], name, values)
     model = columns["model"]
+    models: tuple[str, ...]
     if isinstance(model, str):
-        models = [check_text("model", model)] * n_samples
+        models, model_of = (check_text("model", model),), np.zeros(n_samples, dtype=np.int64)
     else:
-        models = _as_long("model", check_text_column("model", model), n_samples)
+        models, model_of = numbered_texts("model", model)
+        _as_long("model", model_of, n_samples)
 
     def column(name: str, kind: Kind) -> NDArray[Any]:
         values = columns[name]
@@ -129,23 +170,13 @@ def from_columns(columns: dict[str, Any]) -> Samples:
         known[missing] = kind.missing
         return known
 
-    keys, task = numbered(list(zip(case_ids, models, strict=True)))
     made: dict[str, Any] = {name: column(name, kind) for name, kind in MEASUREMENTS.items()}
-    return Samples(keys=keys, task=task, **made)
+    return Samples(*_tasks(case_ids, case_of, models, model_of), **made)
 
 
 def _as_long(name: str, values: Any, n_samples: int) -> Any:
     check_same_length(name, len(values), "case_id", n_samples)
     return values
-
-
-def numbered(keys: list[K]) -> tuple[tuple[K, ...], Counts]:
-    """Number keys in order of appearance; return each once, and the number of each."""
-    distinct = dict.fromkeys(keys)
-    if len(distinct) == len(keys):
-        return tuple(keys), np.arange(len(keys))
-    place = {key: i for i, key in enumerate(distinct)}
-    return tuple(place), np.array(list(map(place.__getitem__, keys)), dtype=np.int64)
 
 
 @attrs.frozen(kw_only=True)
@@ -204,25 +235,299 @@ class ModelStatistics(Record):
     observation."""
 
 
+@attrs.frozen(eq=False, repr=False)
+class CaseTable(Sequence[CaseStatistics]):
+    """Cases as columns: reads as a tuple, whose records are made when they are asked for."""
+
+    case_ids: tuple[str, ...]
+    models: tuple[str, ...]
+    """Each model once."""
+    model_of: Counts
+    """The model of each case, as its place in *models*."""
+    estimates: tuple[tuple[PassAtK, ...], ...]
+    """Estimates of pass@k, those that cases have in common once."""
+    estimates_of: Counts
+    """The estimates of each case, as their place in *estimates*."""
+    mean_scores: Floats
+    attempts: Attempts
+    n_correct: Counts
+
+    def __attrs_post_init__(self) -> None:
+        """Let no one write into a column."""
+        for column in (self.model_of, self.estimates_of, self.mean_scores, self.n_correct):
+            column.setflags(write=False)
+
+    @classmethod
+    def of(cls, cases: Iterable[CaseStatistics]) -> CaseTable:
+        """Make columns of records; refuse a case that is there twice."""
+        if isinstance(cases, CaseTable):
+            return cases
+        items = check_records("cases", cases, CaseStatistics, empty=True)
+        models, model_of = numbered([case.model for case in items])
+        estimates, estimates_of = numbered([case.pass_at_k for case in items])
+        table = cls(
+            tuple(case.case_id for case in items),
+            models,
+            model_of,
+            estimates,
+            estimates_of,
+            np.array([case.mean_score for case in items], dtype=np.float64),
+            Attempts.of(case.scores for case in items),
+            np.array([case.n_correct for case in items], dtype=np.int64),
+        )
+        table.check_distinct()
+        return table
+
+    def check_distinct(self) -> None:
+        """Refuse a case that is there twice: a comparison would see one of the two."""
+        if len(set(self.case_ids)) == len(self):
+            return
+        _, id_of = numbered(self.case_ids)
+        keys, key_of = numbered((id_of * len(self.models) + self.model_of).tolist())
+        if len(keys) < key_of.size:
+            again = int(np.argmax(np.maximum.accumulate(key_of) != np.arange(key_of.size)))
+            key = self.case_ids[again], self.models[int(self.model_of[again])]
+            refuse(f"case_id and model of cases[{again}]", "unlike those of all others", key)
+
+    def of_model(self, model: str) -> CaseTable:
+        """Return the cases of one model."""
+        places = np.flatnonzero(self.model_of == self.models.index(model))
+        return CaseTable(
+            tuple(map(self.case_ids.__getitem__, places.tolist())),
+            (model,),
+            np.zeros(places.size, dtype=np.int64),
+            self.estimates,
+            self.estimates_of[places],
+            self.mean_scores[places],
+            self.attempts.take(places),
+            self.n_correct[places],
+        )
+
+    def rows(self) -> Iterator[tuple[str, str, tuple[PassAtK, ...], float, int, int]]:
+        """Yield what each case holds but for its scores, in the order of its fields."""
+        return zip(
+            self.case_ids,
+            map(self.models.__getitem__, self.model_of.tolist()),
+            map(self.estimates.__getitem__, self.estimates_of.tolist()),
+            self.mean_scores.tolist(),
+            self.attempts.sizes.tolist(),
+            self.n_correct.tolist(),
+            strict=True,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Return the columns as nested builtins, the scores of all attempts in one.
+
+        Means that are those of the scores are left out.
+        """
+        models, model_of = _in_order(self.models, self.model_of)
+        estimates, estimates_of = _in_order(self.estimates, self.estimates_of)
+        distinct_estimates = [[one.to_dict() for one in own] for own in estimates]
+        follow = np.array_equal(self.mean_scores, self.attempts.means())
+        return {
+            "case_id": list(self.case_ids),
+            "model": {"distinct": models, "of_case": model_of},
+            "pass_at_k": {"distinct": distinct_estimates, "of_case": estimates_of},
+            "mean_score": None if follow else self.mean_scores.tolist(),
+            "n_samples": self.attempts.sizes.tolist(),
+            "n_correct": self.n_correct.tolist(),
+            "scores": self.attempts.scores.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any, path: str) -> CaseTable:
+        """Rebuild the columns of what `to_dict` returned; *path* names them in errors."""
+        try:
+            return cls._read(_Columns(data, path))
+        except TypeError as error:
+            raise InputError(str(error)) from None
+
+    @classmethod
+    def _read(cls, columns: _Columns) -> CaseTable:
+        case_ids = columns.texts("case_id")
+        columns.length = len(case_ids)
+        models, model_of = columns.coded("model")
+        estimates, estimates_of = columns.coded("pass_at_k")
+        n_samples, n_correct = columns.counts("n_samples", 1), columns.counts("n_correct", 0)
+        excess = np.flatnonzero(n_correct > n_samples)
+        if excess.size:
+            i = int(excess[0])
+            domain = f"an integer in [0, n_samples = {n_samples[i]}]"
+            refuse(f"{columns.path}.n_correct[{i}]", domain, int(n_correct[i]))
+        means = None if columns.data["mean_score"] is None else columns.scores("mean_score")
+        columns.length = int(n_samples.sum())
+        attempts = Attempts(columns.scores("scores"), n_samples)
+        table = cls(
+            tuple(case_ids),
+            tuple(check_text(f"{columns.path}.model", model) for model in models),
+            model_of,
+            build(tuple[tuple[PassAtK, ...], ...], estimates, f"{columns.path}.pass_at_k"),
+            estimates_of,
+            attempts.means() if means is None else means,
+            attempts,
+            n_correct,
+        )
+        table.check_distinct()
+        return table
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle columns and this class, of which a later version can make the same."""
+        first = (self.case_ids, self.models, self.model_of, self.estimates, self.estimates_of)
+        scores = (self.attempts.scores, self.attempts.sizes)
+        return _restored, (*first, self.mean_scores, *scores, self.n_correct)
+
+    def __len__(self) -> int:
+        """Return the number of cases."""
+        return len(self.case_ids)
+
+    @overload
+    def __getitem__(self, place: int) -> CaseStatistics: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[CaseStatistics, ...]: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        """Return a case."""
+        if isinstance(place, slice):
+            return tuple(self[i] for i in range(*place.indices(len(self))))
+        scores = self.attempts[place]
+        return CaseStatistics(
+            case_id=self.case_ids[place],
+            model=self.models[int(self.model_of[place])],
+            pass_at_k=self.estimates[int(self.estimates_of[place])],
+            mean_score=float(self.mean_scores[place]),
+            scores=scores,
+            n_samples=len(scores),
+            n_correct=int(self.n_correct[place]),
+        )
+
+    def __iter__(self) -> Iterator[CaseStatistics]:
+        """Iterate over the cases."""
+        for row, scores in zip(self.rows(), self.attempts, strict=True):
+            case_id, model, estimates, mean_score, n_samples, n_correct = row
+            yield CaseStatistics(
+                case_id=case_id,
+                model=model,
+                pass_at_k=estimates,
+                mean_score=mean_score,
+                scores=scores,
+                n_samples=n_samples,
+                n_correct=n_correct,
+            )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare with a table, or with a tuple of records."""
+        if not isinstance(other, CaseTable):
+            if not is_tuple(other):
+                return NotImplemented
+            return len(self) == len(other) and all(map(eq, self, other))
+        return (
+            self.case_ids == other.case_ids
+            and _agree(self.models, self.model_of, other.models, other.model_of)
+            and _agree(self.estimates, self.estimates_of, other.estimates, other.estimates_of)
+            and np.array_equal(self.mean_scores, other.mean_scores)
+            and np.array_equal(self.attempts.sizes, other.attempts.sizes)
+            and np.array_equal(self.attempts.scores, other.attempts.scores)
+            and np.array_equal(self.n_correct, other.n_correct)
+        )
+
+    def __hash__(self) -> int:
+        """Hash the cases as a tuple of them does, which equals the table."""
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        """Show the cases as a tuple."""
+        return repr(tuple(self))
+
+
+def _as_table(cases: Iterable[CaseStatistics]) -> Sequence[CaseStatistics]:
+    return CaseTable.of(cases)
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _restored(*columns: Any) -> CaseTable:
+    a, b, c, d, e, means, scores, sizes, n_correct = columns
+    return CaseTable(a, b, c, d, e, means, Attempts(scores, sizes), n_correct)
+
+
+def _in_order(values: Sequence[Any], of: Counts) -> tuple[list[Any], list[int]]:
+    """Return a coded column such that what comes first has the first code."""
+    places, codes = numbered(of.tolist())
+    return [values[place] for place in places], codes.tolist()
+
+
+def _agree(first: Sequence[object], of: Counts, second: Sequence[object], other: Counts) -> bool:
+    """Tell whether two coded columns hold the same."""
+    pairs = set(zip(of.tolist(), other.tolist(), strict=True))
+    return all(first[i] == second[j] for i, j in pairs)
+
+
+class _Columns:
+    """Columns of a file, to be checked one by one."""
+
+    def __init__(self, data: Any, path: str) -> None:
+        if not is_mapping(data):
+            refuse(path, "a mapping of columns", data)
+        names = ("case_id", "model", "pass_at_k", "mean_score", "n_samples", "n_correct", "scores")
+        for name in data:
+            if name not in names:
+                refuse(path, f"a mapping with no keys but {', '.join(names)}", name)
+        for name in names:
+            if name not in data:
+                raise InputError(f"{path} must have the key {name!r}, got {shown(list(data))}")
+        self.data, self.path, self.length = data, path, 0
+
+    def texts(self, name: str) -> list[str]:
+        values = self.data[name]
+        if not _is_list(values):
+            refuse(f"{self.path}.{name}", "a list", values)
+        return check_text_column(f"{self.path}.{name}", values) if values else []
+
+    def coded(self, name: str) -> tuple[list[Any], Counts]:
+        """Return the distinct values of a column, and which of them each case has."""
+        column, path = self.data[name], f"{self.path}.{name}"
+        if not is_mapping(column) or set(column) != {"distinct", "of_case"}:
+            refuse(path, "a mapping of 'distinct' and 'of_case'", column)
+        distinct, of_case = column["distinct"], column["of_case"]
+        if not _is_list(distinct):
+            refuse(f"{path}.distinct", "a list", distinct)
+        places = self._numbers(f"{path}.of_case", of_case, check_count_column)
+        if places.size and int(places.max()) >= len(distinct):
+            domain = f"places among {len(distinct)} in distinct"
+            refuse(f"{path}.of_case", domain, int(places.max()))
+        return distinct, places
+
+    def counts(self, name: str, low: int) -> Counts:
+        path, values = f"{self.path}.{name}", self.data[name]
+        counts: Counts = self._numbers(path, values, check_count_column, low)
+        return counts
+
+    def scores(self, name: str) -> Floats:
+        path, values = f"{self.path}.{name}", self.data[name]
+        scores: Floats = self._numbers(path, values, check_number_column, 0.0, 1.0)
+        return scores
+
+    def _numbers(self, name: str, values: Any, check: Callable[..., Any], *limits: float) -> Any:
+        if not _is_list(values):
+            refuse(name, "a list", values)
+        if len(values) != self.length:
+            refuse(name, f"a list of {self.length} numbers", values)
+        return check(name, values, *limits) if values else np.zeros(0, dtype=np.int64)
+
+
 @attrs.frozen(kw_only=True)
 class CodeReport(Report):
     """Result of `code_report`: statistics per model and per case, in order of appearance."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     models: tuple[ModelStatistics, ...]
-    cases: tuple[CaseStatistics, ...]
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse a case that is there twice: a comparison would see one of the two."""
-        seen: defaultdict[str, set[str]] = defaultdict(set)
-        for case in self.cases:
-            seen[case.model].add(case.case_id)
-        if sum(map(len, seen.values())) < len(self.cases):
-            keys = [(case.case_id, case.model) for case in self.cases]
-            key = Counter(keys).most_common(1)[0][0]
-            again = keys.index(key, keys.index(key) + 1)
-            refuse(f"case_id and model of cases[{again}]", "unlike those of all others", key)
+    cases: Sequence[CaseStatistics] = attrs.field(
+        converter=_as_table, metadata={BUILDER: CaseTable.from_dict}
+    )
+    """As a tuple; kept as columns, so that a million cases take little, and made when read."""
 
     def __str__(self) -> str:
         """Return a line for each model, numbers rounded for display."""
@@ -243,36 +548,41 @@ class CodeReport(Report):
         if not models:
             names = shortened(", ".join(repr(m.model) for m in self.models))
             refuse("name", f"a model of this report ({names})", name)
-        return CodeReport(models=models, cases=tuple(c for c in self.cases if c.model == name))
+        return CodeReport(models=models, cases=self._table.of_model(name))
+
+    @property
+    def _table(self) -> CaseTable:
+        return cast("CaseTable", self.cases)
 
     def scores_by_case(self) -> ReportScores:
         """Return each attempt as right or wrong under ``"pass@1"``, and its ``"code_score"``."""
-        right: defaultdict[str, Cases] = defaultdict(dict)
-        scores: defaultdict[str, Cases] = defaultdict(dict)
-        for c in self.cases:
-            n_wrong = c.n_samples - c.n_correct
-            right[c.model][c.case_id] = (1.0,) * c.n_correct + (0.0,) * n_wrong
-            scores[c.model][c.case_id] = c.scores
-        return ReportScores(
-            {
-                (metric, model): cases
-                for metric, by_model in (("pass@1", right), ("code_score", scores))
-                for model, cases in by_model.items()
-            }
-        )
+        table = self._table
+        tables = [table]
+        if len(table.models) > 1:
+            tables = [table.of_model(model) for model in table.models]
+        right: dict[SuiteKey, Cases] = {
+            ("pass@1", one.models[0]): CaseScores(
+                one.case_ids, Attempts.of_counts(one.attempts.sizes, one.n_correct)
+            )
+            for one in tables
+        }
+        scores: dict[SuiteKey, Cases] = {
+            ("code_score", one.models[0]): CaseScores(one.case_ids, one.attempts) for one in tables
+        }
+        return ReportScores({**right, **scores})
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat dict per case and model, ready for a data frame."""
         return [
             {
-                "case_id": case.case_id,
-                "model": case.model,
-                "n_samples": case.n_samples,
-                "n_correct": case.n_correct,
-                "mean_score": case.mean_score,
-                **{f"pass_at_{result.k}": result.score for result in case.pass_at_k},
+                "case_id": case_id,
+                "model": model,
+                "n_samples": n_samples,
+                "n_correct": n_correct,
+                "mean_score": mean_score,
+                **{f"pass_at_{result.k}": result.score for result in estimates},
             }
-            for case in self.cases
+            for case_id, model, estimates, mean_score, n_samples, n_correct in self._table.rows()
         ]
 
 
@@ -293,34 +603,22 @@ def report_on(
     check_instance("weights", weights, CodeWeights)
     outcomes = samples.compiled, samples.passed, samples.failed, samples.warnings
     scores = score_columns(*outcomes, weights=weights)
-    attempts = _Groups(samples.task, len(samples.keys))
+    attempts = _Groups(samples.task, len(samples.case_ids))
     n_samples = attempts.sizes
-    _check_attempts(samples.keys, n_samples, ks, insufficient)
+    _check_attempts(samples, n_samples, ks, insufficient)
     n_correct = attempts.counts(samples.correct)
     mean_scores = attempts.means(scores)
-    cases = tuple(
-        CaseStatistics(
-            case_id=case_id,
-            model=model,
-            pass_at_k=estimates,
-            mean_score=mean_score,
-            scores=own_scores,
-            n_samples=n,
-            n_correct=c,
-        )
-        for (case_id, model), estimates, mean_score, own_scores, n, c in zip(
-            samples.keys,
-            _case_estimates(n_samples, n_correct, ks, insufficient, confidence_level),
-            mean_scores.tolist(),
-            attempts.split(scores),
-            n_samples.tolist(),
-            n_correct.tolist(),
-            strict=True,
-        )
+    cases = CaseTable(
+        samples.case_ids,
+        samples.models,
+        samples.model_of,
+        *_case_estimates(n_samples, n_correct, ks, insufficient, confidence_level),
+        mean_scores,
+        Attempts(attempts.ordered(scores), n_samples),
+        n_correct,
     )
-    model_names, model_of = numbered([model for _, model in samples.keys])
-    tasks = _Groups(model_of, len(model_names))
-    runs = _Groups(model_of[samples.task], len(model_names))
+    tasks = _Groups(samples.model_of, len(samples.models))
+    runs = _Groups(samples.model_of[samples.task], len(samples.models))
     shares = samples.passed / np.maximum(samples.passed + samples.failed, 1)
     by_case = {
         "code_score": tasks.parts(mean_scores),
@@ -333,9 +631,9 @@ def report_on(
     }
     task_of = runs.parts(samples.task)
     columns = {
-        "compilation_rate": map(_mean, by_case["compilation_rate"]),
-        "test_pass_rate": map(_mean, by_case["test_pass_rate"]),
-        "mean_score": map(_mean, by_case["code_score"]),
+        "compilation_rate": map(exact_mean, by_case["compilation_rate"]),
+        "test_pass_rate": map(exact_mean, by_case["test_pass_rate"]),
+        "mean_score": map(exact_mean, by_case["code_score"]),
         "intervals": (
             _intervals(
                 {name: parts[i] for name, parts in by_case.items()},
@@ -343,7 +641,7 @@ def report_on(
                 task_of[i],
                 confidence_level,
             )
-            for i in range(len(model_names))
+            for i in range(len(samples.models))
         ),
         "total_cost_usd": map(_total_cost, measured["cost_usd"]),
         "mean_cost_usd": map(_mean_measured, measured["cost_usd"]),
@@ -364,7 +662,7 @@ def report_on(
             for n, c in zip(tasks.parts(n_samples), tasks.parts(n_correct), strict=True)
         ),
     }
-    rows = zip(model_names, *columns.values(), strict=True)
+    rows = zip(samples.models, *columns.values(), strict=True)
     models = tuple(
         ModelStatistics(model=model, **dict(zip(columns, values, strict=True)))
         for model, *values in rows
@@ -378,19 +676,16 @@ class _Groups:
     def __init__(self, group_of: Counts, n_groups: int) -> None:
         self.sizes: Counts = np.bincount(group_of, minlength=n_groups)
         self._group_of = group_of
-        self._order = np.argsort(group_of, kind="stable")
-        self._ends: list[int] = [0, *np.cumsum(self.sizes).tolist()]
+        in_order = bool((group_of[1:] >= group_of[:-1]).all())
+        self._order = None if in_order else np.argsort(group_of, kind="stable")
+
+    def ordered(self, values: NDArray[T]) -> NDArray[T]:
+        """Return the values, those of each group together."""
+        return values if self._order is None else values[self._order]
 
     def parts(self, values: NDArray[T]) -> list[NDArray[T]]:
         """Return the values of each group as a column."""
-        return np.split(values[self._order], self._ends[1:-1])
-
-    def split(self, values: Floats) -> Iterator[tuple[float, ...]]:
-        """Yield the values of each group."""
-        ordered: tuple[float, ...] = tuple(values[self._order].tolist())
-        if self.sizes.max() == 1:
-            return ((value,) for value in ordered)
-        return (ordered[start:end] for start, end in pairwise(self._ends))
+        return np.split(self.ordered(values), np.cumsum(self.sizes)[:-1])
 
     def counts(self, flags: NDArray[np.bool_]) -> Counts:
         """Return how many rows of each group are true."""
@@ -398,13 +693,7 @@ class _Groups:
 
     def means(self, values: Floats) -> Floats:
         """Return the mean of each group, its sum rounded once."""
-        if self.sizes.max() == 1:
-            return values[self._order]
-        return np.array([math.fsum(group) / len(group) for group in self.split(values)])
-
-
-def _mean(values: Floats) -> float:
-    return fmean(values.tolist())
+        return exact_means(values, self._group_of, self.sizes)
 
 
 def _intervals(
@@ -418,7 +707,7 @@ def _intervals(
     for name, values in measured.items():
         known = ~np.isnan(values)
         if known.any():
-            _, groups = np.unique(task[known], return_inverse=True)
+            _, groups, _ = distinct(task[known])
             interval = interval_of_mean(
                 values[known], groups, None, confidence_level=confidence_level
             )
@@ -427,47 +716,47 @@ def _intervals(
 
 
 def _total_cost(costs: Floats) -> float | None:
-    measured: list[float] = costs[~np.isnan(costs)].tolist()
+    measured = costs[~np.isnan(costs)]
     try:
-        return math.fsum(measured) if measured else None
+        return exact_sum(measured) if measured.size else None
     except OverflowError:
-        refuse("cost_usd of the samples", "numbers with a finite sum", measured)
+        refuse("cost_usd of the samples", "numbers with a finite sum", measured.tolist())
 
 
 def _mean_measured(values: Floats) -> float | None:
     measured = values[~np.isnan(values)]
-    return describe(measured).mean if measured.size else None
+    if not measured.size:
+        return None
+    mean = mean_rounded_once(measured)
+    return describe(measured).mean if mean is None else mean
 
 
 def _total(counts: Counts) -> int | None:
-    measured: list[int] = counts[counts != NOT_MEASURED].tolist()
-    return sum(measured) if measured else None
+    measured = counts[counts != NOT_MEASURED]
+    return sum(measured.tolist()) if measured.size else None
 
 
 def _check_attempts(
-    keys: tuple[tuple[str, str], ...],
-    n_samples: Counts,
-    ks: tuple[int, ...],
-    insufficient: Insufficient,
+    samples: Samples, n_samples: Counts, ks: tuple[int, ...], insufficient: Insufficient
 ) -> None:
     """Refuse too few attempts here, where the case can be named."""
     k = max(ks)
-    short = np.flatnonzero(n_samples < k).tolist()
-    if not short:
+    short = np.flatnonzero(n_samples < k)
+    if not short.size:
         return
+    models = samples.models
     if insufficient == "raise":
-        case_id, model = keys[short[0]]
+        first = int(short[0])
         raise InputError(
-            f"samples must have at least k = {k} attempts at every case, got {len(short)} of "
-            f"{len(keys)} cases with fewer (first: case {shown(case_id)} of model "
-            f"{shown(model)} with {n_samples[short[0]]}); "
+            f"samples must have at least k = {k} attempts at every case, got {short.size} of "
+            f"{n_samples.size} cases with fewer (first: case {shown(samples.case_ids[first])} of "
+            f"model {shown(models[int(samples.model_of[first])])} with {n_samples[first]}); "
             'lower k or pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
-        longest: dict[str, int] = {}
-        for (_, model), n in zip(keys, n_samples.tolist(), strict=True):
-            longest[model] = max(longest.get(model, 0), n)
-        for model, n in longest.items():
+        longest = np.zeros(len(models), dtype=np.int64)
+        np.maximum.at(longest, samples.model_of, n_samples)
+        for model, n in zip(models, longest.tolist(), strict=True):
             if n < k:
                 whose = f"model {shown(model)}, whose cases have no more attempts"
                 refuse("ks", f"at most {n} for {whose}", k)
@@ -479,17 +768,19 @@ def _case_estimates(
     ks: tuple[int, ...],
     insufficient: Insufficient,
     confidence_level: float,
-) -> Iterator[tuple[PassAtK, ...]]:
-    """Yield pass@k of each case, made once for each distinct (n, c): there are few."""
-    made = {
-        (n, c): tuple(
+) -> tuple[tuple[tuple[PassAtK, ...], ...], Counts]:
+    """Return pass@k for each distinct (n, c), of which there are few, and which each case has."""
+    width = int(n_samples.max()) + 1
+    kinds, kind_of, _ = distinct(n_samples * width + n_correct)
+    estimates = tuple(
+        tuple(
             PassAtK(k=k, **estimate_task(n, c, k, confidence_level, insufficient))
             for k in ks
             if k <= n or insufficient == "nan"
         )
-        for n, c in set(zip(n_samples.tolist(), n_correct.tolist(), strict=True))
-    }
-    return map(made.__getitem__, zip(n_samples.tolist(), n_correct.tolist(), strict=True))
+        for n, c in (divmod(kind, width) for kind in kinds.tolist())
+    )
+    return estimates, kind_of
 
 
 def code_report(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import chain
 from operator import mul
 from statistics import fmean
 from typing import Literal, NamedTuple
@@ -11,6 +10,7 @@ from typing import Literal, NamedTuple
 import attrs
 import numpy as np
 
+from scorekit._core.attempts import Attempts
 from scorekit._stats.bounded import Floats, Groups, difference_interval, grouped_error, mean_of
 from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile, two_sided_p
 from scorekit.records import Record
@@ -23,8 +23,6 @@ ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 Test = Literal["paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation"]
 Question = Literal["these cases", "cases like these"]
 Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
-Attempts = list[tuple[float, ...]]
-"""The scores of the attempts at each case; there is one at least."""
 
 
 @attrs.frozen(kw_only=True)
@@ -81,14 +79,6 @@ class SuiteVerdict(Record):
     """Groups that the cases come in; None where they are independent."""
 
 
-def case_means(attempts: Attempts) -> Floats:
-    """Return the mean score of each case, its sum rounded once."""
-    scores = _flat(attempts)
-    if scores.size == len(attempts):
-        return scores
-    return np.array([math.fsum(own) / len(own) for own in attempts])
-
-
 def suite_verdict(
     before: Attempts,
     after: Attempts,
@@ -107,7 +97,7 @@ def suite_verdict(
     which allows for *n_verdicts* at once.
     """
     binary = by_attempts and groups is None and all(map(_is_binary, (before, after)))
-    means = case_means(before), case_means(after)
+    means = before.means(), after.means()
     deltas = means[1] - means[0]
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
     n_effective = effective_groups(group_of)
@@ -204,19 +194,14 @@ def _margin_verdict(interval: Interval, margin: float) -> MarginVerdict:
     return MarginVerdict(verdict=verdict, margin=margin, interval=interval)
 
 
-def _flat(attempts: Attempts) -> Floats:
-    return np.fromiter(chain.from_iterable(attempts), np.float64)
-
-
 def _is_binary(attempts: Attempts) -> bool:
-    scores = _flat(attempts)
+    scores = attempts.scores
     return bool(((scores == 0.0) | (scores == 1.0)).all())
 
 
 def _counts(attempts: Attempts) -> tuple[Floats, Floats]:
     """Return the attempts at each case, and how many of them scored 1."""
-    sizes = np.fromiter(map(len, attempts), np.float64)
-    return sizes, np.fromiter(map(sum, attempts), np.float64)
+    return attempts.sizes.astype(np.float64), attempts.totals()
 
 
 def _is_skewed(before: Attempts, after: Attempts) -> bool:
@@ -293,7 +278,7 @@ def _noise_of_means(means: tuple[Floats, Floats], stderr: float, n_groups: float
     scores are taken for such means.
     """
     own = float(np.var(means[1] - means[0], ddof=1)) / 2.0
-    hidden = fmean(fmean((side * (1.0 - side)).tolist()) for side in means)
+    hidden = fmean(mean_of(side * (1.0 - side)) for side in means)
     variance = own + hidden if stderr else 0.0
     part = stderr * stderr / (2.0 * variance) if stderr else 1.0 / n_groups
     return _Noise(variance, (part, part, 0.0), (part, part))

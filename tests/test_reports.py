@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from collections import defaultdict
 from fractions import Fraction
 from typing import Any
@@ -22,6 +23,7 @@ from scorekit import (
     mean_interval,
     pass_at_k,
 )
+from scorekit.reports import CaseStatistics
 
 NAMES = st.sampled_from(["a", "b", "naïve | <b>*"])
 COUNTS = st.integers(0, 5)
@@ -287,7 +289,7 @@ GOOD = code_report(SUITE).to_json()
         ("[" * 100_000, "text must be a whole JSON document, not a path to one ("),
         ("[1]", "text must be a JSON object of kind CodeReport, got '[1]'"),
         ("{}", "kind of the report must be 'CodeReport', got None"),
-        (GOOD.replace('"version": 1', '"version": 7'), "version of the report must be 1, got 7"),
+        (GOOD.replace('"version": 2', '"version": 7'), "version of the report must be 2, got 7"),
         (
             GOOD.replace("CodeReport", "SqlReport"),
             "kind of the report must be 'CodeReport', got 'SqlReport'",
@@ -298,23 +300,23 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace("0.74", "7.4"),
-            "CodeReport.cases[0]: scores must be numbers in [0, 1], got (1.0, 7.4, 0.0)",
+            "CodeReport.cases.scores[1] must be a number in [0, 1], got 7.4",
         ),
         (
-            GOOD.replace('"n_correct": 1', '"n_correct": 9', 1),
-            "CodeReport.cases[0]: n_correct must be an integer in [0, n_samples = 3], got 9",
+            GOOD.replace('"n_correct": [1', '"n_correct": [9', 1),
+            "CodeReport.cases.n_correct[0] must be an integer in [0, n_samples = 3], got 9",
         ),
         (
-            GOOD.replace('"n_samples": 3', '"n_samples": 4'),
-            "CodeReport.cases[0]: scores must be 4 numbers, got ",
+            GOOD.replace('"n_samples": [3', '"n_samples": [4'),
+            "CodeReport.cases.scores must be a list of 5 numbers, got ",
         ),
         (
             GOOD.replace("0.74", '"nan"'),
-            "CodeReport.cases[0]: scores must be numbers in [0, 1], got (1.0, nan, 0.0)",
+            "CodeReport.cases.scores[1] must be a number in [0, 1], got 'nan'",
         ),
         (
             GOOD.replace("0.74", "1" + 400 * "0"),
-            "CodeReport.cases[0].scores[1] must be a number that a float holds, got 1000",
+            "CodeReport.cases.scores[1] must be a number in [0, 1], got 1000",
         ),
         (
             GOOD.replace("0.74", 5000 * "1"),
@@ -322,15 +324,56 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace('"parse"', '"sort"'),
-            "CodeReport: case_id and model of cases[1] must be unlike those of all others, got (",
+            "case_id and model of cases[1] must be unlike those of all others, got ('sort', 'm')",
+        ),
+        (
+            GOOD.replace('"n_samples": [3', '"n_samples": [0'),
+            "CodeReport.cases.n_samples[0] must ",
+        ),
+        (GOOD.replace('"sort"', "null"), "CodeReport.cases.case_id[0] must be a non-empty string"),
+        (
+            GOOD.replace('"case_id": ["sort", "parse"]', '"case_id": "sort"'),
+            "CodeReport.cases.case_id must be a list, got 'sort'",
+        ),
+        (
+            GOOD.replace('"scores": [1.0, 0.74, 0.0, 1.0]', '"scores": 1'),
+            "CodeReport.cases.scores must be a list, got 1",
+        ),
+        (
+            GOOD.replace('"of_case": [0, 0]', '"of_case": [0, 9]'),
+            "CodeReport.cases.model.of_case must be places among 1 in distinct, got 9",
+        ),
+        (
+            GOOD.replace('"distinct": ["m"]', '"distinct": "m"'),
+            "CodeReport.cases.model.distinct must be a list, got 'm'",
+        ),
+        (
+            GOOD.replace('"distinct": ["m"]', '"distinct": [3]'),
+            "CodeReport.cases.model must be a non-empty string, got 3",
+        ),
+        (
+            GOOD.replace('"distinct": ["m"], ', ""),
+            "CodeReport.cases.model must be a mapping of 'distinct' and 'of_case', got {",
+        ),
+        (
+            GOOD.replace('"mean_score": null, ', ""),
+            "CodeReport.cases must have the key 'mean_score', got ",
+        ),
+        (
+            GOOD.replace('"mean_score": null, ', '"mean": null, '),
+            "CodeReport.cases must be a mapping with no keys but case_id, model, pass_at_k, ",
+        ),
+        (
+            json.dumps(json.loads(GOOD) | {"cases": [1]}),
+            "CodeReport.cases must be a mapping of columns, got [1]",
         ),
         (
             GOOD.replace('"cases"', '"models": [], "cases"'),
             "text must be a whole JSON document, not a path to one (the key 'models' twice in one",
         ),
         (
-            GOOD.replace('"version": 1', '"version": true'),
-            "version of the report must be 1, got True",
+            GOOD.replace('"version": 2', '"version": true'),
+            "version of the report must be 2, got True",
         ),
     ],
 )
@@ -339,6 +382,45 @@ def test_a_damaged_file_says_what_is_wrong(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         CodeReport.from_json(text)
     assert str(caught.value).startswith(message)
+
+
+def test_cases_read_as_a_tuple() -> None:
+    """They are kept as columns, which equal, hash, print, cut and pickle as the tuple does."""
+    report = code_report(
+        [*SUITE, sample("sort", "other", passed=1)], ks=(1, 3), insufficient="nan"
+    )
+    cases = tuple(report.cases)
+    assert all(type(case) is CaseStatistics for case in cases)
+    assert report.cases == cases
+    assert cases == report.cases
+    assert report.cases != list(cases)  # type: ignore[comparison-overlap]
+    assert (hash(report.cases), repr(report.cases)) == (hash(cases), repr(cases))
+    assert (len(report.cases), report.cases[-1], report.cases[1:]) == (3, cases[-1], cases[1:])
+    assert report.cases.index(cases[2]) == 2
+    by_hand = CodeReport(models=report.models, cases=cases)
+    assert by_hand == report
+    assert hash(by_hand) == hash(report)
+    assert by_hand.to_json() == report.to_json()
+    assert pickle.loads(pickle.dumps(report)) == report
+    assert attrs.evolve(report, models=()).cases == cases
+    assert CodeReport(models=(), cases=()).cases == ()
+    assert CodeReport.from_json(CodeReport(models=(), cases=()).to_json()).cases == ()
+    with pytest.raises(IndexError):
+        report.cases[3]
+    with pytest.raises(InputError, match=r"^case_id and model of cases\[1\] must be unlike"):
+        CodeReport(models=(), cases=(cases[0], cases[0]))
+    with pytest.raises(TypeError, match=r"^cases\[0\] must be a CaseStatistics, got 3$"):
+        CodeReport(models=(), cases=(3,))  # type: ignore[arg-type]
+
+
+def test_a_mean_by_hand_is_kept() -> None:
+    """A report may say of a case what its scores do not."""
+    report = code_report(SUITE)
+    cases = [attrs.evolve(case, mean_score=0.125) for case in report.cases]
+    odd = attrs.evolve(report, cases=cases)
+    assert [case.mean_score for case in odd.cases] == [0.125, 0.125]
+    assert CodeReport.from_json(odd.to_json()) == odd
+    assert odd != report
 
 
 def test_costs_and_latencies_near_the_end_of_the_floats() -> None:

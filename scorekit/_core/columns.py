@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scorekit._core.checks import (
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -49,6 +50,30 @@ def check_labels(name: str, values: object, length: int) -> list[int]:
         if is_missing(label) or differs_from_itself(label):
             refuse(f"{name}[{i}]", "a label that is not missing", label)
     return codes
+
+
+def numbered(keys: Sequence[K]) -> tuple[tuple[K, ...], NDArray[np.int64]]:
+    """Number keys in order of appearance; return each once, and the number of each."""
+    import numpy as np
+
+    distinct = dict.fromkeys(keys)
+    if len(distinct) == len(keys):
+        return tuple(keys), np.arange(len(keys))
+    if len(distinct) == 1:
+        return tuple(distinct), np.zeros(len(keys), dtype=np.int64)
+    place = dict(zip(distinct, range(len(distinct)), strict=True))
+    return tuple(place), np.fromiter(map(place.__getitem__, keys), np.int64, len(keys))
+
+
+def numbered_texts(name: str, values: object) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Number a column of non-empty strings in order of appearance, as `numbered` does."""
+    frame: Any = values
+    if hasattr(frame, "factorize") and getattr(frame, "ndim", 0) == 1 and len(frame):
+        codes, distinct = frame.factorize()  # pandas need not make a string of every row
+        texts: list[Any] = distinct.tolist()
+        if set(map(type, texts)) == {str} and all(texts) and int(codes.min()) >= 0:
+            return tuple(texts), codes.astype("int64", copy=False)
+    return numbered(check_text_column(name, values))
 
 
 def check_clusters(
@@ -198,8 +223,8 @@ def check_score_column(
 def check_text_column(name: str, values: object) -> list[str]:
     """Return a column of non-empty strings (list, NumPy, pandas, polars, Arrow) as a list."""
     texts: list[Any] = column(name, values, "strings").tolist()
-    for i, text in enumerate(texts):
-        if type(text) is not str or not text:
+    if set(map(type, texts)) != {str} or not all(texts):
+        for i, text in enumerate(texts):
             check_text(f"{name}[{i}]", text)
     return texts
 
@@ -215,7 +240,10 @@ def split_missing(name: str, values: object) -> tuple[NDArray[Any], NDArray[np.b
     array = column(name, values, "numbers")
     if array.dtype.kind not in "fO":
         return array, np.zeros(array.size, dtype=np.bool_)
-    missing = np.fromiter(map(is_missing, array.tolist()), np.bool_, array.size)
+    if array.dtype.kind == "f":
+        missing = np.isnan(array)
+    else:
+        missing = np.fromiter(map(is_missing, array.tolist()), np.bool_, array.size)
     filled = np.where(missing, 0, array)
     whole = array.dtype.kind == "f" and bool((filled == np.floor(filled)).all())
     if whole and float(filled.max()) < MAX_COUNT:  # a float16 could not be compared with it

@@ -47,7 +47,7 @@ def _names(record: object) -> list[str]:
 
 
 def _is_record(value: object) -> bool:
-    return attrs.has(type(value))
+    return attrs.has(type(value)) and not _is_sequence(value)
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
@@ -55,12 +55,12 @@ def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
-    return isinstance(value, list | tuple)
+    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _cell(value: object) -> str:
     if _is_record(value) and not _has_text(value):
-        return _table([value])
+        return _table([value], 1)
     if isinstance(value, float):
         # thousands of dollars read better than 1.234e+04
         return f"{value:.0f}" if WHOLE <= abs(value) < WHOLE**3 else f"{value:.4g}"
@@ -98,26 +98,27 @@ def _has_text(record: object) -> bool:
 
 
 def _list(items: Sequence[Any]) -> str:
-    records = [item for item in items if _is_record(item)]
-    if len(records) == len(items) and not _has_text(records[0]):
-        return _table(records)
-    rows = any(map(_is_sequence, items))
+    few = items[:ROWS_AT_MOST]
+    records = [item for item in few if _is_record(item)]
+    if len(records) == len(few) and not _has_text(records[0]):
+        return _table(records, len(items))
+    rows = any(map(_is_sequence, few))
     cells = [f"({_cell(i)})" if _is_sequence(i) else _cell(i) for i in items[:FOLD_AFTER]]
     if len(items) > FOLD_AFTER:
         cells.append(f"and {len(items) - FOLD_AFTER} more")
     return ("<br>" if records or rows else ", ").join(cells)
 
 
-def _table(records: Sequence[object]) -> str:
+def _table(records: Sequence[object], n_records: int) -> str:
     names = _names(records[0])
-    cells = [[_cell(getattr(record, name)) for name in names] for record in records[:ROWS_AT_MOST]]
+    cells = [[_cell(getattr(record, name)) for name in names] for record in records]
     nested = any(cell.startswith("<table>") for cell in cells[0])
-    if len(records) < WIDE < len(names) or (len(records) == 1 and nested):
+    if n_records < WIDE < len(names) or (n_records == 1 and nested):
         columns = zip(names, *cells, strict=True)
         return f"<table>{''.join(_row(own, f'<th>{name}</th>') for name, *own in columns)}</table>"
     breakable = [name.replace("_", "_<wbr>") for name in names]
     head = "<tr>" + "".join(f"<th>{name}</th>" for name in breakable) + "</tr>"
-    return _fold([_row(own) for own in cells], len(records), head)
+    return _fold([_row(own) for own in cells], n_records, head)
 
 
 def _row(cells: Sequence[str], head: str = "") -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from statistics import fmean
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.sums import exact_mean
 from scorekit.intervals import Interval, clustered_stderr, effective_groups, t_quantile, wilson
 
 DECIMAL_NOISE = 1e-9
@@ -23,7 +23,7 @@ Groups: TypeAlias = NDArray[np.int64]
 
 def mean_of(values: Floats) -> float:
     """Return the mean, its sum rounded once."""
-    return fmean(values.tolist())
+    return exact_mean(values)
 
 
 def grouped_error(values: Floats, groups: Groups) -> float:

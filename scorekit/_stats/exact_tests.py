@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 
 import numpy as np
 
+from scorekit._core.attempts import Attempts
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 
 EXACT_ATTEMPTS = 100
@@ -54,6 +54,13 @@ def drop_p_value(n_first: int, c_first: int, n_second: int, c_second: int) -> fl
     logs = np.concatenate(([0.0], np.log(ratios).cumsum()))
     weights = np.exp(logs - logs.max())
     return float(weights[: c_second - low + 1].sum() / weights.sum())
+
+
+def fall_p_values(before: Attempts, after: Attempts) -> Floats:
+    """Return `fall_p_value` of each case."""
+    if before.are_single and after.are_single:  # of which there can be very many
+        return np.where(after.scores < before.scores - DECIMAL_NOISE, 0.5, 1.0)
+    return np.fromiter(map(fall_p_value, before, after), np.float64, len(before))
 
 
 def fall_p_value(before: Scores, after: Scores) -> float:
@@ -128,8 +135,8 @@ def _share_up_to(places: Groups, size: int, most: int) -> float:
 
 def least_p_values(before: Sequence[Scores], after: Sequence[Scores]) -> Floats:
     """Return the least p value that each case could have shown, whichever attempts were whose."""
-    n_old, n_new = (np.fromiter(map(len, side), np.int64) for side in (before, after))
-    old, new = (np.fromiter(chain.from_iterable(side), np.float64) for side in (before, after))
+    first, second = Attempts.of(before), Attempts.of(after)
+    n_old, n_new, old, new = first.sizes, second.sizes, first.scores, second.scores
     least = np.empty(n_old.size)
     width = int(n_new.max()) + 1
     shapes = n_old * width + n_new
