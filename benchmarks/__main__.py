@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 SECTIONS = {
     "Beside others": "peers",
     "As the data grow": "growth",
+    "Reports on large tables": "bench_reports",
     "On more processes": "bench_parallel",
     "Import": "bench_import",
     "pass@k": "bench_pass_at_k",

@@ -254,13 +254,15 @@ def is_it_right(evaluation: Evaluation) -> str:
         raise RuntimeError("the data have no query that differs")
     parts = [
         say("""
-            Does the answer mean what was expected?  The same text does, so does what can be proved
-            equal, and what is not SQL does not.  Of several accepted queries the best counts:
+            Does the answer mean what was expected?  The same text does, and so does what can be
+            proved equal.  What is not SQL does not, nor what names a table or column that the
+            schema lacks.  Of several accepted queries the best counts:
         """),
         table(["decided by", "queries", "mean score"], rows, "<>>"),
         say(f"""
-            Where the two differ on a small database, a judge is shown it, who says whether the
-            answer is partly right or wrong.  "{shown.question}" (the model's query comes first):
+            What differs on a small database is refuted, and wrong; a judge, where there is one,
+            is shown that database and may call the answer partly right.  "{shown.question}" (the
+            model's query comes first):
         """),
         indented(evidence.counterexample.to_text()),
     ]
@@ -357,13 +359,17 @@ def all_in_one(evaluation: Evaluation) -> str:
         if statistics is not None:
             numbers = (f"{statistics.mean:.3f}", f"{statistics.std_dev:.3f}")
             rows.append([metric, *numbers, str(statistics.count), str(left_out)])
+    extremes = ""
+    if report.n_failed and report.query_correctness_bounds is not None:
+        low, high = report.query_correctness_bounds
+        extremes = f"  Whatever they are, the mean correctness is {low:.3f} to {high:.3f}."
     return blocks(
         say("All of this, and the rest of the report, came from one call:"),
         indented("report = scorekit.score_sql_cases(cases, judge=judge)"),
         table(["metric", "mean", "std. deviation", "scored", "left out"], rows, "<>>>>"),
         say(f"""
             A query that is not SQL is the model's failure and counts as 0.  A result that an
-            instrument owes is left out of the mean and counted: {report.n_failed} here.
+            instrument owes is left out of the mean and counted: {report.n_failed} here.{extremes}
         """),
     )
 
@@ -430,8 +436,9 @@ def how(result: scorekit.QueryCorrectness) -> str:
     if mark(result) == "?":
         differs = result.equivalence is not None and result.equivalence.verdict == "refuted"
         return "differs" if differs else "nobody yet"
-    names = {"identical": "same text", None: "not SQL"}
-    return names.get(result.method, str(result.method))
+    if result.error is not None:
+        return "unknown name" if result.error.kind.startswith("unknown") else "not SQL"
+    return "same text" if result.method == "identical" else str(result.method)
 
 
 def shortened(message: str) -> str:

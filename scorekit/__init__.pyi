@@ -86,6 +86,7 @@ from scorekit.runs import composite_score as composite_score
 from scorekit.runs import cost_of_pass as cost_of_pass
 from scorekit.runs import cost_of_pass_from_columns as cost_of_pass_from_columns
 from scorekit.runs import cross_tier as cross_tier
+from scorekit.runs import runs_from_columns as runs_from_columns
 from scorekit.runs import score_run as score_run
 from scorekit.runs import tier_statistics as tier_statistics
 from scorekit.runs import tier_uplift as tier_uplift

@@ -45,12 +45,13 @@ from scorekit.correctness import (
     accepted_queries,
     aquery_correctness,
     evidence_of,
+    has_evidence,
     query_correctness,
     recall_evidence,
 )
 from scorekit.equivalence import SqlEquivalence
 from scorekit.errors import JudgeError, one_line
-from scorekit.intervals import Interval, mean_interval
+from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import (
     CachedJudge,
     Judge,
@@ -72,6 +73,7 @@ from scorekit.records import (
     is_mapping,
     metric_error,
 )
+from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
 from scorekit.tables import TableAccuracy, table_accuracy
 from scorekit.validation import (
@@ -600,6 +602,12 @@ MAX_CONCURRENCY = 50
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
+CONFIDENCE_LEVEL = 0.95
+"""Of the intervals in a report."""
+
+MAX_K = 10
+"""Attempts up to which a report has pass@k."""
+
 MAX_KINDS = 3
 """Kinds of failures that a report's text names, the most frequent first."""
 
@@ -609,14 +617,17 @@ class SqlReport(Report):
     """
     Result of `score_sql_cases`: statistics per metric, then the cases in input order.
 
-    Where an instrument failed (a judge that timed out, say) the case is left out of that
-    metric's statistics and counted in *n_failed*; unreadable SQL counts as 0.0.
+    Where an instrument failed (a judge that timed out, or that there is none) the case is left
+    out of that metric's statistics and counted in *n_failed*; unreadable SQL counts as 0.0.
     """
 
     version: ClassVar[int] = 1
 
     query_correctness: Statistics | None
-    """None where no case has a score, as for the other metrics."""
+    """Over the pairs that are decided; None where no case has a score, as for other metrics."""
+    query_correctness_bounds: tuple[float, float] | None
+    """The mean over all pairs if those that are undecided were wrong, and if they were right; both
+    are the mean of *query_correctness* where all are decided.  None where nothing was expected."""
     table_accuracy: Statistics | None
     column_accuracy: Statistics | None
     safety_validation: Statistics | None
@@ -633,16 +644,21 @@ class SqlReport(Report):
     intervals: FrozenMapping[str, Interval]
     """Of the mean of each metric that has one, at 95 %; results of one *case_id* count as one
     observation."""
+    pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
+    """By metric: the chance that one of *k* attempts at a question is right, which is where its
+    score is 1, for each *k* from 1 to the fewest scored attempts at a question, at most 10."""
     cases: tuple[SqlCaseScore, ...]
 
     def __attrs_post_init__(self) -> None:
         """Refuse counts that contradict the cases."""
         check_count("n_cases", self.n_cases, len(self.cases), len(self.cases))
+        if self.query_correctness_bounds is not None:
+            n = len(self.query_correctness_bounds)
+            check_count("length of query_correctness_bounds", n, 2, 2)
 
     def __str__(self) -> str:
         """Return a line for each metric, numbers rounded for display."""
-        found = [(name, getattr(self, name)) for name in METRICS]
-        lines = [f"{name}: {s.mean:.4g} (mean of {s.count})" for name, s in found if s is not None]
+        lines = [line for name in METRICS if (line := self._line(name))]
         kinds = Counter(
             f"{name}: {result.error.kind}"
             for case in self.cases
@@ -652,6 +668,20 @@ class SqlReport(Report):
         why = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS))
         last = f"cases: {self.n_cases}, failed results: {self.n_failed}"
         return "\n".join([*lines, f"{last} ({why})" if why else last])
+
+    def _line(self, name: str) -> str:
+        parts: list[str] = []
+        statistics: Statistics | None = getattr(self, name)
+        if statistics is not None:
+            interval = f" {self.intervals[name]}" if name in self.intervals else ""
+            parts.append(f"{statistics.mean:.4g}{interval} (mean of {statistics.count})")
+        if name == "query_correctness" and self.query_correctness_bounds is not None:
+            results = [case.query_correctness for case in self.cases]
+            n_undecided = sum(result is not None and failed(result) for result in results)
+            low, high = self.query_correctness_bounds
+            if n_undecided:
+                parts.append(f"{low:.4g} to {high:.4g} with {n_undecided} undecided")
+        return f"{name}: {'; '.join(parts)}" if parts else ""
 
     def scores_by_case(self) -> ReportScores:
         """Return the scores of each metric, and which unsafe queries were caught."""
@@ -827,6 +857,8 @@ class _Item:
     case: SqlCase
     attempt: int
     earlier: SqlCaseScore | None
+    has_evidence: bool = False
+    """Whether no worker need look for evidence."""
 
     def kept(self, name: str) -> Any:
         """Return what the earlier report has of a metric, None if that has to be computed."""
@@ -890,6 +922,8 @@ class _Run:
 
     async def scores(self) -> tuple[SqlCaseScore, ...]:
         """Return the scores in input order."""
+        if self.executor is not None or asks_together(self.judge):
+            self.items = await asyncio.to_thread(lambda: tuple(map(self._known, self.items)))
         if self.judge is None:
             score = partial(_scored, evidence=self.evidence, timeout_seconds=self.timeout_seconds)
             computed: list[SqlCaseScore] = []
@@ -909,6 +943,16 @@ class _Run:
             for task in tasks:
                 task.cancel()
         return tuple(scores[position] for position in range(len(self.items)))
+
+    def _known(self, item: _Item) -> _Item:
+        """Look for what a cache knows, which workers cannot reach."""
+        case = item.case
+        if self.judge is None or self.evidence == "judge" or not item.is_undecided:
+            return item
+        known = has_evidence(
+            case.generated, case.expected or (), case.dialect, case.schema, self.judge
+        )
+        return attrs.evolve(item, has_evidence=known)
 
     async def _prepare(self, n_askers: int) -> None:
         """Hand out the cases as soon as workers have done what needs no judge."""
@@ -940,7 +984,8 @@ class _Run:
                         judging.cancel()
                 else:
                     rest, known, seconds = self.prepared[position]
-                    _recall(item, known)
+                    if known:
+                        await asyncio.to_thread(self._recall, item, known)
                     correctness = await self._correctness(item)
                     started = min(started, time.perf_counter() - seconds)
             scores[position] = case_score(item.case, correctness, rest, started, item.attempt)
@@ -958,6 +1003,19 @@ class _Run:
                 )
         except TimeoutError:
             return self._undecided(item).result([_DEADLINE])
+
+    def _looked_at(
+        self, item: _Item, known: tuple[SqlEquivalence, ...]
+    ) -> QueryCorrectness | Undecided:
+        self._recall(item, known)
+        return self._undecided(item).looked_at()
+
+    def _recall(self, item: _Item, known: tuple[SqlEquivalence, ...]) -> None:
+        case = item.case
+        expected = case.expected or ()
+        recall_evidence(
+            case.generated, expected, case.dialect, case.schema, known, judge=self.judge
+        )
 
     def _undecided(self, item: _Item) -> Undecided:
         case = item.case
@@ -982,9 +1040,8 @@ class _Run:
             if not item.is_undecided:
                 decided[position] = item.kept("query_correctness")
                 continue
-            _recall(item, self.prepared[position][1])
             with about_case(item.case.case_id):
-                pair = await asyncio.to_thread(self._undecided(item).looked_at)
+                pair = await asyncio.to_thread(self._looked_at, item, self.prepared[position][1])
             if isinstance(pair, QueryCorrectness):
                 decided[position] = pair
             else:
@@ -1047,15 +1104,10 @@ def _prepared(item: _Item, *, evidence: Evidence) -> Prepared:
     known: tuple[SqlEquivalence, ...] = ()
     with in_report(), about_case(case.case_id):
         rest = item.others()
-        if case.expected is not None and evidence == "auto" and item.is_undecided:
+        looks = evidence == "auto" and item.is_undecided and not item.has_evidence
+        if looks and case.expected is not None:
             known = evidence_of(case.generated, case.expected, case.dialect, case.schema)
     return rest, known, time.perf_counter() - started
-
-
-def _recall(item: _Item, known: tuple[SqlEquivalence, ...]) -> None:
-    case = item.case
-    if case.expected is not None:
-        recall_evidence(case.generated, case.expected, case.dialect, case.schema, known)
 
 
 def _sum_up(report: SqlReport) -> None:
@@ -1102,7 +1154,9 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         n_failed=sum(score.n_failed for score in scores),
         n_by_method=FrozenMapping(Counter(r.method for r in correctness if r.method is not None)),
         n_contested=sum(result.contested for result in correctness),
+        query_correctness_bounds=_bounds(correctness),
         intervals=FrozenMapping(_intervals(scores)),
+        pass_at_k=FrozenMapping(_passes(scores)),
         cases=scores,
         **means,
     )
@@ -1113,19 +1167,59 @@ def _safety(results: list[tuple[str, SafetyValidation]]) -> SafetySummary:
     return safety_summary(verdicts, case_ids=case_ids)
 
 
+def _known(scores: tuple[SqlCaseScore, ...], name: str) -> list[tuple[str, float]]:
+    """Return case and score of each result of a metric that is one."""
+    return [
+        (score.case_id, result.score)
+        for score in scores
+        if (result := getattr(score, name)) is not None and not failed(result)
+    ]
+
+
+def _passes(scores: tuple[SqlCaseScore, ...]) -> dict[str, tuple[PassAtK, ...]]:
+    passes: dict[str, tuple[PassAtK, ...]] = {}
+    for name in METRICS:
+        known = _known(scores, name)
+        if known:
+            n_samples = Counter(case_id for case_id, _ in known)
+            right = Counter(case_id for case_id, score in known if score == 1.0)
+            most = min(MAX_K, *n_samples.values())
+            passes[name] = pass_at_k(
+                n_samples=list(n_samples.values()),
+                n_correct=[right[case_id] for case_id in n_samples],
+                k=range(1, most + 1),
+                confidence_level=CONFIDENCE_LEVEL,
+            )
+    return passes
+
+
 def _intervals(scores: tuple[SqlCaseScore, ...]) -> dict[str, Interval]:
+    import numpy as np
+
     intervals: dict[str, Interval] = {}
     for name in METRICS:
-        known = [
-            (score.case_id, result.score)
-            for score in scores
-            if (result := getattr(score, name)) is not None and not failed(result)
-        ]
+        known = _known(scores, name)
         if known:
-            case_ids, values = zip(*known, strict=True)
-            clusters = case_ids if len(set(case_ids)) < len(case_ids) else None
-            intervals[name] = mean_interval(values, bounds=(0.0, 1.0), clusters=clusters)
+            numbers: dict[str, int] = {}
+            codes = [numbers.setdefault(case_id, len(numbers)) for case_id, _ in known]
+            intervals[name] = interval_of_mean(
+                np.array([value for _, value in known]),
+                np.array(codes) if len(numbers) < len(codes) else None,
+                (0.0, 1.0),
+                confidence_level=CONFIDENCE_LEVEL,
+            )
     return intervals
+
+
+def _bounds(correctness: list[QueryCorrectness]) -> tuple[float, float] | None:
+    """Return the mean correctness if all that is undecided were wrong, and if it were right."""
+    if not correctness:
+        return None
+    low, high = (
+        describe([end if failed(result) else result.score for result in correctness]).mean
+        for end in (0.0, 1.0)
+    )
+    return low, high
 
 
 def _describe(scores: list[float]) -> Statistics | None:

@@ -18,13 +18,17 @@ from scorekit._core.checks import (
     check_number,
     check_same_length,
     check_text,
+    is_flag,
     store,
 )
 from scorekit._core.columns import (
+    as_long,
     check_count_column,
     check_flag_column,
     check_number_column,
+    check_outcome_columns,
     check_same_order,
+    column,
 )
 from scorekit.errors import refuse
 from scorekit.records import Record
@@ -106,7 +110,8 @@ def code_score(
 
     Args:
         compiled: Whether the code compiled.
-        passed: Tests passed (count, at most 2**53; the next two likewise).
+        passed: Tests passed (count, at most 2**53; the next two likewise), or whether all were:
+            True is one test passed, False one failed where *failed* names none.
         failed: Tests failed (count).
         warnings: Lint warnings (count).
         weights: Proportions of the three components.
@@ -115,7 +120,7 @@ def code_score(
         A frozen `CodeScore`; a perfect sample scores exactly 1.0.
 
     Raises:
-        InputError: If a count is negative or above 2**53.
+        InputError: If a count is negative or above 2**53, or tests failed where all passed.
         TypeError: If *compiled* is not a boolean or a count is not an integer.
 
     Examples:
@@ -128,8 +133,7 @@ def code_score(
         scorekit.errors.InputError: passed must be an integer >= 0, got -1
     """
     compiled = check_flag("compiled", compiled)
-    passed = check_bounded_count("passed", passed)
-    failed = check_bounded_count("failed", failed)
+    passed, failed = _outcome(passed, check_bounded_count("failed", failed))
     warnings = check_bounded_count("warnings", warnings)
     check_instance("weights", weights, CodeWeights)
     tests = passed / (passed + failed) if passed else 0.0
@@ -147,12 +151,21 @@ def code_score(
     )
 
 
+def _outcome(passed: int, failed: int) -> tuple[int, int]:
+    """Return the tests passed and failed, where a flag for the first says all or none."""
+    if not is_flag(passed):
+        return check_bounded_count("passed", passed), failed
+    if passed and failed:
+        refuse("failed", "0 where passed is True", failed)
+    return int(passed), failed if passed else max(failed, 1)
+
+
 def code_scores_from_columns(
     *,
-    compiled: Iterable[bool],
+    compiled: Iterable[bool] | bool,
     passed: Iterable[int] | None = None,
-    failed: Iterable[int] | None = None,
-    warnings: Iterable[int] | None = None,
+    failed: Iterable[int] | int | None = None,
+    warnings: Iterable[int] | int | None = None,
     weights: CodeWeights = DEFAULT_WEIGHTS,
 ) -> NDArray[np.float64]:
     """
@@ -160,8 +173,9 @@ def code_scores_from_columns(
 
     Args:
         compiled: Whether each sample compiled, shape ``(N,)``: a list, or a NumPy, pandas, polars
-            or Arrow column.
-        passed: Tests passed, shape ``(N,)``; None is 0 throughout.
+            or Arrow column.  Here and below one value stands for a whole column.
+        passed: Tests passed, or whether all were, as for `code_score`, shape ``(N,)``; None is 0
+            throughout.
         failed: Tests failed, shape ``(N,)``; None is 0 throughout.
         warnings: Lint warnings, shape ``(N,)``; None is 0 throughout.
         weights: Proportions of the three components.
@@ -184,12 +198,21 @@ def code_scores_from_columns(
         scorekit.errors.InputError: passed and compiled must be equally long, got 1 and 2
     """
     check_instance("weights", weights, CodeWeights)
-    flags = check_flag_column("compiled", compiled)
-    counts = (
-        _count_column(name, column, compiled, flags.size)
-        for name, column in (("passed", passed), ("failed", failed), ("warnings", warnings))
+    given = {"compiled": compiled, "passed": passed, "failed": failed, "warnings": warnings}
+    name = "compiled" if not is_flag(compiled) or passed is None else "passed"
+    first = column(name, given[name], "booleans")
+    columns: dict[str, Any] = {name: first}
+    for other, values in given.items():
+        if other != name:
+            check_same_order(name, given[name], other, values)
+            columns[other] = as_long(0 if values is None else values, first.size)
+    flags = check_flag_column("compiled", columns["compiled"])
+    n_passed, n_failed = check_outcome_columns(
+        columns["passed"], columns["failed"], "compiled", flags.size
     )
-    return score_columns(flags, *counts, weights=weights)
+    n_warnings = check_count_column("warnings", columns["warnings"])
+    check_same_length("warnings", n_warnings.size, "compiled", flags.size)
+    return score_columns(flags, n_passed, n_failed, n_warnings, weights=weights)
 
 
 def score_columns(
@@ -205,17 +228,6 @@ def score_columns(
     clippy = np.maximum(WARNINGS_TO_ZERO - n_warnings, 0) / WARNINGS_TO_ZERO
     scores: NDArray[np.float64] = np.where(flags, _weigh(tests, clippy, weights), 0.0)
     return scores
-
-
-def _count_column(
-    name: str, column: Iterable[int] | None, compiled: object, length: int
-) -> NDArray[np.int64]:
-    if column is None:
-        return np.zeros(length, dtype=np.int64)
-    counts = check_count_column(name, column)
-    check_same_length(name, counts.size, "compiled", length)
-    check_same_order("compiled", compiled, name, column)
-    return counts
 
 
 def _weigh(tests: Any, clippy: Any, weights: CodeWeights) -> Any:
@@ -250,7 +262,8 @@ class CodeSample(Record):
     model: str
     compiled: bool
     passed: int = 0
-    """Tests passed; this and all counts at most 2**53."""
+    """Tests passed; this and all counts at most 2**53.  True is one test passed, False one failed
+    where *failed* names none."""
     failed: int = 0
     """Tests failed."""
     warnings: int = 0
@@ -264,6 +277,10 @@ class CodeSample(Record):
         """Check every field under its own name; store it as the builtin of its annotation."""
         check_text("case_id", self.case_id)
         check_text("model", self.model)
+        if is_flag(self.passed):
+            passed, failed = _outcome(self.passed, check_bounded_count("failed", self.failed))
+            store(self, "passed", passed)
+            store(self, "failed", failed)
         for name, kind in MEASUREMENTS.items():
             value, where = getattr(self, name), ""
             if kind.optional:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import attrs
 from sqlglot import exp
@@ -14,7 +14,7 @@ from sqlglot.expressions.dml import DML
 
 from scorekit._core.checks import check_text
 from scorekit._sql.base_tables import RECURSIVE_ANYWAY, WITH_IN_TABLE, in_table, name_parts
-from scorekit._sql.parsing import CACHED_CHARS, check_dialect, parse
+from scorekit._sql.parsing import CACHED_CHARS, Script, check_dialect, parse
 from scorekit._sql.schema import Schema, read_schema
 from scorekit.errors import SqlError, refuse, shown
 from scorekit.records import FrozenMapping, MetricError, MetricResult, is_mapping, metric_error
@@ -152,6 +152,43 @@ _LACKING = ("no_schema", "unsupported_clause")
 """Kinds of errors that are not the model's."""
 
 
+class Lacking(NamedTuple):
+    """Names that a query uses and a complete schema does not have."""
+
+    tables: frozenset[str] = frozenset()
+    columns: frozenset[str] = frozenset()
+    """Each with its table, if it is clear which."""
+
+    def __sub__(self, other: Lacking) -> Lacking:
+        """Return the names that are not lacking elsewhere too."""
+        return Lacking(self.tables - other.tables, self.columns - other.columns)
+
+    @property
+    def error(self) -> tuple[str, str] | None:
+        """The kind and the message of an error, of tables first; None if nothing is lacking."""
+        for kind, names in (("table", self.tables), ("column", self.columns)):
+            if names:
+                s = "s" * (len(names) > 1)
+                listed = ", ".join(map(shown, sorted(names)))
+                return f"unknown_{kind}", f"the schema has no {kind}{s} {listed}"
+        return None
+
+
+def lacking_names(sql: str, schema: Schema | None, dialect: str | None) -> Lacking:
+    """
+    Return the tables and columns that a query reads and a complete schema does not have.
+
+    What a database has besides is never among them (its own tables, functions, hidden columns),
+    nor is what cannot be resolved for sure.  The schema must be one that `read_schema` takes.
+    """
+    return _read(sql, _known(schema, dialect), dialect).lacking
+
+
+def has_tables(schema: Schema | None, dialect: str | None) -> bool:
+    """Say whether a schema, one that `read_schema` takes, tells of tables."""
+    return _known(schema, dialect) is not None
+
+
 class _Columns(NamedTuple):
     """What a text reads, or why that cannot be told."""
 
@@ -159,6 +196,7 @@ class _Columns(NamedTuple):
     nowhere: frozenset[str]
     """Columns that no table has: they match nothing but themselves."""
     error: SqlError | None = None
+    lacking: Lacking = Lacking()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -168,6 +206,35 @@ class _Columns(NamedTuple):
 _Names: TypeAlias = dict[str, None]
 """Names of columns in order; the others are looked up in it."""
 
+_OTHERS: Final = ""
+"""Stands for columns whose names the database chooses."""
+
+_NAMED: Final = re.compile(r"[^\W_][^$]*\Z")
+_PLAIN: Final = re.compile(r"[^\W_][\w -]*\Z")
+"""Names that are neither files, variables, temporary tables nor columns of a database's own."""
+
+_SYSTEM: Final = re.compile(
+    r"(?:^|.*\.)(?:sqlite_|pg_|pragma_|svv?_|st[lv]_|dbms_|utl_|(?:all|dba|user)_(?:tab|obj|view|con"
+    r"|ind|col|users)|(?:information_schema|sys|sysibm|system|mysql|performance_schema|snowflake"
+    r"|account_usage|tempdb)\.|(?:sys\w+|dual|dbstat|json_each|json_tree|generate_series|inserted"
+    r"|deleted|excluded)\Z)"
+)
+"""Tables that each database of some kind has."""
+
+_HIDDEN: Final = re.compile(
+    r"oid|rowid|row_?num|ora_\w+|level|binary|[cx]m(?:in|ax)|ctid|tableoid|(?:curr|next)val|user|all|default"
+    r"|(?:current|session|system|local)_?(?:date|time(?:stamp)?|user|role|schema|catalog)|sys\w*"
+)
+"""Columns that no schema lists."""
+
+_WORDS: Final = re.compile(
+    r"(?:(?:milli|micro|nano)?second|minute|hour|day|week|month|quarter|year|decade|century|epoch)s?"
+    r"|iso\w*|do[wy]|day_?of\w*|week_?\w*|yy(?:yy)?|qq?|mm?|dd?|dy|wk|ww|dw|hh|mi|ss?|ms|mcs|ns"
+    r"|(?:big|small|tiny)?int(?:eger)?|text|n?(?:var)?char|string|float|double|real|decimal|numeric"
+    r"|date(?:time)?|time(?:stamp)?|bool(?:ean)?|json|signed|unsigned|nocase|binary|rtrim|utf\w+"
+)
+"""Words between the arguments of functions that the parser may take for columns."""
+
 
 @attrs.frozen(eq=False)
 class _Known:
@@ -175,6 +242,21 @@ class _Known:
 
     tables: dict[str, _Names]
     by_last_part: dict[str, list[str]]
+    complete: bool
+    """Whether a table or column that is not here does not exist."""
+    unclear: frozenset[str]
+    """Last parts of tables and views of which nothing is known."""
+
+    def lacks(self, table: str) -> bool:
+        """Say whether there is no such table, however it is qualified."""
+        last = table.rpartition(".")[2]
+        return (
+            self.complete
+            and last not in self.by_last_part
+            and last not in self.unclear
+            and _PLAIN.match(last) is not None
+            and not _SYSTEM.search(table)
+        )
 
     def columns(self, table: str) -> _Names | None:
         """Return the columns of a table that is qualified more or less than in the schema."""
@@ -213,7 +295,8 @@ def _known_tables(schema: Any, dialect: str | None) -> _Known | None:
         table: dict.fromkeys(column.name for column in columns)
         for table, columns in found.tables.items()
     }
-    return _Known(tables, by_last_part)
+    unclear = frozenset(name.rpartition(".")[2] for name in found.unclear)
+    return _Known(tables, by_last_part, found.complete, unclear)
 
 
 _remembered_schema = lru_cache(maxsize=256)(_known_tables)
@@ -226,12 +309,43 @@ def _read(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
 def _read_text(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
     try:
         script = parse(sql, dialect)
-        reader = _Reader(known, script.dialect)
+    except SqlError as error:
+        return _Columns(frozenset(), frozenset(), error)
+    reader = _Reader(known, script.dialect, sql.casefold())
+    found = _Columns(frozenset(), frozenset())
+    try:
         for statement in script.statements:
             reader.statement(statement, {})
     except SqlError as error:
-        return _Columns(frozenset(), frozenset(), error)
-    return _Columns(frozenset(reader.read), frozenset(reader.nowhere))
+        found = found._replace(error=error)
+    else:
+        found = _Columns(frozenset(reader.read), frozenset(reader.nowhere))
+    lacking = Lacking(frozenset(reader.lacking_tables), frozenset(reader.lacking))
+    if lacking.error is not None and _is_sure(script, reader.text, dialect):
+        found = found._replace(lacking=lacking)
+    return found
+
+
+def _is_sure(script: Script, text: str, dialect: str | None) -> bool:
+    """Say whether a script only reads, and makes no names in ways that are not looked into."""
+    if _ARRAY_JOIN.search(text) or (dialect is None and script.dialect in _GUESSED):
+        return False
+    for tree in script.statements:
+        if not isinstance(tree, exp.Query) or tree.find(exp.Comprehension) is not None:
+            return False
+        if not all(isinstance(cte.this, exp.Query) for cte in tree.find_all(exp.CTE)):
+            return False
+        if not script.dialect:  # T-SQL writes an alias so
+            for select in tree.find_all(exp.Select):
+                if any(isinstance(output, exp.EQ) for output in select.expressions):
+                    return False
+    return True
+
+
+_GUESSED = ("hive", "clickhouse", "duckdb", "snowflake")
+"""Dialects that read much of each other, in other ways."""
+
+_ARRAY_JOIN = re.compile(r"\barray\s+join\b")
 
 
 _remembered = lru_cache(maxsize=4096)(_read_text)
@@ -276,11 +390,16 @@ _Ctes: TypeAlias = dict[str, _Names | None]
 class _Reader:
     """Collects the columns that the statements of a script read."""
 
-    def __init__(self, known: _Known | None, dialect: str) -> None:
+    def __init__(self, known: _Known | None, dialect: str, text: str) -> None:
         self.known = known
         self.dialect = dialect
+        self.text = text
+        """The script, case-folded."""
         self.read: set[str] = set()
         self.nowhere: set[str] = set()
+        self.lacking: set[str] = set()
+        """Columns that are read and do not exist for sure, if the schema is complete."""
+        self.lacking_tables: set[str] = set()
         self.made: _Ctes = {}
         """What the script has made from queries so far."""
 
@@ -372,6 +491,8 @@ class _Reader:
             self.query(arm, outer, ctes)
         order = tree.args.get("order")
         if order is not None:
+            if names is not None:  # some databases sort by columns of the first query too
+                names |= {_OTHERS: None}
             self.walk(order, _Scope(outer, [_Table("", names, None)]), ctes)
         return names
 
@@ -408,6 +529,7 @@ class _Reader:
             tables = [] if table is None else [table]
             if table is None:
                 self.nowhere.add(".".join([*_qualifier(node), "*"]))
+                return {_OTHERS: None}
         if isinstance(star, exp.Star):
             if only_rows:
                 return {}
@@ -418,7 +540,8 @@ class _Reader:
         self.walk(node, scope, ctes)
         if isinstance(node, exp.Alias):
             scope.aliases.add(node.alias.casefold())
-        return {node.alias_or_name.casefold(): None}
+        name = node.alias_or_name.casefold()
+        return {_OTHERS if name == "*" else name: None}
 
     def star(
         self, tables: list[_Table], left_out: frozenset[str] | set[str] = frozenset()
@@ -460,6 +583,7 @@ class _Reader:
             if _renamed(node, None):
                 raise SqlError("unsupported_clause", "a table's columns are renamed", "")
             columns = None if self.known is None else self.known.columns(name)
+            self.check_table(node, name, scope)
             return _Table(alias or name, columns, name)
         if isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
             outer = scope if isinstance(node, exp.Lateral) else scope.outer
@@ -482,6 +606,15 @@ class _Reader:
         if columns is not None and isinstance(offset, exp.Identifier):
             columns[offset.name.casefold()] = None
         return _Table(alias, columns, None)
+
+    def check_table(self, node: exp.Table, name: str, scope: _Scope) -> None:
+        """Note that a table does not exist, unless it may be something else."""
+        is_file = "." in name_parts(node)[-1]
+        is_item = "." in name and _find_in(name.partition(".")[0], scope) is not None
+        if is_file or is_item or node.this.args.get("temporary"):
+            return
+        if self.known is not None and self.known.lacks(name):
+            self.lacking_tables.add(name)
 
     def join(self, join: exp.Expr, scope: _Scope, ctes: _Ctes) -> None:
         n_left = len(scope.tables)
@@ -550,23 +683,57 @@ class _Reader:
             if table is not None:
                 self.add(table, names[n])  # what follows are fields of a struct
                 return
-        is_text = not qualifier and self.dialect == "sqlite" and node.this.args.get("quoted")
-        self.unqualified(names[0], scope, full=".".join(names), may_be_text=bool(is_text))
+        name = names[0]
+        quoted = not qualifier and node.this.args.get("quoted")
+        quoted = bool(quoted) and ('"' in name or f'"{name}"' in self.text)  # and not by backticks
+        argument = isinstance(node.parent, exp.Func) and not isinstance(node.parent, exp.AggFunc)
+        self.unqualified(
+            name,
+            scope,
+            full=".".join(names),
+            may_be_text=quoted and self.dialect == "sqlite",
+            may_be_other=(quoted and not self.dialect)
+            or (argument and _WORDS.fullmatch(name))
+            or node.arg_key == "field",
+        )
 
     def add(self, table: _Table, name: str) -> None:
         if table.base is not None:
             self.read.add(f"{table.base}.{name}")
+            if table.columns is not None and name not in table.columns:
+                self.lack(f"{table.base}.{name}", [table])
         elif table.columns is not None and name not in table.columns:
             self.nowhere.add(name)
+            self.lack(name, [table])
+
+    def lack(self, name: str, tables: Sequence[_Table]) -> None:
+        """Note that none of some tables has a column, unless it may have one unseen."""
+        word = name.rpartition(".")[2]
+        if (
+            tables
+            and not any(table.columns is None or _OTHERS in table.columns for table in tables)
+            and (_PLAIN if None in {t.base for t in tables} else _NAMED).match(word)
+            and not _HIDDEN.fullmatch(word)
+            and not _SYSTEM.match(name)
+        ):
+            self.lacking.add(name)
 
     def unqualified(
-        self, name: str, scope: _Scope, *, full: str = "", may_be_text: bool = False
+        self,
+        name: str,
+        scope: _Scope,
+        *,
+        full: str = "",
+        may_be_text: bool = False,
+        may_be_other: object = False,
     ) -> None:
         """Read the column that a bare name stands for: of the innermost scope that has it."""
+        seen: list[_Table] = []
         level: _Scope | None = scope
         while level is not None:
             if self.is_in(level, name, may_be_text=may_be_text):
                 return
+            seen += level.tables
             level = level.outer
         row = None if full != name else _find_in(name, scope)
         if row is not None:
@@ -574,7 +741,10 @@ class _Reader:
         elif not may_be_text:
             only = scope.tables[0].base if len(scope.tables) == 1 else None
             alone = only is not None and scope.outer is None and full in ("", name)
-            (self.read if alone else self.nowhere).add(f"{only}.{name}" if alone else full or name)
+            found = f"{only}.{name}" if alone else full or name
+            (self.read if alone else self.nowhere).add(found)
+            if not may_be_other:
+                self.lack(found, seen)
 
     def is_in(self, scope: _Scope, name: str, *, may_be_text: bool) -> bool:
         """Read a bare name if it stands for something of this very scope."""

@@ -666,15 +666,15 @@ def _moved(
     )
     least = np.concatenate([least_p_values(pair.before, pair.after) for pair in pairs])
     keys: list[tuple[SuiteKey, str]] = [
-        (pair.suite, pair.case_ids[i]) for pair, places in found for i in places.tolist()
+        (pair.suite, pair.case_ids[int(i)]) for pair, moved in found for i in moved.tolist()
     ]
     deltas = after - before
-    order = np.argsort(deltas, kind="stable")
-    columns = (deltas, before, after, p_values, tarone_holm(p_values, least))
-    rows = zip(order.tolist(), *(column[order].tolist() for column in columns), strict=True)
+    order: list[int] = np.argsort(deltas, kind="stable").tolist()
+    numbers = np.array([deltas, before, after, p_values, tarone_holm(p_values, least)])
+    ordered: list[list[float]] = numbers[:, order].T.tolist()
     return [
         (delta, _change(keys[i], left, right, shared_model, (p_value, adjusted_p_value)))
-        for i, delta, left, right, p_value, adjusted_p_value in rows
+        for i, (delta, left, right, p_value, adjusted_p_value) in zip(order, ordered, strict=True)
     ]
 
 

@@ -7,7 +7,10 @@ import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Final, Literal, cast
+from functools import cache, cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, Literal, cast
 
 import attrs
 
@@ -17,8 +20,9 @@ from scorekit._core.text import key_of
 from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_thread, keeps_limit
 from scorekit._sql.parsing import check_dialect, check_sql
 from scorekit._sql.schema import Schema, schema_text
+from scorekit.columns import Lacking, has_tables, lacking_names
 from scorekit.equivalence import SqlEquivalence, sql_equivalence
-from scorekit.errors import JudgeError, SqlError, one_line
+from scorekit.errors import InputError, JudgeError, SqlError, one_line
 from scorekit.judges import (
     METRIC,
     TIMEOUT_MESSAGE,
@@ -39,26 +43,43 @@ _log = logging.getLogger(__name__)
 _remembered: OrderedDict[str, SqlEquivalence] = OrderedDict()  # its single steps are atomic
 
 
-def is_remembered(key: str) -> bool:
-    """Tell whether there is evidence under this key, which then costs a look-up."""
-    return key in _remembered
+def _keep_note(key: str, found: SqlEquivalence, judge: object) -> None:
+    """Let *judge* keep evidence for other processes, if it keeps anything."""
+    keep_note = getattr(judge, "keep_note", None)
+    if callable(keep_note):
+        with suppress(Exception):  # a stranger's
+            keep_note(_note_key(key), found.to_dict())
 
 
-def evidence_on(
-    key: str, generated: str, expected: str, dialect: str | None, schema: Schema | None
-) -> SqlEquivalence:
-    """Return whether the two are proved equal or refuted; never raises."""
-    known = _remembered.get(key)
-    if known is not None:
-        return known
+def _is_noted(key: str, judge: object) -> bool:
+    """Tell whether *judge* has kept the evidence under this key, which is remembered then."""
+    recall_note: Any = getattr(judge, "recall_note", None)
+    if not callable(recall_note):
+        return False
     try:
-        known = sql_equivalence(generated, expected, dialect=dialect, schema=schema)
-    except Exception as error:  # noqa: BLE001 - a schema that only a judge understands, say
-        reason = one_line(f"{type(error).__name__}: {error}")
-        log(_log, logging.WARNING, f"no evidence: {reason}")
-        known = SqlEquivalence(verdict="unknown", reason=reason)
-    remember(key, known)
-    return known
+        note: Any = recall_note(_note_key(key))
+        if note is not None:
+            remember(key, SqlEquivalence.from_dict(note))
+    except Exception:  # noqa: BLE001 - whoever may write there, it is only looked for again
+        return False
+    return note is not None
+
+
+def _note_key(key: str) -> str:
+    return key_of("evidence", _code(), key)
+
+
+@cache
+def _code() -> str:
+    """Return what evidence depends on besides the pair: this code, the parser, SQLite."""
+    import sqlite3
+
+    from sqlglot._version import __version__ as parser
+
+    root = Path(__file__).parent
+    files = [root / "equivalence.py", *sorted(root.glob("_sql/**/*.py"))]
+    code = sha256(b"".join(file.read_bytes() for file in files if file.is_file()))
+    return key_of(code.hexdigest(), parser, sqlite3.sqlite_version)
 
 
 def remember(key: str, found: SqlEquivalence) -> None:
@@ -87,8 +108,8 @@ class QueryCorrectness(MetricResult):
     score: float
     """1.0 equivalent, 0.5 partly right, 0.0 incorrect or failed (see *error*)."""
     reasoning: str
-    method: Literal["identical", "proved", "judge"] | None
-    """What decided; None if nothing could."""
+    method: Literal["identical", "proved", "refuted", "judge"] | None
+    """What decided; None if nothing could, or the SQL cannot run."""
     cached: bool = False
     """Whether the judge's verdict came from a cache."""
     contested: bool = False
@@ -122,9 +143,14 @@ def query_correctness(
     Score whether a generated query answers what the expected one does: 1.0, 0.5 or 0.0.
 
     In this order: identical text (outer space and final ``;`` aside) is right; SQL that does not
-    parse is wrong; what `sql_equivalence` proves equal is right; everything else is the judge's to
-    decide, who is shown a counterexample where there is one.  Without a judge an undecided pair is
-    a failure of the instrument, not a guess.
+    parse is wrong, and so is SQL that names a table or column which the *schema* does not have;
+    what `sql_equivalence` proves equal is right; everything else is the judge's to decide, who is
+    shown a counterexample where there is one.  Without a judge a pair that is refuted under a
+    *schema* is wrong, and any other is a failure of the instrument, not a guess.
+
+    A table or column counts as missing only where every statement of the schema could be read and
+    an accepted query has all of its own; tables and columns that a database has by itself never
+    do.
 
     Args:
         generated: The model's SQL.
@@ -134,15 +160,15 @@ def query_correctness(
         schema: The tables, as text or as a mapping from table to column to type.  CREATE TABLE
             statements and the mapping let more be proved and refuted.
         question: What the query should answer, in the user's words.
-        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
-            ``"judge"`` does not.
+        evidence: ``"auto"`` looks for missing names, a proof or a counterexample before the judge
+            is asked, ``"judge"`` does not.
         timeout_seconds: Bound on the judge, retries included (``> 0``).  A `ClaudeJudge` does not
             count the time that a question waits for its turn.
 
     Returns:
         A frozen `QueryCorrectness`.  A judge that fails or takes too long gives 0.0 with an
-        *error* whose origin is ``"instrument"``; unreadable SQL gives 0.0 with the origin
-        ``"output"``.
+        *error* whose origin is ``"instrument"``; SQL that cannot be read, or names what is not
+        there, gives 0.0 with the origin ``"output"``.
 
     Raises:
         InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, or
@@ -153,6 +179,13 @@ def query_correctness(
         >>> result = query_correctness("SELECT 1 ", "SELECT 1;")
         >>> result.score, result.reasoning, result.method
         (1.0, 'Queries are identical', 'identical')
+        >>> schema = {"users": {"id": "int", "age": "int"}}
+        >>> counts = "SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users"
+        >>> result = query_correctness(*counts, schema=schema)
+        >>> result.score, result.reasoning, result.method
+        (0.0, 'results differ on a database of 1 row', 'refuted')
+        >>> query_correctness("SELECT MAX(age) FROM people", counts[1], schema=schema).reasoning
+        "generated: the schema has no table 'people'"
         >>> query_correctness("SELECT 1", "")
         Traceback (most recent call last):
         ...
@@ -161,13 +194,10 @@ def query_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    decided = pair.at_sight()
-    if decided is not None:
-        return decided
-    pair = pair.with_evidence()
-    decided = pair.without_asking()
-    if decided is not None:
-        return decided
+    looked = pair.looked_at()
+    if isinstance(looked, QueryCorrectness):
+        return looked
+    pair = looked
     who = Caller(pair.timeout_seconds)
     token = caller.set(who)
     answers: list[Verdict] = []
@@ -224,15 +254,10 @@ async def aquery_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    is_short = len(pair.generated) <= SHORT
-    decided = pair.at_sight() if is_short else await asyncio.to_thread(pair.at_sight)
-    if decided is not None:
-        return decided
-    known = pair.with_known_evidence()
-    pair = await asyncio.to_thread(pair.with_evidence) if known is None else known
-    decided = pair.without_asking()
-    if decided is not None:
-        return decided
+    looked = pair.looked_at() if pair.is_quick() else await asyncio.to_thread(pair.looked_at)
+    if isinstance(looked, QueryCorrectness):
+        return looked
+    pair = looked
     token = caller.set(Caller(pair.timeout_seconds))
     answers: list[Verdict] = []
     task = asyncio.ensure_future(pair.aask(answers))
@@ -258,7 +283,8 @@ def evidence_of(
     generated: str, expected: str | Iterable[str], dialect: str | None, schema: Schema | None
 ) -> tuple[SqlEquivalence, ...]:
     """Return what can be said without a judge, in any process, for `recall_evidence`."""
-    return _plain_pair(generated, expected, dialect, schema).with_evidence().known
+    pair = _plain_pair(generated, expected, dialect, schema)
+    return () if pair.fault() is not None else pair.with_evidence().known
 
 
 def recall_evidence(
@@ -267,11 +293,26 @@ def recall_evidence(
     dialect: str | None,
     schema: Schema | None,
     known: Iterable[SqlEquivalence],
+    *,
+    judge: Judge | None,
 ) -> None:
     """Remember what `evidence_of` found elsewhere, so that it is not looked for again."""
     pair = _plain_pair(generated, expected, dialect, schema)
-    for query, found in zip(pair.accepted, known, strict=False):  # it ends at the first proof
-        remember(pair.evidence_key(query), found)
+    for key, found in zip(pair.evidence_keys, known, strict=False):  # it ends at the first proof
+        remember(key, found)
+        _keep_note(key, found, judge)
+
+
+def has_evidence(
+    generated: str,
+    expected: str | Iterable[str],
+    dialect: str | None,
+    schema: Schema | None,
+    judge: Judge | None,
+) -> bool:
+    """Say whether evidence is remembered, or kept by the judge: `evidence_of` is not needed."""
+    pair = _plain_pair(generated, expected, dialect, schema)
+    return attrs.evolve(pair, judge=judge).is_known()
 
 
 def _plain_pair(
@@ -324,40 +365,90 @@ class _Pair:
             timeout_seconds=check_timeout(timeout_seconds),
         )
 
-    def at_sight(self) -> QueryCorrectness | None:
-        """Return the result where the two texts say enough."""
-        if _bare(self.generated) in map(_bare, self.accepted):
-            return QueryCorrectness(
-                score=1.0, reasoning="Queries are identical", method="identical"
-            )
+    def looked_at(self) -> QueryCorrectness | _Pair:
+        """Return the result if no judge need be asked, else the pair with what is known of it."""
+        if self.is_identical():
+            reasoning = "Queries are identical"
+            return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
+        if not self.is_known():
+            fault = self.fault()
+            if fault is not None:
+                return self._failure("output", *fault)
+        pair = self.with_evidence()
+        return pair.without_asking() or pair
+
+    def is_identical(self) -> bool:
+        """Say whether the generated text is one of those accepted."""
+        return _bare(self.generated) in map(_bare, self.accepted)
+
+    def is_quick(self) -> bool:
+        """Say whether looking at the pair is no work for a thread."""
+        is_short = len(self.generated) <= SHORT and self.evidence == "judge"
+        return is_short or self.is_identical() or self.is_known()
+
+    def is_known(self) -> bool:
+        """Say whether there is evidence already, which is looked for where there is no fault."""
+        return self.evidence == "auto" and all(
+            key in _remembered or _is_noted(key, self.judge) for key in self.evidence_keys
+        )
+
+    def fault(self) -> tuple[str, Exception | str] | None:
+        """Return the kind and the reason of an error that the generated query is to blame for."""
         try:
             check_sql(self.generated, self.dialect)
         except SqlError as error:
-            return self._failure("output", error.kind, error)
-        return None
+            return error.kind, error
+        if self.evidence == "judge" or self.schema is None:
+            return None
+        lacking = self.lacking(self.generated)
+        if lacking.error is None:
+            return None
+        others = list(map(self.lacking, self.accepted))
+        if all(other.error is not None for other in others):
+            return None  # it is the schema or the reference that is wrong
+        for other in others:
+            lacking -= other
+        return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
+
+    def lacking(self, query: str) -> Lacking:
+        """Return what a query names and the schema does not have."""
+        try:
+            return lacking_names(query, self.schema, self.dialect)
+        except (TypeError, InputError):  # a schema that only a judge understands
+            return Lacking()
 
     def with_evidence(self) -> _Pair:
         """Return the pair with what can be said without a judge; remembered from then on."""
+        if self.evidence == "judge":
+            return self
         known: list[SqlEquivalence] = []
-        for expected in self.accepted if self.evidence == "auto" else ():
-            key = self.evidence_key(expected)
-            known.append(evidence_on(key, self.generated, expected, self.dialect, self.schema))
+        for key, expected in zip(self.evidence_keys, self.accepted, strict=True):
+            known.append(_remembered.get(key) or self.evidence_on(key, expected))
             if known[-1].verdict == "proved":
                 break
         return attrs.evolve(self, known=tuple(known))
 
-    def with_known_evidence(self) -> _Pair | None:
-        """Do the same without any work, or return None."""
-        if self.evidence == "auto" and not all(
-            is_remembered(self.evidence_key(expected)) for expected in self.accepted
-        ):
-            return None
-        return self.with_evidence()
+    def evidence_on(self, key: str, expected: str) -> SqlEquivalence:
+        """Return whether the two are proved equal or refuted; never raises."""
+        try:
+            found = sql_equivalence(
+                self.generated, expected, dialect=self.dialect, schema=self.schema
+            )
+        except Exception as error:  # noqa: BLE001 - a schema that only a judge understands, say
+            reason = one_line(f"{type(error).__name__}: {error}")
+            log(_log, logging.WARNING, f"no evidence: {reason}")
+            found = SqlEquivalence(verdict="unknown", reason=reason)
+        else:
+            _keep_note(key, found, self.judge)
+        remember(key, found)
+        return found
 
-    def evidence_key(self, expected: str) -> str:
-        """Return what identifies the pair and all that evidence rests on."""
+    @cached_property
+    def evidence_keys(self) -> tuple[str, ...]:
+        """What identifies each pair and all that evidence on it rests on."""
         is_text = isinstance(self.schema, str)  # a mapping says more than the same words do
-        return key_of(self.generated, expected, self.dialect, self.schema_text, is_text)
+        rest = self.dialect, self.schema_text, is_text
+        return tuple(key_of(self.generated, expected, *rest) for expected in self.accepted)
 
     def without_asking(self) -> QueryCorrectness | None:
         """Return the result where they are proved equal, or no judge need or can be asked."""
@@ -367,7 +458,7 @@ class _Pair:
                 score=1.0, reasoning=last.reason, method="proved", equivalence=last
             )
         if self.judge is None:
-            return self._failure("instrument", "no_judge", NO_JUDGE)
+            return self.unjudged()
         peek = getattr(self.judge, "peek", None)  # what remembers answers by it, without waiting
         if not callable(peek) or len(self.accepted) > 1:
             return None  # of several, those that are known would be looked up and counted twice
@@ -376,6 +467,27 @@ class _Pair:
         except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
             return None
         return self.judged([verdict]) if isinstance(verdict, Verdict) else None
+
+    def unjudged(self) -> QueryCorrectness:
+        """Return the result where there is no proof and nobody to ask."""
+        if self.evidence == "auto" and self.is_schema_known():
+            if all(found.verdict == "refuted" for found in self.known):
+                found = self.known[0]
+                return QueryCorrectness(
+                    score=0.0, reasoning=found.reason, method="refuted", equivalence=found
+                )
+            for lacking in map(self.lacking, self.accepted):
+                if lacking.error is not None:
+                    kind, message = lacking.error
+                    return self._failure("instrument", kind, f"expected: {message}")
+        return self._failure("instrument", "no_judge", NO_JUDGE)
+
+    def is_schema_known(self) -> bool:
+        """Say whether the schema tells of tables, as text for a judge may not."""
+        try:
+            return has_tables(self.schema, self.dialect)
+        except (TypeError, InputError):
+            return False
 
     def ask(self, answers: list[Verdict], who: Caller) -> None:
         """Add the judge's answer on each accepted query in turn, until one is equivalent."""
@@ -490,11 +602,8 @@ class Undecided:
 
     def looked_at(self) -> QueryCorrectness | Undecided:
         """Return the result if no judge need be asked, else what is to be asked."""
-        decided = self.pair.at_sight()
-        if decided is not None:
-            return decided
-        pair = self.pair.with_evidence()
-        return pair.without_asking() or Undecided(pair)
+        looked = self.pair.looked_at()
+        return looked if isinstance(looked, QueryCorrectness) else Undecided(looked)
 
     def requests(self) -> list[JudgeRequest]:
         """Return one request for each accepted query."""

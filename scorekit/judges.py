@@ -396,6 +396,14 @@ class VotingJudge:
             votes.append(vote)
         return _elected(votes)
 
+    def recall_note(self, key: str) -> Any:
+        """Return what the judge has kept for its callers under *key*; never raises."""
+        return _recall_note(self._judge, key)
+
+    def keep_note(self, key: str, note: object) -> None:
+        """Let the judge keep something for its callers; never raises."""
+        _keep_note(self._judge, key, note)
+
     def _ballots(self, request: JudgeRequest) -> Iterable[JudgeRequest]:
         """Return the requests; those of one trial of the whole differ from those of another."""
         for i in range(self._n_votes):
@@ -405,6 +413,17 @@ class VotingJudge:
                     ballot, generated=request.expected, expected=request.generated
                 )
             yield ballot
+
+
+def _recall_note(judge: object, key: str) -> Any:
+    recall = getattr(judge, "recall_note", None)
+    return recall(key) if callable(recall) else None
+
+
+def _keep_note(judge: object, key: str, note: object) -> None:
+    keep = getattr(judge, "keep_note", None)
+    if callable(keep):
+        keep(key, note)
 
 
 def _election(votes: Sequence[Verdict | Exception]) -> Verdict | Exception:
@@ -772,6 +791,29 @@ class CachedJudge:
         except Exception:  # noqa: BLE001 - what is wrong comes out when the judge is asked
             return None
 
+    def recall_note(self, key: str) -> Any:
+        """Return what `keep_note` has kept under *key*, None if there is nothing; never raises."""
+        if self._store is None:
+            return _recall_note(self._judge, key)
+        if os.getpid() != self._pid:
+            self._renew()
+        note = _decoded_note(key, self._text(self._store, key))
+        is_fresh = note is not None and self._is_fresh(note["t"], self._clock())
+        return note["n"] if note is not None and is_fresh else None
+
+    def keep_note(self, key: str, note: object) -> None:
+        """
+        Keep on disk, for as long as a verdict, what a caller has found out about a pair.
+
+        The key must hold all that it rests on; *note* is plain data.  Never raises.
+        """
+        if self._store is None:
+            _keep_note(self._judge, key, note)
+            return
+        now = self._clock()
+        self._put(key, json.dumps({"v": SCHEMA, "k": key, "t": now, "n": note}), now)
+        self._leave_disk()
+
     def close(self) -> None:
         """Close the disk; verdicts are kept in memory from then on.  The judge stays open."""
         store, self._store = self._store, None
@@ -922,38 +964,44 @@ class CachedJudge:
 
     def _stored(self, key: str) -> _Entry | None:
         store = self._store
-        if store is None:
-            return None
-        try:
-            text = store.get(key)
-        except OSError as error:
-            self._give_up(store, error)
-            return None
+        text = None if store is None else self._text(store, key)
         entry = None if text is None else _Entry.decoded(key, text)
         return (
             entry if entry is not None and self._is_fresh(entry.given_at, self._clock()) else None
         )
 
-    def _write(self, key: str, entry: _Entry) -> None:
-        store = self._store
-        if store is None or self._is_read_only:
-            return
-        from scorekit._judge.store import MAX_TEXT
+    def _text(self, store: TextStore, key: str) -> str | None:
+        try:
+            return store.get(key)
+        except OSError as error:
+            self._give_up(store, error)
+            return None
 
+    def _write(self, key: str, entry: _Entry) -> None:
+        if self._store is None or self._is_read_only:
+            return
         try:
             text = entry.encoded(key)
         except (TypeError, ValueError, RecursionError) as error:
             _log.warning("a verdict stays in memory, it is no JSON: %s", error)
             return
+        self._put(key, text, entry.given_at)
+
+    def _put(self, key: str, text: str, now: float) -> None:
+        store = self._store
+        if store is None or self._is_read_only:
+            return
+        from scorekit._judge.store import MAX_TEXT
+
         if len(text) > MAX_TEXT:
             _log.warning("a verdict stays in memory, it has %d characters", len(text))
             return
         try:
-            store.put(key, text, expires_at=entry.given_at + self._ttl)
+            store.put(key, text, expires_at=now + self._ttl)
         except OSError as error:
             self._stop_writing(error)
         else:
-            self._purge(store, entry.given_at)
+            self._purge(store, now)
 
 
 @attrs.frozen
@@ -979,6 +1027,17 @@ class _Entry:
             return cls(float(row["t"]), verdict, JudgeRequest.from_dict(row["q"]))
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
+
+
+def _decoded_note(key: str, text: str | None) -> dict[str, Any] | None:
+    """Return what `CachedJudge.keep_note` has stored; None unless all of it is right."""
+    try:
+        row = json.loads(text or "null")
+        if row["v"] != SCHEMA or row["k"] != key or type(row["t"]) not in {int, float}:
+            return None
+        return {"t": float(row["t"]), "n": row["n"]}
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
 
 
 def _checked_directory(directory: object) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, repeat
 from operator import attrgetter, eq
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeGuard, TypeVar, cast, overload
 
@@ -21,14 +23,20 @@ from scorekit._core.checks import (
     check_records,
     check_same_length,
     check_text,
+    is_ordered,
 )
 from scorekit._core.columns import (
+    as_builtins,
+    as_long,
+    attempts_in,
     check_count_column,
+    check_id,
     check_number_column,
+    check_outcome_columns,
     check_same_order,
     check_text_column,
     numbered,
-    numbered_texts,
+    numbered_ids,
     split_missing,
 )
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
@@ -42,7 +50,6 @@ from scorekit.coding import (
     NOT_MEASURED,
     CodeSample,
     CodeWeights,
-    Kind,
     score_columns,
 )
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
@@ -64,7 +71,11 @@ from scorekit.summary import describe
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
+K = TypeVar("K")
 T = TypeVar("T", bound=np.generic)
+
+OneOrMany: TypeAlias = K | Iterable[K | Iterable[K]]
+"""A column, of which an entry may be a list of several attempts', or one value for all of it."""
 
 
 class Samples(NamedTuple):
@@ -132,7 +143,8 @@ def _tasks(
 def from_records(samples: object, *, empty: bool = False) -> Samples:
     """Make columns of `CodeSample` items."""
     items = check_records("samples", samples, CodeSample, empty=empty)
-
+    ids, id_of = numbered([item.case_id for item in items])
+    models, model_of = numbered([item.model for item in items])
     columns: dict[str, Any] = {}
     for name, kind in MEASUREMENTS.items():
         values: Iterable[Any] = map(attrgetter(name), items)
@@ -140,41 +152,87 @@ def from_records(samples: object, *, empty: bool = False) -> Samples:
             missing = kind.missing
             values = (missing if value is None else value for value in values)
         columns[name] = np.fromiter(values, kind.dtype, len(items))
-    ids, id_of = numbered([item.case_id for item in items])
-    models, model_of = numbered([item.model for item in items])
     return Samples(*_tasks(ids, id_of, models, model_of), **columns)
 
 
 def from_columns(columns: dict[str, Any]) -> Samples:
-    """Check columns under the names of a sample's fields; all but the first two may be None."""
-    case_ids, case_of = numbered_texts("case_id", columns["case_id"])
-    n_samples = case_of.size
+    """Check columns under the names of a sample's fields; most may be None, or one value."""
+    columns = _unnested(columns)
+    ids, id_of = numbered_ids("case_id", columns["case_id"])
+    n_samples = id_of.size
     for name, values in columns.items():
         check_same_order("case_id", columns["case_id"], name, values)
-    model = columns["model"]
-    models: tuple[str, ...]
-    if isinstance(model, str):
-        models, model_of = (check_text("model", model),), np.zeros(n_samples, dtype=np.int64)
-    else:
-        models, model_of = numbered_texts("model", model)
-        _as_long("model", model_of, n_samples)
 
-    def column(name: str, kind: Kind) -> NDArray[Any]:
-        values = columns[name]
+    def read(name: str, values: Any) -> NDArray[Any]:
+        kind = MEASUREMENTS[name]
         if values is None and kind.missing is not None:
             return np.full(n_samples, kind.missing, dtype=kind.dtype)
+        values = as_long(values, n_samples)
         if not kind.optional:
-            return np.asarray(_as_long(name, kind.check_column(name, values), n_samples))
+            return np.asarray(_same_long(name, kind.check_column(name, values), n_samples))
         values, missing = split_missing(name, values)
-        known = np.array(_as_long(name, kind.check_column(name, values), n_samples))
+        known = np.array(_same_long(name, kind.check_column(name, values), n_samples))
         known[missing] = kind.missing
         return known
 
-    made: dict[str, Any] = {name: column(name, kind) for name, kind in MEASUREMENTS.items()}
-    return Samples(*_tasks(case_ids, case_of, models, model_of), **made)
+    model = columns["model"]
+    models: tuple[str, ...]
+    if _is_column(model):
+        models, model_of = numbered_ids("model", model)
+        _same_long("model", model_of, n_samples)
+    else:
+        models, model_of = (check_id("model", model),), np.zeros(n_samples, dtype=np.int64)
+    compiled, passed, failed = (columns[name] for name in ("compiled", "passed", "failed"))
+    if compiled is None:
+        if passed is None:
+            refuse("compiled", "a column where passed is None", compiled)
+        compiled = True
+    made: dict[str, Any] = {"compiled": read("compiled", compiled)}
+    if passed is None:
+        made |= {name: read(name, columns[name]) for name in ("passed", "failed")}
+    else:
+        passed = as_long(passed, n_samples)
+        failed = as_long(0 if failed is None else failed, n_samples)
+        counts = check_outcome_columns(passed, failed, "case_id", n_samples)
+        made["passed"], made["failed"] = counts
+    made |= {name: read(name, columns[name]) for name in MEASUREMENTS if name not in made}
+    return Samples(*_tasks(ids, id_of, models, model_of), **made)
 
 
-def _as_long(name: str, values: Any, n_samples: int) -> Any:
+def _unnested(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for each attempt of a table that has a row for each case."""
+    passed = columns["passed"]
+    if is_mapping(passed):
+        if columns["case_id"] is not None:
+            refuse("case_id", "None where passed is a mapping from case", columns["case_id"])
+        columns = columns | {"case_id": list(passed), "passed": list(passed.values())}
+    elif columns["case_id"] is None:
+        refuse("case_id", "a column, or passed a mapping from case to its attempts", None)
+    read = {name: attempts_in(name, columns[name]) for name in MEASUREMENTS}
+    sizes = {name: own for name, (_, own) in read.items() if own is not None}
+    flat = {**columns, **{name: values for name, (values, _) in read.items()}}
+    if not sizes:
+        return flat
+    first, wanted = next(iter(sizes.items()))
+    for name, own in sizes.items():
+        check_same_length(name, len(own), first, len(wanted))
+        for i, (n, n_wanted) in enumerate(zip(own, wanted, strict=True)):
+            if n != n_wanted:
+                refuse(f"{name}[{i}]", f"{n_wanted} attempts like {first}[{i}]", n)
+    for name, values in flat.items():
+        if name not in sizes and _is_column(values):
+            items = check_items(name, as_builtins(values))
+            check_same_length(name, len(items), first, len(wanted))
+            rows = zip(items, wanted, strict=True)
+            flat[name] = list(chain.from_iterable(repeat(item, n) for item, n in rows))
+    return flat
+
+
+def _is_column(values: object) -> bool:
+    return is_ordered(values) or hasattr(values, "__array__")
+
+
+def _same_long(name: str, values: Any, n_samples: int) -> Any:
     check_same_length(name, len(values), "case_id", n_samples)
     return values
 
@@ -630,6 +688,17 @@ def report_on(
         "latency_seconds": runs.parts(samples.latency_seconds),
     }
     task_of = runs.parts(samples.task)
+    alone: dict[tuple[int, int], tuple[PassAtK, ...]] = {}
+
+    def suite(n: Counts, c: Counts) -> tuple[PassAtK, ...]:
+        """Return pass@k of a model; where models are many, most have one case each."""
+        key = int(n[0]), int(c[0])
+        if n.size == 1 and key in alone:
+            return alone[key]
+        found = estimate_suite(Suite(n, confidence_level, insufficient), c, ks)
+        made = tuple(PassAtK(k=k, **estimate) for k, estimate in zip(ks, found, strict=True))
+        return alone.setdefault(key, made) if n.size == 1 else made
+
     columns = {
         "compilation_rate": map(exact_mean, by_case["compilation_rate"]),
         "test_pass_rate": map(exact_mean, by_case["test_pass_rate"]),
@@ -650,17 +719,7 @@ def report_on(
         "total_output_tokens": map(_total, runs.parts(samples.output_tokens)),
         "n_samples": runs.sizes.tolist(),
         "n_cases": tasks.sizes.tolist(),
-        "pass_at_k": (
-            tuple(
-                PassAtK(k=k, **estimate)
-                for k, estimate in zip(
-                    ks,
-                    estimate_suite(Suite(n, confidence_level, insufficient), c, ks),
-                    strict=True,
-                )
-            )
-            for n, c in zip(tasks.parts(n_samples), tasks.parts(n_correct), strict=True)
-        ),
+        "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct)),
     }
     rows = zip(samples.models, *columns.values(), strict=True)
     models = tuple(
@@ -700,19 +759,27 @@ def _intervals(
     scores: dict[str, Floats], measured: dict[str, Floats], task: Counts, confidence_level: float
 ) -> FrozenMapping[str, Interval]:
     """Return an interval for each mean of a model, of what was measured over its cases."""
+    measured = {name: values for name, values in measured.items() if not np.isnan(values).all()}
+    if not measured and scores["code_score"].size == 1:
+        return _of_one_case(tuple(scores), confidence_level)
     intervals = {
         name: interval_of_mean(values, None, (0.0, 1.0), confidence_level=confidence_level)
         for name, values in scores.items()
     }
     for name, values in measured.items():
         known = ~np.isnan(values)
-        if known.any():
-            _, groups, _ = distinct(task[known])
-            interval = interval_of_mean(
-                values[known], groups, None, confidence_level=confidence_level
-            )
-            intervals[name] = attrs.evolve(interval, low=max(interval.low, 0.0))
+        _, groups, _ = distinct(task[known])
+        interval = interval_of_mean(values[known], groups, None, confidence_level=confidence_level)
+        intervals[name] = attrs.evolve(interval, low=max(interval.low, 0.0))
     return FrozenMapping(intervals)
+
+
+@lru_cache(maxsize=64)
+def _of_one_case(names: tuple[str, ...], confidence_level: float) -> FrozenMapping[str, Interval]:
+    """Return intervals that models with one case share: it tells nothing of others."""
+    one = np.zeros(1)
+    interval = interval_of_mean(one, None, (0.0, 1.0), confidence_level=confidence_level)
+    return FrozenMapping(dict.fromkeys(names, interval))
 
 
 def _total_cost(costs: Floats) -> float | None:
@@ -831,16 +898,16 @@ def code_report(
 
 def code_report_from_columns(
     *,
-    case_id: Iterable[str],
-    model: str | Iterable[str],
-    compiled: Iterable[bool],
-    passed: Iterable[int] | None = None,
-    failed: Iterable[int] | None = None,
-    warnings: Iterable[int] | None = None,
-    cost_usd: Iterable[float | None] | None = None,
-    latency_seconds: Iterable[float | None] | None = None,
-    input_tokens: Iterable[int | None] | None = None,
-    output_tokens: Iterable[int | None] | None = None,
+    case_id: Iterable[str | int] | None = None,
+    model: str | int | Iterable[str | int],
+    compiled: OneOrMany[bool] | None = None,
+    passed: OneOrMany[int] | Mapping[Any, int | Iterable[int]] | None = None,
+    failed: OneOrMany[int] | None = None,
+    warnings: OneOrMany[int] | None = None,
+    cost_usd: OneOrMany[float | None] = None,
+    latency_seconds: OneOrMany[float | None] = None,
+    input_tokens: OneOrMany[int | None] = None,
+    output_tokens: OneOrMany[int | None] = None,
     ks: Sequence[int] = (1,),
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
@@ -849,13 +916,17 @@ def code_report_from_columns(
     """
     Report on a table of samples, row for row what `code_report` does with `CodeSample` items.
 
-    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``.
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; of all
+    but *case_id* one value stands for a whole column.  Where a row is a case with several
+    attempts, its entries are lists of theirs.  Integers that name cases or models become strings.
 
     Args:
-        case_id: The task of each sample.
+        case_id: The task of each sample; None where *passed* is a mapping.
         model: Who made each sample, or one name for all.
-        compiled: Whether each compiled.
-        passed: Tests passed (counts, at most 2**53); None is 0 throughout.
+        compiled: Whether each compiled; None where *passed* says all there is to say, and
+            everything counts as compiled.
+        passed: Tests passed (counts, at most 2**53), or whether all were, as for `code_score`; a
+            mapping from case to its attempts; None is 0 throughout.
         failed: Tests failed (counts); None is 0 throughout.
         warnings: Lint warnings (counts); None is 0 throughout.
         cost_usd: Cost of each, ``>= 0``; None and NaN are not measured, here and below.
@@ -871,7 +942,8 @@ def code_report_from_columns(
         A frozen `CodeReport`.
 
     Raises:
-        InputError: As `code_report`, and if the columns differ in length.
+        InputError: As `code_report`, and if the columns differ in length, neither *compiled* nor
+            *passed* is given, or two names differ only in that one is an integer.
         TypeError: If an entry or another argument has the wrong type.
 
     Examples:
@@ -884,6 +956,9 @@ def code_report_from_columns(
         ... )
         >>> [(case.case_id, case.scores) for case in report.cases]
         [('sort', (1.0, 0.75)), ('parse', (0.0,))]
+        >>> report = code_report_from_columns(model="a", passed={"sort": [True, False], 7: [True]})
+        >>> [(case.case_id, case.n_correct, case.n_samples) for case in report.cases]
+        [('sort', 1, 2), ('7', 1, 1)]
         >>> code_report_from_columns(case_id=["sort"], model="a", compiled=[True, True])
         Traceback (most recent call last):
         ...

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from operator import mul
 from statistics import pvariance
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -21,13 +21,18 @@ from scorekit._core.checks import (
     check_instance,
     check_number,
     check_records,
+    check_same_length,
     check_text,
     store,
 )
 from scorekit._core.columns import (
+    as_long,
     check_clusters,
+    check_flag_column,
     check_number_column,
+    check_same_order,
     check_score_column,
+    names_of,
     paired_columns,
 )
 from scorekit._core.text import as_decimal
@@ -93,6 +98,83 @@ class Run(Record):
         for name in ("impl_rate", "cost_usd", "duration_seconds"):
             high = 1.0 if name == "impl_rate" else math.inf
             store(self, name, check_number(f"{name}{whose}", getattr(self, name), 0.0, high))
+
+
+def runs_from_columns(
+    *,
+    run_id: Iterable[str | int],
+    passed: Iterable[bool] | bool,
+    impl_rate: Iterable[float] | float,
+    cost_usd: Iterable[float] | float,
+    duration_seconds: Iterable[float] | float,
+    task_id: Iterable[str | int] | None = None,
+) -> tuple[Run, ...]:
+    """
+    Make a `Run` of each row of a table, for `tier_statistics`.
+
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; of those
+    that are measured one value stands for a whole column.  Integers that name runs or tasks become
+    strings.
+
+    Args:
+        run_id: What tells each run from all others of its tier.
+        passed: Whether each passed.
+        impl_rate: The judge's weighted score of each, in [0, 1].
+        cost_usd: Cost of each in USD (>= 0).
+        duration_seconds: Time each took (>= 0).
+        task_id: The task of each, where tasks were run several times; None where no run names
+            its task.
+
+    Returns:
+        The runs, in the order of the rows.
+
+    Raises:
+        InputError: If the columns differ in length or are empty, an entry is missing or out of
+            range, or two names differ only in that one is an integer.
+        TypeError: If an entry has the wrong type.
+
+    Examples:
+        >>> runs = runs_from_columns(
+        ...     run_id=[1, 2],
+        ...     passed=[True, False],
+        ...     impl_rate=[0.9, 0.4],
+        ...     cost_usd=0.5,
+        ...     duration_seconds=[71.4, 80],
+        ... )
+        >>> tier_statistics("T1", runs).cost_of_pass
+        1.0
+        >>> runs_from_columns(
+        ...     run_id=[1], passed=[True], impl_rate=[None], cost_usd=0.5, duration_seconds=9
+        ... )
+        Traceback (most recent call last):
+        ...
+        TypeError: impl_rate[0] must be a number in [0, 1], got None
+    """
+    ids = names_of("run_id", run_id)
+    given = {
+        "passed": passed,
+        "impl_rate": impl_rate,
+        "cost_usd": cost_usd,
+        "duration_seconds": duration_seconds,
+    }
+    columns: dict[str, list[Any]] = {"run_id": ids}
+    for name, values in given.items():
+        check_same_order("run_id", run_id, name, values)
+        long = as_long(values, len(ids))
+        if name == "passed":
+            checked: NDArray[Any] = check_flag_column(name, long)
+        else:
+            checked = check_number_column(
+                name, long, 0.0, 1.0 if name == "impl_rate" else math.inf
+            )
+        columns[name] = checked.tolist()
+    if task_id is not None:
+        check_same_order("run_id", run_id, "task_id", task_id)
+        columns["task_id"] = names_of("task_id", task_id)
+    for name, entries in columns.items():
+        check_same_length(name, len(entries), "run_id", len(ids))
+    rows = zip(*columns.values(), strict=True)
+    return tuple(Run(**dict(zip(columns, row, strict=True))) for row in rows)
 
 
 @attrs.frozen(kw_only=True)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -37,9 +38,11 @@ from scorekit.cases import (
     sql_cases_from_columns,
 )
 from scorekit.comparison import compare_reports
+from scorekit.equivalence import sql_equivalence
 from scorekit.errors import InputError, JudgeError, RegressionError
 from scorekit.intervals import mean_interval
-from scorekit.judges import Judge, JudgeRequest, judge_from_function
+from scorekit.judges import CachedJudge, Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit.sampling import pass_at_k
 from scorekit.validation import ErrorCategory, SafetyValidation, safety_validation
 
 FULL = SqlCase(
@@ -51,7 +54,7 @@ FULL = SqlCase(
     safety_valid=True,
     should_pass=True,
     confidence="high",
-    schema={"users": {"id": "int"}},
+    schema="users(id int), orders(uid int)",  # for the judge to read: no evidence rests on it
     question="Which users?",
 )
 
@@ -637,7 +640,156 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
     assert str(unjudged).splitlines()[-1] == (
         "cases: 2, failed results: 2 (2 query_correctness: no_judge)"
     )
-    assert "table_accuracy: 0 (mean of 2)" in lines
+    assert "table_accuracy: 0 [0, 0.9878] (mean of 2)" in lines
+
+
+SHOP = {"users": {"id": "int primary key", "age": "int"}}
+UNJUDGED = {
+    "same": ("SELECT id FROM users", "SELECT id FROM users"),
+    "proved": ("SELECT id FROM users WHERE NOT age < 3", "SELECT id FROM users WHERE age >= 3"),
+    "refuted": ("SELECT id FROM users WHERE age > 3", "SELECT id FROM users WHERE age >= 3"),
+    "absent": ("SELECT id FROM people", "SELECT id FROM users"),
+    "cut": ("SELECT (", "SELECT id FROM users"),
+    "time": ("SELECT id, DATE('now') FROM users", "SELECT id, CURRENT_DATE FROM users"),
+    "broken": ("SELECT id FROM users", "SELECT id FROM people"),
+}
+
+
+def unjudged(*names: str) -> list[SqlCase]:
+    """Return cases for which no judge is there."""
+    return [
+        SqlCase(case_id=name, generated=UNJUDGED[name][0], expected=UNJUDGED[name][1], schema=SHOP)
+        for name in names
+    ]
+
+
+def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
+    """The mean is over the five that are decided, the bounds are over all seven."""
+    report = score_sql_cases(unjudged(*UNJUDGED))
+    rows = {row["case_id"]: row for row in report.to_rows()}
+    assert {name: row["query_correctness"] for name, row in rows.items()} == {
+        "same": 1.0,
+        "proved": 1.0,
+        "refuted": 0.0,
+        "absent": 0.0,
+        "cut": 0.0,
+        "time": None,
+        "broken": None,
+    }
+    kinds = {name: row["query_correctness_error"] for name, row in rows.items()}
+    assert kinds["time"] == "no_judge"
+    assert kinds["absent"] == kinds["broken"] == "unknown_table"
+    assert report.n_by_method == {"identical": 1, "proved": 1, "refuted": 1}
+    assert report.query_correctness is not None
+    assert (report.query_correctness.mean, report.query_correctness.count) == (2 / 5, 5)
+    assert report.query_correctness_bounds == (2 / 7, 4 / 7)
+    first = str(report).splitlines()[0]
+    mean = f"0.4 {report.intervals['query_correctness']} (mean of 5)"
+    assert first == f"query_correctness: {mean}; 0.2857 to 0.5714 with 2 undecided"
+    assert "0.2857, 0.5714" in report._repr_html_()
+    assert SqlReport.from_json(report.to_json()) == report
+
+
+@pytest.mark.parametrize(
+    ("names", "judge", "bounds", "line"),
+    [
+        (["same", "refuted"], None, (0.5, 0.5), "0.5 [0, 1] (mean of 2)"),
+        (["time", "broken"], None, (0.0, 1.0), "0 to 1 with 2 undecided"),
+        (["time", "same"], 1.0, (1.0, 1.0), "1 [0.01224, 1] (mean of 2)"),
+        (["time"], RuntimeError("down"), (0.0, 1.0), "0 to 1 with 1 undecided"),
+    ],
+)
+def test_bounds_of_all_and_of_nothing(
+    names: list[str], judge: Any, bounds: tuple[float, float], line: str
+) -> None:
+    """With everything decided both are the mean; a judge that is down leaves a pair undecided."""
+    report = score_sql_cases(unjudged(*names), judge=None if judge is None else judge_of(judge))
+    assert report.query_correctness_bounds == bounds
+    assert str(report).splitlines()[0] == f"query_correctness: {line}"
+
+
+def test_bounds_need_a_pair() -> None:
+    """None where nothing was expected; a file edited by hand is refused."""
+    report = score_sql_cases([case()])
+    assert report.query_correctness_bounds is None
+    data = {**report.to_dict(), "query_correctness_bounds": [0.0, 0.5, 1.0]}
+    with pytest.raises(InputError, match=r"length of query_correctness_bounds must be .* got 3$"):
+        SqlReport.from_dict(data)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0, None]), min_size=1, max_size=30))
+def test_bounds_hold_whatever_a_judge_would_say(scores: list[float | None]) -> None:
+    """The mean of what is decided lies between them, each within one undecided share."""
+    answers = iter(scores)
+
+    def answer(_: JudgeRequest) -> float:
+        score = next(answers)
+        if score is None:
+            raise RuntimeError("down")
+        return score
+
+    cases = [
+        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT x")
+        for i in range(len(scores))
+    ]
+    judge = judge_from_function(answer, identity="script")
+    report = score_sql_cases(cases, judge=judge, evidence="judge")
+    known = [score for score in scores if score is not None]
+    bounds = report.query_correctness_bounds
+    assert bounds is not None
+    n_open = len(scores) - len(known)
+    assert bounds == (sum(known) / len(scores), (sum(known) + n_open) / len(scores))
+    if report.query_correctness is not None:
+        assert bounds[0] <= report.query_correctness.mean <= bounds[1]
+
+
+class Together:
+    """A judge that wants to hear of all pairs at once."""
+
+    identity = "together"
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """Answer one."""
+        return self.judge_many([request])[0]
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+        """Answer one."""
+        return self.judge(request)
+
+    def judge_many(self, requests: Iterable[JudgeRequest]) -> list[Verdict]:
+        """Answer all."""
+        return [Verdict(score=0.5) for _ in requests]
+
+
+@pytest.mark.parametrize("n_workers", [0, 2])
+@pytest.mark.parametrize("inner", [judge_of(0.5), Together()], ids=["one by one", "together"])
+def test_what_a_cache_on_disk_knows_is_not_looked_for_again(
+    n_workers: int, inner: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evidence and verdicts of an earlier process are taken, with workers and batches too."""
+    cases = unjudged("refuted", "time")
+    looked: list[str] = []
+
+    def look(generated: str, *arguments: Any, **options: Any) -> Any:
+        looked.append(generated)
+        return sql_equivalence(generated, *arguments, **options)
+
+    monkeypatch.setattr(correctness, "sql_equivalence", look)
+    reports: list[SqlReport] = []
+    for _ in range(2):
+        monkeypatch.setattr(correctness, "_remembered", OrderedDict())
+        with (
+            CachedJudge(inner, directory=tmp_path) as judge,
+            ThreadPoolExecutor(2) as executor,
+        ):
+            pool = executor if n_workers else None
+            reports.append(score_sql_cases(cases, judge=judge, executor=pool))
+    assert sorted(looked) == sorted(one.generated for one in cases)
+    results = [[case.query_correctness for case in report.cases] for report in reports]
+    first, second = (
+        [attrs.evolve(result, cached=True) for result in column if result] for column in results
+    )
+    assert first == second
 
 
 def test_a_report_that_contradicts_itself_is_refused() -> None:
@@ -909,3 +1061,24 @@ def test_bounds_and_reports_to_resume_are_checked(
     with pytest.raises(error) as caught:
         score_sql_cases([FULL], **options)
     assert str(caught.value) == message
+
+
+def test_pass_at_k_over_questions() -> None:
+    """Oracle: `pass_at_k` of the counts; what an instrument failed at is no attempt."""
+    right, wrong = "SELECT x FROM t", "SELECT y FROM u"
+    attempts = {"q1": [right, wrong, right], "q2": [wrong, wrong]}
+    cases = [
+        SqlCase(case_id=name, generated=sql, expected_tables=["t"], expected=right)
+        for name, queries in attempts.items()
+        for sql in queries
+    ]
+    report = score_sql_cases(cases)
+    assert report.pass_at_k["table_accuracy"] == pass_at_k(
+        n_samples=[3, 2], n_correct=[2, 0], k=(1, 2)
+    )
+    decided, twice = report.pass_at_k["query_correctness"]
+    assert (decided.score, decided.n_tasks, twice.score) == (1.0, 1, 1.0)
+    assert SqlReport.from_json(report.to_json()) == report
+    many = score_sql_cases([cases[0]] * 30)
+    assert [found.k for found in many.pass_at_k["table_accuracy"]] == list(range(1, 11))
+    assert "safety_validation" not in report.pass_at_k

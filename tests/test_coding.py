@@ -12,7 +12,7 @@ from column_types import COLUMN_TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorekit import CodeWeights, InputError, code_score, code_scores_from_columns
+from scorekit import CodeSample, CodeWeights, InputError, code_score, code_scores_from_columns
 
 COUNTS = st.integers(0, 40)
 OUTCOMES = st.tuples(st.booleans(), COUNTS, COUNTS, COUNTS)
@@ -125,6 +125,11 @@ def test_pandas_nullable_integers_are_integers_and_a_missing_one_is_named() -> N
         ({"compiled": 1}, TypeError, "compiled must be True or False, got 1"),
         ({"passed": -1}, InputError, "passed must be an integer >= 0, got -1"),
         ({"failed": 0.5}, TypeError, "failed must be an integer >= 0, got 0.5"),
+        (
+            {"passed": True, "failed": 2},
+            InputError,
+            "failed must be 0 where passed is True, got 2",
+        ),
         ({"warnings": True}, TypeError, "warnings must be an integer >= 0, got True"),
         (
             {"warnings": np.array([1, 2])},
@@ -161,7 +166,13 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
             "compiled must be one-dimensional, got shape (2, 2)",
         ),
         ({"passed": [1]}, InputError, "passed and compiled must be equally long, got 1 and 2"),
-        ({"passed": [1, True]}, TypeError, "passed[1] must be an integer >= 0, got True"),
+        ({"failed": [1, True]}, TypeError, "failed[1] must be an integer >= 0, got True"),
+        (
+            {"passed": [False, True], "failed": [2, 1]},
+            InputError,
+            "failed[1] must be 0 where passed is True, got 1",
+        ),
+        ({"passed": [True, None]}, TypeError, "passed[1] must be an integer >= 0, got None"),
         ({"passed": [1, 2.0]}, TypeError, "passed[1] must be an integer >= 0, got 2.0"),
         ({"passed": [1.0, 2.0]}, TypeError, "passed[0] must be an integer >= 0, got 1.0"),
         (
@@ -208,3 +219,25 @@ def test_missing_and_enormous_counts_are_named() -> None:
             InputError, match=r"^passed\[0\] must be an integer of at most 2\*\*53"
         ):
             code_scores_from_columns(compiled=[True], passed=column)
+
+
+def test_a_flag_for_passed_is_about_all_tests() -> None:
+    """True is one test passed, False one failed unless it is said how many; also in columns."""
+    fields = [
+        (code_score(compiled=True, passed=p, failed=f).passed, f, p)
+        for p, f in ((True, 0), (False, 3))
+    ]
+    assert fields == [(1, 0, True), (0, 3, False)]
+    assert code_score(compiled=True, passed=False) == code_score(compiled=True, failed=1)
+    assert code_score(compiled=True, passed=bool(np.True_)) == code_score(compiled=True, passed=1)
+    sample = CodeSample(case_id="a", model="m", compiled=True, passed=False)
+    assert (sample.passed, sample.failed, sample.correct) == (0, 1, False)
+    passed, failed = [True, False, False, 2], [0, 0, 3, 1]
+    one_by_one = [
+        code_score(compiled=True, passed=p, failed=f, warnings=2).score
+        for p, f in zip(passed, failed, strict=True)
+    ]
+    scores = code_scores_from_columns(compiled=True, passed=passed, failed=failed, warnings=2)
+    assert scores.tolist() == one_by_one
+    flags = code_scores_from_columns(compiled=[True, False], passed=np.array([True, False]))
+    assert flags.tolist() == [1.0, 0.0]

@@ -104,18 +104,29 @@ def test_columns_that_are_left_out() -> None:
     assert report == code_report(samples, weights=weights)
 
 
+NAMED = "strings or integers"
+
+
 @pytest.mark.parametrize(
     ("columns", "error", "message"),
     [
-        ({"case_id": []}, InputError, "case_id must be a non-empty sequence of strings, got ()"),
-        ({"case_id": ["a", 3]}, TypeError, "case_id[1] must be a non-empty string, got 3"),
-        ({"case_id": ["a", ""]}, InputError, "case_id[1] must be a non-empty string, got ''"),
+        ({"case_id": []}, InputError, f"case_id must be a non-empty sequence of {NAMED}, got ()"),
+        (
+            {"case_id": ["a", 3.0]},
+            TypeError,
+            "case_id[1] must be a non-empty string or an integer, got 3.0",
+        ),
+        (
+            {"case_id": ["a", ""]},
+            InputError,
+            "case_id[1] must be a non-empty string or an integer, got ''",
+        ),
         (
             {"case_id": "ab"},
             TypeError,
-            "case_id must be a non-empty sequence of strings, got 'ab'",
+            f"case_id must be a non-empty sequence of {NAMED}, got 'ab'",
         ),
-        ({"model": ""}, InputError, "model must be a non-empty string, got ''"),
+        ({"model": ""}, InputError, "model must be a non-empty string or an integer, got ''"),
         ({"model": ["m"]}, InputError, "model and case_id must be equally long, got 1 and 2"),
         ({"compiled": [1, 0]}, TypeError, "compiled[0] must be True or False, got 1"),
         ({"passed": [1, -1]}, InputError, "passed[1] must be an integer >= 0, got -1"),

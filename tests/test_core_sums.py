@@ -17,8 +17,8 @@ NUMBERS = (
     | st.sampled_from([0.0, 0.1, 0.58, 1.0, 1 / 3, 5e-324, 2.0**-1022])
     | st.floats(-1e300, 1e300)
 )
-COLUMNS = st.lists(NUMBERS, min_size=1, max_size=40) | st.lists(
-    st.floats(0.001, 1) | st.just(0.0), min_size=1, max_size=40
+COLUMNS = st.lists(NUMBERS, min_size=1, max_size=250) | st.lists(
+    st.floats(0.001, 1) | st.just(0.0), min_size=1, max_size=250
 )
 
 

@@ -8,6 +8,7 @@ import contextvars
 import gc
 import json
 import logging
+import sqlite3
 import threading
 import time
 from collections import OrderedDict
@@ -16,6 +17,8 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scorekit import correctness
 from scorekit._sql.parsing import check_sql
@@ -125,6 +128,194 @@ def test_a_difference_without_a_judge_has_no_score(ask: Ask) -> None:
     assert (result.error.origin, result.error.kind) == ("instrument", "no_judge")
     assert result.equivalence is not None
     assert result.equivalence.counterexample is not None
+
+
+SHOP = {"users": {"id": "int primary key", "name": "text", "age": "int"}, "pets": {"owner": "int"}}
+DDL = "CREATE TABLE users (id int primary key, name text, age int); CREATE TABLE pets (owner int);"
+
+
+@pytest.mark.parametrize("schema", [SHOP, DDL], ids=["mapping", "text"])
+def test_a_refuted_pair_is_wrong_without_a_judge(ask: Ask, schema: Any) -> None:
+    """The counterexample stands in the result, which is no failure."""
+    result = ask("SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users", schema=schema)
+    assert (result.score, result.method, result.error) == (0.0, "refuted", None)
+    assert result.reasoning == "results differ on a database of 1 row"
+    assert result.equivalence is not None
+    assert result.equivalence.counterexample is not None
+    assert not result.contested
+
+
+def test_a_refuted_pair_is_the_judges_where_there_is_one(ask: Ask) -> None:
+    """The judge says how wrong it is, or contests the counterexample."""
+    pair = "SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users"
+    half = ask(*pair, schema=SHOP, judge=judge_of(lambda _: 0.5))
+    assert (half.score, half.method, half.contested) == (0.5, "judge", False)
+    right = ask(*pair, schema=SHOP, judge=judge_of(lambda _: 1.0))
+    assert (right.score, right.method, right.contested) == (1.0, "judge", True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},  # the tables are guessed
+        {"schema": "users(id, name, age)"},  # for a judge to read
+        {"schema": {"users": {}}},  # for a judge only
+        {"schema": SHOP, "evidence": "judge"},
+    ],
+)
+def test_a_refutation_needs_a_schema(ask: Ask, options: dict[str, Any]) -> None:
+    """What rests on guessed tables stays undecided."""
+    result = ask("SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users", **options)
+    assert result.error is not None
+    assert (result.error.origin, result.error.kind) == ("instrument", "no_judge")
+
+
+def test_all_accepted_queries_must_be_refuted(ask: Ask) -> None:
+    """One that nothing is known of may be the one that was answered."""
+    generated = "SELECT COUNT(age) FROM users"
+    others = ["SELECT COUNT(*) FROM users", "SELECT SUM(id) FROM users"]
+    assert ask(generated, others, schema=SHOP).method == "refuted"
+    result = ask(generated, [*others, "SELECT CURRENT_DATE"], schema=SHOP)
+    assert result.error is not None
+    assert result.error.kind == "no_judge"
+
+
+@pytest.mark.parametrize("judge", [None, judge_of(never)], ids=["unjudged", "judged"])
+@pytest.mark.parametrize("schema", [SHOP, DDL], ids=["mapping", "text"])
+@pytest.mark.parametrize(
+    ("generated", "lacking"),
+    [
+        ("SELECT id FROM people", "table 'people'"),
+        ("SELECT COUNT(*) FROM people", "table 'people'"),
+        ("SELECT name FROM users JOIN people ON uid = id", "table 'people'"),
+        ("SELECT x FROM people, places", "tables 'people', 'places'"),
+        ("SELECT id FROM users WHERE id IN (SELECT x FROM people)", "table 'people'"),
+        ("WITH c AS (SELECT x FROM people) SELECT x FROM c", "table 'people'"),
+        ("SELECT nme FROM users", "column 'users.nme'"),
+        ("SELECT u.nme FROM users u", "column 'users.nme'"),
+        ("SELECT nme FROM users, pets", "column 'nme'"),
+        ("SELECT pets.owner FROM users", "column 'pets.owner'"),
+        ("SELECT id FROM users WHERE lower(x) = y", "columns 'users.x', 'users.y'"),
+        ("SELECT c.age FROM (SELECT name FROM users) c", "column 'age'"),
+        ("SELECT id FROM users JOIN pets USING (owner)", "column 'users.owner'"),
+    ],
+)
+def test_what_the_schema_lacks_is_the_models_mistake(
+    ask: Ask, generated: str, lacking: str, schema: Any, judge: Judge | None
+) -> None:
+    """Nobody need be asked about a query that no database would run."""
+    result = ask(generated, "SELECT id FROM users", schema=schema, judge=judge)
+    assert (result.score, result.method) == (0.0, None)
+    assert result.error is not None
+    kind = f"unknown_{lacking.split(maxsplit=1)[0].rstrip('s')}"
+    assert (result.error.origin, result.error.kind) == ("output", kind)
+    assert result.reasoning == f"generated: the schema has no {lacking}"
+
+
+@pytest.mark.parametrize(
+    ("generated", "schema"),
+    [
+        ("SELECT id FROM people", None),
+        ("SELECT id FROM people", "users(id, name, age)"),
+        ("SELECT id FROM people", DDL + "CREATE TABLE broken (id int,"),
+        ("SELECT id FROM people", DDL + "CREATE VIEW people AS SELECT * FROM users;"),
+        ("SELECT name FROM adults", DDL + "CREATE VIEW adults AS SELECT * FROM users;"),
+        ("SELECT name FROM sqlite_master", SHOP),
+        ("SELECT table_name FROM information_schema.tables", SHOP),
+        ("SELECT relname FROM pg_class", SHOP),
+        ("SELECT rowid FROM users", SHOP),
+        ("SELECT value FROM generate_series(1, 3)", SHOP),
+        ("SELECT value FROM json_each('[1]')", SHOP),
+        ("SELECT name FROM pragma_table_info('users')", SHOP),
+        ('SELECT id FROM users WHERE name = "Ann"', SHOP),
+        ("SELECT DATEDIFF(day, age, age) FROM users", SHOP),
+        ("SELECT x.count FROM (SELECT COUNT(*) FROM users) x", SHOP),
+        ("SELECT id FROM users UNION SELECT owner FROM pets ORDER BY users.id", SHOP),
+        ("SELECT name COLLATE nocase FROM users", SHOP),
+        ("SELECT main.users.id FROM main.users", SHOP),
+        ("CREATE TABLE x AS SELECT id FROM users; SELECT id FROM x", SHOP),
+        ("INSERT INTO people SELECT id FROM users", SHOP),
+        ("SELECT id FROM users, users.tags", SHOP),
+        ("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c", SHOP),
+    ],
+)
+def test_what_may_be_there_is_not_lacking(ask: Ask, generated: str, schema: Any) -> None:
+    """Databases have tables, columns and words of their own, and schemas leave things open."""
+    result = ask(generated, "SELECT id FROM users", schema=schema, judge=judge_of(lambda _: 0.5))
+    assert (result.score, result.method) == (0.5, "judge")
+
+
+@pytest.mark.parametrize(
+    ("generated", "expected", "kind"),
+    [
+        ("SELECT id FROM users", "SELECT id FROM people", "unknown_table"),
+        ("SELECT id FROM users", "SELECT uid FROM users", "unknown_column"),
+        ("SELECT id FROM people WHERE id > 0", "SELECT id FROM people", "unknown_table"),
+        ("SELECT id FROM places", "SELECT id FROM people", "unknown_table"),
+    ],
+)
+def test_a_reference_that_the_schema_lacks_is_the_instruments_failure(
+    ask: Ask, generated: str, expected: str, kind: str
+) -> None:
+    """The model cannot be blamed; a judge is asked if there is one."""
+    result = ask(generated, expected, schema=SHOP)
+    assert result.error is not None
+    assert (result.error.origin, result.error.kind) == ("instrument", kind)
+    assert result.reasoning.startswith("expected: the schema has no ")
+    assert ask(generated, expected, schema=SHOP, judge=judge_of(lambda _: 0.5)).method == "judge"
+
+
+def test_names_of_any_accepted_query_are_not_the_models_mistake(ask: Ask) -> None:
+    """One accepted query is sound, so the schema is believed, and another shares the name."""
+    accepted = ["SELECT id FROM people", "SELECT id FROM users"]
+    shared = ask("SELECT id FROM people WHERE id > 0", accepted, schema=SHOP)
+    assert shared.error is not None
+    assert shared.error.origin == "instrument"
+    other = ask("SELECT id FROM places", accepted, schema=SHOP)
+    assert other.error is not None
+    assert (other.error.origin, other.error.kind) == ("output", "unknown_table")
+
+
+def test_the_judge_alone_is_asked_about_anything(ask: Ask) -> None:
+    """With evidence="judge" names are not looked into either."""
+    result = ask(
+        "SELECT id FROM people",
+        "SELECT id FROM users",
+        schema=SHOP,
+        judge=judge_of(lambda _: 1.0),
+        evidence="judge",
+    )
+    assert result.method == "judge"
+
+
+_TABLE = st.sampled_from(["users", "pets", "people"])
+_COLUMN = st.sampled_from(["id", "name", "age", "owner", "uid"])
+
+
+@given(_TABLE, _COLUMN, _COLUMN, _TABLE, st.sampled_from([None, "sqlite", "postgres"]))
+def test_sqlite_agrees_on_what_is_lacking(
+    table: str, column: str, other: str, joined: str, dialect: str | None
+) -> None:
+    """An empty database of the schema refuses such a query, and no other."""
+    query = (
+        f"WITH c AS (SELECT {column} FROM {table}) SELECT c.{column}, x.{other} FROM c"
+        f" JOIN (SELECT {other} FROM {joined} WHERE EXISTS"
+        f" (SELECT 1 FROM users WHERE {other} = users.{column})) AS x ON true"
+        f" ORDER BY {column}"
+    )
+    result = query_correctness(query, "SELECT 1", schema=DDL, dialect=dialect)
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(DDL)
+        try:
+            database.execute(query).close()
+            refused = ""
+        except sqlite3.OperationalError as error:
+            refused = str(error)
+    lacks = result.error is not None and result.error.kind.startswith("unknown")
+    if lacks:
+        assert refused.startswith(("no such table", "no such column"))
+    elif refused:
+        assert refused.startswith("ambiguous")
 
 
 def test_dialects_that_differ_are_for_the_judge(ask: Ask) -> None:

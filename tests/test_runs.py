@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ from scorekit.runs import (
     cost_of_pass,
     cost_of_pass_from_columns,
     cross_tier,
+    runs_from_columns,
     score_run,
     tier_statistics,
     tier_uplift,
@@ -781,3 +783,73 @@ def test_a_printed_tier_takes_one_line() -> None:
         r"T\n1: A (median score 1), 80 % of 10 runs passed, a pass costs 0.125 USD ["
     )
     assert str(tier_statistics("T0", runs[8:])).endswith("a pass costs inf USD")
+
+
+TABLE: dict[str, Any] = {
+    "run_id": ["a", "b"],
+    "passed": [True, False],
+    "impl_rate": [1, 0.5],
+    "cost_usd": [0.5, 0.25],
+    "duration_seconds": [9, 8],
+}
+
+
+def test_runs_of_a_table() -> None:
+    """Row for row what `Run` takes, from lists, frames, and one value for a column."""
+    wanted = tuple(
+        Run(run_id=i, passed=ok, impl_rate=rate, cost_usd=usd, duration_seconds=seconds)
+        for i, ok, rate, usd, seconds in zip(*TABLE.values(), strict=True)
+    )
+    assert runs_from_columns(**TABLE) == wanted
+    assert runs_from_columns(**pd.DataFrame(TABLE)) == wanted
+    constant = runs_from_columns(
+        run_id=np.array([1, 2]),
+        passed=True,
+        impl_rate=1,
+        cost_usd=0.5,
+        duration_seconds=np.float64(9),
+        task_id=[7, "seven"],
+    )
+    assert constant == tuple(
+        Run(run_id=i, passed=True, impl_rate=1, cost_usd=0.5, duration_seconds=9, task_id=task)
+        for i, task in (("1", "7"), ("2", "seven"))
+    )
+    pickle.loads(pickle.dumps(constant))
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        (
+            {"run_id": []},
+            InputError,
+            "run_id must be a non-empty sequence of strings or integers, got ()",
+        ),
+        (
+            {"run_id": [1, "1"]},
+            InputError,
+            "run_id[1] must be unlike all others, '1' like 1, got '1'",
+        ),
+        ({"passed": [True, None]}, TypeError, "passed[1] must be True or False, got None"),
+        ({"impl_rate": [1, 2]}, InputError, "impl_rate[1] must be a number in [0, 1], got 2.0"),
+        (
+            {"cost_usd": [1, math.nan]},
+            InputError,
+            "cost_usd[1] must be a finite number >= 0, got nan",
+        ),
+        ({"cost_usd": [1]}, InputError, "cost_usd and run_id must be equally long, got 1 and 2"),
+        (
+            {"task_id": ["a", None]},
+            InputError,
+            "task_id[1] must be a non-empty string or an integer, got None",
+        ),
+        ({"duration_seconds": pd.to_timedelta([1, 2])}, TypeError, "duration_seconds must be a "),
+    ],
+)
+def test_rows_that_are_no_runs(
+    columns: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """The row is named."""
+    with pytest.raises(error) as caught:
+        runs_from_columns(**(TABLE | columns))
+    assert str(caught.value).startswith(message)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
+from scorekit._sql import parsing
 from scorekit._sql.nesting import MAX_NESTING, nesting
 from scorekit._sql.parsing import MAX_CHARS, RETRIES, check_dialect, check_sql, parse, quiet
 from scorekit.errors import InputError, SqlError
@@ -371,3 +372,69 @@ def test_bombs_around_the_limit() -> None:
         check=False,
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "survived\n", "")
+
+
+# What a text costs that cannot be read.
+
+
+def _readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that will hold the dialect of each reading."""
+    readings: list[str] = []
+    real = parsing._parse_as
+
+    def counted(text: str, dialect: str) -> Any:
+        readings.append(dialect)
+        return real(text, dialect)
+
+    monkeypatch.setattr(parsing, "_parse_as", counted)
+    return readings
+
+
+@pytest.mark.parametrize(
+    ("item", "end", "dialects"),
+    [
+        ("a + b AS c", " FROM (", [""]),
+        ("[a] + b AS c", " FROM (", [""]),
+        ("a + b AS c", ", CASE WHEN a", [""]),
+        ("`a` + b AS c", " FROM (", ["", "mysql"]),
+        ("`a` + b AS c", " FROM t FROM u", ["", "mysql", "bigquery"]),
+    ],
+)
+def test_a_long_text_that_was_cut_off_is_read_in_few_dialects(
+    monkeypatch: pytest.MonkeyPatch, item: str, end: str, dialects: list[str]
+) -> None:
+    """A dialect that reads a text up to its end, where something is missing, is the right one."""
+    readings = _readings(monkeypatch)
+    text = f"SELECT {', '.join([item] * (16_000 // len(item)))}{end}"
+    with pytest.raises(SqlError) as caught:
+        parse(text)
+    assert caught.value.kind == "parse"
+    assert readings == dialects
+
+
+def test_a_text_that_cannot_be_read_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every metric of a case asks for it; the errors are equal, and each is a new one."""
+    readings = _readings(monkeypatch)
+    text = f"SELECT a FROM t WHERE {'a = 1 AND ' * 1_600}"
+    errors: list[SqlError] = []
+    for _ in range(3):
+        with pytest.raises(SqlError) as caught:
+            parse(text)
+        errors.append(caught.value)
+    assert len(readings) == 1
+    assert len({str(error) for error in errors}) == 1
+    assert len({id(error) for error in errors}) == 3
+
+
+def test_few_failures_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is forgotten is tried again."""
+    monkeypatch.setattr(parsing, "MAX_FAILURES", 2)
+    texts = [f"SELECT ( {i} FROM" for i in range(4)]
+    for text in texts:
+        with pytest.raises(SqlError):
+            parse(text, "sqlite")
+    readings = _readings(monkeypatch)
+    for text in reversed(texts):
+        with pytest.raises(SqlError):
+            parse(text, "sqlite")
+    assert readings == ["sqlite"] * 2

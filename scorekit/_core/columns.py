@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from decimal import Decimal
+from itertools import chain
+from numbers import Real
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from scorekit._core.checks import (
     MAX_COUNT,
     check_bounded_count,
+    check_count,
     check_flag,
     check_items,
     check_number,
@@ -17,8 +21,9 @@ from scorekit._core.checks import (
     check_text,
     is_flag,
     is_missing,
+    is_ordered,
 )
-from scorekit.errors import InputError, refuse
+from scorekit.errors import InputError, refuse, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,15 +70,109 @@ def numbered(keys: Sequence[K]) -> tuple[tuple[K, ...], NDArray[np.int64]]:
     return tuple(place), np.fromiter(map(place.__getitem__, keys), np.int64, len(keys))
 
 
-def numbered_texts(name: str, values: object) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Number a column of non-empty strings in order of appearance, as `numbered` does."""
+def numbered_ids(name: str, values: object) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Number a column of names, non-empty strings or integers, as `numbered` does, as strings."""
     frame: Any = values
     if hasattr(frame, "factorize") and getattr(frame, "ndim", 0) == 1 and len(frame):
-        codes, distinct = frame.factorize()  # pandas need not make a string of every row
-        texts: list[Any] = distinct.tolist()
-        if set(map(type, texts)) == {str} and all(texts) and int(codes.min()) >= 0:
-            return tuple(texts), codes.astype("int64", copy=False)
-    return numbered(check_text_column(name, values))
+        codes, found = frame.factorize()  # pandas need not make a string of every row
+        distinct: list[Any] = found.tolist()
+        if (ids := _plain_ids(distinct)) is not None and int(codes.min()) >= 0:
+            return ids, codes.astype("int64", copy=False)
+    items: list[Any] = column(name, values, "strings or integers").tolist()
+    if set(map(type, items)) in ({str}, {int}):
+        known, codes = numbered(items)
+        if (ids := _plain_ids(known)) is not None:
+            return ids, codes
+    first: dict[str, object] = {}
+    for i, item in enumerate(items):
+        one = first.setdefault(check_id(f"{name}[{i}]", item), item)
+        if isinstance(one, str) != isinstance(item, str):
+            refuse(f"{name}[{i}]", f"unlike all others, {shown(item)} like {shown(one)}", item)
+    return numbered(list(map(str, items)))
+
+
+def names_of(name: str, values: object) -> list[str]:
+    """Return a column of names, non-empty strings or integers, as strings."""
+    distinct, codes = numbered_ids(name, values)
+    return [distinct[code] for code in codes.tolist()]
+
+
+def _plain_ids(distinct: Sequence[Any]) -> tuple[str, ...] | None:
+    """Return names as strings where all are of one kind that says what it is."""
+    kinds = set(map(type, distinct))
+    if kinds == {int}:
+        return tuple(map(str, distinct))
+    return tuple(distinct) if kinds == {str} and all(distinct) else None
+
+
+def check_id(name: str, value: object) -> str:
+    """Return a name, a non-empty string or an integer, as a string."""
+    if isinstance(value, SupportsIndex) and not is_flag(value):
+        return str(check_count(name, value, -MAX_COUNT))
+    if not isinstance(value, str) or not value:
+        kind = InputError if isinstance(value, str) or is_missing(value) else TypeError
+        refuse(name, "a non-empty string or an integer", value, kind)
+    return value
+
+
+def as_long(value: object, length: int) -> Any:
+    """Return a column of *value* where that is a single number or flag, else *value* itself."""
+    import numpy as np
+
+    if isinstance(value, Real | Decimal | np.generic):
+        return np.full(length, value)
+    return value
+
+
+def check_outcome_columns(
+    passed: object, failed: object, other: str, length: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return counts of tests, as long as another column; a flag for the first says all or none."""
+    import numpy as np
+
+    array = column("passed", passed, "integers or booleans")
+    counts = check_count_column("failed", failed)
+    for name, values in (("passed", array), ("failed", counts)):
+        check_same_length(name, values.size, other, length)
+    if array.dtype.kind not in "bO":
+        return check_count_column("passed", array), counts
+    flags = array == array  # noqa: PLR0124 - all of them
+    if array.dtype.kind == "O":
+        items = array.tolist()
+        flags = np.fromiter(map(is_flag, items), np.bool_, array.size)
+        array = _objects(tuple(int(v) if is_flag(v) else v for v in items))
+        array = check_count_column("passed", array)
+    wrong = np.flatnonzero(flags & (array > 0) & (counts > 0))
+    if wrong.size:
+        i = int(wrong[0])
+        refuse(f"failed[{i}]", "0 where passed is True", int(counts[i]))
+    return array.astype(np.int64), np.where(flags & (array == 0), np.maximum(counts, 1), counts)
+
+
+def attempts_in(name: str, values: object) -> tuple[Any, list[int] | None]:
+    """Return a column of lists as one of their entries, and their lengths; None for no lists."""
+    if isinstance(values, Real | Decimal | str) or values is None or is_masked(values):
+        return values, None
+    if getattr(values, "ndim", 1) > 1:
+        values = as_builtins(values)
+    items: Any = values
+    if hasattr(values, "__array__"):
+        import numpy as np
+
+        items = np.asarray(values)
+        if items.dtype.kind != "O":
+            return values, None
+        items = items.tolist()
+    elif not is_ordered(values):
+        return values, None
+    items = tuple(items)
+    if not any(map(is_ordered, items)):
+        return values if hasattr(values, "__array__") else items, None
+    lists = [
+        check_items(f"{name}[{i}]", as_builtins(item), what="attempts")
+        for i, item in enumerate(items)
+    ]
+    return list(chain.from_iterable(lists)), list(map(len, lists))
 
 
 def check_clusters(

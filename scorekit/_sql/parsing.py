@@ -6,6 +6,7 @@ import difflib
 import logging
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
@@ -17,6 +18,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.expressions.dml import DML
 
 from scorekit._core.checks import check_text
+from scorekit._core.text import key_of
 from scorekit._sql.nesting import MAX_NESTING, nesting
 from scorekit.errors import SqlError, refuse
 
@@ -44,6 +46,9 @@ RETRIED_CHARS: Final = 20_000
 
 CACHED_CHARS: Final = 4_000
 """Longest text whose result is remembered, so that the cache stays small."""
+
+MAX_FAILURES: Final = 4_096
+"""Texts that are remembered as unreadable: each metric of a case asks again."""
 
 # The parser tries the readings of some constructs one after the other, which takes 2**n steps for
 # n joins without a condition: these allow 12.  An honest query makes at most 1 node of a token.
@@ -98,18 +103,50 @@ def parse(sql: object, dialect: object = None) -> Script:
         raise SqlError("empty", "there is no SQL to parse", text)
     if len(text) > MAX_CHARS:
         raise SqlError("too_long", f"{len(text)} characters are more than {MAX_CHARS}", text)
+    key = key_of(text, named)
+    failure = _failures.get(key)
+    if failure is None:
+        found = _parsed(text, named)
+        if isinstance(found, Script):
+            return found
+        failure = found
+        if failure[0] != "too_deep":  # which depends on the stack that is left
+            _failures[key] = failure
+            with suppress(KeyError):  # another thread was faster
+                while len(_failures) > MAX_FAILURES:
+                    _failures.popitem(last=False)
+    kind, message = failure
+    raise SqlError(kind, message, text)
+
+
+_failures: OrderedDict[str, tuple[str, str]] = OrderedDict()  # its single steps are atomic
+
+
+def _parsed(text: str, named: str | None) -> Script | tuple[str, str]:
+    """Return the statements, or the kind and the message of the error."""
     prepared = _prepared(text)
     try:
         return _parse_as(prepared, named or "")
     except SqlError as error:
-        kind = error.kind
-        if named is None and kind == "parse" and not _ANY_STATEMENT.search(prepared):
-            kind = "not_sql"
-        elif named is None and kind in ("parse", "unsupported") and len(text) <= RETRIED_CHARS:
-            for other in _retries(text):
-                with suppress(SqlError):
-                    return _parse_as(prepared, other)
-        raise SqlError(kind, error.message, text) from None
+        kind, message = error.kind, error.message
+    if named is None and kind == "parse" and not _ANY_STATEMENT.search(prepared):
+        return "not_sql", message
+    if named is None and kind in ("parse", "unsupported") and len(text) <= RETRIED_CHARS:
+        is_cut = len(text) > CACHED_CHARS and _is_cut(prepared, message)
+        for other in () if is_cut else _retries(text):
+            try:
+                return _parse_as(prepared, other)
+            except SqlError as error:
+                if len(text) > CACHED_CHARS and _is_cut(prepared, error.message):
+                    break
+    return kind, message
+
+
+def _is_cut(text: str, message: str) -> bool:
+    """Say whether a text was understood up to its end, where something is missing."""
+    last = text.rstrip().rpartition("\n")[2]
+    end = f"Line {text.rstrip().count(chr(10)) + 1}, column {len(last)}."
+    return message.endswith(end) and not message.startswith("Invalid expression")
 
 
 def _retries(text: str) -> tuple[str, ...]:

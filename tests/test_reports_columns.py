@@ -1,0 +1,241 @@
+"""code_report_from_columns takes what harnesses write, and refuses it by its row where it must."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit import (
+    CodeReport,
+    CodeSample,
+    InputError,
+    code_report,
+    code_report_from_columns,
+    compare_reports,
+)
+
+FLAGS = st.dictionaries(
+    st.text(min_size=1, max_size=3) | st.integers(0, 9).map(lambda i: i + 100),
+    st.lists(st.booleans(), min_size=1, max_size=4),
+    min_size=1,
+    max_size=6,
+).filter(lambda runs: len({str(key) for key in runs}) == len(runs))
+
+
+@given(FLAGS)
+def test_flags_of_cases_are_samples(runs: dict[Any, list[bool]]) -> None:
+    """Oracle: a sample for each flag, however the table has them."""
+    wanted = code_report(
+        CodeSample(case_id=str(case), model="m", compiled=True, passed=flag)
+        for case, flags in runs.items()
+        for flag in flags
+    )
+    rows = [(case, flag) for case, flags in runs.items() for flag in flags]
+    ids, flags = map(list, zip(*rows, strict=True))
+    for columns in (
+        {"passed": runs},
+        {"case_id": list(runs), "passed": list(runs.values())},
+        {"case_id": ids, "passed": flags},
+        {"case_id": pd.Series(ids, dtype=object), "passed": np.array(flags)},
+        {"case_id": iter(ids), "passed": iter(flags), "compiled": True, "failed": 0},
+    ):
+        assert code_report_from_columns(model="m", **columns) == wanted
+
+
+def test_one_value_stands_for_a_column() -> None:
+    """Of every column but that of the cases."""
+    ids = [1, 2, 2]
+    report = code_report_from_columns(
+        case_id=ids,
+        model=7,
+        compiled=True,
+        passed=3,
+        failed=0,
+        warnings=1,
+        cost_usd=0.5,
+        latency_seconds=math.nan,
+        input_tokens=9,
+    )
+    assert report == code_report_from_columns(
+        case_id=["1", "2", "2"],
+        model=["7"] * 3,
+        compiled=[True] * 3,
+        passed=[3] * 3,
+        warnings=[1] * 3,
+        cost_usd=[0.5] * 3,
+        latency_seconds=[None] * 3,
+        input_tokens=[9] * 3,
+    )
+    nested = code_report_from_columns(
+        case_id=pd.Series([1, 2]),
+        model=[7, 7],
+        passed=np.array([[1, 0], [2, 2]]),
+        failed=[[0, 1], [0, 0]],
+        cost_usd=[0.5, None],
+    )
+    assert [(c.case_id, c.n_correct, c.n_samples) for c in nested.cases] == [
+        ("1", 1, 2),
+        ("2", 2, 2),
+    ]
+    assert nested.models[0].total_cost_usd == 1.0
+
+
+AS_TABLES = ["category", "string[pyarrow]", "object", "str"]
+
+
+@pytest.mark.parametrize("dtype", AS_TABLES)
+def test_frames_of_every_kind(dtype: str) -> None:
+    """Categorical and Arrow-backed columns, also with a MultiIndex over the rows."""
+    pytest.importorskip("pyarrow")
+    names = ["b", "a", "b"]
+    wanted = code_report_from_columns(case_id=names, model=names, passed=[True, False, True])
+    index = pd.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)])
+    frame = pd.DataFrame(
+        {
+            "case_id": pd.Series(names, dtype=dtype),
+            "model": pd.Series(names, dtype=dtype),
+            "passed": pd.Series([True, False, True], dtype="boolean"),
+        }
+    ).set_index(index)
+    assert code_report_from_columns(**frame) == wanted
+    arrow = frame.convert_dtypes(dtype_backend="pyarrow")
+    assert code_report_from_columns(**arrow) == wanted
+
+
+def test_frames_of_polars() -> None:
+    """Categories, and lists of attempts."""
+    pl = pytest.importorskip("polars")
+    names = ["b", "a", "b"]
+    wanted = code_report_from_columns(case_id=names, model="m", passed=[True, False, True])
+    frame = pl.DataFrame({"case_id": names, "passed": [True, False, True]})
+    categories = frame.with_columns(pl.col("case_id").cast(pl.Categorical))
+    for table in (frame, categories):
+        assert code_report_from_columns(model="m", **table.to_dict()) == wanted
+    nested = pl.DataFrame({"case_id": ["b", "a"], "passed": [[True, True], [False]]})
+    assert code_report_from_columns(model="m", **nested.to_dict()) == wanted
+
+
+STAMPS = pd.Series(pd.date_range("2026-01-01", periods=2, tz="Europe/Berlin"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        (
+            {"case_id": [1, "1"]},
+            InputError,
+            "case_id[1] must be unlike all others, '1' like 1, got '1'",
+        ),
+        (
+            {"case_id": ["a", None]},
+            InputError,
+            "case_id[1] must be a non-empty string or an integer, got None",
+        ),
+        (
+            {"case_id": pd.Series([1, None])},
+            TypeError,
+            "case_id[0] must be a non-empty string or an integer, got 1.0",
+        ),
+        (
+            {"case_id": [True, False]},
+            TypeError,
+            "case_id[0] must be a non-empty string or an integer, got True",
+        ),
+        (
+            {"case_id": STAMPS},
+            TypeError,
+            "case_id[0] must be a non-empty string or an integer, got Timestamp(",
+        ),
+        (
+            {"latency_seconds": STAMPS},
+            TypeError,
+            "latency_seconds[0] must be a finite number >= 0, got Timestamp(",
+        ),
+        ({"passed": [True, None]}, TypeError, "passed[1] must be an integer >= 0, got None"),
+        ({"passed": [1.0, math.nan]}, InputError, "passed[1] must be an integer >= 0, got nan"),
+        ({"passed": [True, "yes"]}, TypeError, "passed[1] must be an integer >= 0, got 'yes'"),
+        ({"passed": None}, InputError, "compiled must be a column where passed is None, got None"),
+        (
+            {"case_id": None},
+            InputError,
+            "case_id must be a column, or passed a mapping from case to its attempts, got None",
+        ),
+        (
+            {"passed": {"a": [True]}},
+            InputError,
+            "case_id must be None where passed is a mapping from case, got ",
+        ),
+        (
+            {"case_id": None, "passed": {1: True, "1": False}},
+            InputError,
+            "case_id[1] must be unlike all others, '1' like 1, got '1'",
+        ),
+        ({"case_id": None, "passed": {}}, InputError, "case_id must be a non-empty sequence of "),
+        (
+            {"passed": [[True], []]},
+            InputError,
+            "passed[1] must be a non-empty sequence of attempts, got ()",
+        ),
+        (
+            {"passed": [[True], True]},
+            TypeError,
+            "passed[1] must be a non-empty sequence of attempts, got True",
+        ),
+        (
+            {"passed": [[True], [True, False]], "failed": [[0], [0]]},
+            InputError,
+            "failed[1] must be 2 attempts like passed[1], got 1",
+        ),
+        (
+            {"passed": [[1], [0]], "failed": [[0], [0], [0]]},
+            InputError,
+            "failed and passed must be equally long, got 3 and 2",
+        ),
+        (
+            {"passed": [[1], [0]], "model": ["a"]},
+            InputError,
+            "model and passed must be equally long, got 1 and 2",
+        ),
+        ({"failed": [0]}, InputError, "failed and case_id must be equally long, got 1 and 2"),
+        ({"model": None}, InputError, "model must be a non-empty string or an integer, got None"),
+        ({"model": 1.5}, TypeError, "model must be a non-empty string or an integer, got 1.5"),
+    ],
+)
+def test_what_no_report_can_hold(
+    columns: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """Each row that is no sample is named."""
+    call: dict[str, Any] = {"case_id": ["a", "b"], "model": "m", "passed": [True, False]}
+    with pytest.raises(error) as caught:
+        code_report_from_columns(**(call | columns))
+    assert str(caught.value).startswith(message)
+
+
+def test_a_model_without_some_tasks_is_compared_on_those_it_has() -> None:
+    """What is missing is listed, as a row that is there twice is another attempt."""
+    ids = ["a", "b", "a", "a"]
+    report = code_report_from_columns(
+        case_id=ids, model=["x", "x", "y", "y"], passed=[True, True, True, True]
+    )
+    result = compare_reports(report.for_model("x"), report.for_model("y"))
+    assert [change.case_id for change in result.removed_cases] == ["b"] * 2
+    assert [case.n_samples for case in report.cases] == [1, 1, 2]
+
+
+def test_many_models() -> None:
+    """As many as there are rows."""
+    n = 2000
+    report = code_report_from_columns(
+        case_id=np.zeros(n, int), model=range(n), passed=np.arange(n) % 2 == 0
+    )
+    assert len(report.models) == len(report.cases) == n
+    assert [m.mean_score for m in report.models[:2]] == [1.0, 0.5]
+    assert CodeReport.from_json(report.to_json()) == report
+    assert json.loads(report.to_json())["cases"]["case_id"][-1] == "0"
