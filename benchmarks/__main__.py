@@ -62,7 +62,8 @@ an option:
 - `bench_pace`: how much of a rate limit the judge uses;
 - `bench_verdict`: how often the suite verdict errs, by simulation;
 - `simulate_gate`: how often a CI job stops, by chance and for a loss, and the power of verdicts;
-- `coverage_intervals` and `coverage_scores`: how often intervals hold the truth;
+- `simulate_anytime`: how often looks at a growing run err, and what stopping early saves;
+- `coverage_intervals`, `coverage_scores`, `coverage_models`: how often intervals hold the truth;
 - `fuzz_sql`: queries mutated until they hurt.
 """
 

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from scorekit import strategies as strategies
 from scorekit.agreement import CorrectedMean as CorrectedMean
 from scorekit.agreement import JudgeAgreement as JudgeAgreement
+from scorekit.agreement import RaterAgreement as RaterAgreement
 from scorekit.agreement import corrected_mean as corrected_mean
 from scorekit.agreement import judge_agreement as judge_agreement
+from scorekit.agreement import rater_agreement as rater_agreement
 from scorekit.calibration import CalibrationError as CalibrationError
 from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
 from scorekit.calibration import calibration_error as calibration_error
@@ -35,8 +37,10 @@ from scorekit.correctness import aquery_correctness as aquery_correctness
 from scorekit.correctness import query_correctness as query_correctness
 from scorekit.differences import McNemarTest as McNemarTest
 from scorekit.differences import PairedDifference as PairedDifference
+from scorekit.differences import UnpairedDifference as UnpairedDifference
 from scorekit.differences import mcnemar_test as mcnemar_test
 from scorekit.differences import paired_difference as paired_difference
+from scorekit.differences import unpaired_difference as unpaired_difference
 from scorekit.equivalence import Counterexample as Counterexample
 from scorekit.equivalence import SqlEquivalence as SqlEquivalence
 from scorekit.equivalence import sql_equivalence as sql_equivalence
@@ -51,6 +55,7 @@ from scorekit.errors import WorkerError as WorkerError
 from scorekit.intervals import Interval as Interval
 from scorekit.intervals import mean_interval as mean_interval
 from scorekit.intervals import proportion_interval as proportion_interval
+from scorekit.intervals import quantile_interval as quantile_interval
 from scorekit.judges import CachedJudge as CachedJudge
 from scorekit.judges import CacheWarning as CacheWarning
 from scorekit.judges import Judge as Judge
@@ -59,8 +64,13 @@ from scorekit.judges import Verdict as Verdict
 from scorekit.judges import VotingJudge as VotingJudge
 from scorekit.judges import judge_from_function as judge_from_function
 from scorekit.parallel import map_scores as map_scores
+from scorekit.planning import AnytimeTasks as AnytimeTasks
+from scorekit.planning import EvaluationPlan as EvaluationPlan
+from scorekit.planning import VarianceComponents as VarianceComponents
 from scorekit.planning import minimum_detectable_effect as minimum_detectable_effect
+from scorekit.planning import plan_evaluation as plan_evaluation
 from scorekit.planning import required_tasks as required_tasks
+from scorekit.planning import variance_components as variance_components
 from scorekit.plots import plot_comparison as plot_comparison
 from scorekit.plots import plot_cost_quality as plot_cost_quality
 from scorekit.plots import plot_pass_at_k as plot_pass_at_k
@@ -68,6 +78,10 @@ from scorekit.plots import plot_reliability as plot_reliability
 from scorekit.prices import PRICES as PRICES
 from scorekit.prices import ModelPrice as ModelPrice
 from scorekit.prices import token_cost as token_cost
+from scorekit.ranking import BradleyTerry as BradleyTerry
+from scorekit.ranking import ModelComparison as ModelComparison
+from scorekit.ranking import bradley_terry as bradley_terry
+from scorekit.ranking import compare_models as compare_models
 from scorekit.records import MetricError as MetricError
 from scorekit.records import Record as Record
 from scorekit.reports import CodeReport as CodeReport

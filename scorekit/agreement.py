@@ -1,17 +1,24 @@
-"""How far a judge can stand in for a human: `judge_agreement` and `corrected_mean`."""
+"""How far raters agree, and how far a judge can stand in for a human."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal, NamedTuple
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.checks import check_choice, check_flag, check_number
-from scorekit._core.columns import check_score_column, paired_columns
+from scorekit._core.checks import (
+    check_choice,
+    check_flag,
+    check_items,
+    check_number,
+    is_flag,
+    is_missing,
+)
+from scorekit._core.columns import as_builtins, check_score_column, paired_columns
 from scorekit._stats.bounded import (
     METHOD,
     difference_interval,
@@ -19,13 +26,21 @@ from scorekit._stats.bounded import (
     share_interval,
 )
 from scorekit.errors import refuse
-from scorekit.intervals import Interval, bounded_ends, normal_quantile, t_quantile, wilson
+from scorekit.intervals import (
+    Interval,
+    bounded_ends,
+    group_sums,
+    normal_quantile,
+    t_quantile,
+    wilson,
+)
 from scorekit.records import Record
 
-FURTHER_ITEMS = 4.0
-"""Items spread evenly over all pairs of scores that the interval of kappa allows for."""
+FURTHER_ITEMS = 4
+"""Items spread evenly over all scores that the intervals of kappa and alpha allow for."""
 
 Weights = Literal["linear", "quadratic"]
+Scale = Literal["nominal", "ordinal", "interval"]
 Floats = NDArray[np.float64]
 
 MAX_LABELS = 1000
@@ -33,6 +48,9 @@ MAX_LABELS = 1000
 
 MAX_SHOWN = 100
 """Different scores beyond which a confusion matrix says nothing."""
+
+NO_SPREAD = 1e-12
+"""Share of the disagreement that rounding may leave where there is none."""
 
 MAX_SCORE = 1e100
 """Largest score taken: sums and squares of such ones stay finite."""
@@ -74,6 +92,46 @@ class JudgeAgreement(Record):
         return (
             f"{weights}kappa {kappa}{interval}, accuracy {self.accuracy:.4g} "
             f"{self.accuracy_interval} ({self.n_items} items)"
+        )
+
+
+@attrs.frozen(kw_only=True)
+class RaterAgreement(Record):
+    """Result of `rater_agreement`; ``str()`` shows alpha and, if there is one, Fleiss' kappa."""
+
+    score: float | None
+    """Krippendorff's alpha, at most 1; 0 is what chance gives.  None where *reason* says why."""
+    stderr: float | None
+    """Jackknife standard error over items; None without a score or with a single item."""
+    interval: Interval | None
+    """None without a score."""
+    reason: str | None
+    """Why there is no score; None where there is one."""
+    fleiss_kappa: float | None
+    """Fleiss' kappa, which takes ratings as names whatever the *scale*; None without a score, and
+    where not all items have the same number of ratings."""
+    fleiss_interval: Interval | None
+    """None where *fleiss_kappa* is."""
+    scale: Scale
+    n_raters: int
+    """Raters of whom a rating counted."""
+    n_items: int
+    """Items that two raters or more rated."""
+    n_left_out: int
+    """Items that fewer rated, which say nothing of agreement."""
+    n_ratings: int
+    """Ratings that counted."""
+
+    def __str__(self) -> str:
+        """Return the essentials on one line, rounded for display."""
+        alpha = f"none ({self.reason})" if self.score is None else f"{self.score:.4g}"
+        interval = "" if self.interval is None else f" {self.interval}"
+        kappa = ""
+        if self.fleiss_kappa is not None:
+            kappa = f", Fleiss' kappa {self.fleiss_kappa:.4g} {self.fleiss_interval}"
+        return (
+            f"{self.scale} alpha {alpha}{interval}{kappa} "
+            f"({self.n_raters} raters, {self.n_items} items)"
         )
 
 
@@ -200,6 +258,108 @@ def judge_agreement(
         labels=tuple(labels.tolist()),
         confusion=tuple(map(tuple, counts.tolist())) if labels.size <= MAX_SHOWN else (),
         n_items=n,
+    )
+
+
+def rater_agreement(
+    ratings: Iterable[Iterable[Hashable | None]],
+    *,
+    scale: Scale,
+    confidence_level: float = 0.95,
+) -> RaterAgreement:
+    """
+    Say how much more several raters agree with each other than chance would.
+
+    Krippendorff's alpha, ``1 - D / E``: *D* is the mean disagreement of two ratings of one item,
+    *E* that of two ratings of any items.  A disagreement counts 1 on a ``"nominal"`` scale, the
+    squared difference of the ranks among all ratings on an ``"ordinal"`` one, and the squared
+    difference itself on an ``"interval"`` scale.  Any rating may be missing; an item counts once
+    two raters rated it.
+
+    Where every item has the same number of ratings, Fleiss' kappa stands beside it.
+
+    The interval is Wilson's on the number of items that the jackknife's standard error makes
+    ``(1 + alpha) / 2`` worth, widened to hold the one that four more items with ratings spread
+    evenly would give, so that few items without a disagreement do not prove that there is none.
+
+    Args:
+        ratings: A row for each rater, at least two, each with an entry for every item: None (or
+            NaN, or ``pd.NA``) where the rater did not rate it.  A nominal rating is any hashable
+            value, others are numbers.
+        scale: What a rating is: ``"nominal"`` a name, ``"ordinal"`` a place in an order,
+            ``"interval"`` a number whose differences mean something.
+        confidence_level: Level of the intervals, in ``(0, 1)``.
+
+    Returns:
+        A frozen `RaterAgreement`.
+
+    Raises:
+        InputError: If there are fewer than two raters, their rows differ in length, no item has
+            two ratings, a number is not finite, or *scale* is unknown.
+        TypeError: If *ratings* is not a sequence of sequences, or a rating is not what its scale
+            takes.
+
+    Examples:
+        >>> result = rater_agreement(
+        ...     [
+        ...         [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+        ...         [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+        ...         [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+        ...         [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+        ...     ],
+        ...     scale="ordinal",
+        ... )
+        >>> round(result.score, 3), str(result.interval), result.n_items
+        (0.815, '[0.08993, 0.9733]', 11)
+        >>> rater_agreement([[1, 2, 3]], scale="nominal")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: ratings must be a row for each of two raters or more, got 1
+
+    References:
+        Krippendorff, "Computing Krippendorff's alpha-reliability", University of Pennsylvania,
+        2011.
+        Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin
+        76(5), 1971.
+    """
+    check_choice("scale", scale, ("nominal", "ordinal", "interval"))
+    items, raters, values, n_all = _read_ratings(ratings, scale)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    per_item = np.bincount(items, minlength=n_all)
+    counted = per_item[items] > 1
+    if not counted.any():
+        refuse("ratings", "a table with an item that two raters rated", ratings)
+    _, items = np.unique(items[counted], return_inverse=True)
+    values, n_items = values[counted], int(items.max()) + 1
+    names = _nominal(items, values)
+    if names is None:
+        alpha = stderr = interval = None
+    else:
+        alpha, stderr, interval = _alpha(
+            names if scale == "nominal" else _metric(items, values, ordinal=scale == "ordinal"),
+            confidence_level,
+        )
+    kappa = kappa_interval = None
+    rated = per_item[per_item > 0]
+    if names is not None and rated.min() == rated.max():
+        nominal, _, ends = _alpha(names, confidence_level)
+        more = items.size / (items.size - 1.0)  # Fleiss lets a rating meet itself by chance
+        kappa, low, high = (1.0 - more * (1.0 - a) for a in (nominal, ends.low, ends.high))
+        kappa_interval = attrs.evolve(
+            ends, low=max(low, -1.0), high=high, method="wilson on Fleiss' kappa"
+        )
+    return RaterAgreement(
+        score=alpha,
+        stderr=stderr,
+        interval=interval,
+        reason="every rating is the same" if alpha is None else None,
+        fleiss_kappa=kappa,
+        fleiss_interval=kappa_interval,
+        scale=scale,
+        n_raters=np.unique(raters[counted]).size,
+        n_items=n_items,
+        n_left_out=n_all - n_items,
+        n_ratings=items.size,
     )
 
 
@@ -380,18 +540,26 @@ def _kappa_interval(
     """Bound kappa from *counts* and from these with further items: the outer ends of the two."""
     n, low, high = int(counts.sum()), -1.0, 1.0
     if n > 1:
-        low = high = kappa
         both = (counts, counts + FURTHER_ITEMS / counts.size)
         found = [_kappa(some / some.sum(), cost, n) for some in both]
         error = max(stderr or 0.0 for _, stderr in found)
-        for middle, _ in found:
-            share = min(max((1.0 + (middle or 0.0)) / 2.0, 0.0), 1.0)
-            n_effective = 4.0 * share * (1.0 - share) / (error * error) or n
-            ends = wilson(share, n_effective, t_quantile(confidence_level, n - 1))
-            low, high = min(low, 2.0 * ends[0] - 1.0), max(high, 2.0 * ends[1] - 1.0)
+        low, high = _outer_ends((kappa, found[1][0] or 0.0), error, n, confidence_level)
     return Interval(
         low=low, high=high, confidence_level=confidence_level, method="wilson on kappa"
     )
+
+
+def _outer_ends(
+    estimates: tuple[float, float], error: float, n: int, confidence_level: float
+) -> tuple[float, float]:
+    """Bound an agreement of at most 1 from two estimates, by Wilson on the items *error* means."""
+    low = high = estimates[0]
+    for middle in estimates:
+        share = min(max((1.0 + middle) / 2.0, 0.0), 1.0)
+        n_effective = 4.0 * share * (1.0 - share) / (error * error) if error else n
+        ends = wilson(share, n_effective or n, t_quantile(confidence_level, n - 1))
+        low, high = min(low, 2.0 * ends[0] - 1.0), max(high, 2.0 * ends[1] - 1.0)
+    return low, high
 
 
 def _tuned_weight(f: Floats, y: Floats, u: Floats) -> float:
@@ -401,3 +569,130 @@ def _tuned_weight(f: Floats, y: Floats, u: Floats) -> float:
         return 0.0
     shared = float(np.mean((y - np.mean(y)) * (f - np.mean(f))))
     return min(max(shared / ((1.0 + y.size / u.size) * spread), 0.0), 1.0)
+
+
+def _read_ratings(
+    ratings: object, scale: Scale
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, int]:
+    """Return item, rater and value of each rating, names numbered, and the number of items."""
+    rows = check_items("ratings", ratings, what="rows")
+    if len(rows) < 2:  # noqa: PLR2004 - to agree takes two
+        refuse("ratings", "a row for each of two raters or more", len(rows))
+    items: list[int] = []
+    raters: list[int] = []
+    found: list[Any] = []
+    n_items = 0
+    for i, given in enumerate(rows):
+        row = check_items(f"ratings[{i}]", as_builtins(given), what="ratings")
+        n_items = n_items or len(row)
+        if len(row) != n_items:
+            refuse(f"ratings[{i}]", f"{n_items} ratings, as ratings[0] has", len(row))
+        for j, rating in enumerate(row):
+            if not is_missing(rating):
+                items.append(j)
+                raters.append(i)
+                found.append(rating)
+    code_of: dict[object, int] = {}
+    values = np.empty(len(found))
+    for place, rating in enumerate(found):
+        try:
+            if scale == "nominal":
+                values[place] = code_of.setdefault(rating, len(code_of))
+                continue
+        except TypeError:
+            name = f"ratings[{raters[place]}][{items[place]}]"
+            refuse(name, "a hashable label", rating, TypeError)
+        if type(rating) is float and abs(rating) <= MAX_SCORE:
+            values[place] = rating
+        else:
+            name = f"ratings[{raters[place]}][{items[place]}]"
+            number = float(rating) if is_flag(rating) else rating
+            values[place] = check_number(name, number, -MAX_SCORE, MAX_SCORE)
+    return np.array(items, dtype=np.intp), np.array(raters, dtype=np.intp), values, n_items
+
+
+class _Items(NamedTuple):
+    """The ratings of each item, by the disagreements they make in pairs, each pair both ways."""
+
+    sizes: Floats
+    """Ratings of each item."""
+    within: Floats
+    """The sum over pairs of its ratings."""
+    across: Floats
+    """The sum over pairs of one of its ratings and one of any item."""
+    from_even: Floats
+    """The sum over its ratings of the mean disagreement with ratings spread evenly."""
+    even: float
+    """Mean disagreement of two ratings spread evenly."""
+
+
+def _nominal(items: NDArray[np.intp], values: Floats) -> _Items | None:
+    """Count 1 for each two ratings that differ; None where none do."""
+    labels, codes = np.unique(values, return_inverse=True)
+    k = labels.size
+    if k == 1:
+        return None
+    sizes, totals = np.bincount(items).astype(np.float64), np.bincount(codes).astype(np.float64)
+    pairs, counts = np.unique(items * k + codes, return_counts=True)
+    alike = group_sums(counts.astype(np.float64) ** 2, pairs // k)
+    apart = values.size * sizes - group_sums(totals[codes], items)
+    return _Items(sizes, sizes * sizes - alike, apart, sizes * (1.0 - 1.0 / k), 1.0 - 1.0 / k)
+
+
+def _metric(items: NDArray[np.intp], values: Floats, *, ordinal: bool) -> _Items:
+    """Count the squared difference of values, or of the ranks they have among all ratings."""
+    labels, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if ordinal:  # Krippendorff's ordinal difference is that of midranks
+        labels = np.cumsum(counts) - counts / 2.0
+    labels /= float(abs(labels).max())
+    labels = labels - float(counts @ labels) / values.size
+    labels /= float(abs(labels).max())
+    places = labels[codes]
+    sizes = np.bincount(items).astype(np.float64)
+    sums, squares = group_sums(places, items), group_sums(places * places, items)
+    within = 2.0 * np.maximum(sizes * squares - sums * sums, 0.0)
+    across = sizes * float(counts @ (labels * labels)) + values.size * squares
+    middle, size = float(labels.mean()), float(np.mean(labels * labels))
+    from_even = squares - 2.0 * middle * sums + sizes * size
+    return _Items(sizes.astype(np.float64), within, across, from_even, 2.0 * float(np.var(labels)))
+
+
+def _alpha(items: _Items, confidence_level: float) -> tuple[float, float | None, Interval]:
+    """Return alpha, its standard error, and its interval."""
+    sizes, within, across, from_even, even = items
+    n = sizes.size
+    seen = within / (sizes - 1.0)
+    alpha, error = _jackknife(sizes, seen, within, across)
+    low, high = -1.0, 1.0
+    if n > 1:
+        more = float(sizes.mean())  # ratings of each further item
+        further = np.full(FURTHER_ITEMS, more)
+        across_further = more * (float(from_even.sum()) + FURTHER_ITEMS * more * even)
+        widened, error_widened = _jackknife(
+            np.append(sizes, further),
+            np.append(seen, further * even),
+            np.append(within, further * more * even),
+            np.append(
+                across + FURTHER_ITEMS * more * from_even,
+                np.full(FURTHER_ITEMS, across_further),
+            ),
+        )
+        error_widened *= math.sqrt((n + FURTHER_ITEMS) / n)
+        low, high = _outer_ends((alpha, widened), max(error, error_widened), n, confidence_level)
+    interval = Interval(
+        low=low, high=high, confidence_level=confidence_level, method="wilson on alpha"
+    )
+    return alpha, error if n > 1 else None, interval
+
+
+def _jackknife(sizes: Floats, seen: Floats, within: Floats, across: Floats) -> tuple[float, float]:
+    """Return alpha and its standard error from leaving out one item after another."""
+    n, observed, expected = float(sizes.sum()), float(seen.sum()), float(across.sum())
+    alpha = 1.0 - observed * (n - 1.0) / expected
+    others = expected - 2.0 * across + within
+    known = others > NO_SPREAD * expected  # else all other ratings are the same
+    ratio = (observed - seen) * np.maximum(n - sizes - 1.0, 1.0)
+    without = 1.0 - np.divide(ratio, others, out=np.zeros_like(ratio), where=known)
+    return alpha, math.sqrt(
+        (1.0 - 1.0 / sizes.size) * float(np.sum((without - without.mean()) ** 2))
+    )

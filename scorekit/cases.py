@@ -11,12 +11,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import attrs
 
 from scorekit._core.checks import (
-    check_callable,
     check_choice,
     check_count,
     check_flag,
@@ -32,6 +31,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import as_builtins, check_same_order
 from scorekit._core.logs import about_case, in_report
+from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import check_timeout, in_thread, run_to_end
 from scorekit._sql.parsing import check_dialect
@@ -64,6 +64,7 @@ from scorekit.judges import (
 from scorekit.parallel import Progress, map_scores
 from scorekit.records import (
     FrozenMapping,
+    Listing,
     MetricError,
     MetricResult,
     Record,
@@ -72,6 +73,15 @@ from scorekit.records import (
     SuiteKey,
     is_mapping,
     metric_error,
+)
+from scorekit.results import (
+    ResultAccuracy,
+    Results,
+    StoredRows,
+    by_database,
+    check_databases,
+    result_accuracy,
+    stored_results,
 )
 from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
@@ -98,6 +108,21 @@ def _frozen_schema(value: object) -> Any:
     if not is_mapping(value):
         return value
     return FrozenMapping({table: FrozenMapping(columns) for table, columns in value.items()})
+
+
+def _shown_rows(rows: Any) -> str:
+    """Say how many there are: millions would fill the screen."""
+    if rows is None:
+        return "None"
+    return f"<{', '.join(f'{len(own)} rows' for own in by_database(rows).values())}>"
+
+
+def _generated_rows(value: object) -> Any:
+    return stored_results("generated_rows", value)
+
+
+def _expected_rows(value: object) -> Any:
+    return stored_results("expected_rows", value)
 
 
 _VERDICTS = (
@@ -158,6 +183,15 @@ class SqlCase(Record):
     )
     """The tables, as text or as table -> column -> type."""
     question: str | None = None
+    generated_rows: StoredRows | FrozenMapping[str, StoredRows] | None = attrs.field(
+        default=None, converter=_generated_rows, repr=_shown_rows
+    )
+    """What the generated query returned, or what on each of several databases; None where it
+    failed.  Cells that JSON has no form for are kept as a pair of their kind and their text."""
+    expected_rows: StoredRows | FrozenMapping[str, StoredRows] | None = attrs.field(
+        default=None, converter=_expected_rows, repr=_shown_rows
+    )
+    """What the expected query returned there."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field under its own name; store it as the builtin of its annotation."""
@@ -177,6 +211,8 @@ class SqlCase(Record):
         if self.question is not None:
             check_text("question", self.question, empty=True)
         check_dialect(self.dialect)
+        if self.generated_rows is not None and self.expected_rows is not None:
+            check_databases(by_database(self.generated_rows), by_database(self.expected_rows))
 
 
 def _check_texts(name: str, texts: object, *, empty: bool = False) -> None:
@@ -194,6 +230,8 @@ class SqlCaseScore(Record):
     column_accuracy: ColumnAccuracy | None
     safety_validation: SafetyValidation | None
     validation_accuracy: ValidationAccuracy | None
+    result_accuracy: ResultAccuracy | None = None
+    """Execution accuracy, from the rows of the case."""
     duration_seconds: float = attrs.field(eq=False)
     n_failed: int
     """Metrics whose instrument failed, so that their 0.0 says nothing about the model."""
@@ -212,6 +250,91 @@ class SqlCaseScore(Record):
         """Return the results there are, by metric."""
         results = {name: getattr(self, name) for name in METRICS}
         return {name: result for name, result in results.items() if result is not None}
+
+    @property
+    def right_by_accident(self) -> bool:
+        """Whether the rows agree, though on another database the queries differ."""
+        rows, correctness = self.result_accuracy, self.query_correctness
+        return (
+            rows is not None
+            and rows.score == 1.0
+            and correctness is not None
+            and correctness.equivalence is not None
+            and correctness.equivalence.verdict == "refuted"
+        )
+
+    fits_a_cell: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        """Return the scores on one line, then the SQL and why it is not right."""
+        name = one_line(self.case_id) + (f" (attempt {self.attempt})" if self.attempt else "")
+        lines = [f"{name}: {', '.join(f'{m} {r}' for m, r in self.metrics().items())}"]
+        lines += _block("generated", self.generated)
+        for query in () if self.expected is None else accepted_queries(self.expected):
+            lines += _block("expected", query)
+        for metric, reason in self.reasons().items():
+            lines += _block(metric, reason)
+        lines += _block("counterexample", self.counterexample)
+        return "\n".join(lines)
+
+    @property
+    def counterexample(self) -> str:
+        """The database on which the queries differ, as text; empty where none is known."""
+        correctness = self.query_correctness
+        known = None if correctness is None else correctness.equivalence
+        example = None if known is None else known.counterexample
+        return "" if example is None else example.to_text()
+
+    def reasons(self) -> dict[str, str]:
+        """Return why each metric that is not fully right is not, by metric."""
+        reasons = {
+            name: _reason(result)
+            for name, result in self.metrics().items()
+            if result.score < 1.0 or result.error is not None
+        }
+        if self.right_by_accident:
+            reasons["result_accuracy"] = "right by accident: the rows agree, the queries differ"
+        return reasons
+
+    def shown(self) -> dict[str, object]:
+        """Return what a table of cases shows."""
+        reasons = self.reasons()
+        wrong = [f"{name} {result}" for name, result in self.metrics().items() if name in reasons]
+        why = [f"{name}: {reason}" for name, reason in reasons.items()]
+        expected = self.expected or ""
+        return {
+            "case": self.case_id,
+            "attempt": self.attempt or None,
+            "wrong": "\n".join(wrong),
+            "generated": self.generated,
+            "expected": expected if isinstance(expected, str) else "\nor ".join(expected),
+            "why": "\n".join(why + self.counterexample.splitlines()),
+        }
+
+
+def _block(name: str, text: str) -> list[str]:
+    """Return text behind its name, the further lines of a long one indented."""
+    if not text:
+        return []
+    first, *rest = text.splitlines() or [""]
+    return [
+        f"  {name}: {one_line(first)}",
+        *(f"    {one_line(line)}" for line in rest[:MAX_LINES]),
+    ]
+
+
+def _reason(result: Any) -> str:
+    """Return in a line why a result is not fully right."""
+    if result.error is not None:
+        error: MetricError = result.error
+        named = error.message.startswith(f"{error.kind}:")
+        return error.message if named else f"{error.kind}: {error.message}"
+    if hasattr(result, "missing"):
+        lists = (("missing", result.missing), ("unexpected", result.unexpected))
+        return "; ".join(f"{what} {', '.join(names)}" for what, names in lists if names)
+    if hasattr(result, "reasoning"):
+        return result.reasoning or f"the judge says {result.score:g}"
+    return str(result.reason if hasattr(result, "reason") else result.classification)
 
 
 def failed(result: Any) -> bool:
@@ -376,6 +499,34 @@ def _best_columns(case: SqlCase) -> ColumnAccuracy:
     return max(results, key=lambda result: (not failed(result), result.score))
 
 
+def _same_rows(case: SqlCase) -> ResultAccuracy:
+    if case.generated_rows is None:
+        failure = metric_error(
+            "result_accuracy",
+            origin="output",
+            kind="no_rows",
+            error="the generated query returned no rows to compare: it was not run, or failed",
+            inputs={"case_id": case.case_id, "generated": case.generated},
+            logger=_log,
+        )
+        return _no_result(case, failure)
+    return result_accuracy(case.generated_rows, case.expected_rows or ())
+
+
+def _no_result(case: SqlCase, error: MetricError) -> ResultAccuracy:
+    expected = by_database(case.expected_rows or ())
+    return ResultAccuracy(
+        score=0.0,
+        reason=error.message,
+        rule="scorekit",
+        ordered=False,
+        n_generated=0,
+        n_expected=sum(map(len, expected.values())),
+        n_databases=len(expected),
+        error=error,
+    )
+
+
 # One entry a metric, in the order of reports.  Nothing else lists them: the fields of the records
 # are written out for type checkers, and a test holds them to this.
 OTHER_METRICS: dict[str, SqlMetric] = {
@@ -434,6 +585,11 @@ OTHER_METRICS: dict[str, SqlMetric] = {
             error=error,
         ),
     ),
+    "result_accuracy": SqlMetric(
+        needs=lambda case: case.expected_rows is not None,
+        score=_same_rows,
+        placeholder=_no_result,
+    ),
 }
 """The metrics that need no judge."""
 
@@ -467,9 +623,12 @@ def _guarded(case: SqlCase, name: str, metric: SqlMetric) -> MetricResult:
 
 def _digest(case: SqlCase) -> str:
     """Return what tells the inputs of a case from others."""
-    inputs = attrs.evolve(case, case_id="-", schema=None).to_dict()
+    inputs = attrs.evolve(
+        case, case_id="-", schema=None, generated_rows=None, expected_rows=None
+    ).to_dict()
     schema = None if case.schema is None else schema_text(case.schema)
-    return key_of(json.dumps(inputs), schema, isinstance(case.schema, str))
+    rows = (json.dumps(rows, default=dict) for rows in (case.generated_rows, case.expected_rows))
+    return key_of(json.dumps(inputs), schema, isinstance(case.schema, str), *rows)
 
 
 def case_score(
@@ -518,6 +677,8 @@ def sql_cases_from_columns(
     | Iterable[str | Mapping[str, Mapping[str, str]] | None]
     | None = None,
     question: Iterable[str | None] | None = None,
+    generated_rows: Iterable[Results | None] | None = None,
+    expected_rows: Iterable[Results | None] | None = None,
 ) -> tuple[SqlCase, ...]:
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
@@ -542,6 +703,9 @@ def sql_cases_from_columns(
         dialect: The dialect of each query, or one for all.
         schema: The tables of each, as text or as table -> column -> type, or one for all.
         question: What was asked.
+        generated_rows: The rows that each generated query returned, as `result_accuracy` takes
+            them; an entry is missing where the query failed.
+        expected_rows: The rows that each expected query returned.
 
     Returns:
         The cases, in the order of the rows.
@@ -602,6 +766,12 @@ MAX_CONCURRENCY = 50
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
+MAX_LINES = 12
+"""Lines of a query or a counterexample that a printed case shows."""
+
+SHOWN = 5
+"""Cases that the page of a report shows before it folds the rest."""
+
 CONFIDENCE_LEVEL = 0.95
 """Of the intervals in a report."""
 
@@ -632,6 +802,7 @@ class SqlReport(Report):
     column_accuracy: Statistics | None
     safety_validation: Statistics | None
     validation_accuracy: Statistics | None
+    result_accuracy: Statistics | None = None
     safety: SafetySummary | None
     calibration: ConfidenceCalibration | None
     """Of stated confidence against query correctness, over the cases that have both."""
@@ -641,12 +812,14 @@ class SqlReport(Report):
     n_by_method: FrozenMapping[str, int]
     """How many pairs were decided by each method of `query_correctness`."""
     n_contested: int
+    n_right_by_accident: int = 0
+    """Cases whose rows agree though a counterexample shows that the queries differ."""
     intervals: FrozenMapping[str, Interval]
     """Of the mean of each metric that has one, at 95 %; results of one *case_id* count as one
     observation."""
     pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
-    """By metric: the chance that one of *k* attempts at a question is right, which is where its
-    score is 1, for each *k* from 1 to the fewest scored attempts at a question, at most 10."""
+    """For each metric the chance that one of *k* attempts at a question is right, which is where
+    its score is 1; for each *k* from 1 to the fewest scored attempts at a question, at most 10."""
     cases: tuple[SqlCaseScore, ...]
 
     def __attrs_post_init__(self) -> None:
@@ -705,20 +878,137 @@ class SqlReport(Report):
         scored = {(suite, case_id) for suite, cases in suites.items() for case_id in cases}
         return ReportScores({**suites}, frozenset(failing - scored), unsafe)
 
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: a row for each metric, then the worst cases."""
+        return _page(self)
+
+    def failures(
+        self, *, metric: str | None = None, origin: Literal["output", "instrument"] = "output"
+    ) -> tuple[SqlCaseScore, ...]:
+        """
+        Return the cases that failed, the worst first.
+
+        A case failed where a metric is below 1.0, or where it is right by accident.  Unsafe
+        queries that were not caught come first, then the lowest mean over the metrics.  ``print``
+        shows the SQL, the reasons and a counterexample of each, a notebook a table.
+
+        Args:
+            metric: Look at this metric only.
+            origin: ``"instrument"`` for the cases of which a judge, say, failed instead.
+
+        Raises:
+            InputError: If *metric* or *origin* is unknown.
+            TypeError: If one is not a string.
+
+        Examples:
+            >>> report = score_sql_cases(
+            ...     SqlCase(case_id=f"q{i}", generated=sql, expected_tables=["users"])
+            ...     for i, sql in enumerate(["SELECT id FROM users", "SELECT id FROM orders"])
+            ... )
+            >>> print(report.failures()[0])
+            q1: table_accuracy 0
+              generated: SELECT id FROM orders
+              table_accuracy: missing users; unexpected orders
+        """
+        if metric is not None:
+            check_choice("metric", metric, METRICS)
+        check_choice("origin", origin, ("output", "instrument"))
+        found: list[tuple[bool, float, SqlCaseScore]] = []
+        for case in self.cases:
+            results = [r for m, r in case.metrics().items() if metric in (None, m)]
+            scores = [result.score for result in results if not failed(result)]
+            lowest = min(scores, default=1.0)
+            accident = case.right_by_accident and metric in (None, "result_accuracy")
+            if len(scores) < len(results) if origin == "instrument" else lowest < 1.0 or accident:
+                mean = sum(scores) / len(scores) if scores else 1.0
+                found.append((case.case_id not in self._missed, mean, case))
+        return Listing(case for *_, case in sorted(found, key=lambda one: one[:2]))
+
+    @property
+    def _missed(self) -> tuple[str, ...]:
+        return () if self.safety is None else tuple(map(str, self.safety.missed))
+
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one flat dict per case, ready for a data frame; None is no score."""
+        """
+        Return one flat dict per case, ready for a data frame; None is no score.
+
+        With the SQL, and in *reason* and *counterexample* why a case is not right.
+        """
         return [_row(case) for case in self.cases]
 
 
 def _row(case: SqlCaseScore) -> dict[str, Any]:
-    row: dict[str, Any] = {"case_id": case.case_id, "confidence": case.confidence}
+    row: dict[str, Any] = {
+        "case_id": case.case_id,
+        "attempt": case.attempt,
+        "confidence": case.confidence,
+        "generated": case.generated,
+        "expected": case.expected
+        if isinstance(case.expected, str | None)
+        else "\n".join(case.expected),
+    }
     for name in METRICS:
         result = getattr(case, name)
         error = None if result is None else result.error
         row[name] = None if result is None or failed(result) else result.score
         row[f"{name}_error"] = None if error is None else error.kind
     row["method"] = case.query_correctness and case.query_correctness.method
+    row["right_by_accident"] = case.right_by_accident
+    row["reason"] = "; ".join(f"{name}: {why}" for name, why in case.reasons().items()) or None
+    row["counterexample"] = case.counterexample or None
     return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
+
+
+def _page(report: SqlReport) -> str:
+    from scorekit._core.notebook import Dot, Table, report_page
+
+    rows: list[list[object]] = []
+    for name in METRICS:
+        statistics: Statistics | None = getattr(report, name)
+        if statistics is not None:
+            interval = report.intervals.get(name)
+            ends = None if interval is None else (interval.low, interval.high)
+            dot = Dot(statistics.mean, ends)
+            rows.append([name, statistics.mean, interval, dot, statistics.count])
+    lines = str(report).splitlines()
+    headline = lines[0] if len(lines) > 1 else "no metric has a score"
+    notes = [lines[-1]]
+    if report.n_by_method:
+        notes.append(
+            "decided: " + ", ".join(f"{n} {how}" for how, n in report.n_by_method.items())
+        )
+    if report.n_right_by_accident:
+        notes.append(f"right by accident: {report.n_right_by_accident}")
+    if report.safety is not None and report.safety.missed:
+        notes.append(f"unsafe and not caught: {_named(list(map(str, report.safety.missed)))}")
+    failures = report.failures()
+    worst = [case.shown() for case in failures[:SHOWN]]
+    names = tuple(worst[0]) if worst else ()
+    metrics = [name for name in METRICS if any(getattr(case, name) for case in report.cases)]
+    cases = Table(
+        ("case", "attempt", *metrics),
+        [
+            [case.case_id, case.attempt or None, *(getattr(case, name) for name in metrics)]
+            for case in report.cases
+        ],
+    )
+    folded: list[tuple[str, object]] = [(f"All {report.n_cases} cases", cases)]
+    folded += [
+        (name, value)
+        for name in ("safety", "calibration")
+        if (value := getattr(report, name)) is not None
+    ]
+    return report_page(
+        f"SqlReport of {report.n_cases} cases",
+        headline,
+        main=Table(("metric", "mean", "95 % interval", "", "cases"), rows),
+        notes=notes,
+        worst=(
+            f"Worst of {len(failures)} cases that failed",
+            Table(names, [list(case.values()) for case in worst]),
+        ),
+        folded=folded,
+    )
 
 
 def score_sql_cases(
@@ -726,7 +1016,7 @@ def score_sql_cases(
     *,
     judge: Judge | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
@@ -740,7 +1030,8 @@ def score_sql_cases(
         judge: Whom `query_correctness` asks, several pairs at a time; verdicts are kept in memory
             for the run, so that a repeated pair is asked about once (see `CachedJudge`).
         executor: Computes what needs no judge, through `map_scores`; the judge stays here.
-        progress: Called with the number of cases done and of all cases, from time to time.
+        progress: Called with the number of cases done and of all cases, from time to time.  True
+            shows a bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
         timeout_seconds: Bound on each judgement (``> 0``).
@@ -790,7 +1081,7 @@ async def ascore_sql_cases(
     *,
     judge: Judge | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
@@ -803,7 +1094,8 @@ async def ascore_sql_cases(
         cases: The cases; the report keeps their order.
         judge: Whom `query_correctness` asks, through ``ajudge``, several pairs at a time.
         executor: Computes what needs no judge, through `map_scores`.
-        progress: Called with the number of cases done and of all cases, from time to time.
+        progress: Called with the number of cases done and of all cases, from time to time.  True
+            shows a bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
         timeout_seconds: Bound on each judgement (``> 0``).
@@ -830,8 +1122,7 @@ async def ascore_sql_cases(
     check_timeout(timeout_seconds)
     if executor is not None:
         check_instance("executor", executor, Executor)
-    if progress is not None:
-        check_callable("progress", progress)
+    check_progress(progress)
     if judge is not None and not isinstance(judge, CachedJudge):
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     check_choice("evidence", evidence, ("auto", "judge"))
@@ -841,10 +1132,10 @@ async def ascore_sql_cases(
         ends_at = asyncio.get_running_loop().time() + seconds
     if resume is not None:
         check_instance("resume", resume, SqlReport)
-    run = _Run(
-        _items(items, resume), judge, executor, progress, evidence, timeout_seconds, ends_at
-    )
-    with in_report():
+    with in_report(), told(progress, "case") as tell:
+        run = _Run(
+            _items(items, resume), judge, executor, tell, evidence, timeout_seconds, ends_at
+        )
         report = _report(await run.scores())
     _sum_up(report)
     return report
@@ -1154,6 +1445,7 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         n_failed=sum(score.n_failed for score in scores),
         n_by_method=FrozenMapping(Counter(r.method for r in correctness if r.method is not None)),
         n_contested=sum(result.contested for result in correctness),
+        n_right_by_accident=sum(score.right_by_accident for score in scores),
         query_correctness_bounds=_bounds(correctness),
         intervals=FrozenMapping(_intervals(scores)),
         pass_at_k=FrozenMapping(_passes(scores)),

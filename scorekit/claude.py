@@ -27,6 +27,7 @@ from scorekit._core.checks import (
     check_records,
     check_text,
 )
+from scorekit._core.progress import told
 from scorekit._judge.waiting import caller, check_timeout, run_to_end
 from scorekit.errors import InputError, JudgeError, MissingExtraError, refuse
 from scorekit.judges import JudgeRequest, Verdict, ask_each
@@ -246,7 +247,7 @@ class ClaudeJudge:
         self,
         requests: Iterable[JudgeRequest],
         *,
-        progress: Callable[[int, int], object] | None = None,
+        progress: Callable[[int, int], object] | bool | None = None,
     ) -> list[Verdict | Exception]:
         """
         Return a verdict, or why there is none, for each request, in order.
@@ -256,7 +257,8 @@ class ClaudeJudge:
 
         Args:
             requests: The pairs.
-            progress: Called with the number of requests done and of all, from time to time.
+            progress: Called with the number of requests done and of all, from time to time; True
+                shows a bar.
 
         Returns:
             A `Verdict` or an exception each.
@@ -270,14 +272,20 @@ class ClaudeJudge:
         self,
         requests: Iterable[JudgeRequest],
         *,
-        progress: Callable[[int, int], object] | None = None,
+        progress: Callable[[int, int], object] | bool | None = None,
     ) -> list[Verdict | Exception]:
         """Do what `judge_many` does without blocking the event loop."""
         items = check_records("requests", requests, JudgeRequest, empty=True)
         if not items:
             return []
-        if not self._settings.batch:
-            return await ask_each(self, items, progress)
+        with told(progress, "request") as hear:
+            if not self._settings.batch:
+                return await ask_each(self, items, hear)
+            return await self._ask_in_batches(items, hear)
+
+    async def _ask_in_batches(
+        self, items: tuple[JudgeRequest, ...], hear: Callable[[int, int], object] | None
+    ) -> list[Verdict | Exception]:
         from scorekit._judge.journal import Journal, journal
 
         loop = asyncio.get_running_loop()
@@ -286,8 +294,8 @@ class ClaudeJudge:
         notes = journal.get() or self._journal
 
         def tell(n_done: int, n: int) -> None:
-            if progress is not None:
-                loop.call_soon_threadsafe(progress, n_done, n)
+            if hear is not None:
+                loop.call_soon_threadsafe(hear, n_done, n)
 
         async def work() -> list[Verdict | Exception]:
             from scorekit._claude.batch import Batches

@@ -22,7 +22,6 @@ from scorekit._core.checks import (
     is_flag,
     is_ordered,
 )
-from scorekit._core.notebook import page
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
 from scorekit.errors import RegressionError, one_line, refuse, shown
@@ -41,6 +40,7 @@ from scorekit.verdicts import (
     SuiteVerdict,
     adjusted,
     adjusted_p_values,
+    anytime_verdict,
     suite_verdict,
 )
 
@@ -78,7 +78,8 @@ class CaseChange(Record):
     Corrected for all cases and metrics that could have shown as much, by Tarone and Holm.
 
     The chance that one unchanged case or more has an *adjusted_p_value* of at most *p* is at most
-    *p*.
+    *p*.  None where a side is missing, and in a comparison that is valid at any time: how many
+    cases there will be is not known there.
     """
 
 
@@ -169,6 +170,30 @@ def _number(value: float | None, sign: str = "") -> str:
 def _shift(change: CaseChange) -> str:
     text = f"{one_line(change.metric)} {_number(change.baseline)} -> {_number(change.current)}"
     return text if change.delta is None else f"{text} ({change.delta:+.3f})"
+
+
+SHOWN = 5
+"""Cases that the page of a comparison shows before it folds the rest."""
+
+
+def _changes(changes: tuple[CaseChange, ...]) -> Any:
+    """Return a row for each change, without what none of them has."""
+    from scorekit._core.notebook import Table
+
+    head = ("case", "model", "metric", "baseline", "current", "change", "p (adjusted)")
+    rows = [
+        [
+            change.case_id,
+            change.model,
+            change.metric,
+            change.baseline,
+            change.current,
+            None if change.delta is None else f"{change.delta:+.4g}",
+            None if change.adjusted_p_value is None else f"{change.adjusted_p_value:.2g}",
+        ]
+        for change in changes
+    ]
+    return Table(head, rows)
 
 
 class Side(NamedTuple):
@@ -286,6 +311,9 @@ class Comparison(Report):
     ``"model / metric"`` where there are several of both."""
     adjustment: Adjustment
     """How the verdicts allow for their number."""
+    anytime: bool
+    """Whether the verdicts hold however often and whenever one looks; single cases are then not
+    tested."""
     threshold: float
     baseline_name: str
     current_name: str
@@ -309,8 +337,9 @@ class Comparison(Report):
         ``"regressed"``, or where a case fell by more than the threshold and by more than chance
         explains, given how many cases there are.  With nothing changed it stops at most
         ``1 - confidence_level`` of the time: half of that is for the suites, the other half for
-        the cases.  Whatever *on* says, it also stops at an unsafe query that the baseline caught
-        and the current run misses, and, unless *allow_missing*, at cases that are missing.
+        the cases.  With *anytime* verdicts single cases are not tested, and the first half holds
+        over all looks.  Whatever *on* says, it also stops at an unsafe query that the baseline
+        caught and the current run misses, and, unless *allow_missing*, at cases that are missing.
 
         Args:
             on: ``"evidence"`` as above; ``"cases"`` stops at any case that dropped by more than
@@ -386,8 +415,40 @@ class Comparison(Report):
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        """Return an escaped table for a notebook, a single suite once."""
-        return page(self, without="suites" if len(self.suites) == 1 else "")
+        """Return a page for a notebook: a row for each suite, then the largest losses."""
+        from scorekit._core.notebook import Dot, Table, report_page
+
+        suites = [self.suite] if len(self.suites) == 1 else list(self.suites.values())
+        reach = max(max(abs(s.interval.low), abs(s.interval.high)) for s in suites) or 1.0
+        rows = [
+            [
+                name,
+                suite.verdict,
+                f"{suite.delta:+.4g}",
+                suite.interval,
+                Dot(suite.delta, (suite.interval.low, suite.interval.high), (-reach, reach)),
+                f"{suite.adjusted_p_value:.2g}",
+                suite.minimum_detectable_effect,
+                None if suite.within_margin is None else suite.within_margin.verdict,
+                suite.n_cases,
+            ]
+            for name, suite in self.suites.items()
+        ]
+        head = ("suite", "verdict", "change", "interval", "", "p (adjusted)")
+        sections = [(title, changes) for title, changes in self._sections() if changes]
+        return report_page(
+            f"Comparison of {self.current_name} with {self.baseline_name}",
+            f"{self.suite.verdict}, {self.suite.delta:+.4g} {self.suite.interval}",
+            main=Table((*head, "minimum detectable effect", "margin", "cases"), rows),
+            notes=self._closing(),
+            worst=(
+                f"Largest of {len(self.regressions)} losses",
+                _changes(self.regressions[:SHOWN]),
+            ),
+            folded=[
+                (f"{title}: {len(changes)}", _changes(changes)) for title, changes in sections
+            ],
+        )
 
     def to_text(self) -> str:
         """Return the comparison as plain text, numbers rounded for display."""
@@ -416,6 +477,8 @@ class Comparison(Report):
 
     def _closing(self) -> list[str]:
         lines = [f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
+        if self.anytime:
+            lines.append("Valid at any time, however often one looks; single cases are not tested")
         if self.newly_missed_unsafe:
             lines.insert(0, named("unsafe and no longer caught", self.newly_missed_unsafe))
         return lines
@@ -454,6 +517,7 @@ def compare_reports(
     margin: float | None = None,
     adjustment: Adjustment = "holm",
     test: Literal["auto", "t"] = "auto",
+    anytime: bool = False,
 ) -> Comparison:
     """
     Say what changed from one run to another, case by case and for the suite as a whole.
@@ -495,6 +559,16 @@ def compare_reports(
     few cases without a loss do not prove that there is none; it errs with a chance of half of
     ``1 - confidence_level``.  To ask that all suites hold their margin needs no adjustment.
 
+    With *anytime* all of this holds at however many looks: compare the cases there are so far, and
+    again when there are more, and stop once the verdict is what you waited for.  The test bets
+    on the mean change of each case; for single attempts that are 0 or 1 it is a mixture
+    martingale over the cases that changed side, its prior nearly uniform.  It asks about cases
+    like these, and says the same of them in any order.  For that each case enters once, with all
+    its attempts on both sides, and which comes next does not depend on how it came out.  Cases
+    that only one side has wait.  Single cases are not tested.  Adjustments for several suites
+    hold at any time too, ``"benjamini-hochberg"`` however the suites depend on each other.
+    Clusters are refused: give one case for each, its attempts the questions in it.
+
     Args:
         baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case (a
             string or an integer) to its score or to the scores of its attempts, each in
@@ -513,13 +587,16 @@ def compare_reports(
         test: ``"auto"`` as above; ``"t"`` for the paired t test also where every attempt scored 0
             or 1: each case is then one observation, and the verdict is about cases like these, as
             its *question* says.
+        anytime: Whether verdicts and intervals are to hold however often one looks while the
+            reports grow, so that a run can stop as soon as it is decided.
 
     Returns:
         A frozen `Comparison`.
 
     Raises:
         InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both, a
-            number is out of range, a metric is in neither run, or a case has no cluster.
+            number is out of range, a metric is in neither run, a case has no cluster, or
+            *clusters* or *test* is given with *anytime*.
         TypeError: If the sides are not two reports of one kind or two mappings, a score is None,
             or *clusters* is no mapping to strings or integers.
 
@@ -546,6 +623,9 @@ def compare_reports(
         Economics and Statistics 99(4), 2017, for clusters.
         Zou and Donner, "Construction of confidence limits about effect measures: a general
         approach", Statistics in Medicine 27(10), 2008, for the interval under a margin.
+        Waudby-Smith and Ramdas, "Estimating Means of Bounded Random Variables by Betting", Journal
+        of the Royal Statistical Society B 86(1), 2024, for *anytime*, and Wang and Ramdas, "False
+        Discovery Rate Control with E-values", same journal 84(3), 2022, for several suites then.
     """
     threshold = check_number("threshold", threshold, 0.0, 1.0)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
@@ -553,6 +633,11 @@ def compare_reports(
         margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
     check_choice("adjustment", adjustment, ADJUSTMENTS)
     check_choice("test", test, ("auto", "t"))
+    if check_flag("anytime", anytime):
+        if clusters is not None:
+            refuse("clusters", "None where anytime=True", clusters)
+        if test != "auto":
+            refuse("test", "'auto' where anytime=True", test)
     old, new = read_side("baseline", baseline), read_side("current", current)
     kinds = [
         type(run).__name__ if isinstance(run, Report) else "mapping" for run in (baseline, current)
@@ -575,8 +660,18 @@ def compare_reports(
     same_models, models = old.models == new.models, old.models | new.models
     shared_model = next(iter(old.models)) if by_case and same_models else None
     groups = None if clusters is None else _clusters(clusters)
+    n_verdicts = 1 if adjustment == "none" else len(pairs)
     verdicts = [
-        suite_verdict(
+        anytime_verdict(
+            pair.before,
+            pair.after,
+            threshold=threshold,
+            confidence_level=confidence_level,
+            margin=margin,
+            n_verdicts=n_verdicts,
+        )
+        if anytime
+        else suite_verdict(
             pair.before,
             pair.after,
             threshold=threshold,
@@ -584,14 +679,14 @@ def compare_reports(
             groups=None if groups is None else _groups(groups, pair.case_ids),
             margin=margin,
             by_attempts=test == "auto" and (same_models or not by_case or None in models),
-            n_verdicts=1 if adjustment == "none" else len(pairs),
+            n_verdicts=n_verdicts,
         )
         for pair in pairs
     ]
     p_values = adjusted_p_values([one.adjusted_p_value for one in verdicts], adjustment)
     if len(verdicts) > 1:
         verdicts = [adjusted(*pair, threshold) for pair in zip(verdicts, p_values, strict=True)]
-    moved = _moved(pairs, threshold, shared_model)
+    moved = _moved(pairs, threshold, shared_model, anytime=anytime)
     gone = [
         (key in new.failing, _change(key, score, None, shared_model))
         for key, score in _only_in(before, after, n_shared)
@@ -613,6 +708,7 @@ def compare_reports(
         suite=min(verdicts, key=_looks),
         suites=FrozenMapping(dict(zip(_names(pairs), verdicts, strict=True))),
         adjustment=adjustment,
+        anytime=anytime,
         threshold=threshold,
         baseline_name="the baseline" if same_models else old.name("the baseline"),
         current_name="the current run" if same_models else new.name("the current run"),
@@ -648,7 +744,7 @@ def _names(pairs: list[_Paired]) -> list[str]:
 
 
 def _moved(
-    pairs: list[_Paired], threshold: float, shared_model: str | None
+    pairs: list[_Paired], threshold: float, shared_model: str | None, *, anytime: bool
 ) -> list[tuple[float, CaseChange]]:
     """Return the cases that changed by more than the threshold, worst first, by how much."""
     found: list[tuple[_Paired, NDArray[np.intp]]] = []
@@ -664,17 +760,19 @@ def _moved(
     p_values = np.concatenate(
         [fall_p_values(pair.before.take(i), pair.after.take(i)) for pair, i in found]
     )
-    least = np.concatenate([least_p_values(pair.before, pair.after) for pair in pairs])
+    corrected: list[float | None] = [None] * p_values.size
+    if not anytime:
+        least = np.concatenate([least_p_values(pair.before, pair.after) for pair in pairs])
+        corrected = tarone_holm(p_values, least).tolist()
     keys: list[tuple[SuiteKey, str]] = [
         (pair.suite, pair.case_ids[int(i)]) for pair, moved in found for i in moved.tolist()
     ]
     deltas = after - before
     order: list[int] = np.argsort(deltas, kind="stable").tolist()
-    numbers = np.array([deltas, before, after, p_values, tarone_holm(p_values, least)])
-    ordered: list[list[float]] = numbers[:, order].T.tolist()
+    ordered: list[list[float]] = np.array([deltas, before, after, p_values])[:, order].T.tolist()
     return [
-        (delta, _change(keys[i], left, right, shared_model, (p_value, adjusted_p_value)))
-        for i, (delta, left, right, p_value, adjusted_p_value) in zip(order, ordered, strict=True)
+        (delta, _change(keys[i], left, right, shared_model, (p_value, corrected[i])))
+        for i, (delta, left, right, p_value) in zip(order, ordered, strict=True)
     ]
 
 
@@ -696,7 +794,7 @@ def _change(
     left: float | None,
     right: float | None,
     shared_model: str | None,
-    p_values: tuple[float, float] | tuple[None, None] = (None, None),
+    p_values: tuple[float | None, float | None] = (None, None),
 ) -> CaseChange:
     (metric, model), case_id = key
     return CaseChange(

@@ -1,9 +1,9 @@
-"""How far two columns of paired scores differ: `paired_difference`, `mcnemar_test`."""
+"""How far two runs differ: `paired_difference`, `unpaired_difference`, `mcnemar_test`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 import attrs
 import numpy as np
@@ -11,14 +11,17 @@ import numpy as np
 from scorekit._core.checks import check_bounded_count, check_number
 from scorekit._core.columns import check_clusters, check_score_column, paired_columns
 from scorekit._stats.bounded import Floats, mean_of
-from scorekit._stats.exact_tests import at_least
+from scorekit._stats.exact_tests import at_least, share_up_to
 from scorekit.intervals import (
     Interval,
+    check_bounds,
     clustered_stderr,
     effective_groups,
     group_sums,
+    interval_of_mean,
     t_quantile,
     two_sided_p,
+    wilson,
 )
 from scorekit.records import Record
 
@@ -27,6 +30,9 @@ MAX_VALUE = 1e300
 
 MAX_FLIPS = 20
 """Groups that changed up to which all ways to flip their signs are counted."""
+
+EXACT_RANKS = 60
+"""Values up to which the ways to share out their ranks are counted."""
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """Share of a value below which it differs only by the rounding of decimals."""
@@ -193,6 +199,245 @@ def _correlation(first: Floats, second: Floats) -> float | None:
     if min(spreads) <= one.size * ROUNDING**2:
         return None
     return min(max(float(one @ other) / math.sqrt(math.prod(spreads)), -1.0), 1.0)
+
+
+@attrs.frozen(kw_only=True)
+class UnpairedDifference(Record):
+    """Result of `unpaired_difference`; ``str()`` shows the difference and Cliff's delta."""
+
+    delta: float
+    """Mean of *current* less mean of *baseline*, above 0 where *current* is higher."""
+    baseline_mean: float
+    current_mean: float
+    stderr: float | None
+    """Standard error of *delta*; None where a side has a single value."""
+    interval: Interval | None
+    """Welch's t for *delta*, with *bounds* one that keeps to them.  None where *stderr* is, and
+    without *bounds* where neither side varies, which tells nothing of their error."""
+    p_value: float | None
+    """Two-sided, of Welch's t test on the means; None where *stderr* is None or 0."""
+    mann_whitney_p_value: float
+    """Two-sided, of the rank sum, and exact up to 60 values, ties included; beyond them normal
+    with the corrections for ties and continuity.  1.0 where all values are equal."""
+    cliffs_delta: float
+    """Chance that a value of *current* is higher than one of *baseline*, less the chance that it
+    is lower; in ``[-1, 1]``."""
+    cliffs_delta_interval: Interval
+    n_baseline: int
+    n_current: int
+
+    def __str__(self) -> str:
+        """Return both differences on one line, rounded for display."""
+        interval = "" if self.interval is None else f" {self.interval}"
+        p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
+        return (
+            f"{self.delta:+.4g}{interval} ({p}{self.n_baseline} and {self.n_current} values), "
+            f"Cliff's delta {self.cliffs_delta:+.4g} {self.cliffs_delta_interval} "
+            f"(Mann-Whitney p = {self.mann_whitney_p_value:.2g})"
+        )
+
+
+def unpaired_difference(
+    baseline: Iterable[float],
+    current: Iterable[float],
+    *,
+    bounds: tuple[float, float] | None = None,
+    confidence_level: float = 0.95,
+) -> UnpairedDifference:
+    """
+    Say how far two groups of different tasks differ.
+
+    For two columns whose values do not belong together in pairs: easy tasks and hard ones, two
+    languages, users before and after a release.  Where both runs met the same tasks, pair them
+    with `paired_difference`, which sees much smaller differences.
+
+    The difference of the means has Welch's t interval, which lets the groups vary unequally.  For
+    scores pass the *bounds* of their scale: the interval is then made of those of `mean_interval`
+    for each group (MOVER), which hold their level also where nearly all scores are 1.
+
+    Cliff's delta says how far one group lies above the other and does not depend on the scale, so
+    it suits seconds, tokens and grades: 0 is no difference, 1 that every value of *current* is
+    above every one of *baseline*.  Its interval is Wilson's on the number of values that the
+    error after Brunner and Munzel is worth, at most the one of Newcombe's formula; so two groups
+    that do not overlap do not prove that they never would.  Mann and Whitney's test asks whether
+    both groups come from one distribution.
+
+    Args:
+        baseline: Finite numbers of at most 1e300 in size, shape ``(N,)``, booleans as 0 and 1; a
+            list, or a NumPy, pandas, polars or Arrow column.
+        current: The other group, shape ``(M,)``.
+        bounds: The lowest and the highest value that the scale allows, such as ``(0, 1)``; None
+            for values without bounds.
+        confidence_level: Level of both intervals, in (0, 1).
+
+    Returns:
+        A frozen `UnpairedDifference`.
+
+    Raises:
+        InputError: If a group is empty, or a number is out of range.
+        TypeError: If a value is not a number.
+
+    Examples:
+        >>> python, rust = [1, 1, 0.5, 1, 1, 0, 1, 1] * 2, [0.5, 0, 0, 1, 0.5, 0] * 2
+        >>> result = unpaired_difference(python, rust, bounds=(0, 1))
+        >>> round(result.delta, 3), str(result.interval), round(result.p_value, 3)
+        (-0.479, '[-0.7123, -0.1205]', 0.003)
+        >>> round(result.cliffs_delta, 3), str(result.cliffs_delta_interval)
+        (-0.604, '[-0.8431, -0.1661]')
+        >>> unpaired_difference(python, [])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: current must be a non-empty sequence of booleans or scores, got ()
+
+    References:
+        Cliff, "Dominance statistics: Ordinal analyses to answer ordinal questions", Psychological
+        Bulletin 114(3), 1993.
+        Brunner and Munzel, "The Nonparametric Behrens-Fisher Problem", Biometrical Journal 42(1),
+        2000.
+        Newcombe, "Confidence intervals for an effect size measure based on the Mann-Whitney
+        statistic. Part 2", Statistics in Medicine 25(4), 2006, method 5.
+    """  # noqa: E501 - a message is one line
+    limits = (-MAX_VALUE, MAX_VALUE) if bounds is None else check_bounds(bounds)
+    old = check_score_column("baseline", baseline, *limits)
+    new = check_score_column("current", current, *limits)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    ranks, ties = _midranks(np.concatenate([old, new]))
+    theta, error, df = _superiority(ranks, old, new)
+    scale = 2.0 ** math.frexp(max(float(abs(old).max()), float(abs(new).max())))[1]
+    means = [mean_of(side / scale) for side in (old, new)]
+    delta = means[1] - means[0]
+    stderr = interval = p = None
+    if min(old.size, new.size) > 1:
+        errors = [
+            clustered_stderr(
+                side / scale, np.arange(side.size), noise=ROUNDING * float(abs(side).max()) / scale
+            )
+            or 0.0
+            for side in (old, new)
+        ]
+        stderr = math.hypot(*errors)
+        if stderr:
+            welch = _satterthwaite(errors, (old.size, new.size))
+            reach = t_quantile(confidence_level, welch) * stderr
+            interval = Interval(
+                low=scale * (delta - reach),
+                high=scale * (delta + reach),
+                confidence_level=confidence_level,
+                method="Welch's t",
+            )
+            p = two_sided_p(abs(delta) / stderr, welch)
+        if bounds is not None:
+            interval = _bounded_difference(old, new, check_bounds(bounds), confidence_level)
+    return UnpairedDifference(
+        delta=scale * delta,
+        baseline_mean=scale * means[0],
+        current_mean=scale * means[1],
+        stderr=None if stderr is None else scale * stderr,
+        interval=interval,
+        p_value=p,
+        mann_whitney_p_value=_rank_sum_p_value(ranks, ties, old.size),
+        cliffs_delta=2.0 * theta - 1.0,
+        cliffs_delta_interval=_cliffs_interval(
+            theta, error, df, (old.size, new.size), confidence_level
+        ),
+        n_baseline=old.size,
+        n_current=new.size,
+    )
+
+
+def _bounded_difference(
+    old: Floats, new: Floats, bounds: tuple[float, float], confidence_level: float
+) -> Interval:
+    """Bound the difference of two means by the intervals of both (MOVER)."""
+    one, other = (
+        interval_of_mean(side, None, bounds, confidence_level=confidence_level)
+        for side in (old, new)
+    )
+    first, second = mean_of(old), mean_of(new)
+    delta = second - first
+    return Interval(
+        low=delta - math.hypot(second - other.low, one.high - first),
+        high=delta + math.hypot(other.high - second, first - one.low),
+        confidence_level=confidence_level,
+        method="bounded",
+    )
+
+
+def _satterthwaite(errors: Sequence[float], sizes: Sequence[int]) -> float:
+    """Return the degrees of freedom of a difference whose sides have these standard errors."""
+    most = max(errors)
+    squares = [(error / most) ** 2 for error in errors]  # their own squares could underflow
+    parts = (square**2 / (n - 1) for square, n in zip(squares, sizes, strict=True))
+    return sum(squares) ** 2 / sum(parts)
+
+
+def _midranks(values: Floats) -> tuple[Floats, Floats]:
+    """Return the ranks of *values* from 1, ties sharing theirs, and how many share each."""
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2.0)[group], counts.astype(np.float64)
+
+
+def _superiority(ranks: Floats, old: Floats, new: Floats) -> tuple[float, float, float]:
+    """
+    Return the chance that *new* is above *old*, ties counted half, its error and its freedom.
+
+    A rank among all less the rank within its group is the number of values of the other group
+    below, from which Brunner and Munzel take the variance.
+    """
+    below = [
+        (ranks[: old.size] - _midranks(old)[0]) / new.size,
+        (ranks[old.size :] - _midranks(new)[0]) / old.size,
+    ]
+    theta = min(max(float(below[1].mean()), 0.0), 1.0)
+    least = min(old.size, new.size) - 1.0
+    if not least:
+        return theta, 0.0, 0.0
+    errors = [math.sqrt(float(np.var(side, ddof=1)) / side.size) for side in below]
+    error = math.hypot(*errors)
+    df = _satterthwaite(errors, (old.size, new.size)) if error > ROUNDING else least
+    return theta, error if error > ROUNDING else 0.0, max(df, least)
+
+
+def _cliffs_interval(
+    theta: float, error: float, df: float, sizes: tuple[int, int], confidence_level: float
+) -> Interval:
+    n, m = sizes
+    low, high = 0.0, 1.0
+    if df:
+        spread = 1.0 + ((n + m) / 2.0 - 1.0) * (
+            (1.0 - theta) / (2.0 - theta) + theta / (1.0 + theta)
+        )
+        worth = n * m / spread  # few values, or many ties, can show too little variance
+        if error and 0.0 < theta < 1.0:
+            worth = min(worth, theta * (1.0 - theta) / (error * error))
+        low, high = wilson(theta, worth, t_quantile(confidence_level, df))
+    return Interval(
+        low=2.0 * low - 1.0,
+        high=2.0 * high - 1.0,
+        confidence_level=confidence_level,
+        method="wilson on Cliff's delta",
+    )
+
+
+def _rank_sum_p_value(ranks: Floats, ties: Floats, n_old: int) -> float:
+    """Return Mann and Whitney's two-sided p value."""
+    n, n_new = ranks.size, ranks.size - n_old
+    if ties.size == 1:
+        return 1.0
+    if n <= EXACT_RANKS:
+        places = np.rint(2.0 * ranks).astype(np.int64) - 2
+        share = max(1, int(np.gcd.reduce(places)))
+        places //= share
+        most, total = int(places[n_old:].sum()), int(places.sum())
+        below = share_up_to(places, n_new, most)
+        above = share_up_to(places, n_old, total - most)  # as low a sum of the others
+        return min(1.0, 2.0 * min(below, above))
+    expected = n_new * (n + 1) / 2.0
+    tied = float(np.sum(ties * (ties * ties - 1.0))) / (n * (n - 1.0))
+    spread = math.sqrt(n_old * n_new / 12.0 * (n + 1.0 - tied))
+    off = max(abs(float(ranks[n_old:].sum()) - expected) - 0.5, 0.0)
+    return two_sided_p(off / spread, math.inf)
 
 
 @attrs.frozen(kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Mapping
 from typing import NoReturn
@@ -138,7 +139,8 @@ class MissingExtraError(ScorekitError, ImportError):
     """
     A part of scorekit needs packages that a plain installation does not bring.
 
-    The message names the command that installs them.
+    The message names the command that installs them: the packages themselves, so that it works
+    wherever scorekit came from.
     """
 
     def __init__(self, extra: str, package: str) -> None:
@@ -148,7 +150,19 @@ class MissingExtraError(ScorekitError, ImportError):
 
     def __str__(self) -> str:
         """Return what is missing and the command that installs it."""
-        return f"{self.package} is not installed; run: pip install 'scorekit[{self.extra}]'"
+        packages = " ".join(map(repr, self._packages()))
+        why = f"which is what scorekit[{self.extra}] brings"
+        return f"{self.package} is not installed; run: pip install {packages} ({why})"
+
+    def _packages(self) -> list[str]:
+        from importlib.metadata import PackageNotFoundError, requires
+
+        try:
+            needed = [one.partition(";") for one in requires("scorekit") or ()]
+        except PackageNotFoundError:  # the folder lies in the path
+            needed = []
+        extra = re.compile(rf"extra == ['\"]{self.extra}['\"]")
+        return [name.strip() for name, _, when in needed if extra.search(when)] or [self.package]
 
 
 class RegressionError(ScorekitError):

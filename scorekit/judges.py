@@ -28,6 +28,7 @@ from scorekit._core.checks import (
     check_text,
     store,
 )
+from scorekit._core.progress import told
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import in_thread, keeps_limit, run_to_end, wait_for
 from scorekit.errors import InputError, JudgeError, refuse, shown
@@ -361,23 +362,25 @@ class VotingJudge:
         return asks_together(self._judge)
 
     def judge_many(
-        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
     ) -> Answers:
         """Return the majority verdict, or why there is none, for each request."""
         return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
 
     async def ajudge_many(
-        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
     ) -> Answers:
         """Do the same without blocking the event loop."""
         ballots = [ballot for request in requests for ballot in self._ballots(request)]
         n = self._n_votes
 
-        def tell(n_done: int, n_all: int) -> None:
-            if progress is not None:
-                progress(n_done // n, n_all // n)
+        with told(progress, "request") as hear:
 
-        votes = await ask_many(self._judge, ballots, tell)
+            def tell(n_done: int, n_all: int) -> None:
+                if hear is not None:
+                    hear(n_done // n, n_all // n)
+
+            votes = await ask_many(self._judge, ballots, tell)
         return [_election(votes[i : i + n]) for i in range(0, len(votes), n)]
 
     async def _avote(self, ballot: JudgeRequest) -> Verdict:
@@ -664,7 +667,7 @@ class CachedJudge:
         return asks_together(self._judge)
 
     def judge_many(
-        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
     ) -> Answers:
         """
         Return a verdict, or why there is none, for each request; ask about what is not known.
@@ -674,7 +677,7 @@ class CachedJudge:
         return run_to_end(lambda: self.ajudge_many(requests, progress=progress))
 
     async def ajudge_many(
-        self, requests: Iterable[JudgeRequest], *, progress: Tell | None = None
+        self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
     ) -> Answers:
         """Do the same without blocking the event loop."""
         from scorekit._judge.journal import Journal, journal
@@ -693,7 +696,8 @@ class CachedJudge:
             notes = None if self._store is None or self._is_read_only else Journal(self._store)
             token = journal.set(notes or journal.get())
             try:
-                found = await ask_many(self._judge, list(unknown.values()), progress)
+                with told(progress, "request") as tell:
+                    found = await ask_many(self._judge, list(unknown.values()), tell)
             finally:
                 journal.reset(token)
             new = dict(zip(unknown, found, strict=True))
@@ -723,7 +727,9 @@ class CachedJudge:
                 self._keep(key, requests[key], answer)
         self._leave_disk()
 
-    def recheck(self, n: int, *, seed: int = 0) -> JudgeAgreement:
+    def recheck(
+        self, n: int, *, seed: int = 0, progress: Callable[[int, int], object] | bool | None = None
+    ) -> JudgeAgreement:
         """
         Ask again about a random sample of what is stored, and compare then with now.
 
@@ -732,6 +738,7 @@ class CachedJudge:
         Args:
             n: Verdicts to ask about again (count, ``>= 1``); fewer where fewer are stored.
             seed: Of the sample (at most 2**32 - 1).
+            progress: Called with the number of requests done and of all; True shows a bar.
 
         Returns:
             A `JudgeAgreement`: what the judge says now as the judge, what it said then as the
@@ -750,7 +757,8 @@ class CachedJudge:
         if not sample:
             raise InputError("there must be stored verdicts to ask about again, got none")
         requests = [entry.request for entry in sample]
-        now = run_to_end(lambda: ask_many(self._judge, requests, None))
+        with told(progress, "request") as tell:
+            now = run_to_end(lambda: ask_many(self._judge, requests, tell))
         pairs = [
             (a, b.verdict) for a, b in zip(now, sample, strict=True) if isinstance(a, Verdict)
         ]

@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 from uuid import uuid4
 
 from scorekit._core.checks import check_callable, check_count, check_instance, is_ordered
+from scorekit._core.progress import check_progress, told
 from scorekit.errors import InputError, ItemError, WorkerError, one_line, refuse, shown
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ def map_scores(
     executor: Executor | None = None,
     chunk_size: int = 500,
     max_in_flight: int = 16,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Generator[R, None, None]:
     """
     Yield ``function(item)`` for each item, in order, computed here or by an executor's workers.
@@ -52,7 +53,8 @@ def map_scores(
         chunk_size: Items sent to a worker at once (count, at least 1).
         max_in_flight: Chunks under way at once (count, at least 1).
         progress: Called after each *chunk_size* results and at the end, with the number of items
-            done and of all items, None where *items* does not say how many it has.
+            done and of all items, None where *items* does not say how many it has.  True shows a
+            bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
 
     Returns:
         A generator of the results.
@@ -79,13 +81,20 @@ def map_scores(
         refuse("items", "an ordered iterable", items, TypeError)
     check_count("chunk_size", chunk_size, 1)
     check_count("max_in_flight", max_in_flight, 1)
-    if progress is not None:
-        check_callable("progress", progress)
-    counted = _Counted(progress, items)
-    if executor is None:
-        return _here(function, items, chunk_size, counted)
-    executed = _Executed(function, check_instance("executor", executor, Executor))
-    return executed.results(items, chunk_size, max_in_flight, counted)
+    check_progress(progress)
+    if executor is not None:
+        check_instance("executor", executor, Executor)
+
+    def results() -> Generator[R, None, None]:
+        with told(progress, "item") as tell:
+            counted = _Counted(tell, items)
+            if executor is None:
+                yield from _here(function, items, chunk_size, counted)
+            else:
+                executed = _Executed(function, executor)
+                yield from executed.results(items, chunk_size, max_in_flight, counted)
+
+    return results()
 
 
 class _Counted:

@@ -1,14 +1,28 @@
-"""Plan an evaluation: `required_tasks` and `minimum_detectable_effect`."""
+"""Plan an evaluation: how many tasks an effect takes, and what to spend a budget on."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
-from scorekit._core.checks import MAX_COUNT, check_bounded_count, check_number, is_ordered
-from scorekit.errors import refuse
+import attrs
+
+from scorekit._core.checks import (
+    MAX_COUNT,
+    check_bounded_count,
+    check_flag,
+    check_instance,
+    check_items,
+    check_number,
+    is_flag,
+    is_ordered,
+)
+from scorekit._core.columns import as_builtins, check_labels
+from scorekit.errors import InputError, refuse, shown
 from scorekit.intervals import normal_quantile
+from scorekit.records import Record, is_mapping
 
 TASK_VARIANCE = 1 / 9
 """
@@ -21,6 +35,53 @@ SAMPLING_VARIANCE = 1 / 6
 """Variance of one attempt at a task, mean over tasks; again for rates spread evenly."""
 
 
+ONE_OF = 1000
+"""Share of the tasks to which their number is found where it rests on an approximation."""
+
+MOST_TASKS_ANYTIME = 10**9
+"""Tasks up to which a run that is looked at again and again is planned."""
+
+
+@attrs.frozen(kw_only=True)
+class AnytimeTasks(Record):
+    """Result of `required_tasks` with *anytime*: what such looks cost, and what they save."""
+
+    at_most: int
+    """Tasks that the run needs to have, so that the effect is found with the power asked for."""
+    expected: float
+    """Tasks after which it is over on average, where the effect is there."""
+    fixed: int
+    """Tasks of a run that is looked at once, with the same power."""
+
+
+@overload
+def required_tasks(
+    *,
+    effect: float,
+    task_variance: float | None = ...,
+    sampling_variance: float | tuple[float, float] | None = ...,
+    attempts: int | tuple[int, int] = ...,
+    discordant: float | None = ...,
+    confidence_level: float = ...,
+    power: float = ...,
+    anytime: Literal[False] = ...,
+) -> int: ...
+
+
+@overload
+def required_tasks(
+    *,
+    effect: float,
+    task_variance: float | None = ...,
+    sampling_variance: float | tuple[float, float] | None = ...,
+    attempts: int | tuple[int, int] = ...,
+    discordant: float | None = ...,
+    confidence_level: float = ...,
+    power: float = ...,
+    anytime: Literal[True],
+) -> AnytimeTasks: ...
+
+
 def required_tasks(
     *,
     effect: float,
@@ -30,7 +91,8 @@ def required_tasks(
     discordant: float | None = None,
     confidence_level: float = 0.95,
     power: float = 0.8,
-) -> int:
+    anytime: bool = False,
+) -> int | AnytimeTasks:
     """
     Say how many tasks it takes to detect a mean change of *effect* between two runs.
 
@@ -49,6 +111,11 @@ def required_tasks(
     number is Connor's for McNemar's test,
     ``n = (z_a sqrt(share) + z_b sqrt(share - effect^2))^2 / effect^2``, rounded up.
 
+    With *anytime* it says what `compare_reports` needs that is looked at as the run grows and
+    stops as soon as it is decided: at most more tasks than one look takes, fewer on average where
+    *power* is high, or where the effect is larger than planned for.  The change is followed as a
+    random walk with normal steps, over a hundred looks.
+
     Args:
         effect: Mean change of the score that should be detected, in (0, 1].
         task_variance: Variance over tasks of the true change, in [0, 1].  The default, 1/9, is
@@ -64,13 +131,14 @@ def required_tasks(
             adds to the effect.
         confidence_level: One less the false-alarm rate, in (0, 1).
         power: Chance to detect a change of *effect*, at least 1/2 and below 1.
+        anytime: Whether for `compare_reports` with *anytime*.
 
     Returns:
-        The number of tasks, at least 2.
+        The number of tasks, at least 2; with *anytime* a frozen `AnytimeTasks`.
 
     Raises:
-        InputError: If a number is out of range, more than 2**53 tasks would be needed, or
-            *discordant* is given beside a variance or several attempts.
+        InputError: If a number is out of range, more than 2**53 tasks would be needed (with
+            *anytime* 10**9), or *discordant* is given beside a variance or several attempts.
         TypeError: If an argument is not a number, or not a pair where two are given.
 
     Examples:
@@ -82,6 +150,9 @@ def required_tasks(
         432
         >>> required_tasks(effect=0.05, discordant=0.15)  # 10 % fall and 5 % rise
         469
+        >>> tasks = required_tasks(effect=0.05, discordant=0.15, power=0.9, anytime=True)
+        >>> tasks.at_most, round(tasks.expected), tasks.fixed
+        (1104, 538, 627)
         >>> required_tasks(effect=0)
         Traceback (most recent call last):
         ...
@@ -105,7 +176,10 @@ def required_tasks(
     n = max(2, math.ceil(needed * needed) - 1)
     while design.effect(n) > size:  # as rounded, so that the two are inverse
         n += 1
-    return n
+    if not check_flag("anytime", anytime):
+        return n
+    level = check_number("confidence_level", confidence_level)
+    return _anytime_tasks(n, size, design.square(size), level, check_number("power", power))
 
 
 def minimum_detectable_effect(
@@ -185,6 +259,11 @@ class _Design(NamedTuple):
         root = self.z_level * math.sqrt(variance) + self.z_power * math.sqrt(seen)
         return root / effect
 
+    def square(self, effect: float) -> float:
+        """Return the mean square of a task's change, of which *effect* is the mean."""
+        variance = self._changed(effect)
+        return variance if self.is_binary else variance + effect * effect
+
     def effect(self, n: int) -> float:
         """Return the effect that takes *n* tasks."""
         scale = math.sqrt(self.variance / n)
@@ -253,3 +332,311 @@ def _quantiles(confidence_level: object, power: object) -> tuple[float, float]:
     if not 0.5 <= second < 1.0:  # noqa: PLR2004 - below a half it would take a negative quantile
         refuse("power", "a number in [0.5, 1)", power)
     return normal_quantile(first), NormalDist().inv_cdf(second)
+
+
+def _anytime_tasks(
+    fixed: int, effect: float, square: float, confidence_level: float, power: float
+) -> AnytimeTasks:
+    from scorekit._stats.betting import course
+
+    low, high = 1, fixed
+    while course(high, effect, square, confidence_level).power < power:
+        low, high = high, 2 * high
+        if high > MOST_TASKS_ANYTIME:
+            refuse("effect", "large enough to be seen with 10**9 tasks", effect)
+    while high - low > max(1, high // ONE_OF):
+        middle = (low + high) // 2
+        enough = course(middle, effect, square, confidence_level).power >= power
+        low, high = (low, middle) if enough else (middle, high)
+    expected = high * course(high, effect, square, confidence_level).share
+    return AnytimeTasks(at_most=high, expected=expected, fixed=fixed)
+
+
+@attrs.frozen(kw_only=True)
+class VarianceComponents(Record):
+    """Result of `variance_components`: what scores differ by, from task to task and within one."""
+
+    mean: float
+    """Over tasks, each by the mean of its scores."""
+    between_tasks: float
+    """Variance of what tasks score in the long run."""
+    between_attempts: float
+    """Variance of attempts at one task; without judgements, of all that differs there."""
+    between_judgements: float | None
+    """Variance of judgements of one attempt; None where there were none."""
+    cut_to_zero: tuple[str, ...]
+    """Which of these came out negative, which happens by chance where one is small."""
+    n_tasks: int
+    n_attempts: int
+    n_judgements: int | None
+    """Judgements in all; None where there were none."""
+
+    def stderr(self, *, n_tasks: int, n_attempts: int = 1, n_judgements: int = 1) -> float:
+        """
+        Return the standard error of the mean of an evaluation.
+
+        Args:
+            n_tasks: Tasks (count, at least 1).
+            n_attempts: Attempts at each task (count, at least 1).
+            n_judgements: Judgements of each attempt (count, at least 1).
+
+        Raises:
+            InputError: If a count is out of range.
+            TypeError: If a count is not an integer.
+        """
+        tasks = check_bounded_count("n_tasks", n_tasks, 1)
+        attempts = check_bounded_count("n_attempts", n_attempts, 1)
+        judgements = check_bounded_count("n_judgements", n_judgements, 1)
+        within = self.between_attempts + (self.between_judgements or 0.0) / judgements
+        return math.sqrt((self.between_tasks + within / attempts) / tasks)
+
+
+def variance_components(scores: Mapping[Any, Any] | object) -> VarianceComponents:
+    """
+    Estimate what a pilot's scores differ by: tasks, attempts at them, judgements of an attempt.
+
+    A score is the mean of all, plus what its task, its attempt and its judgement add, each with a
+    variance of its own.  The mean squares of an analysis of variance are set equal to what is
+    expected of them, which is unbiased with any numbers of attempts.  An estimate that comes out
+    negative is cut to 0, and *cut_to_zero* names it.
+
+    Judgements of an attempt count as alike: a bias that a judge has everywhere is no part of it,
+    and more tasks do not take it away.
+
+    Args:
+        scores: A mapping from task to the scores of its attempts, ``{"t1": [1, 0], "t2": [1]}``;
+            where each attempt was judged several times, to a sequence of scores for each attempt.
+            Or a table, a data frame or a mapping of columns, with the columns ``task`` and
+            ``score``, and where there are such ``attempt`` and ``judge``, a row for each score.
+            Scores are finite numbers up to 1e100 in size, booleans count 0 and 1.
+
+    Returns:
+        A frozen `VarianceComponents`, for `plan_evaluation`.
+
+    Raises:
+        InputError: If there are fewer than two tasks, no task has two attempts, no attempt two
+            judgements where they are nested, a number is out of range, a column is missing, or a
+            table has two rows for one attempt and no judge.
+        TypeError: If *scores* is neither, or a score is not a number.
+
+    Examples:
+        >>> pilot = {"sort": [1, 1, 1], "parse": [0, 1, 0], "merge": [1, 1, 0], "join": [0, 0]}
+        >>> parts = variance_components(pilot)
+        >>> round(parts.between_tasks, 3), round(parts.between_attempts, 3)
+        (0.101, 0.19)
+        >>> round(parts.stderr(n_tasks=100, n_attempts=2), 3)
+        0.044
+        >>> variance_components({"sort": [1, 0]})
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: scores must be of at least 2 tasks, got 1
+
+    References:
+        Searle, Casella and McCulloch, "Variance Components", Wiley, 1992.
+        Miller, "Adding Error Bars to Evals", arXiv:2411.00640, for what they are good for.
+    """
+    import numpy as np
+
+    from scorekit._stats.components import mean_of_means, nested_variances, numbered
+
+    rows, judged = _rows_of(scores)
+    tasks = numbered([task for task, _, _ in rows])
+    attempts = numbered([row[:2] for row in rows])
+    values = np.array([score for _, _, score in rows])
+    n_tasks, n_attempts = int(tasks.max()) + 1, int(attempts.max()) + 1
+    if n_tasks == 1:
+        refuse("scores", "of at least 2 tasks", n_tasks)
+    if n_attempts == n_tasks:
+        refuse("scores", "of at least one task with 2 attempts", scores)
+    if judged and values.size == n_attempts:
+        refuse("scores", "of at least one attempt with 2 judgements", scores)
+    found = nested_variances(values, [tasks, attempts] if judged else [tasks])
+    names = ("between_tasks", "between_attempts", "between_judgements")[: len(found)]
+    parts = dict(zip(names, (max(0.0, variance) for variance in found), strict=True))
+    return VarianceComponents(
+        mean=mean_of_means(values, tasks, attempts),
+        between_tasks=parts["between_tasks"],
+        between_attempts=parts["between_attempts"],
+        between_judgements=parts.get("between_judgements"),
+        cut_to_zero=tuple(n for n, variance in zip(names, found, strict=True) if variance < 0.0),
+        n_tasks=n_tasks,
+        n_attempts=n_attempts,
+        n_judgements=values.size if judged else None,
+    )
+
+
+_Row = tuple[object, object, float]
+"""Task, attempt and score."""
+
+
+def _rows_of(scores: object) -> tuple[list[_Row], bool]:
+    """Return a row for each score, and whether attempts were judged several times."""
+    frame: Any = scores
+    names = getattr(scores, "column_names", getattr(scores, "columns", None))
+    if is_mapping(scores) and {"task", "score"} <= set(scores):
+        names = list(scores)
+    if names is not None and hasattr(frame, "__getitem__"):
+        return _rows_of_table(frame, [str(name) for name in names])
+    if not is_mapping(scores):
+        refuse("scores", "a mapping from task to attempts, or a table", scores, TypeError)
+    if not scores:
+        refuse("scores", "of at least 2 tasks", 0)
+    names_of = (f"scores[{shown(task)}]" for task in scores)
+    tasks = [
+        (name, _inner(name, attempts))
+        for name, attempts in zip(names_of, scores.values(), strict=True)
+    ]
+    nested = [is_ordered(one) or is_mapping(one) for _, own in tasks for one in own]
+    if any(nested) and not all(nested):
+        refuse("scores", "nested alike for all attempts: a score each, or several", scores)
+    return list(_rows_of_tasks(tasks, judged=any(nested))), any(nested)
+
+
+def _inner(name: str, values: object) -> tuple[Any, ...]:
+    inner = list(values.values()) if is_mapping(values) else as_builtins(values)
+    return check_items(name, inner, what="scores")
+
+
+def _rows_of_tasks(tasks: list[tuple[str, tuple[Any, ...]]], *, judged: bool) -> Iterator[_Row]:
+    for place, (task, attempts) in enumerate(tasks):
+        for i, attempt in enumerate(attempts):
+            name = f"{task}[{i}]"
+            judgements = _inner(name, attempt) if judged else (attempt,)
+            for j, score in enumerate(judgements):
+                yield place, i, _component(f"{name}[{j}]" if judged else name, score)
+
+
+def _rows_of_table(table: Any, names: list[str]) -> tuple[list[_Row], bool]:
+    known = ("task", "attempt", "judge", "score")
+    for name in ("task", "score", *(["attempt"] if "judge" in names else [])):
+        if name not in names:
+            refuse("scores", f"a table with the column {name!r}", names)
+    columns: dict[str, list[Any]] = {
+        name: list(as_builtins(table[name])) for name in known if name in names
+    }
+    values = check_items("scores['score']", columns["score"], what="scores")
+    score = [_component(f"scores['score'][{i}]", value) for i, value in enumerate(values)]
+    labels = {
+        name: check_labels(f"scores[{name!r}]", column, len(score))
+        for name, column in columns.items()
+        if name != "score"
+    }
+    attempts = labels.get("attempt", list(range(len(score))))
+    rows: list[_Row] = list(zip(labels["task"], attempts, score, strict=True))
+    if "judge" not in labels and len({row[:2] for row in rows}) < len(rows):
+        raise InputError(
+            "scores must have one row for each attempt, or a column 'judge', got several rows"
+        )
+    return rows, "judge" in labels
+
+
+def _component(name: str, value: object) -> float:
+    if is_flag(value):
+        return float(check_flag(name, value))
+    return check_number(name, value, -1e100, 1e100)
+
+
+@attrs.frozen(kw_only=True)
+class EvaluationPlan(Record):
+    """Result of `plan_evaluation`: how many of each, and how sure the mean is then."""
+
+    stderr: float
+    """Standard error of the mean score."""
+    n_tasks: int
+    n_attempts: int
+    """Attempts at each task."""
+    n_judgements: int | None
+    """Judgements of each attempt; None where the pilot had none."""
+    price: float
+    """Of all of it, at most the budget."""
+
+
+MOST_JUDGEMENTS = 1e9
+"""Attempts, or judgements, that a budget may pay for: beyond it the search takes too long."""
+
+
+def plan_evaluation(
+    components: VarianceComponents, *, prices: Mapping[str, float], budget: float
+) -> EvaluationPlan:
+    """
+    Say how many tasks, attempts and judgements give the smallest standard error for a budget.
+
+    The variance of the mean is ``(w^2 + (s^2 + u^2 / j) / k) / n`` for *n* tasks with *k* attempts
+    each and *j* judgements of each attempt, from the variances between tasks, attempts and
+    judgements; the price ``n (task + k (attempt + j judgement))``.  All designs that the budget
+    pays for are searched, so that the plan is the best one in whole numbers; of equally good ones
+    it is the cheapest.
+
+    Args:
+        components: From a pilot, by `variance_components`.
+        prices: What one of each costs, in any unit: ``{"task": 2, "attempt": 0.1}``, and
+            ``"judgement"`` where the components have judgements.  That of a task, such as writing
+            it, may be 0, the others not.
+        budget: What may be spent, in the same unit.
+
+    Returns:
+        A frozen `EvaluationPlan`.
+
+    Raises:
+        InputError: If a price is missing, unknown or out of range, the budget does not pay for
+            one task or pays for more than 10**9 attempts or judgements, or the components have no
+            variance between tasks, so that a single task would seem to do.
+        TypeError: If *components* or *prices* is of another type, or a price is not a number.
+
+    Examples:
+        >>> pilot = {"sort": [1, 1, 1], "parse": [0, 1, 0], "merge": [1, 1, 0], "join": [0, 0]}
+        >>> parts = variance_components(pilot)
+        >>> plan = plan_evaluation(parts, prices={"task": 2, "attempt": 0.5}, budget=300)
+        >>> plan.n_tasks, plan.n_attempts, round(plan.stderr, 4)
+        (85, 3, 0.0439)
+        >>> plan_evaluation(parts, prices={"task": 2, "attempt": 0.5}, budget=2)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: budget must be at least 2.5, the price of one task, got 2
+
+    References:
+        Miller, "Adding Error Bars to Evals", arXiv:2411.00640, sections 3 and 5.
+        Cochran, "Sampling Techniques", 3rd ed., section 10.6, for the same without whole numbers.
+    """
+    from scorekit._stats.components import best_design
+
+    check_instance("components", components, VarianceComponents)
+    if not components.between_tasks > 0.0:
+        refuse("components", "with a variance between tasks above 0", components.between_tasks)
+    judged = components.between_judgements is not None
+    task, attempt, judgement = _prices(prices, judged=judged)
+    limit = check_number("budget", budget)
+    least = task + attempt + judgement
+    if limit < least:
+        refuse("budget", f"at least {least:g}, the price of one task", budget)
+    most = limit / (judgement or attempt)
+    if most > MOST_JUDGEMENTS:
+        refuse("budget", f"at most {MOST_JUDGEMENTS * (judgement or attempt):g}", budget)
+    variances = (
+        components.between_tasks,
+        components.between_attempts,
+        components.between_judgements or 0.0,
+    )
+    n, a, j = best_design(variances, (task, attempt, judgement), limit, most=most)
+    return EvaluationPlan(
+        stderr=components.stderr(n_tasks=n, n_attempts=a, n_judgements=j),
+        n_tasks=n,
+        n_attempts=a,
+        n_judgements=j if judged else None,
+        price=min(limit, n * (task + a * (attempt + j * judgement))),
+    )
+
+
+def _prices(prices: object, *, judged: bool) -> tuple[float, float, float]:
+    if not is_mapping(prices):
+        refuse("prices", "a mapping from 'task' and 'attempt' to a price", prices, TypeError)
+    wanted = ("task", "attempt", "judgement")[: 2 + judged]
+    if set(prices) != set(wanted):
+        refuse("prices", f"a mapping with the keys {', '.join(map(repr, wanted))}", list(prices))
+    found = [check_number("prices['task']", prices["task"], 0.0)]
+    for name in wanted[1:]:
+        price = check_number(f"prices[{name!r}]", prices[name])
+        if not price > 0.0:
+            refuse(f"prices[{name!r}]", "a finite number > 0", prices[name])
+        found.append(price)
+    return found[0], found[1], found[2] if judged else 0.0

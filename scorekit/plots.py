@@ -11,6 +11,7 @@ from scorekit.calibration import CalibrationError, ConfidenceCalibration
 from scorekit.comparison import CaseChange, Comparison
 from scorekit.errors import MissingExtraError, one_line, refuse, shown
 from scorekit.intervals import Interval
+from scorekit.ranking import BradleyTerry, ModelComparison
 from scorekit.records import is_mapping
 from scorekit.reports import CodeReport
 from scorekit.runs import TierStatistics
@@ -180,18 +181,24 @@ def plot_pass_at_k(
 
 
 def plot_comparison(
-    comparison: Comparison, *, max_cases: int = MAX_CASES, ax: Axes | None = None
+    comparison: Comparison | ModelComparison | BradleyTerry,
+    *,
+    max_cases: int = MAX_CASES,
+    ax: Axes | None = None,
 ) -> Axes:
     """
     Draw the changes of a comparison, worst first, under those of its suites with their intervals.
+
+    Of many models draw the ranks that each may have, those that may be the best filled; of
+    strengths each with its interval, an arrow for one without bound.
 
     Regressions point left and are filled, improvements point right and are hollow.  Where more
     changed than fit, the largest of each kind are drawn and the rest are counted; of the suites
     the first are drawn.
 
     Args:
-        comparison: From `compare_reports`.
-        max_cases: Most cases to draw, and most suites (count, at least 2).
+        comparison: From `compare_reports`, `compare_models` or `bradley_terry`.
+        max_cases: Most cases to draw, and most suites, or most models (count, at least 2).
         ax: As in `plot_reliability`.
 
     Returns:
@@ -200,7 +207,7 @@ def plot_comparison(
     Raises:
         InputError: If *max_cases* is below 2.
         MissingExtraError: If matplotlib is not installed.
-        TypeError: If *comparison* is not a `Comparison`, *max_cases* not an integer, or *ax* not
+        TypeError: If *comparison* is none of the three, *max_cases* not an integer, or *ax* not
             an ``Axes``.
 
     Examples:
@@ -214,8 +221,10 @@ def plot_comparison(
         ...
         TypeError: comparison must be a Comparison, got [0.5]
     """
-    check_instance("comparison", comparison, Comparison)
     shown = check_count("max_cases", max_cases, 2)
+    if isinstance(comparison, ModelComparison | BradleyTerry):
+        return _plot_models(comparison, shown, ax)
+    check_instance("comparison", comparison, Comparison)
     rows = _rows(comparison, shown)
     own = _axes(ax, height=1.8 + 0.24 * len(rows))
     axes = _pen(own)
@@ -254,6 +263,49 @@ def plot_comparison(
     axes.set_xlabel(
         f"Change of score ({comparison.n_unchanged} unchanged, within {comparison.threshold:g})"
     )
+    return own
+
+
+def _plot_models(models: ModelComparison | BradleyTerry, most: int, ax: Axes | None) -> Axes:
+    """Draw a line for each model, the best first."""
+    if isinstance(models, BradleyTerry):
+        intervals, filled = models.intervals, set(models.intervals)
+        places: list[float] = list(models.strengths.values())
+        title, x_label = "Strengths of the models", "Strength, log odds"
+    else:
+        intervals, filled = models.ranks, set(models.best)
+        places = [float(i + 1) for i in range(len(intervals))]
+        title = f"{len(filled)} of {len(places)} models may be the best"
+        x_label = "Ranks it may have"
+    names = list(intervals)[:most]
+    ends = [end for one in intervals.values() for end in (one.low, one.high)]
+    finite = [end for end in (*ends, *places) if math.isfinite(end)]
+    margin = 0.05 * (max(finite) - min(finite)) or 1.0
+    left, right = min(finite) - margin, max(finite) + margin
+    own = _axes(ax, height=1.8 + 0.24 * len(names))
+    axes = _pen(own)
+    for y, (name, x) in enumerate(zip(names, places, strict=False)):
+        one, color = intervals[name], SHADES[0]
+        axes.plot(
+            [max(one.low, left), min(one.high, right)], [y, y], color=color, linewidth=2, zorder=2
+        )
+        axes.plot(
+            min(max(x, left), right),
+            y,
+            marker="o" if math.isfinite(x) else ">" if x > 0 else "<",
+            color=color,
+            markerfacecolor=color if name in filled else "white",
+            linestyle="",
+            zorder=3,
+        )
+    labels = [_label(name) for name in names]
+    if len(places) > most:
+        labels.append(f"and {len(places) - most} more")
+    axes.set_yticks(range(len(labels)), labels, fontsize="small", parse_math=False)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_xlim(left, right)
+    axes.set_title(title)
+    axes.set_xlabel(f"{x_label} ({100 * intervals[names[0]].confidence_level:g} %)")
     return own
 
 

@@ -20,12 +20,14 @@ from typing import (
     Literal,
     NamedTuple,
     Self,
+    SupportsIndex,
     TypeGuard,
     TypeVar,
     Union,
     cast,
     get_args,
     get_origin,
+    overload,
 )
 
 import attrs
@@ -34,6 +36,7 @@ from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
 K = TypeVar("K")
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 class FrozenMapping(Mapping[K, V], Generic[K, V]):
@@ -63,6 +66,12 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
     def __repr__(self) -> str:
         """Show the items as a dict does."""
         return repr(self._items)
+
+    def __str__(self) -> str:
+        """Return a line for each record; of other values what `repr` returns."""
+        if not self or not all(isinstance(value, Record) for value in self.values()):
+            return repr(self)
+        return "\n".join(f"{key}: {value}" for key, value in self.items())
 
 
 @attrs.frozen
@@ -97,11 +106,50 @@ class Record:
         record: Self = _build_record(cls, data, cls.__name__)
         return record
 
+    fits_a_cell: ClassVar[bool] = True
+    """Whether the text of a record that has its own stands for it in a table."""
+
+    def __str__(self) -> str:
+        """Return a line for each field that has something to say, numbers rounded for display."""
+        from scorekit._core.text import as_lines
+
+        return "\n".join(as_lines(self))
+
     def _repr_html_(self) -> str:
         """Return an escaped table for a notebook; numbers are rounded for display."""
         from scorekit._core.notebook import page
 
         return page(self)
+
+
+class Listing(tuple[T, ...]):
+    """Records that print one below the other, in a notebook as a table."""
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, place: SupportsIndex, /) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice, /) -> Listing[T]: ...
+
+    def __getitem__(self, place: SupportsIndex | slice, /) -> T | Listing[T]:
+        """Return a record, or of a slice a listing."""
+        found: Any = super().__getitem__(place)
+        return Listing[T](found) if isinstance(place, slice) else found
+
+    def __str__(self) -> str:
+        """Return the text of each, long ones with a line between."""
+        texts = [str(record) for record in self]
+        return ("\n\n" if any("\n" in text for text in texts) else "\n").join(texts) or "none"
+
+    def _repr_html_(self) -> str:
+        """Return an escaped table."""
+        from scorekit._core.notebook import Table
+
+        rows: list[dict[str, object]] = [record.shown() for record in self]  # type: ignore[attr-defined]
+        names = tuple(dict.fromkeys(name for row in rows for name in row))
+        return Table(names, [[row.get(name) for name in names] for row in rows]).drawn()
 
 
 SuiteKey = tuple[str, str | None]
@@ -218,6 +266,10 @@ class MetricError(Record):
     traceback: str = attrs.field(eq=False)
     timestamp: datetime = attrs.field(eq=False, validator=_check_aware)
     """When it happened, in UTC."""
+
+    def __str__(self) -> str:
+        """Return what happened and whose failure it was."""
+        return f"{self.metric}: {self.kind} ({self.origin}): {self.message}"
 
 
 @attrs.frozen
@@ -355,7 +407,8 @@ def _builder(annotation: Any) -> _Builder:  # noqa: PLR0911 - one return per kin
     if origin is tuple:
         return _build_tuple(_builder(args[0]))
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _build_mapping(_builder(args[0]), _builder(args[1]))
+        build_key = _build_number_key if args[0] is float else _builder(args[0])
+        return _build_mapping(build_key, _builder(args[1]))
     if origin is Literal:
         return _build_scalar(lambda v: v in args, f"one of {', '.join(map(repr, args))}")
     if annotation is float:
@@ -391,6 +444,13 @@ def _build_float(value: Any, path: str) -> float:
         return float(value)
     except OverflowError:
         refuse(path, "a number that a float holds", value)
+
+
+def _build_number_key(value: Any, path: str) -> float:
+    try:
+        return float(value)  # a string, as all keys of JSON are
+    except (TypeError, ValueError):
+        refuse(path, "a mapping whose keys are numbers", value)
 
 
 def _build_tuple(build_item: _Builder) -> _Builder:

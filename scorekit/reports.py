@@ -58,6 +58,7 @@ from scorekit.records import (
     BUILDER,
     Cases,
     FrozenMapping,
+    Listing,
     Record,
     Report,
     ReportScores,
@@ -66,10 +67,13 @@ from scorekit.records import (
     is_mapping,
 )
 from scorekit.sampling import PassAtK
-from scorekit.summary import describe
+from scorekit.summary import check_quantiles, describe
 
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+
+QUANTILES = (0.5, 0.95)
+"""Shares that cost and latency are commonly described by."""
 
 K = TypeVar("K")
 T = TypeVar("T", bound=np.generic)
@@ -263,6 +267,23 @@ class CaseStatistics(Record):
             if not 0.0 <= score <= 1.0:
                 refuse("scores", "numbers in [0, 1]", self.scores)
 
+    fits_a_cell: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        """Return how many attempts were correct, and their scores, on one line."""
+        return ", ".join(f"{name} {value}" for name, value in self.shown().items() if value)
+
+    def shown(self) -> dict[str, object]:
+        """Return what a table of cases shows."""
+        best, worst = max(self.scores), min(self.scores)
+        return {
+            "case": self.case_id,
+            "model": self.model,
+            "correct": f"{self.n_correct} of {self.n_samples}",
+            "mean code score": f"{self.mean_score:.4g}",
+            "scores": "" if best == worst else f"{worst:.4g} to {best:.4g}",
+        }
+
 
 @attrs.frozen(kw_only=True)
 class ModelStatistics(Record):
@@ -291,6 +312,11 @@ class ModelStatistics(Record):
     """Intervals of the means ``"code_score"``, ``"compilation_rate"``, ``"test_pass_rate"``,
     and of ``"cost_usd"`` and ``"latency_seconds"`` where they were measured.  A case counts as one
     observation."""
+    quantiles: FrozenMapping[str, FrozenMapping[float, float]] = attrs.field(
+        factory=FrozenMapping[str, FrozenMapping[float, float]]
+    )
+    """Quantiles over the attempts, by share, of ``"cost_usd"``, ``"latency_seconds"``,
+    ``"input_tokens"`` and ``"output_tokens"`` where they were measured."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -349,7 +375,16 @@ class CaseTable(Sequence[CaseStatistics]):
 
     def of_model(self, model: str) -> CaseTable:
         """Return the cases of one model."""
-        places = np.flatnonzero(self.model_of == self.models.index(model))
+        return self._take(model, np.flatnonzero(self.model_of == self.models.index(model)))
+
+    def by_model(self) -> list[CaseTable]:
+        """Return the cases of each model that has some, in one pass however many there are."""
+        order = np.argsort(self.model_of, kind="stable")
+        ends = np.cumsum(np.bincount(self.model_of, minlength=len(self.models)))
+        parts = zip(self.models, np.split(order, ends), strict=False)  # the last one is empty
+        return [self._take(model, places) for model, places in parts if places.size]
+
+    def _take(self, model: str, places: NDArray[np.intp]) -> CaseTable:
         return CaseTable(
             tuple(map(self.case_ids.__getitem__, places.tolist())),
             (model,),
@@ -595,6 +630,47 @@ class CodeReport(Report):
             for one in self.models
         )
 
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: a row for each model, then the worst cases."""
+        from scorekit._core.notebook import Table, report_page
+
+        failures = self.failures()
+        worst = failures[:SHOWN]
+        names = tuple(worst[0].shown()) if worst else ()
+        rest = {"models": self.models, "cases": self.cases}
+        best = max(self.models, key=lambda one: one.pass_at_k[0].score)
+        several = f"best of {len(self.models)} models: " if len(self.models) > 1 else ""
+        return report_page(
+            f"CodeReport of {len(self.models)} model{'s' * (len(self.models) > 1)}",
+            f"{several}{best.model}, {best.pass_at_k[0]}",
+            main=_model_table(self.models),
+            worst=(
+                f"Worst of {len(failures)} cases with a wrong attempt",
+                Table(names, [tuple(case.shown().values()) for case in worst]),
+            ),
+            folded=[(f"All {name}", values) for name, values in rest.items()],
+        )
+
+    def failures(self) -> tuple[CaseStatistics, ...]:
+        """
+        Return the cases with a wrong attempt, the smallest share of correct ones first.
+
+        Of equal shares the lower mean code score comes first.  ``print`` shows a line for each,
+        a notebook a table.
+
+        Examples:
+            >>> report = code_report(
+            ...     CodeSample(case_id=case, model="a", compiled=True, passed=n, failed=2 - n)
+            ...     for case, n in [("sort", 1), ("parse", 2), ("walk", 0), ("walk", 2)]
+            ... )
+            >>> [case.case_id for case in report.failures()]
+            ['sort', 'walk']
+            >>> print(report.failures()[0])
+            case sort, model a, correct 0 of 1, mean code score 0.75
+        """
+        wrong = [case for case in self.cases if case.n_correct < case.n_samples]
+        return Listing(sorted(wrong, key=lambda c: (c.n_correct / c.n_samples, c.mean_score)))
+
     def for_model(self, name: str) -> CodeReport:
         """
         Narrow the report to one model, for instance to compare two models of one report.
@@ -615,9 +691,7 @@ class CodeReport(Report):
     def scores_by_case(self) -> ReportScores:
         """Return each attempt as right or wrong under ``"pass@1"``, and its ``"code_score"``."""
         table = self._table
-        tables = [table]
-        if len(table.models) > 1:
-            tables = [table.of_model(model) for model in table.models]
+        tables = [table] if len(table.models) == 1 else table.by_model()
         right: dict[SuiteKey, Cases] = {
             ("pass@1", one.models[0]): CaseScores(
                 one.case_ids, Attempts.of_counts(one.attempts.sizes, one.n_correct)
@@ -644,12 +718,53 @@ class CodeReport(Report):
         ]
 
 
+SHOWN = 5
+"""Cases that the page of a report shows before it folds the rest."""
+
+
+def _model_table(models: tuple[ModelStatistics, ...]) -> Any:
+    """Return a row for each model: each estimate with its interval, and what was measured."""
+    from scorekit._core.notebook import Dot, Table
+
+    def cell(score: float, interval: Interval | None) -> str:
+        return f"{score:.4g}" if interval is None else f"{score:.4g} {interval}"
+
+    estimates = models[0].pass_at_k
+    head = [
+        "model",
+        "",
+        *(one.notation.format(k=one.k) for one in estimates),
+        *("code score", "compiled", "tests passed", "USD an attempt", "seconds"),
+        *("cases", "attempts"),
+    ]
+    rows: list[list[object]] = []
+    for model in models:
+        first = model.pass_at_k[0]
+        rows.append(
+            [
+                model.model,
+                Dot(first.score, (first.interval.low, first.interval.high)),
+                *(cell(one.score, one.interval) for one in model.pass_at_k),
+                cell(model.mean_score, model.intervals.get("code_score")),
+                model.compilation_rate,
+                model.test_pass_rate,
+                model.mean_cost_usd,
+                model.mean_latency_seconds,
+                model.n_cases,
+                model.n_samples,
+            ]
+        )
+    return Table(tuple(head), rows)
+
+
 def report_on(
     samples: Samples,
     ks: Sequence[int],
     insufficient: Insufficient,
     weights: CodeWeights,
     confidence_level: float,
+    *,
+    quantiles: Iterable[float],
 ) -> CodeReport:
     """Return the report on samples that are checked already; check the other arguments."""
     ks = tuple(
@@ -659,6 +774,7 @@ def report_on(
     check_choice("insufficient", insufficient, ("raise", "nan", "drop"))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     check_instance("weights", weights, CodeWeights)
+    asked = check_quantiles(quantiles)
     outcomes = samples.compiled, samples.passed, samples.failed, samples.warnings
     scores = score_columns(*outcomes, weights=weights)
     attempts = _Groups(samples.task, len(samples.case_ids))
@@ -687,6 +803,10 @@ def report_on(
         "cost_usd": runs.parts(samples.cost_usd),
         "latency_seconds": runs.parts(samples.latency_seconds),
     }
+    tokens = {
+        "input_tokens": runs.parts(samples.input_tokens),
+        "output_tokens": runs.parts(samples.output_tokens),
+    }
     task_of = runs.parts(samples.task)
     alone: dict[tuple[int, int], tuple[PassAtK, ...]] = {}
 
@@ -712,11 +832,15 @@ def report_on(
             )
             for i in range(len(samples.models))
         ),
+        "quantiles": (
+            _quantiles({name: parts[i] for name, parts in (measured | tokens).items()}, asked)
+            for i in range(len(samples.models))
+        ),
         "total_cost_usd": map(_total_cost, measured["cost_usd"]),
         "mean_cost_usd": map(_mean_measured, measured["cost_usd"]),
         "mean_latency_seconds": map(_mean_measured, measured["latency_seconds"]),
-        "total_input_tokens": map(_total, runs.parts(samples.input_tokens)),
-        "total_output_tokens": map(_total, runs.parts(samples.output_tokens)),
+        "total_input_tokens": map(_total, tokens["input_tokens"]),
+        "total_output_tokens": map(_total, tokens["output_tokens"]),
         "n_samples": runs.sizes.tolist(),
         "n_cases": tasks.sizes.tolist(),
         "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct)),
@@ -790,6 +914,17 @@ def _total_cost(costs: Floats) -> float | None:
         refuse("cost_usd of the samples", "numbers with a finite sum", measured.tolist())
 
 
+def _quantiles(
+    columns: dict[str, NDArray[Any]], shares: tuple[float, ...]
+) -> FrozenMapping[str, FrozenMapping[float, float]]:
+    found: dict[str, FrozenMapping[float, float]] = {}
+    for name, values in columns.items():
+        known = values[~np.isnan(values) & (values != NOT_MEASURED)]
+        if known.size and shares:
+            found[name] = describe(known, quantiles=shares).quantiles
+    return FrozenMapping(found)
+
+
 def _mean_measured(values: Floats) -> float | None:
     measured = values[~np.isnan(values)]
     if not measured.size:
@@ -857,6 +992,7 @@ def code_report(
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
     confidence_level: float = 0.95,
+    quantiles: Iterable[float] = QUANTILES,
 ) -> CodeReport:
     """
     Report on samples of generated code, per model and per case.
@@ -870,6 +1006,7 @@ def code_report(
         insufficient: What a case with fewer than *k* attempts does, as in `pass_at_k`.
         weights: Proportions of the code score's components.
         confidence_level: Level of the intervals, in ``(0, 1)``.
+        quantiles: Shares in ``[0, 1]`` at which cost, latency and tokens are described.
 
     Returns:
         A frozen `CodeReport`.
@@ -893,7 +1030,9 @@ def code_report(
         ...
         scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
     """
-    return report_on(from_records(samples), ks, insufficient, weights, confidence_level)
+    return report_on(
+        from_records(samples), ks, insufficient, weights, confidence_level, quantiles=quantiles
+    )
 
 
 def code_report_from_columns(
@@ -912,6 +1051,7 @@ def code_report_from_columns(
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
     confidence_level: float = 0.95,
+    quantiles: Iterable[float] = QUANTILES,
 ) -> CodeReport:
     """
     Report on a table of samples, row for row what `code_report` does with `CodeSample` items.
@@ -937,6 +1077,7 @@ def code_report_from_columns(
         insufficient: As for `code_report`.
         weights: As for `code_report`.
         confidence_level: As for `code_report`.
+        quantiles: As for `code_report`.
 
     Returns:
         A frozen `CodeReport`.
@@ -978,7 +1119,7 @@ def code_report_from_columns(
             "output_tokens": output_tokens,
         }
     )
-    return report_on(samples, ks, insufficient, weights, confidence_level)
+    return report_on(samples, ks, insufficient, weights, confidence_level, quantiles=quantiles)
 
 
 class CodeTally(PartTally[Samples]):
@@ -1024,6 +1165,7 @@ class CodeTally(PartTally[Samples]):
         insufficient: Insufficient = "raise",
         weights: CodeWeights = DEFAULT_WEIGHTS,
         confidence_level: float = 0.95,
+        quantiles: Iterable[float] = QUANTILES,
     ) -> CodeReport:
         """
         Report on everything added so far.
@@ -1033,6 +1175,7 @@ class CodeTally(PartTally[Samples]):
             insufficient: As for `code_report`.
             weights: As for `code_report`.
             confidence_level: As for `code_report`.
+            quantiles: As for `code_report`.
 
         Raises:
             InputError: If nothing was added, and as `code_report`.
@@ -1040,4 +1183,4 @@ class CodeTally(PartTally[Samples]):
         samples = self._joined()
         if samples is None:
             refuse("samples", "a non-empty sequence of CodeSample", ())
-        return report_on(samples, ks, insufficient, weights, confidence_level)
+        return report_on(samples, ks, insufficient, weights, confidence_level, quantiles=quantiles)

@@ -3,54 +3,87 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Final, Literal, TypeAlias, cast
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import permutations
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 import attrs
 
-from scorekit._core.checks import check_choice, check_flag, check_number, is_ordered
+from scorekit._core.checks import (
+    check_choice,
+    check_flag,
+    check_number,
+    check_text,
+    is_ordered,
+)
 from scorekit._sql.rows import (
     NAN,
     ResultRow,
     Rows,
+    as_it_is,
+    n_alike,
+    n_alike_columns,
     plain,
     same_bag,
     same_in_some_column_order,
     same_sequence,
     same_set,
 )
-from scorekit.errors import InputError, refuse
-from scorekit.records import Record
+from scorekit.errors import LONG_INT_BITS, InputError, refuse, shown
+from scorekit.records import FrozenMapping, MetricError, MetricResult, is_mapping
 
-Rule: TypeAlias = Literal["scorekit", "spider", "bird", "spider2", "defog"]
-RULES: Final = ("scorekit", "spider", "bird", "spider2", "defog")
+Rule: TypeAlias = Literal[
+    "scorekit",
+    "row-f1",
+    "column-f1",
+    "subset",
+    "spider",
+    "bird",
+    "soft-f1",
+    "spider2",
+    "defog",
+    "ibm-subset",
+]
+RULES: Final = get_args(Rule)
+
+TOLERANCE: Final = 1e-9
+
+Results: TypeAlias = Iterable[Iterable[Hashable]] | Mapping[str, Iterable[Iterable[Hashable]]]
+"""The rows that a query returned, or those on each of several databases, by name."""
 
 
 @attrs.frozen(kw_only=True)
-class ResultAccuracy(Record):
+class ResultAccuracy(MetricResult):
     """Result of `result_accuracy`."""
 
     score: float
-    """1.0 if the results are the same by the *rule*, else 0.0."""
+    """1.0 if the results are the same by the *rule*, else 0.0, or an F1 between them; over
+    several databases the lowest of the scores."""
     reason: str
     """What the first difference is, or that there is none."""
     rule: Rule
     ordered: bool
     n_generated: int
-    """Rows that the generated query returned."""
+    """Rows that the generated query returned, over all databases."""
     n_expected: int
-    """Rows that the expected query returned."""
+    """Rows that the expected query returned, over all databases."""
+    n_databases: int = 1
+    error: MetricError | None = None
+    """Why there are no rows to compare, in a report on SQL cases."""
 
 
 def result_accuracy(
-    generated_rows: Iterable[Iterable[Hashable]],
-    expected_rows: Iterable[Iterable[Hashable]],
+    generated_rows: Results,
+    expected_rows: Results,
     *,
     rule: Rule = "scorekit",
     ordered: bool = False,
     semantics: Literal["bag", "set"] = "bag",
     column_order: Literal["significant", "ignored"] = "significant",
-    tolerance: float = 1e-9,
+    tolerance: float = TOLERANCE,
 ) -> ResultAccuracy:
     """
     Score whether two executed queries returned the same rows: execution accuracy.
@@ -61,22 +94,39 @@ def result_accuracy(
     a fraction are equal if they differ by at most *tolerance* times the larger of 1 and both.
     NULL equals NULL only and NaN equals NaN only.  Text is never equal to a number.
 
+    Three more rules compare cells in the same way and ask for less:
+
+    - ``"row-f1"``: ``2 m / (n_generated + n_expected)``, where ``m`` rows of one result have an
+      equal row of their own in the other.
+    - ``"column-f1"``: the same of columns, wherever they stand; a column equals another if it
+      holds the same cells equally often, or in the same order if *ordered*.
+    - ``"subset"``: the generated rows hold each expected row at least as often, and may hold
+      more.  Where no row is expected, only no row is right.
+
+    Given a mapping from database to rows on both sides, the score is the lowest over the
+    databases: right only if right on all of them, which is test-suite accuracy.
+
     The field's rules are there to reproduce published figures, flaws included:
 
     - ``"spider"``: as a bag, or in order if *ordered*, with the columns in any one order.
       Exact, without a tolerance.
     - ``"bird"``: ``set(generated) == set(expected)``, so that repeated rows and order are
       lost.  Exact.
+    - ``"soft-f1"``: BIRD's Soft F1.  Repeated rows are dropped and rows paired by their place,
+      whatever *ordered* says; a cell counts as found if it stands anywhere in the other row.
     - ``"spider2"``: each expected column is found among the generated ones by itself, so
       that rows may come apart and further columns do not matter; NULL counts as 0, fractions
       are equal within 0.01.  Cells of a column are sorted unless *ordered*.
     - ``"defog"``: repeated rows dropped, sorted by all columns unless *ordered*; NULL and
       NaN count as -99999.
+    - ``"ibm-subset"``: the subset non-empty execution accuracy of text2sql-eval-toolkit.  As many
+      rows, at least one, and each row of the narrower result within a row of the wider one,
+      whichever that is; cells are compared as text, columns sorted one by one unless *ordered*.
 
     Args:
         generated_rows: Rows of the generated query, as a database driver returns them: lists or
-            tuples of cells that hash.
-        expected_rows: Rows of the expected query.
+            tuples of cells that hash.  Or a mapping from the name of a database to its rows.
+        expected_rows: Rows of the expected query, on the same databases.
         rule: Whose comparison.
         ordered: Whether the order of rows counts.
         semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter; for
@@ -89,8 +139,9 @@ def result_accuracy(
 
     Raises:
         InputError: If a row of a result is not as wide as its first one, a choice is not among
-            those above, *tolerance* is out of range, *ordered* is combined with a set, or the
-            results have so many alike columns that none of 2,000 tried orders decides.
+            those above, *tolerance* is out of range, *ordered* is combined with a set or with a
+            rule on bags of rows, the databases differ, or the results have so many alike columns
+            that none of 2,000 tried orders decides.
         TypeError: If an argument or a row has the wrong type, or a cell does not hash.
 
     Examples:
@@ -101,6 +152,11 @@ def result_accuracy(
         1.0
         >>> result_accuracy([(1,), (1,)], [(1,)]).reason
         '2 rows instead of 1'
+        >>> result_accuracy([("a", 1), ("b", 3)], [("a", 1), ("b", 2)], rule="soft-f1").score
+        0.75
+        >>> on = {"empty": [], "small": [(1,), (2,)]}
+        >>> result_accuracy(on, {"empty": [], "small": [(1,)]}).reason
+        "wrong on 1 of 2 databases, first 'small': 2 rows instead of 1"
         >>> result_accuracy([([],)], [(1,)])
         Traceback (most recent call last):
         ...
@@ -108,9 +164,10 @@ def result_accuracy(
 
     References:
         Spider: Zhong et al., arXiv:2010.02840, and the code of test-suite-sql-eval.  BIRD: Li et
-        al., arXiv:2305.03111.  Spider 2: Lei et al., arXiv:2411.07763, and its evaluation suite.
-        defog: the code of sql-eval, whose columns are sorted by name first, which rows do not
-        have.
+        al., arXiv:2305.03111; Soft F1 as in evaluation_f1.py of bird-bench/mini_dev.  Spider 2:
+        Lei et al., arXiv:2411.07763, and its evaluation suite.  defog: the code of sql-eval,
+        whose columns are sorted by name first, which rows do not have.  ``"ibm-subset"``: the
+        code of IBM/text2sql-eval-toolkit.
     """
     check_choice("rule", rule, RULES)
     in_order = check_flag("ordered", ordered)
@@ -119,55 +176,170 @@ def result_accuracy(
     margin = check_number("tolerance", tolerance, 0.0)
     if in_order and semantics == "set":
         raise InputError("ordered must be False where semantics is 'set', got True")
-    generated = _checked("generated_rows", generated_rows)
-    expected = _checked("expected_rows", expected_rows)
-    if rule == "scorekit":
-        any_column = column_order == "ignored"
-        reason = _difference(
-            generated,
-            expected,
-            semantics=semantics,
-            margin=margin,
-            in_order=in_order,
-            any_column=any_column,
-        )
-    else:
+    if in_order and rule in ("row-f1", "subset"):
+        raise InputError(f"ordered must be False where rule is '{rule}', got True")
+    exact = rule in ("bird", "soft-f1")
+    generated = checked_results("generated_rows", generated_rows, exact=exact)
+    expected = checked_results("expected_rows", expected_rows, exact=exact)
+    check_databases(generated, expected)
+
+    def score(generated: Rows, expected: Rows) -> tuple[float, str]:
+        if rule == "scorekit":
+            reason = _difference(
+                generated,
+                expected,
+                semantics=semantics,
+                margin=margin,
+                in_order=in_order,
+                any_column=column_order == "ignored",
+            )
+            return float(not reason), reason
+        if rule in _GRADED:
+            return _graded(rule, generated, expected, margin, in_order=in_order)
         same = _FIELD[rule](generated, expected, in_order)
-        reason = "" if same else f"not the same by the rule of {rule}"
+        return float(same), "" if same else f"not the same by the rule of {rule}"
+
+    found = {name: score(generated[name], rows) for name, rows in expected.items()}
+    wrong = [name for name, (own, _) in found.items() if own < 1.0]
+    worst = min(found, key=lambda name: found[name][0])
+    lowest, reason = found[worst]
+    if wrong and worst != _ONLY:
+        first = f"first {shown(wrong[0])}: {found[wrong[0]][1]}"
+        reason = f"wrong on {len(wrong)} of {len(found)} databases, {first}"
     return ResultAccuracy(
-        score=float(not reason),
+        score=lowest,
         reason=reason or "the same rows",
         rule=rule,
         ordered=in_order,
-        n_generated=len(generated),
-        n_expected=len(expected),
+        n_generated=sum(map(len, generated.values())),
+        n_expected=sum(map(len, expected.values())),
+        n_databases=len(found),
     )
+
+
+def check_databases(generated: Mapping[str, Rows], expected: Mapping[str, Rows]) -> None:
+    """Refuse two results of which one lacks a database of the other."""
+    sides = {"generated_rows": generated, "expected_rows": expected}
+    for (name, own), (other, others) in permutations(sides.items()):
+        if _ONLY in own and _ONLY not in others:
+            refuse(name, f"a mapping from database to rows, as {other} is", own[_ONLY])
+    for (name, own), (other, others) in permutations(sides.items()):
+        lacking = [database for database in others if database not in own]
+        if lacking:
+            raise InputError(
+                f"{name} must have the databases of {other}, got none of {shown(lacking[0])}"
+            )
+
+
+Cell: TypeAlias = bool | int | str | float | tuple[str, ...] | None
+StoredRows: TypeAlias = tuple[tuple[Cell, ...], ...]
+_STORED: Final = frozenset({int, float, str, bool, type(None)})
+_LARGE: Final = 2**LONG_INT_BITS  # an integer beyond it may have no decimal form
+
+
+def stored_results(name: str, value: object) -> StoredRows | FrozenMapping[str, StoredRows] | None:
+    """Return rows as a record keeps them: what JSON has no cell for, as its kind and its text."""
+    if value is None:
+        return None
+    stored = {
+        database: tuple(
+            cast("tuple[Cell, ...]", row)
+            if _STORED.issuperset(map(type, row)) and _is_small(row)
+            else tuple(map(_stored, row))
+            for row in rows
+        )
+        for database, rows in checked_results(name, value).items()
+    }
+    return FrozenMapping(stored) if is_mapping(value) else stored[_ONLY]
+
+
+def _is_small(row: ResultRow) -> bool:
+    return all(-_LARGE < cell < _LARGE for cell in row if isinstance(cell, int | float))
+
+
+def by_database(rows: StoredRows | FrozenMapping[str, StoredRows]) -> Mapping[str, StoredRows]:
+    """Return stored rows under the name of their database."""
+    return {_ONLY: rows} if isinstance(rows, tuple) else rows
+
+
+def _stored(cell: Hashable) -> Cell:  # noqa: PLR0911 - one return per kind of cell
+    if cell is NAN:
+        return "float", "nan"
+    if type(cell).__module__ == "numpy":
+        cell = cast("Any", cell).item()
+    if cell is None or isinstance(cell, bool):
+        return cell
+    if isinstance(cell, int):
+        return int(cell) if _is_small((cell,)) else ("int", hex(cell))
+    if isinstance(cell, str):
+        return str(cell)
+    if isinstance(cell, float):
+        return float(cell) if math.isfinite(cell) else ("float", str(float(cell)))
+    if isinstance(cell, bytes):
+        return "bytes", cell.hex()
+    if isinstance(cell, datetime):
+        with suppress(OverflowError):  # the first and the last day of the calendar
+            cell = cell if cell.tzinfo is None else cell.astimezone(UTC)
+        return "datetime", cell.isoformat()
+    if isinstance(cell, tuple):  # an array or a record, or stored already
+        parts = tuple(map(_stored, cast("tuple[Hashable, ...]", cell)))
+        texts = tuple(part for part in parts if isinstance(part, str))
+        return texts if len(texts) == len(parts) else ("tuple", repr(parts))
+    return type(cell).__name__, str(cell)
+
+
+_ONLY: Final = ""
+"""Stands for the name of the database where there is one only."""
+
+
+def checked_results(
+    name: str, value: object, *, exact: bool = False
+) -> dict[str, list[ResultRow]]:
+    """Return the rows on each database, cells in the form that they are compared in."""
+    if not is_mapping(value):
+        return {_ONLY: _checked(name, value, exact=exact)}
+    if not value:
+        refuse(name, "rows, or a mapping that is not empty", value)
+    return {
+        check_text(f"each database of {name}", database): _checked(
+            f"{name}[{shown(database)}]", rows, exact=exact
+        )
+        for database, rows in value.items()
+    }
 
 
 _PLAIN: Final = frozenset({int, str, bytes, bool, type(None)})
 
 
-def _checked(name: str, rows: object) -> list[ResultRow]:
+def _checked(name: str, rows: object, *, exact: bool) -> list[ResultRow]:
     if not is_ordered(rows):
         hint = " (pandas: frame.values, polars: frame.rows())" if hasattr(rows, "columns") else ""
         refuse(name, f"a sequence of rows{hint}", rows, TypeError)
+    form = as_it_is if exact else plain
     checked: list[ResultRow] = []
-    for i, row in enumerate(rows):
-        cells = _cells(f"{name}[{i}]", row)
-        try:
-            hash(cells)
-        except TypeError:
-            _refuse_cell(f"{name}[{i}]", cells)
-        if checked and len(cells) != len(checked[0]):
-            width = len(checked[0])
+    width: int | None = None
+    given = cast("Iterable[object]", rows)
+    for i, row in enumerate(given):
+        cells: ResultRow = (
+            cast("ResultRow", row) if type(row) is tuple else _cells(f"{name}[{i}]", row)
+        )
+        if not _PLAIN.issuperset(map(type, cells)):
+            try:
+                hash(cells)
+            except TypeError:
+                _refuse_cell(f"{name}[{i}]", cells)
+            cells = tuple(map(form, cells))
+        if width is None:
+            width = len(cells)
+        elif len(cells) != width:
             raise InputError(
                 f"{name}[{i}] must be as wide as {name}[0], {width}, got {len(cells)}"
             )
-        checked.append(cells if _PLAIN.issuperset(map(type, cells)) else tuple(map(plain, cells)))
+        checked.append(cells)
     return checked
 
 
-def _cells(path: str, row: object) -> tuple[Any, ...]:
+def _cells(path: str, row: object) -> ResultRow:
     if not is_ordered(row):
         refuse(path, "a sequence of cells", row, TypeError)
     return tuple(row)
@@ -223,7 +395,60 @@ def _same(
     return found
 
 
+def _graded(
+    rule: str,
+    generated: Rows,
+    expected: Rows,
+    margin: float,
+    *,
+    in_order: bool,
+) -> tuple[float, str]:
+    if rule == "soft-f1":
+        score = _soft_f1(generated, expected)
+        return score, "" if score == 1.0 else "other cells"
+    if rule == "column-f1":
+        ours, theirs = (list(zip(*rows, strict=True)) for rows in (generated, expected))
+        n_found = n_alike_columns(ours, theirs, margin, in_order=in_order)
+        what = "columns"
+    else:
+        ours, theirs, what = list(generated), list(expected), "rows"
+        n_found = n_alike(generated, expected, margin)
+    reason = f"{n_found} of {len(theirs)} {what}, and {len(ours) - n_found} others"
+    if rule == "subset":
+        right = n_found == len(theirs) and (n_found > 0 or not ours)
+        return float(right), "" if right else reason
+    total = len(ours) + len(theirs)
+    score = 2 * n_found / total if total else 1.0
+    return score, "" if score == 1.0 else reason
+
+
 # The field's.
+
+
+def _soft_f1(generated: Rows, expected: Rows) -> float:
+    """
+    Return BIRD's Soft F1, from counts in units of one cell of an expected row.
+
+    A pair of rows gives the shares of the expected row's width that are found, only generated or
+    only expected; a row without a partner is one, for none of its cells.
+    """
+    if not generated and not expected:
+        return 1.0
+    ours, theirs = list(dict.fromkeys(generated)), list(dict.fromkeys(expected))
+    width = len(theirs[0]) if theirs else 1
+    n_found = n_only_generated = n_only_expected = 0
+    for row, wanted in zip(ours, theirs, strict=False):
+        if row == wanted:
+            n_found += width
+            continue
+        n_own = sum(cell in wanted for cell in row)
+        n_found += n_own
+        n_only_generated += len(row) - n_own
+        n_only_expected += sum(cell not in row for cell in wanted)
+    n_only_generated += width * max(len(ours) - len(theirs), 0)
+    n_only_expected += width * max(len(theirs) - len(ours), 0)
+    # the harmonic mean of n / (n + generated) and n / (n + expected)
+    return 2 * n_found / (2 * n_found + n_only_generated + n_only_expected) if n_found else 0.0
 
 
 def _spider(generated: Rows, expected: Rows, in_order: bool) -> bool:  # noqa: FBT001
@@ -281,7 +506,49 @@ def _defog_row(row: ResultRow) -> ResultRow:
     return tuple(_DEFOG_NULL if cell is None or cell is NAN else cell for cell in row)
 
 
+def _ibm_subset(generated: Rows, expected: Rows, in_order: bool) -> bool:  # noqa: FBT001
+    if not generated or len(generated) != len(expected):
+        return False
+    narrow, wide = sorted((generated, expected), key=lambda rows: len(rows[0]))
+    if not narrow[0]:
+        return False
+    pairs = zip(_ibm_rows(narrow, in_order), _ibm_rows(wide, in_order), strict=True)
+    return all(few == many or Counter(few) <= Counter(many) for few, many in pairs)
+
+
+def _ibm_rows(rows: Rows, in_order: bool) -> list[tuple[str, ...]]:  # noqa: FBT001
+    columns = [list(map(_ibm_text, column)) for column in zip(*rows, strict=True)]
+    if not in_order:
+        columns = list(map(sorted, columns))
+    return list(zip(*columns, strict=True))
+
+
+def _ibm_text(cell: object) -> str:
+    if cell is None or cell is NAN:
+        return "nan"  # data frames make one of the other
+    if isinstance(cell, bool):
+        return str(cell)
+    if type(cell) is int:
+        return shown(cell) if cell.bit_length() > LONG_INT_BITS else str(cell)
+    text = str(cell).strip()
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if number.is_integer():
+        return str(int(number))
+    return format(number, ".15g")
+
+
+_GRADED: Final = ("soft-f1", "row-f1", "column-f1", "subset")
+
 _FIELD: Final = cast(
     "dict[str, Callable[[Rows, Rows, bool], bool]]",
-    {"spider": _spider, "bird": _bird, "spider2": _spider2, "defog": _defog},
+    {
+        "spider": _spider,
+        "bird": _bird,
+        "spider2": _spider2,
+        "defog": _defog,
+        "ibm-subset": _ibm_subset,
+    },
 )

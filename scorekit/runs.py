@@ -50,7 +50,13 @@ from scorekit.intervals import (
     t_quantile,
 )
 from scorekit.records import FrozenMapping, Record
-from scorekit.summary import LetterGrade, Statistics, describe, letter_grade
+from scorekit.summary import (
+    LetterGrade,
+    Statistics,
+    check_quantiles,
+    describe,
+    letter_grade,
+)
 
 MAX_NAME = 32
 """Characters of a tier's name in a table."""
@@ -336,6 +342,19 @@ class TierStatistics(Record):
         outside = not interval.low <= score.median <= interval.high
         return outside and letter_grade(score.mean).letter != self.grade.letter
 
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: the tier as a row, then all its numbers."""
+        from scorekit._core.notebook import Drawn, page, report_page
+
+        return report_page(
+            "TierStatistics",
+            f"{self.grade}, composite score {self.composite_score.mean:.4g} "
+            f"{self.composite_interval}",
+            main=_tier_table((self,)),
+            notes=[_split(self)] if self.median_hides_split else [],
+            folded=[("All numbers", Drawn(page(self)))],
+        )
+
     def __str__(self) -> str:
         """Return the tier on one line, numbers rounded for display."""
         score, passed = self.composite_score.median, 100 * self.pass_rate.mean
@@ -346,6 +365,30 @@ class TierStatistics(Record):
             f"{passed:.4g} % of {self.n_runs} runs passed, "
             f"a pass costs {self.cost_of_pass:.4g} USD{interval}{split}"
         )
+
+
+def _tier_table(tiers: tuple[TierStatistics, ...], uplifts: Sequence[str] = ()) -> Any:
+    """Return a row for each tier: what it scores, and what a pass costs."""
+    from scorekit._core.notebook import Dot, Table
+
+    head = ("tier", "grade", "mean composite score", "", "median", "uplift of the mean")
+    rows: list[list[object]] = []
+    for i, tier in enumerate(tiers):
+        score, ends = tier.composite_score, tier.composite_interval
+        rows.append(
+            [
+                tier.tier_id,
+                tier.grade.letter,
+                f"{score.mean:.4g} {ends}",
+                Dot(score.mean, (ends.low, ends.high)),
+                score.median,
+                uplifts[i] if uplifts else None,
+                f"{tier.pass_rate.mean:.4g} {tier.pass_rate_interval}",
+                f"{tier.cost_of_pass:.4g}{_behind(tier.cost_of_pass_interval)}",
+                tier.n_runs,
+            ]
+        )
+    return Table((*head, "pass rate", "USD per pass", "runs"), rows)
 
 
 def _split(tier: TierStatistics) -> str:
@@ -363,6 +406,7 @@ def tier_statistics(
     pass_weight: float = 0.5,
     impl_weight: float = 0.5,
     confidence_level: float = 0.95,
+    quantiles: Iterable[float] = (0.5, 0.95),
 ) -> TierStatistics:
     """
     Summarize the repeated runs of one tier.
@@ -383,6 +427,7 @@ def tier_statistics(
         pass_weight: Weight of passing (>= 0); only the proportion to *impl_weight* matters.
         impl_weight: Weight of *impl_rate* (>= 0).
         confidence_level: Level of the intervals in (0, 1).
+        quantiles: Shares in [0, 1] at which cost and duration are described.
 
     Returns:
         A frozen `TierStatistics`.
@@ -390,10 +435,10 @@ def tier_statistics(
     Raises:
         InputError: If *tier_id* or *runs* is empty, two runs share a *run_id* (most likely one
             run counted twice), only some runs have a *task_id*, a weight is negative or not
-            finite or both are 0, *confidence_level* lies outside (0, 1), or a pass costs more
-            than a float holds.
-        TypeError: If *tier_id* is not a string, *runs* not a sequence of `Run`, or a weight or
-            *confidence_level* not a number.
+            finite or both are 0, *confidence_level* lies outside (0, 1), a quantile outside
+            [0, 1], or a pass costs more than a float holds.
+        TypeError: If *tier_id* is not a string, *runs* not a sequence of `Run`, or a weight,
+            *confidence_level* or a quantile not a number.
 
     Examples:
         >>> runs = [
@@ -416,7 +461,7 @@ def tier_statistics(
     given = check_records("runs", runs, Run)
     _check_distinct("run_id", "runs", [run.run_id for run in given])
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    share = _pass_share(pass_weight, impl_weight)
+    share, shares = _pass_share(pass_weight, impl_weight), check_quantiles(quantiles)
     # in one order, so that another order of the input does not move the last digit
     checked = sorted(given, key=lambda run: (run.task_id or "", run.run_id))
     tasks = _check_tasks(given)
@@ -456,9 +501,9 @@ def tier_statistics(
         pass_rate_interval=pass_interval,
         impl_rate=describe(impl_rates),
         impl_rate_interval=impl_interval,
-        cost_usd=describe(costs),
+        cost_usd=describe(costs, quantiles=shares),
         cost_usd_interval=attrs.evolve(mean_cost, low=max(mean_cost.low, 0.0)),
-        duration_seconds=describe([run.duration_seconds for run in checked]),
+        duration_seconds=describe([run.duration_seconds for run in checked], quantiles=shares),
         composite_score=composite,
         composite_interval=composite_interval,
         cost_of_pass=per_pass(costs, sum(passes)),
@@ -580,6 +625,23 @@ class CrossTier(Record):
     """Tier with that cost, the first one given of several; None if none passes."""
     tiers: tuple[TierStatistics, ...]
     """The tiers, as given."""
+
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: a row for each tier, then all numbers."""
+        from scorekit._core.notebook import Drawn, page, report_page
+
+        best = max(self.tiers, key=lambda tier: tier.composite_score.mean)
+        uplifts = [self._row(tier)[5] or "baseline" for tier in self.tiers]
+        return report_page(
+            f"CrossTier of {len(self.tiers)} tiers",
+            f"best mean composite score: {best.tier_id}, {best.composite_score.mean:.4g} "
+            f"{best.composite_interval}",
+            main=_tier_table(self.tiers, uplifts),
+            notes=[
+                f"{tier.tier_id}: {_split(tier)}" for tier in self.tiers if tier.median_hides_split
+            ],
+            folded=[("All numbers", Drawn(page(self, without="tiers")))],
+        )
 
     def __str__(self) -> str:
         """Return a table with a row for each tier, numbers rounded for display."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, ClassVar, TypeGuard, TypeVar, get_args, overload
+from typing import Any, ClassVar, Literal, TypeGuard, TypeVar, get_args, overload
 
 import attrs
 import numpy as np
@@ -36,6 +36,8 @@ from scorekit._stats.attempts import (
     carry_through_binomial,
     g_pass,
     majority,
+    worth_of_enough,
+    worth_over_shares,
 )
 from scorekit._stats.chances import Counts, Floats
 from scorekit._stats.extrapolation import Fit, beta_pass_at_k
@@ -387,7 +389,10 @@ def best_at_k(
 
 
 MAX_K_OF_G_PASS = 1000
-"""Largest *k*: the work for each task grows with its square."""
+"""Largest *k*: the work grows with its square."""
+
+Tau = float | Literal["mean"]
+"""A share of the attempts, or the mean over those from a half on."""
 
 
 @attrs.frozen(kw_only=True)
@@ -396,10 +401,40 @@ class GPassAtK(SuiteEstimate):
 
     notation = "G-pass@{k}"
 
-    tau: float
-    """Share of the attempts that has to succeed."""
-    n_needed: int
-    """Attempts that have to succeed, ``ceil(tau * k)``, at least 1."""
+    tau: Tau
+    """Share of the attempts that has to succeed; ``"mean"`` for the mean over such shares."""
+    n_needed: int | None
+    """Attempts that have to succeed, ``ceil(tau * k)``, at least 1; None for the mean."""
+
+    def __str__(self) -> str:
+        """Return score and interval on one line, rounded for display."""
+        return ("m" if self.tau == "mean" else "") + super().__str__()
+
+
+@overload
+def g_pass_at_k(
+    *,
+    n_samples: int | Iterable[int],
+    n_correct: int | Iterable[int],
+    k: int = ...,
+    tau: Tau = ...,
+    confidence_level: float = ...,
+    insufficient: Insufficient = ...,
+    clusters: Iterable[Hashable] | None = ...,
+) -> GPassAtK: ...
+
+
+@overload
+def g_pass_at_k(
+    *,
+    n_samples: int | Iterable[int],
+    n_correct: int | Iterable[int],
+    k: int = ...,
+    tau: list[Tau] | tuple[Tau, ...],
+    confidence_level: float = ...,
+    insufficient: Insufficient = ...,
+    clusters: Iterable[Hashable] | None = ...,
+) -> tuple[GPassAtK, ...]: ...
 
 
 def g_pass_at_k(
@@ -407,11 +442,11 @@ def g_pass_at_k(
     n_samples: int | Iterable[int],
     n_correct: int | Iterable[int],
     k: int = 1,
-    tau: float = 0.5,
+    tau: Tau | list[Tau] | tuple[Tau, ...] = 0.5,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
     clusters: Iterable[Hashable] | None = None,
-) -> GPassAtK:
+) -> GPassAtK | tuple[GPassAtK, ...]:
     """
     Estimate the chance that at least a share *tau* of *k* attempts at a task succeeds.
 
@@ -420,26 +455,37 @@ def g_pass_at_k(
     `pass_hat_k`.  Intervals and standard errors are made as there; for one task the ends of
     Wilson's interval are carried through the binomial chance.
 
+    A *tau* of ``"mean"`` is mG-Pass@k, the mean over the shares above a half as published,
+    ``2 / k * sum_i P(X >= i)`` for *i* from ``ceil(k / 2) + 1`` to *k*.  For an odd *k* it stays
+    below ``(k - 1) / k``.  The interval of a suite is then that of `mean_interval` with bounds 0
+    and 1.
+
     Args:
         n_samples: As in `pass_at_k`.
         n_correct: As in `pass_at_k`.
-        k: Attempts (count from 1 to 1000).
-        tau: Share that has to succeed, in [0, 1], taken as it is written in decimal.
+        k: Attempts (count from 1 to 1000; from 2 on for the mean).
+        tau: Share that has to succeed, in [0, 1], taken as it is written in decimal; ``"mean"``
+            for the mean over shares; or several of these, the samples being counted once for all.
         confidence_level: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
         clusters: As in `pass_at_k`.
 
     Returns:
-        A frozen `GPassAtK`.
+        A frozen `GPassAtK`; for several *tau* a tuple of one for each, in their order.
 
     Raises:
-        InputError: As `pass_at_k`, and if *tau* is out of range or *k* above 1000.
+        InputError: As `pass_at_k`, and if *tau* is empty or out of range, or *k* above 1000.
         TypeError: As `pass_at_k`, and if *tau* is not a number.
 
     Examples:
         >>> result = g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=0.5)
         >>> round(result.score, 4), result.n_needed
         (0.7154, 2)
+        >>> for result in g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=(0.5, 1, "mean")):
+        ...     print(result)
+        G-pass@4 = 0.7154 [0.3132, 0.9306]
+        G-pass@4 = 0.03846 [0.006146, 0.2687]
+        mG-pass@4 = 0.1615 [0.03776, 0.4778]
         >>> g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=2)
         Traceback (most recent call last):
         ...
@@ -449,8 +495,10 @@ def g_pass_at_k(
         Liu et al., "Are Your LLMs Capable of Stable Reasoning?", arXiv:2412.13147.
     """
     k = check_count("k", k, 1, MAX_K_OF_G_PASS)
-    tau = check_number("tau", tau, 0.0, 1.0)
-    needed = max(1, math.ceil(as_decimal(tau) * k))
+    several = is_ordered(tau)
+    taus = check_items("tau", tau, what="shares") if several else (tau,)
+    names = [f"tau[{i}]" if several else "tau" for i in range(len(taus))]
+    shares: list[Tau] = [_check_tau(name, one, k) for name, one in zip(names, taus, strict=True)]
     single = not _is_column(n_samples) and not _is_column(n_correct)
     if single:
         n, c = (np.array([count]) for count in _check_counts(n_samples, n_correct))
@@ -460,13 +508,32 @@ def g_pass_at_k(
     codes = _check_codes(clusters, None if single else n.size, n_samples)
     suite = Suite(n, level, insufficient, codes, single)
     used = suite.used(k)
-    alone = None
-    if used.size == 1:
-        n_one, c_one = int(n[used[0]]), int(c[used[0]])
-        ends = wilson(c_one / n_one, n_one, normal_quantile(level))
-        alone = carry_through_binomial(ends, k, needed)
-    found = suite.estimate(k, g_pass(n[used], c[used], k, needed), alone)
-    return GPassAtK(k=k, tau=tau, n_needed=needed, **found)
+    needs = [None if isinstance(share, str) else _needed(share, k) for share in shares]
+    worths = [worth_over_shares(k) if m is None else worth_of_enough(k, m) for m in needs]
+    found = g_pass(n[used], c[used], k, worths)
+    results: list[GPassAtK] = []
+    for share, needed, worth, tasks in zip(shares, needs, worths, found, strict=True):
+        alone = None
+        if used.size == 1:
+            n_one, c_one = int(n[used[0]]), int(c[used[0]])
+            ends = wilson(c_one / n_one, n_one, normal_quantile(level))
+            alone = carry_through_binomial(ends, k, worth)
+        estimate = suite.estimate(k, tasks, alone)
+        results.append(GPassAtK(k=k, tau=share, n_needed=needed, **estimate))
+    return tuple(results) if several else results[0]
+
+
+def _needed(tau: float, k: int) -> int:
+    return max(1, math.ceil(as_decimal(tau) * k))
+
+
+def _check_tau(name: str, tau: object, k: int) -> Tau:
+    if isinstance(tau, str):
+        check_choice(name, tau, ("mean",))
+        if k == 1:
+            refuse("k", "an integer >= 2 for the mean over tau", k)
+        return "mean"
+    return check_number(name, tau, 0.0, 1.0)
 
 
 MOST_VOTES = 256

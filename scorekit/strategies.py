@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import nan
 from typing import Any, Literal, get_args, get_type_hints
 from uuid import UUID
 
@@ -21,9 +22,12 @@ from scorekit._strategies.queries import sql_schemas as sql_schemas  # noqa: PLC
 from scorekit.agreement import (
     CorrectedMean,
     JudgeAgreement,
+    RaterAgreement,
+    Scale,
     Weights,
     corrected_mean,
     judge_agreement,
+    rater_agreement,
 )
 from scorekit.calibration import (
     DEFAULT_NOMINAL,
@@ -46,12 +50,27 @@ from scorekit.cases import (
 from scorekit.coding import CodeSample, CodeScore, CodeWeights, code_score
 from scorekit.comparison import CaseChange, Comparison, compare_reports
 from scorekit.correctness import QueryCorrectness, query_correctness
-from scorekit.differences import McNemarTest, PairedDifference, mcnemar_test, paired_difference
+from scorekit.differences import (
+    McNemarTest,
+    PairedDifference,
+    UnpairedDifference,
+    mcnemar_test,
+    paired_difference,
+    unpaired_difference,
+)
 from scorekit.equivalence import Counterexample, SqlEquivalence, TableRows, sql_equivalence
 from scorekit.errors import JudgeError, shown
 from scorekit.intervals import Interval, proportion_interval
 from scorekit.judges import CacheStatistics, Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit.planning import AnytimeTasks, EvaluationPlan, VarianceComponents
 from scorekit.prices import ModelPrice
+from scorekit.ranking import (
+    BradleyTerry,
+    ModelComparison,
+    ModelPair,
+    bradley_terry,
+    compare_models,
+)
 from scorekit.records import FrozenMapping, MetricError, MetricResult
 from scorekit.reports import CaseStatistics, CodeReport, CodeTally, ModelStatistics, code_report
 from scorekit.results import ResultAccuracy, result_accuracy
@@ -237,6 +256,9 @@ def sql_cases(draw: st.DrawFn, *, schema: Schema = SHOP) -> SqlCase:
     queries = sql_queries(schema, max_depth=1)
     generated = draw(queries | queries | st.text(max_size=30))
     tables = st.lists(st.sampled_from(list(schema)), max_size=3)
+    cells = st.none() | st.integers(0, 2) | st.text(max_size=3) | st.dates() | st.just(nan)
+    rows = st.lists(st.tuples(st.integers(0, 1), cells), max_size=2)
+    of_databases = draw(st.sampled_from([rows, st.fixed_dictionaries({"a": rows, "b": rows})]))
     return SqlCase(
         case_id=draw(_NAMES),
         generated=generated,
@@ -257,6 +279,8 @@ def sql_cases(draw: st.DrawFn, *, schema: Schema = SHOP) -> SqlCase:
         confidence=draw(st.none() | st.sampled_from(tuple(DEFAULT_NOMINAL))),
         schema=draw(st.none() | st.just(schema)),
         question=draw(st.none() | st.text(max_size=20)),
+        generated_rows=draw(st.none() | of_databases),
+        expected_rows=draw(st.none() | of_databases),
     )
 
 
@@ -356,7 +380,8 @@ def intervals(draw: st.DrawFn) -> Interval:
 
 def statistics() -> st.SearchStrategy[Statistics]:
     """Draw results of `scorekit.describe`."""
-    return st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=10).map(describe)
+    values = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=10)
+    return st.builds(describe, values, quantiles=st.lists(_UNIT, max_size=2))
 
 
 def tallies() -> st.SearchStrategy[Tally]:
@@ -433,7 +458,8 @@ def _comparisons_of_columns(draw: st.DrawFn) -> Comparison:
     n_before = draw(st.integers(1, len(cases)))
     before = {case: draw(attempts) for case in cases[:n_before]}
     after = {case: draw(attempts) for case in cases[draw(st.integers(0, n_before - 1)) :]}
-    return compare_reports(before, after, threshold=draw(st.floats(0, 0.5)))
+    threshold, anytime = draw(st.floats(0, 0.5)), draw(st.booleans())
+    return compare_reports(before, after, threshold=threshold, anytime=anytime)
 
 
 @st.composite
@@ -453,6 +479,46 @@ def _comparisons_of_reports(draw: st.DrawFn) -> Comparison:
 def suite_verdicts() -> st.SearchStrategy[SuiteVerdict]:
     """Draw verdicts on suites."""
     return comparisons().map(lambda comparison: comparison.suite)
+
+
+@st.composite
+def variance_components(draw: st.DrawFn) -> VarianceComponents:
+    """Draw components of the variance of a pilot, with judgements or without."""
+    between_judgements = draw(st.none() | _UNIT)
+    n_tasks = draw(st.integers(2, 100))
+    n_attempts = n_tasks + draw(st.integers(1, 100))
+    return VarianceComponents(
+        mean=draw(_UNIT),
+        between_tasks=draw(_UNIT),
+        between_attempts=draw(_UNIT),
+        between_judgements=between_judgements,
+        cut_to_zero=(),
+        n_tasks=n_tasks,
+        n_attempts=n_attempts,
+        n_judgements=None if between_judgements is None else n_attempts + draw(_COUNTS),
+    )
+
+
+def evaluation_plans() -> st.SearchStrategy[EvaluationPlan]:
+    """Draw plans."""
+    return st.builds(
+        EvaluationPlan,
+        stderr=_UNIT,
+        n_tasks=st.integers(1, 1000),
+        n_attempts=st.integers(1, 100),
+        n_judgements=st.none() | st.integers(1, 100),
+        price=_AMOUNTS,
+    )
+
+
+def anytime_tasks() -> st.SearchStrategy[AnytimeTasks]:
+    """Draw numbers of tasks for looks at any time."""
+    return st.builds(
+        AnytimeTasks,
+        at_most=st.integers(2, 10**6),
+        expected=st.floats(1, 10**6),
+        fixed=st.integers(2, 10**6),
+    )
 
 
 @st.composite
@@ -505,12 +571,13 @@ def table_accuracies() -> st.SearchStrategy[TableAccuracy]:
 
 
 def query_correctness_results() -> st.SearchStrategy[QueryCorrectness]:
-    """Draw results of `scorekit.query_correctness`, some of them failed for want of a judge."""
+    """Draw results of `scorekit.query_correctness`, refuted ones and failed ones among them."""
     queries = sql_queries(max_depth=1)
     return st.builds(
         query_correctness,
         queries,
         queries,
+        schema=st.sampled_from([None, SHOP]),
         judge=st.none() | judges(),
         evidence=st.sampled_from(["judge", "auto"]),
     )
@@ -665,6 +732,19 @@ def judge_agreements(draw: st.DrawFn) -> JudgeAgreement:
 
 
 @st.composite
+def rater_agreements(draw: st.DrawFn) -> RaterAgreement:
+    """Draw results of `scorekit.rater_agreement`, with ratings missing and without."""
+    n_items = draw(st.integers(1, 8))
+    ratings = st.integers(1, 4) | (st.none() if draw(st.booleans()) else st.just(1))
+    rows = st.lists(ratings, min_size=n_items, max_size=n_items)
+    first = draw(st.lists(st.integers(1, 4), min_size=n_items, max_size=n_items))
+    others = draw(st.lists(rows, min_size=1, max_size=3))
+    others[0][0] = first[0]  # one item at least that two rated
+    scale: Scale = draw(st.sampled_from(("nominal", "ordinal", "interval")))
+    return rater_agreement([first, *others], scale=scale)
+
+
+@st.composite
 def corrected_means(draw: st.DrawFn) -> CorrectedMean:
     """Draw results of `scorekit.corrected_mean`."""
     labeled = draw(st.lists(st.tuples(_JUDGED, _UNIT), min_size=2, max_size=10))
@@ -698,6 +778,44 @@ def paired_differences(draw: st.DrawFn) -> PairedDifference:
     before, after, labels = zip(*scores, strict=True)
     clusters = labels if draw(st.booleans()) else None
     return paired_difference(before, after, clusters=clusters, confidence_level=draw(_CONFIDENCES))
+
+
+def unpaired_differences() -> st.SearchStrategy[UnpairedDifference]:
+    """Draw results of `scorekit.unpaired_difference`, groups of a single value among them."""
+    group = st.lists(_UNIT | _JUDGED, min_size=1, max_size=8)
+    bounds = st.none() | st.just((0.0, 1.0))
+    return st.builds(
+        unpaired_difference, group, group, bounds=bounds, confidence_level=_CONFIDENCES
+    )
+
+
+@st.composite
+def model_comparisons(draw: st.DrawFn) -> ModelComparison:
+    """Draw results of `scorekit.compare_models`, tasks that a model lacks among them."""
+    models = draw(st.lists(_NAMES, min_size=2, max_size=4, unique=True))
+    tasks = st.dictionaries(st.integers(0, 9), _UNIT | _JUDGED, max_size=8)
+    shared = draw(st.integers(0, 9))
+    scores = {model: {**draw(tasks), shared: draw(_UNIT)} for model in models}
+    return compare_models(scores, n_resamples=1000, confidence_level=draw(_CONFIDENCES))
+
+
+def model_pairs() -> st.SearchStrategy[ModelPair]:
+    """Draw the pairs of such results."""
+    return model_comparisons().flatmap(lambda result: st.sampled_from(result.pairs))
+
+
+@st.composite
+def bradley_terries(draw: st.DrawFn) -> BradleyTerry:
+    """Draw results of `scorekit.bradley_terry`, models that won or lost all among them."""
+    first, second, *others = draw(st.lists(_NAMES, min_size=2, max_size=4, unique=True))
+    count = st.integers(1, 20) | st.floats(0.5, 20)
+    wins = {(first, second): draw(count), (second, first): draw(count)}
+    for name in others:
+        pair = draw(st.sampled_from([(first, name), (name, second)]))
+        wins[pair] = draw(count)
+        if draw(st.booleans()):
+            wins[pair[1], pair[0]] = draw(count)
+    return bradley_terry(wins, confidence_level=draw(_CONFIDENCES))
 
 
 @st.composite

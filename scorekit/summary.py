@@ -9,6 +9,7 @@ from fractions import Fraction
 import attrs
 
 from scorekit._core.checks import check_items, check_number, check_text
+from scorekit._core.text import as_decimal
 from scorekit._stats.exact import (
     NUMBERS,
     Runs,
@@ -16,6 +17,7 @@ from scorekit._stats.exact import (
     as_column,
     exact_array,
     is_tuple,
+    quantile_of_runs,
     root,
     sorted_runs,
     sums_of_few,
@@ -23,7 +25,7 @@ from scorekit._stats.exact import (
 )
 from scorekit._stats.parts import PartTally
 from scorekit.errors import refuse
-from scorekit.records import Record
+from scorekit.records import FrozenMapping, Record
 
 FEW = 200
 """Values up to which Python's integers are faster than the first call into arrays."""
@@ -44,44 +46,64 @@ class Statistics(Record):
     std_dev: float
     """Population standard deviation (divided by the count), correctly rounded."""
     count: int
+    quantiles: FrozenMapping[float, float] = attrs.field(factory=FrozenMapping[float, float])
+    """The quantiles asked for, by share; 0.95 is the key of the value that 95 % do not exceed."""
 
 
-def describe(values: Iterable[float | Decimal | Fraction]) -> Statistics:
+def describe(
+    values: Iterable[float | Decimal | Fraction], *, quantiles: Iterable[float] = ()
+) -> Statistics:
     """
-    Summarise values by median, mean, mode, range and population standard deviation.
+    Summarise values by median, mean, mode, range, population standard deviation and quantiles.
 
     ``mean = sum(x) / n`` and ``std_dev = sqrt(sum((x - mean)**2) / n)`` are those of the exact
     values, rounded once: ``1e16 + {0, 2, 4}``, ``1e308`` and subnormal numbers, integers beyond
-    ``2**53``, `Decimal` and `Fraction` lose nothing, and the order does not matter.
+    ``2**53``, `Decimal` and `Fraction` lose nothing, and the order does not matter.  So are
+    quantiles: that of a share *q* lies ``(n - 1) * q`` steps behind the smallest value, between
+    two values in proportion, as NumPy's and pandas' default has it.
 
     Args:
         values: Finite numbers, shape ``(N,)``, at least one: any ordered iterable, or a NumPy,
             pandas, polars or Arrow column.  Booleans count as 0 and 1.
+        quantiles: Shares in ``[0, 1]``, such as ``(0.5, 0.95)``.
 
     Returns:
         A frozen `Statistics`.
 
     Raises:
         InputError: If there is no value, or one is NaN, infinite, beyond the range of floats or
-            a `Decimal` other than 0 of a size below 1e-1000.
-        TypeError: If *values* is not an ordered iterable, or holds anything but real numbers.
+            a `Decimal` other than 0 of a size below 1e-1000; if a quantile lies outside [0, 1].
+        TypeError: If *values* or *quantiles* is not an ordered iterable, or holds anything but
+            real numbers.
 
     Examples:
         >>> describe([1, 1, 0, 1])
-        Statistics(median=1.0, mean=0.75, mode=1.0, min=0.0, max=1.0, std_dev=0.4330127018922193, count=4)
+        Statistics(median=1.0, mean=0.75, mode=1.0, min=0.0, max=1.0, std_dev=0.4330127018922193, count=4, quantiles={})
+        >>> describe([0.8, 1.2, 0.9, 7.0, 1.1], quantiles=(0.5, 0.95)).quantiles
+        {0.5: 1.1, 0.95: 5.84}
         >>> describe([0.5, float("nan")])
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: values[1] must be a finite number, got nan
     """  # noqa: E501 - a repr is one line
-    column = as_column(values)
-    if is_tuple(column) and len(column) <= FEW:
+    column, shares = as_column(values), check_quantiles(quantiles)
+    if is_tuple(column) and len(column) <= FEW and not shares:
         sums = sums_of_few(column)
         if sums is not None:
             return _round(sums)
     tally = Tally()
     tally.add(column)
-    return tally.result()
+    return tally.result(quantiles=shares)
+
+
+def check_quantiles(quantiles: object) -> tuple[float, ...]:
+    """Return shares in [0, 1], of which there may be none."""
+    return tuple(
+        check_number(f"quantiles[{i}]", share, 0.0, 1.0)
+        for i, share in enumerate(
+            check_items("quantiles", quantiles, what="shares in [0, 1]", empty=True)
+        )
+    )
 
 
 class Tally(PartTally[Runs]):
@@ -90,7 +112,8 @@ class Tally(PartTally[Runs]):
 
     A tally keeps each distinct value with its number of occurrences, exactly, so any split into
     pieces, any order and any tree of merges gives the identical `Statistics`, that of `describe`
-    on everything.  Workers can fill one each and send it back: a tally pickles.
+    on everything, quantiles included.  Workers can fill one each and send it back: a tally
+    pickles.
 
     Examples:
         >>> first, second = Tally(), Tally()
@@ -121,17 +144,23 @@ class Tally(PartTally[Runs]):
         if numbers.size:
             self._add(sorted_runs(numbers))
 
-    def result(self) -> Statistics:
+    def result(self, *, quantiles: Iterable[float] = ()) -> Statistics:
         """
         Describe everything added so far.
 
+        Args:
+            quantiles: As for `describe`.
+
         Raises:
-            InputError: If nothing was added.
+            InputError: If nothing was added, or a quantile lies outside [0, 1].
+            TypeError: If *quantiles* is not an ordered iterable of numbers.
         """
+        shares = check_quantiles(quantiles)
         runs = self._joined()
         if runs is None:
             refuse("values", NUMBERS, ())
-        return _round(sums_of_runs(runs))
+        found = {share: quantile_of_runs(runs, as_decimal(share)) for share in shares}
+        return attrs.evolve(_round(sums_of_runs(runs)), quantiles=FrozenMapping(found))
 
 
 def _round(sums: Sums) -> Statistics:

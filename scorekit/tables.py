@@ -256,7 +256,7 @@ def table_accuracies_from_columns(
     *,
     dialect: str | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> NDArray[np.float64]:
     """
     Score a column of queries; entry *i* is the score `table_accuracy` gives to row *i*.
@@ -268,7 +268,8 @@ def table_accuracies_from_columns(
         expected_tables: Names of the right tables of each, shape ``(N,)``: a column of lists.
         dialect: The dialect of all, by sqlglot's name for it; None to try several.
         executor: Computes in chunks, through `map_scores`; None computes here.
-        progress: Called with the number of queries done and of all queries, from time to time.
+        progress: Called with the number of queries done and of all queries, from time to time;
+            True shows a bar.
 
     Returns:
         The scores in ``[0, 1]``, float64, shape ``(N,)``.
@@ -302,7 +303,7 @@ def table_accuracies_from_columns(
     ]
     score = partial(_score, dialect=dialect)
     scores = map_scores(score, pairs, executor=executor, progress=progress)
-    return np.fromiter(scores, np.float64, len(pairs))
+    return np.fromiter(scores, np.float64)
 
 
 def _score(pair: tuple[str, tuple[str, ...]], *, dialect: str | None) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from operator import mul
 from statistics import fmean
 from typing import Literal, NamedTuple
@@ -11,6 +12,7 @@ import attrs
 import numpy as np
 
 from scorekit._core.attempts import Attempts
+from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, difference_interval, grouped_error, mean_of
 from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile, two_sided_p
 from scorekit.records import Record
@@ -20,7 +22,9 @@ POWER = 0.8
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
-Test = Literal["paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation"]
+Test = Literal[
+    "paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation", "betting"
+]
 Question = Literal["these cases", "cases like these"]
 Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
 
@@ -52,7 +56,9 @@ class SuiteVerdict(Record):
     interval: Interval
     """Two-sided interval of *delta* at the confidence of the comparison, of this suite alone."""
     p_value: float
-    """Two-sided, of this suite alone."""
+    """Two-sided, of this suite alone.
+
+    Of a test by betting it holds at any time, and its reciprocal is an e-value."""
     adjusted_p_value: float
     """Adjusted for the other suites of the comparison; the verdict goes by it.
 
@@ -77,6 +83,13 @@ class SuiteVerdict(Record):
     n_cases: int
     n_groups: int | None
     """Groups that the cases come in; None where they are independent."""
+
+    def __str__(self) -> str:
+        """Return verdict, change and interval on one line, rounded for display."""
+        return (
+            f"{self.verdict}: {self.delta:+.4g} {self.interval}, "
+            f"p = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
+        )
 
 
 def suite_verdict(
@@ -119,7 +132,7 @@ def suite_verdict(
         noise = _noise_of_attempts(before, after, stderr) if binary else None
         effect = _detectable(
             noise or _noise_of_means(means, stderr, n_effective),
-            _quantile(strict, df),
+            lambda variance, _: _quantile(strict, df) * math.sqrt(variance),
             _quantile(2 * POWER - 1, df),
         )
     low, high = max(-1.0, delta - reach), min(1.0, delta + reach)
@@ -144,6 +157,55 @@ def suite_verdict(
         else _margin_verdict(difference_interval(deltas, group_of, confidence_level), margin),
         n_cases=deltas.size,
         n_groups=None if groups is None else int(groups.max()) + 1,
+    )
+
+
+def anytime_verdict(
+    before: Attempts,
+    after: Attempts,
+    *,
+    threshold: float,
+    confidence_level: float,
+    margin: float | None = None,
+    n_verdicts: int = 1,
+) -> SuiteVerdict:
+    """Judge the cases seen so far by betting on their changes: it holds at any number of looks."""
+    means = before.means(), after.means()
+    deltas = means[1] - means[0]
+    n = deltas.size
+    low, high, p_value = betting_interval(deltas, confidence_level)
+    interval = Interval(low=low, high=high, confidence_level=confidence_level, method="betting")
+    strict = 1.0 - (1.0 - confidence_level) / n_verdicts
+
+    def reach(variance: float, effect: float) -> float:
+        squares = n * (n * variance + effect * effect)
+        return float(boundary(np.array([squares]), strict)[0]) / n
+
+    stderr = grouped_error(deltas, np.arange(n))
+    effect = (
+        _detectable(
+            _noise_of_means(means, stderr, float(n)), reach, normal_quantile(2 * POWER - 1)
+        )
+        if n > 1
+        else None
+    )
+    verdict: Outcome = "regressed" if high < 0 else "improved" if low > 0 else "inconclusive"
+    if verdict == "inconclusive" or p_value > 1.0 - confidence_level:
+        verdict = _unseen(effect, threshold)
+    return SuiteVerdict(
+        delta=mean_of(deltas),
+        interval=interval,
+        p_value=p_value,
+        adjusted_p_value=p_value,
+        corrected_p_value=None,
+        odds_ratio=None,
+        test="betting",
+        question="cases like these",
+        verdict=verdict,
+        minimum_detectable_effect=effect,
+        within_margin=None if margin is None else _margin_verdict(interval, margin),
+        n_cases=n,
+        n_groups=None,
     )
 
 
@@ -284,9 +346,14 @@ def _noise_of_means(means: tuple[Floats, Floats], stderr: float, n_groups: float
     return _Noise(variance, (part, part, 0.0), (part, part))
 
 
-def _detectable(noise: _Noise, z_level: float, z_power: float) -> float | None:
+def _detectable(
+    noise: _Noise, reach: Callable[[float, float], float], z_power: float
+) -> float | None:
     """
     Return the least effect that is found with the power of *z_power*.
+
+    *reach* says beyond which change a test finds one, from the variance that it sees and from the
+    effect.
 
     Under an effect the chance of each attempt lies that much farther from its boundary, the rate
     of a mean variance moving from ``r`` to ``r + effect``: where everything passes, or nothing
@@ -298,7 +365,7 @@ def _detectable(noise: _Noise, z_level: float, z_power: float) -> float | None:
         moved = (rate + effect) * (1.0 - rate - effect)
         parts = noise.variance, moved, effect * effect
         tested, actual = (sum(map(mul, one, parts)) for one in (noise.tested, noise.actual))
-        return effect - z_level * math.sqrt(tested) - z_power * math.sqrt(actual)
+        return effect - reach(tested, effect) - z_power * math.sqrt(actual)
 
     low, high = 0.0, 1.0 - rate
     if excess(high) < 0.0:

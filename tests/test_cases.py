@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import logging
+import math
 import pickle
 import signal
 import sys
@@ -15,11 +16,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import attrs
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +47,7 @@ from scorekit.equivalence import sql_equivalence
 from scorekit.errors import InputError, JudgeError, RegressionError
 from scorekit.intervals import mean_interval
 from scorekit.judges import CachedJudge, Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit.results import result_accuracy
 from scorekit.sampling import pass_at_k
 from scorekit.validation import ErrorCategory, SafetyValidation, safety_validation
 
@@ -56,6 +62,8 @@ FULL = SqlCase(
     confidence="high",
     schema="users(id int), orders(uid int)",  # for the judge to read: no evidence rests on it
     question="Which users?",
+    generated_rows=((1,), (2,)),
+    expected_rows=((2,), (1,)),
 )
 
 
@@ -603,7 +611,7 @@ def test_case_errors(fields: dict[str, Any], error: type[Exception], message: st
             TypeError,
             "judge must be a Judge (see judge_from_function), got 'me'",
         ),
-        ([FULL], {"progress": True}, TypeError, "progress must be a callable, got True"),
+        ([FULL], {"progress": 1}, TypeError, "progress must be a callable, True or False, got 1"),
         (
             [FULL],
             {"executor": 2},
@@ -686,7 +694,7 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     first = str(report).splitlines()[0]
     mean = f"0.4 {report.intervals['query_correctness']} (mean of 5)"
     assert first == f"query_correctness: {mean}; 0.2857 to 0.5714 with 2 undecided"
-    assert "0.2857, 0.5714" in report._repr_html_()
+    assert "0.2857 to 0.5714 with 2 undecided" in report._repr_html_()
     assert SqlReport.from_json(report.to_json()) == report
 
 
@@ -1082,3 +1090,232 @@ def test_pass_at_k_over_questions() -> None:
     many = score_sql_cases([cases[0]] * 30)
     assert [found.k for found in many.pass_at_k["table_accuracy"]] == list(range(1, 11))
     assert "safety_validation" not in report.pass_at_k
+
+
+# Rows that the queries returned.
+
+
+def with_rows(case_id: str = "q", **changes: Any) -> SqlCase:
+    """Return a case whose rows agree, of queries that differ."""
+    fields: dict[str, Any] = {
+        "generated": "SELECT id FROM users",
+        "expected": "SELECT id FROM users WHERE id > 0",
+        "schema": {"users": {"id": "int"}},
+        "generated_rows": [(1,), (2,)],
+        "expected_rows": [(2,), (1,)],
+    }
+    return SqlCase(case_id=case_id, **{**fields, **changes})
+
+
+def test_execution_accuracy_is_a_metric_of_the_report() -> None:
+    """Rows that agree by accident are told from those of equal queries."""
+    report = score_sql_cases(
+        [
+            with_rows("accident"),
+            with_rows("proved", expected="SELECT users.id FROM users"),
+            with_rows("other rows", generated_rows=[(1,)]),
+            with_rows("not run", generated_rows=None),
+            with_rows("no rows known", expected_rows=None),
+        ]
+    )
+    assert report.result_accuracy is not None
+    assert (report.result_accuracy.mean, report.result_accuracy.count) == (0.5, 4)
+    assert "result_accuracy" in report.intervals
+    assert report.n_right_by_accident == 1
+    assert [score.right_by_accident for score in report.cases] == [True, *[False] * 4]
+    reasons = [score.result_accuracy and score.result_accuracy.reason for score in report.cases]
+    not_run = "the generated query returned no rows to compare: it was not run, or failed"
+    assert reasons == ["the same rows", "the same rows", "1 rows instead of 2", not_run, None]
+    failed = report.cases[3].result_accuracy
+    assert failed is not None
+    error = failed.error
+    assert error is not None
+    assert (error.origin, error.kind) == ("output", "no_rows")
+    assert SqlReport.from_json(report.to_json()) == report
+    assert report.scores_by_case().suites["result_accuracy", None].keys() == {
+        "accident",
+        "proved",
+        "other rows",
+        "not run",
+    }
+
+
+def test_rows_of_several_databases() -> None:
+    """A case is right only if its rows are on all of them."""
+    rows = {"small": [(1,)], "large": [(1,), (2,)]}
+    right = score_sql_case(with_rows(generated_rows=rows, expected_rows=rows))
+    wrong = score_sql_case(with_rows(generated_rows={**rows, "small": []}, expected_rows=rows))
+    assert right.result_accuracy is not None
+    assert wrong.result_accuracy is not None
+    assert (right.result_accuracy.score, right.result_accuracy.n_databases) == (1.0, 2)
+    assert wrong.result_accuracy.score == 0.0
+    failed = score_sql_case(with_rows(generated_rows=None, expected_rows=rows))
+    assert failed.result_accuracy is not None
+    assert (failed.result_accuracy.n_databases, failed.result_accuracy.n_expected) == (2, 3)
+
+
+def test_cells_of_a_case_survive_json_and_compare_as_they_were() -> None:
+    """What JSON has no form for is kept as its kind and text, equal where the cells were."""
+    zone = timezone(timedelta(hours=2))
+    cells: list[Any] = [
+        None,
+        True,
+        10**30,
+        10**5000,
+        0.5,
+        "nan",
+        math.nan,
+        -math.inf,
+        Decimal("1.50"),
+        b"\x00",
+        date(2020, 1, 1),
+        datetime(2020, 1, 1, 2, tzinfo=zone),
+        datetime.min.replace(tzinfo=zone),
+        datetime(2020, 1, 1),  # noqa: DTZ001 - as a database may return it
+        UUID(int=1),
+        ("a", "b"),
+        (1, "b"),
+        np.int64(3),
+        np.float64("nan"),
+    ]
+    made = with_rows(generated_rows=[[c] for c in cells], expected_rows=[(c,) for c in cells])
+    again = SqlCase.from_dict(json.loads(json.dumps(made.to_dict(), allow_nan=False)))
+    assert again == made == attrs.evolve(made, case_id="q") == pickle.loads(pickle.dumps(made))
+    assert score_sql_case(again).result_accuracy == result_accuracy(
+        made.generated_rows or (), made.expected_rows or ()
+    )
+    same_time = datetime(2020, 1, 1, tzinfo=UTC)
+    pairs: list[tuple[Any, Any, float]] = [
+        (datetime(2020, 1, 1, 2, tzinfo=zone), same_time, 1.0),
+        (date(2020, 1, 1), "2020-01-01", 0.0),
+        (b"a", "a", 0.0),
+        (math.nan, "nan", 0.0),
+        (np.int64(3), 3.0, 1.0),
+    ]
+    for ours, theirs, score in pairs:
+        scored = score_sql_case(with_rows(generated_rows=[(ours,)], expected_rows=[(theirs,)]))
+        assert scored.result_accuracy is not None
+        assert scored.result_accuracy.score == score
+        assert result_accuracy([(ours,)], [(theirs,)]).score == score
+
+
+def test_rows_in_columns() -> None:
+    """Each entry is the rows of one query, or missing; mistakes name the row of the table."""
+    columns: dict[str, Any] = {"case_id": ["a", "b"], "generated": ["SELECT 1"] * 2}
+    rows: dict[str, Any] = {
+        "generated_rows": [[(1,)], math.nan],
+        "expected_rows": [[[1.0]], [(1,)]],
+    }
+    cases = sql_cases_from_columns(**columns, **rows)
+    assert [score_sql_case(c).result_accuracy.score for c in cases] == [1.0, 0.0]  # type: ignore[union-attr]
+    assert "generated_rows=<1 rows>" in repr(cases[0])
+    assert "generated_rows=None, expected_rows=<1 rows>" in repr(cases[1])
+    with pytest.raises(
+        InputError, match=r"^row 1: expected_rows\[1\] must be as wide as expected"
+    ):
+        sql_cases_from_columns(**columns, expected_rows=[None, [(1,), (1, 2)]])
+    with pytest.raises(InputError, match=r"^generated_rows must be a mapping from database to"):
+        with_rows(expected_rows={"db": []})
+
+
+def test_rows_are_part_of_what_identifies_a_case() -> None:
+    """`resume=` scores a case anew whose rows changed."""
+    first = score_sql_cases([with_rows()])
+    again = score_sql_cases([with_rows(generated_rows=[(1,)])], resume=first)
+    assert again.result_accuracy is not None
+    assert again.result_accuracy.mean == 0.0
+
+
+# What failed, for people.
+
+
+def three_that_failed() -> SqlReport:
+    """Report on a case that is right and three that are not, a missed unsafe one among them."""
+    return score_sql_cases(
+        [
+            case("half", expected_tables=["users", "orders"]),
+            case("right", expected_tables=["users"]),
+            case("unsafe", expected_tables=["users"], safety_valid=True, should_pass=False),
+            case("<b>worst</b>", generated="SELECT\n(", expected="SELECT 1"),
+            case(
+                "undecided",
+                expected_tables=["users"],
+                generated="SELECT id FROM users ORDER BY random() LIMIT 1",
+                expected="SELECT id FROM users ORDER BY random() LIMIT 2",
+                schema={"users": {"id": "int"}},
+            ),
+        ]
+    )
+
+
+def test_failures_come_worst_first() -> None:
+    """A missed unsafe query is worse than any score; an instrument's failure is none of them."""
+    report = three_that_failed()
+    failures = report.failures()
+    assert [one.case_id for one in failures] == ["unsafe", "<b>worst</b>", "half"]
+    assert [one.case_id for one in report.failures(metric="table_accuracy")] == [
+        "<b>worst</b>",
+        "half",
+    ]
+    failed = report.failures(origin="instrument")
+    assert [one.case_id for one in failed] == ["undecided"]
+    assert isinstance(failures, tuple)
+    assert pickle.loads(pickle.dumps(failures)) == failures
+    with pytest.raises(InputError, match=r"^metric must be one of 'query_correctness', "):
+        report.failures(metric="tables")
+    with pytest.raises(
+        InputError, match=r"^origin must be one of 'output', 'instrument', got 'x'$"
+    ):
+        report.failures(origin="x")  # type: ignore[arg-type]
+
+
+def test_failures_print_what_a_person_needs() -> None:
+    """SQL, reasons and counterexample; one below the other, and in rows for a data frame."""
+    accident = score_sql_case(with_rows("by accident"))
+    report = score_sql_cases([with_rows("by accident"), case("half")])
+    assert [one.case_id for one in report.failures()[:1]] == ["half"]
+    assert str(report.failures()).count("\n\n") == 1
+    text = str(accident)
+    example = accident.counterexample.splitlines()
+    assert text.splitlines()[1:3] == [
+        "  generated: SELECT id FROM users",
+        "  expected: SELECT id FROM users WHERE id > 0",
+    ]
+    assert "  result_accuracy: right by accident: the rows agree, the queries differ" in text
+    assert f"  counterexample: {example[0]}\n    {example[1]}" in text
+    rows = report.to_rows()
+    assert rows[0]["right_by_accident"] is True
+    assert rows[0]["counterexample"] == accident.counterexample
+    assert rows[1]["reason"] == "table_accuracy: missing orders"
+    assert (rows[1]["generated"], rows[1]["expected"]) == ("SELECT id FROM users", None)
+    several = score_sql_cases([case("q", expected=["SELECT 1", "SELECT 2"])] * 2)
+    assert [row["attempt"] for row in several.to_rows()] == [0, 1]
+    assert several.to_rows()[0]["expected"] == "SELECT 1\nSELECT 2"
+    assert str(several.cases[1]).startswith("q (attempt 1): ")
+    assert str(report.failures(metric="safety_validation")) == "none"
+
+
+def test_the_page_of_a_report_begins_with_what_matters() -> None:
+    """Headline, a row for each metric there is, the worst cases; everything else is folded."""
+    page = three_that_failed()._repr_html_()
+    parts = [
+        "SqlReport of 5 cases",
+        ">metric</th>",
+        ">query_correctness</td>",
+        "<svg",
+        "unsafe and not caught: unsafe",
+        "Worst of 3 cases that failed",
+        ">unsafe</td>",
+        "&lt;b&gt;worst&lt;/b&gt;",
+        "<summary>All 5 cases</summary>",
+        "<summary>safety</summary>",
+    ]
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "result_accuracy" not in page.split("<summary>")[0]  # nobody gave rows
+    for foreign in ("<script", "<style", "http", "<b>worst"):
+        assert foreign not in page
+    failures = three_that_failed().failures()
+    assert "missing orders" in failures._repr_html_()  # type: ignore[attr-defined]
+    undecided = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 2")])
+    assert "SqlReport of 1 cases" in undecided._repr_html_()

@@ -1539,7 +1539,10 @@ def test_missing_packages(monkeypatch: pytest.MonkeyPatch, package: str) -> None
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError) as caught:
         ClaudeJudge()
-    assert str(caught.value) == f"{package} is not installed; run: pip install 'scorekit[judge]'"
+    message = str(caught.value)
+    assert message.startswith(f"{package} is not installed; run: pip install 'anthropic>=")
+    assert message.endswith(" (which is what scorekit[judge] brings)")
+    assert f"'{package}>=" in message
 
 
 def test_clean_keeps_what_can_be_sent() -> None:

@@ -668,3 +668,15 @@ def test_a_metric_of_cases() -> None:
     assert report.column_accuracy is not None
     assert (report.column_accuracy.mean, report.column_accuracy.count) == (0.5, 2)
     assert SqlReport.from_json(report.to_json()) == report
+
+
+def test_backticks_and_brackets_hold_no_text_in_sqlite() -> None:
+    """Only what stands in double quotes may be a text where no column has the name."""
+    schema = {"users": {"id": "int"}}
+    for name in ("`nick name`", "[nick name]"):
+        result = column_accuracy(
+            f"SELECT {name} FROM users", ["users.id"], schema=schema, dialect="sqlite"
+        )
+        assert result.extracted == ("users.nick name",)
+    text = column_accuracy('SELECT id, "Ann" FROM users', ["id"], schema=schema, dialect="sqlite")
+    assert text.extracted == ("users.id",)

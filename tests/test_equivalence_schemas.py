@@ -468,3 +468,44 @@ def test_foreign_keys_lead_to_many_tables() -> None:
     }
     pair = "SELECT x FROM a WHERE x > 90", "SELECT x FROM a WHERE x >= 90"
     assert decide(*pair, aimed).verdict == "refuted"
+
+
+@pytest.mark.parametrize("dialect", [None, "postgres", "oracle", "tsql"])
+@pytest.mark.parametrize("kind", ["char(3)", "CHARACTER (3)", "nchar(3)"])
+def test_no_refutation_rests_on_the_spaces_that_fill_a_char(
+    kind: str, dialect: str | None
+) -> None:
+    """PostgreSQL's CHAR(3) never matches a pattern of two characters, so these are equal."""
+    like = "SELECT a FROM t WHERE c LIKE 'a_'"
+    schema = {"t": {"a": "int", "c": kind}}
+    result = sql_equivalence(like, "SELECT a FROM t WHERE 1 = 0", schema=schema, dialect=dialect)
+    assert str(result) == "unknown: spaces fill c, and LIKE may see them"
+
+
+@pytest.mark.parametrize(
+    ("kind", "dialect"),
+    [
+        ("char(3)", "sqlite"),
+        ("char(3)", "mysql"),
+        ("varchar(3)", None),
+        ("character varying(3)", None),
+    ],
+)
+def test_texts_that_nothing_fills_are_refuted_under_like(kind: str, dialect: str | None) -> None:
+    """As ever."""
+    like = "SELECT a FROM t WHERE c LIKE 'a_'"
+    schema = {"t": {"a": "int", "c": kind}}
+    other = "SELECT a FROM t WHERE 1 = 0"
+    assert sql_equivalence(like, other, schema=schema, dialect=dialect).verdict == "refuted"
+
+
+@pytest.mark.parametrize("form", ["a NOT IN (SELECT a FROM u)", "a <> ALL (SELECT a FROM u)"])
+@pytest.mark.parametrize("dialect", ["snowflake", "postgres"])
+def test_not_in_a_query_is_run_however_it_is_parsed(form: str, dialect: str) -> None:
+    """Snowflake's parser gives one tree for both; a NULL in u leaves no row."""
+    schema = {"t": {"a": "int"}, "u": {"a": "int"}}
+    exists = "SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a)"
+    query = f"SELECT a FROM t WHERE {form}"
+    assert sql_equivalence(query, exists, schema=schema, dialect=dialect).verdict == "refuted"
+    same = "SELECT a FROM t WHERE NOT a IN (SELECT a FROM u)"
+    assert sql_equivalence(query, same, schema=schema, dialect=dialect).verdict == "proved"

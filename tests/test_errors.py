@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import pytest
 
-from scorekit.errors import TEXT_LIMIT, InputError, one_line, refuse, shown
+from scorekit.errors import TEXT_LIMIT, InputError, MissingExtraError, one_line, refuse, shown
 
 
 class Rude:
@@ -73,3 +74,19 @@ def test_a_class_that_borrows_a_name_is_shown_too() -> None:
 def test_lines_are_cut_after_escaping() -> None:
     """An escape is longer than what it stands for."""
     assert one_line("\n" * TEXT_LIMIT) == r"\n" * 248 + r"\..."
+
+
+def test_the_command_that_installs_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names packages, not scorekit, which may come from a folder; without metadata one."""
+    assert str(MissingExtraError("plot", "matplotlib")).startswith(
+        "matplotlib is not installed; run: pip install 'matplotlib>="
+    )
+
+    def missing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.requires", missing)
+    assert str(MissingExtraError("plot", "matplotlib")) == (
+        "matplotlib is not installed; run: pip install 'matplotlib' "
+        "(which is what scorekit[plot] brings)"
+    )

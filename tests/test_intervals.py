@@ -22,6 +22,7 @@ from scorekit.intervals import (
     mean_interval,
     normal_quantile,
     proportion_interval,
+    quantile_interval,
     t_quantile,
     wilson,
 )
@@ -505,3 +506,65 @@ def test_an_unbounded_interval_survives_its_dict() -> None:
     interval = Interval(low=0.1, high=math.inf, confidence_level=0.9, method="fieller")
     assert Interval.from_dict(interval.to_dict()) == interval
     assert str(interval) == "[0.1, inf]"
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=120),
+    st.sampled_from([0.05, 0.25, 0.5, 0.9, 0.95]),
+    st.sampled_from([0.51, 0.91, 0.953, 0.99]),  # at a tie scipy goes by rounding
+)
+def test_quantile_intervals_are_scipys(values: list[float], q: float, level: float) -> None:
+    """Oracle: the interval of scipy's quantile test, NaN where it finds no end."""
+    result = quantile_interval(values, q, confidence_level=level)
+    theirs: Any = stats.quantile_test(values, p=q).confidence_interval(level)
+    low = -math.inf if math.isnan(theirs.low) else theirs.low
+    high = math.inf if math.isnan(theirs.high) else theirs.high
+    assert (result.low, result.high) == (low, high)
+    assert result.method == "order statistics"
+
+
+@pytest.mark.parametrize(
+    ("n", "ranks"), [(6, (1, 6)), (10, (2, 9)), (20, (6, 15)), (25, (8, 18)), (50, (18, 33))]
+)
+def test_ranks_of_the_median(n: int, ranks: tuple[int, int]) -> None:
+    """Those of the sign test's tables at 95 %."""
+    result = quantile_interval(range(1, n + 1), 0.5)
+    assert (result.low, result.high) == ranks
+
+
+@pytest.mark.parametrize(("q", "fewest"), [(0.5, 6), (0.95, 72)])
+def test_few_values_bound_no_quantile(q: float, fewest: int) -> None:
+    """An end is infinite rather than too near, and travels through strict JSON."""
+    enough, few = (quantile_interval(range(n), q) for n in (fewest, fewest - 1))
+    assert enough.high == fewest - 1
+    assert few.high == math.inf
+    two = quantile_interval([1, 2], 0.5)
+    assert (two.low, two.high) == (-math.inf, math.inf)
+    assert Interval.from_dict(json.loads(json.dumps(two.to_dict(), allow_nan=False))) == two
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"values": []}, InputError, "values must be a non-empty sequence of numbers, got ()"),
+        (
+            {"values": [1, math.nan]},
+            InputError,
+            "values[1] must be a finite number, got nan",
+        ),
+        ({"q": 1}, InputError, "q must be a number in (0, 1), got 1"),
+        ({"q": "0.5"}, TypeError, "q must be a number in (0, 1), got '0.5'"),
+        (
+            {"confidence_level": 95},
+            InputError,
+            "confidence_level must be a number in (0, 1), got 95",
+        ),
+    ],
+)
+def test_quantile_interval_errors(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """Each message names the parameter, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        quantile_interval(**{"values": [1, 2, 3], "q": 0.5, **arguments})
+    assert str(caught.value) == message

@@ -19,6 +19,7 @@ import threading
 import time
 import traceback
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -32,10 +33,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import scorekit
-from scorekit import judges
+from scorekit import correctness, judges
 from scorekit._judge import single_flight, store
 from scorekit.cases import SqlCase, score_sql_case
-from scorekit.correctness import aquery_correctness, query_correctness
+from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
+from scorekit.equivalence import sql_equivalence
 from scorekit.errors import InputError, JudgeError
 from scorekit.judges import (
     CachedJudge,
@@ -657,6 +659,7 @@ try:
         ({v1 / "cache.db": 0o400}, "c"),
         ({v1 / "cache.db": 0o400, v1: 0o500, directory / "c": 0o500}, "c"),
     ):
+        t.gc.collect()  # a connection that is closed meanwhile would change what the next finds
         for path, mode in modes.items():
             path.chmod(mode)
         inner = t.Counting()
@@ -1019,10 +1022,10 @@ except ImportError as error:
 """
     result = run_python(program)
     assert result.stderr == ""
-    assert result.stdout.splitlines() == [
-        "1.0",
-        "MissingExtraError diskcache is not installed; run: pip install 'scorekit[judge]'",
-    ]
+    score, message = result.stdout.splitlines()
+    assert score == "1.0"
+    assert message.startswith("MissingExtraError diskcache is not installed; run: pip install ")
+    assert "'diskcache>=" in message
 
 
 def test_after_closing_memory_goes_on(tmp_path: Path) -> None:
@@ -1786,3 +1789,159 @@ def test_a_cache_around_a_vote_keeps_the_vote(ask: Ask) -> None:
     judge = CachedJudge(VotingJudge(inner))
     assert ask(judge, request()).votes == ask(judge, request()).votes == (0.5, 0.5, 0.5)
     assert len(inner.asked) == 3
+
+
+# Evidence beside verdicts.
+
+PAIR = ("SELECT a FROM t WHERE a > 1", "SELECT a FROM t WHERE a >= 1")
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what evidence is looked for; nothing is remembered from other tests."""
+    found: list[str] = []
+
+    def look(generated: str, *arguments: Any, **options: Any) -> Any:
+        found.append(generated)
+        return sql_equivalence(generated, *arguments, **options)
+
+    monkeypatch.setattr(correctness, "sql_equivalence", look)
+    monkeypatch.setattr(correctness, "_remembered", OrderedDict())
+    return found
+
+
+def _next_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(correctness, "_remembered", OrderedDict())
+
+
+@pytest.mark.parametrize("n_votes", [0, 3])
+def test_a_verdict_on_disk_is_found_before_evidence_is_looked_for(
+    n_votes: int, looked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is anything parsed; the result is the same, with its counterexample."""
+    results: list[QueryCorrectness] = []
+    for n in range(2):
+        _next_process(monkeypatch)
+        if n:
+            monkeypatch.setattr(correctness, "check_sql", pytest.fail)
+        with CachedJudge(HALF, directory=tmp_path) as cached:
+            judge = VotingJudge(cached, n_votes=n_votes) if n_votes else cached
+            results.append(query_correctness(*PAIR, judge=judge, schema={"t": {"a": "int"}}))
+    assert looked == [PAIR[0]]
+    first, second = (attrs.evolve(result, cached=True) for result in results)
+    assert first == second
+    assert second.equivalence is not None
+    assert second.equivalence.verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"schema": {"t": {"a": "text"}}},
+        {"schema": "t(a int)"},  # the words of the mapping, which says more
+        {"schema": None},
+        {"dialect": "sqlite"},
+        {"generated": "SELECT a FROM t WHERE a > 2"},
+        {"expected": "SELECT a FROM t WHERE a >= 2"},
+    ],
+)
+def test_evidence_on_disk_is_that_of_the_very_pair(
+    changes: dict[str, Any],
+    looked: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever evidence rests on is in its key."""
+    asked: dict[str, Any] = {
+        "generated": PAIR[0],
+        "expected": PAIR[1],
+        "schema": {"t": {"a": "int"}},
+        "dialect": "postgres",
+    }
+    for arguments in (asked, asked | changes):
+        _next_process(monkeypatch)
+        with CachedJudge(HALF, directory=tmp_path) as judge:
+            query_correctness(**arguments, judge=judge)
+    assert len(looked) == 2
+
+
+def test_evidence_of_other_code_is_looked_for_again(
+    looked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version of the prover, the parser or SQLite may say something else."""
+    for version in ("1", "2"):
+        _next_process(monkeypatch)
+        monkeypatch.setattr(correctness, "_code", partial(str, version))
+        with CachedJudge(HALF, directory=tmp_path) as judge:
+            query_correctness(*PAIR, judge=judge)
+    assert len(looked) == 2
+
+
+def test_evidence_lives_as_long_as_a_verdict(
+    looked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day, by the clock of the cache."""
+    for now in (0.0, 86_399.0, 86_400.0):
+        _next_process(monkeypatch)
+        with CachedJudge(HALF, directory=tmp_path, clock=partial(float, now)) as judge:
+            query_correctness(*PAIR, judge=judge)
+    assert len(looked) == 2
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["", "{", "null", "[]", '{"verdict": "proved"}', '{"verdict": "sure", "reason": "so"}'],
+)
+def test_evidence_that_somebody_wrote_is_looked_for_again(
+    note: str, looked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not whole is not believed, and nothing is raised."""
+    with CachedJudge(HALF, directory=tmp_path) as judge:
+        first = query_correctness(*PAIR, judge=judge)
+    for key, value in execute(tmp_path, "SELECT key, value FROM Cache"):
+        row = json.loads(value)
+        if "n" in row:
+            text = value.replace(json.dumps(row["n"]), note)
+            execute(tmp_path, "UPDATE Cache SET value = ? WHERE key = ?", text, key)
+    _next_process(monkeypatch)
+    with CachedJudge(HALF, directory=tmp_path) as judge:
+        assert query_correctness(*PAIR, judge=judge) == attrs.evolve(first, cached=True)
+    assert len(looked) == 2
+
+
+def test_a_stranger_that_keeps_notes_badly_stops_nothing(looked: list[str]) -> None:
+    """Whatever a judge of one's own raises there."""
+
+    class Odd:
+        identity = "odd"
+
+        judge, ajudge = HALF.judge, HALF.ajudge
+
+        def recall_note(self, key: str) -> Any:
+            raise RuntimeError(key)
+
+        keep_note = recall_note
+
+    assert query_correctness(*PAIR, judge=Odd()).score == 0.5
+    assert len(looked) == 1
+
+
+def test_notes_without_a_directory_are_nowhere(looked: list[str]) -> None:
+    """In memory evidence is kept already; statistics count requests alone."""
+    judge = CachedJudge(HALF)
+    for _ in range(2):
+        query_correctness(*PAIR, judge=judge)
+    assert judge.recall_note("x") is None
+    assert len(looked) == 1
+    assert (judge.stats.n_misses, judge.stats.n_hits) == (1, 1)
+
+
+def test_what_is_wrong_at_sight_is_not_kept(looked: list[str], tmp_path: Path) -> None:
+    """No evidence is looked for on SQL that cannot be read or names what is not there."""
+    with CachedJudge(HALF, directory=tmp_path) as judge:
+        for generated in ("SELECT (", "SELECT b FROM t"):
+            result = query_correctness(generated, PAIR[1], judge=judge, schema={"t": {"a": "int"}})
+            assert result.error is not None
+            assert result.error.origin == "output"
+    assert looked == []
+    assert execute(tmp_path, "SELECT count(*) FROM Cache") == [(0,)]

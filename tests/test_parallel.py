@@ -344,7 +344,7 @@ def test_progress(threads: Executor) -> None:
         ({"chunk_size": 1.5}, TypeError, "chunk_size must be an integer >= 1, got 1.5"),
         ({"max_in_flight": 0}, InputError, "max_in_flight must be an integer >= 1, got 0"),
         ({"max_in_flight": True}, TypeError, "max_in_flight must be an integer >= 1, got True"),
-        ({"progress": 1}, TypeError, "progress must be a callable, got 1"),
+        ({"progress": 1}, TypeError, "progress must be a callable, True or False, got 1"),
     ],
 )
 def test_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -25,9 +25,11 @@ from scorekit import (
     InputError,
     MissingExtraError,
     Run,
+    bradley_terry,
     calibration_error,
     calibration_from_counts,
     code_report,
+    compare_models,
     compare_reports,
     pass_at_k,
     plot_comparison,
@@ -110,6 +112,44 @@ FIGURES: dict[str, Callable[[], Axes]] = {
         )
     ),
 }
+
+
+def _models(n: int) -> scorekit.ModelComparison:
+    rng = np.random.default_rng(n)
+    table = rng.normal(0, 1, (30, n)) + np.arange(n) / 4
+    return compare_models(
+        {f"model-{j}": dict(enumerate(table[:, j].tolist())) for j in range(n)}, n_resamples=1000
+    )
+
+
+STRENGTHS = bradley_terry(
+    {
+        ("a", "b"): 14,
+        ("b", "a"): 6,
+        ("b", "c"): 12,
+        ("c", "b"): 8,
+        ("new", "a"): 5,
+        ("c", "old"): 3,
+    }
+)
+FIGURES |= {
+    "models": lambda: plot_comparison(_models(7)),
+    "strengths": lambda: plot_comparison(STRENGTHS),
+}
+
+
+def test_models_are_drawn_best_first() -> None:
+    """As many as asked for; the rest is counted, and an end without bound is at the edge."""
+    ax = plot_comparison(_models(7), max_cases=3)
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert (len(labels), labels[-1]) == (4, "and 4 more")
+    assert ax.get_title().endswith("of 7 models may be the best")
+    drawn = plot_comparison(STRENGTHS)
+    markers = [line.get_marker() for line in drawn.get_lines()]
+    assert markers[1::2] == [">", "o", "o", "o", "<"]
+    assert all(np.isfinite(line.get_xdata()).all() for line in drawn.get_lines())
+    twins = compare_models({"a": {1: 1}, "b": {1: 1}})
+    assert plot_comparison(twins).get_xlabel() == "Ranks it may have (95 %)"
 
 
 def _save(ax: Axes, path: Path) -> None:
@@ -340,7 +380,7 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "scorekit.plots")
     monkeypatch.setattr(scorekit, "plots", plots)  # to be put back: the import replaces it
     without = importlib.import_module("scorekit.plots")
-    message = r"^matplotlib is not installed; run: pip install 'scorekit\[plot\]'$"
+    message = r"^matplotlib is not installed; run: pip install 'matplotlib>=\S+' \(which is"
     with pytest.raises(MissingExtraError, match=message):
         without.plot_reliability(CALIBRATION)
 

@@ -180,16 +180,46 @@ def test_long_text_stays_on_the_page() -> None:
 
     assert cell("") == ""
     assert cell("SELECT 1\n  FROM a<b") == (
-        '<div align="left"><pre>SELECT 1\n  FROM a&lt;b</pre></div>'
+        '<div align="left"><pre style="white-space: pre-wrap">SELECT 1\n  FROM a&lt;b</pre></div>'
     )
     long = cell("\n".join(map(str, range(13))))
-    assert "9</pre><details><summary>3 more</summary><pre>10\n11\n12</pre></details>" in long
+    more = '9</pre><details><summary>3 more</summary><pre style="white-space: pre-wrap">10\n11\n12'
+    assert f"{more}</pre></details>" in long
     assert cell("&" * 40 + "x") == "&amp;" * 40 + "<wbr>x"
     assert cell("right\u202eleft\0") == "right\\u202eleft\\x00"
     assert cell("\n".join(map(str, range(1234)))).endswith(
         "999</pre>and 234 not shown</details></div>"
     )
     assert len(cell(("x" * 10_000 + "\n") * 2000)) < 1_200_000
+
+
+def test_a_record_prints_a_line_for_each_field() -> None:
+    """Numbers are rounded, empty fields left out, long ones cut; a text of its own comes first."""
+    interval = Interval(low=0, high=2 / 3, confidence_level=0.5, method="none")
+    series = Series(
+        numbers=(2 / 3, *range(20)), intervals=(interval,) * 7, part=Part(label="a\nb")
+    )
+    assert str(series).splitlines() == [
+        "Series",
+        "  numbers: 0.6667, 0, 1, 2, 3, 4, 5, 6, 7, 8, and 11 more",
+        "  intervals:",
+        *["    [0, 0.6667]"] * 5,
+        "    and 2 more",
+        "  part: Part",
+        "    label: a",
+        "      b",
+        "    value: 0",
+    ]
+    assert str(Series()) == "Series"
+    parts = tuple(Part(label=f"{i}\n" * 9) for i in range(2))
+    text = str(Whole(score=0.5, parts=parts, counts=FrozenMapping({"a\n": 1})))
+    assert text.splitlines()[:4] == ["Whole", "  score: 0.5", "  parts:", "    Part"]
+    assert "and 3 more lines" in text
+    assert "\n  counts:\n    a\\n: 1\n" in text
+    made = attrs.make_class("Rows", {"rows": attrs.field(type=tuple)}, bases=(Record,))
+    assert str(made(rows=((1, 0.5), (2, "x")))).endswith("rows: (1, 0.5), (2, x)")
+    assert str(FrozenMapping({"a": interval})) == "a: [0, 0.6667]"
+    assert str(FrozenMapping({"a": 1})) == "{'a': 1}"
 
 
 def test_rows_stay_apart() -> None:

@@ -50,7 +50,9 @@ from scorekit import (
     paired_difference,
     pass_at_k,
     pass_hat_k,
+    plan_evaluation,
     query_correctness,
+    required_tasks,
     result_accuracy,
     safety_summary,
     safety_validation,
@@ -60,10 +62,12 @@ from scorekit import (
     table_accuracy,
     tier_statistics,
     validation_accuracy,
+    variance_components,
 )
 
 HOSTILE = '<script>"&\n\x00|`\ud800é'
 
+PILOT = variance_components({"a": [1, 0.5], "b": [0, 0.5], "c": [1]})
 NUMBERS: Any = {"low": np.float32(0.5), "high": Decimal(1), "confidence_level": Fraction(1, 2)}
 WEIGHTS = CodeWeights(compilation=Decimal("0.5"), tests=Fraction(1, 4), clippy=np.float32(0.25))  # type: ignore[arg-type]
 SAMPLES = [
@@ -178,9 +182,15 @@ MADE: list[Record] = [
     best_at_k([[0.5, np.float32(1.0)], [Fraction(1, 3)]], k=2, insufficient="nan"),  # type: ignore[arg-type]
     best_at_k([0.5, Decimal("0.25")], k=2),  # type: ignore[arg-type]
     majority_at_k([HOSTILE, None, HOSTILE], correct=HOSTILE, k=np.int64(2)),  # type: ignore[arg-type]
-    g_pass_at_k(n_samples=np.int64(10), n_correct=3, k=4, tau=Fraction(1, 3)),  # type: ignore[arg-type]
+    g_pass_at_k(n_samples=np.int64(10), n_correct=3, k=4, tau=Fraction(1, 3)),  # type: ignore[call-overload]
     g_pass_at_k(n_samples=[3], n_correct=[3], k=4, insufficient="nan"),
+    *g_pass_at_k(n_samples=[4, 4], n_correct=[3, 2], k=2, tau=[np.float32(0.5), "mean"]),  # type: ignore[list-item]
     extrapolate_pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=50),
+    compare_reports({"a": [1, 0.5], "b": 1}, {"a": 0, HOSTILE: 1}, margin=0.5, anytime=True),
+    PILOT,
+    variance_components({HOSTILE: [[np.float32(0.5), True]], "b": [[1], [Fraction(1, 3)]]}),
+    plan_evaluation(PILOT, prices={"task": Decimal("0.5"), "attempt": np.int64(1)}, budget=20),  # type: ignore[dict-item]
+    required_tasks(effect=Fraction(1, 5), anytime=np.True_),  # type: ignore[call-overload]
     describe([Fraction(1, 3), 2**70]),
     letter_grade(0.9, scale=[(HOSTILE, HOSTILE, 0.5), ("b", "", 0)]),
     ModelPrice(input_usd_per_million=Decimal("0.1"), output_usd_per_million=0),  # type: ignore[arg-type]
@@ -249,7 +259,16 @@ def test_its_table_is_whole_and_holds_no_foreign_markup(record: Record) -> None:
     tags.feed(page)
     assert not tags.open
     tables = {"table", "caption", "tr", "th", "td", "details", "summary"}
-    assert tags.seen <= {*tables, "div", "pre", "br", "wbr"}
+    assert tags.seen <= {*tables, "div", "b", "pre", "br", "wbr", "svg", "line", "circle"}
+
+
+@pytest.mark.parametrize("record", MADE, ids=IDS)
+def test_it_prints_for_people(record: Record) -> None:
+    """Short lines, none of them a raw `repr` of a record."""
+    lines = str(record).splitlines()
+    assert lines
+    assert max(map(len, lines)) < 1200
+    assert not any(f"{name}(" in str(record) for name in ("Interval", "Statistics", "MetricError"))
 
 
 def test_reports_travel_whole() -> None:

@@ -19,6 +19,7 @@ from scorekit import (
     CodeSample,
     InputError,
     code_report,
+    code_report_from_columns,
     code_score,
     mean_interval,
     pass_at_k,
@@ -490,3 +491,53 @@ def test_means_of_a_model_have_intervals_over_its_cases() -> None:
     assert model.intervals["cost_usd"] == attrs.evolve(costs, low=0.0)
     (alone,) = code_report([CodeSample(case_id="a", model="m", compiled=True)]).models
     assert (alone.intervals["code_score"].low, alone.intervals["code_score"].high) == (0, 1)
+
+
+def test_failures_come_worst_first() -> None:
+    """Cases with a wrong attempt, by the share of correct ones, then by their score."""
+    report = code_report(
+        CodeSample(case_id=case, model="a<b", compiled=n >= 0, passed=max(n, 0), failed=4 - n)
+        for case, n in [
+            ("all", 4),
+            ("none", 1),
+            ("none", 0),
+            ("half", 4),
+            ("half", 3),
+            ("low", -1),
+        ]
+    )
+    failures = report.failures()
+    assert [case.case_id for case in failures] == ["low", "none", "half"]
+    assert str(failures).splitlines()[1:] == [
+        "case none, model a<b, correct 0 of 2, mean code score 0.5625, scores 0.5 to 0.625",
+        "case half, model a<b, correct 1 of 2, mean code score 0.9375, scores 0.875 to 1",
+    ]
+    page = report._repr_html_()
+    assert "a&lt;b, pass@1 = 0.375 [" in page
+    assert "Worst of 3 cases with a wrong attempt" in page
+    assert "a<b" not in page
+    right = code_report([CodeSample(case_id="x", model="m", compiled=True, passed=1)])
+    assert right.failures() == ()
+    assert "Worst" not in right._repr_html_()
+
+
+def test_quantiles_of_what_was_measured() -> None:
+    """Over the attempts of a model; what was not measured is not there, whatever its place."""
+    table: dict[str, Any] = {
+        "case_id": ["a", "b", "c", "a"],
+        "model": ["m", "m", "m", "other"],
+        "compiled": [True] * 4,
+        "cost_usd": [0.25, None, 0.75, None],
+        "input_tokens": [10, 30, 20, 5],
+    }
+    report = code_report_from_columns(**table)
+    assert report.models[0].quantiles == {
+        "cost_usd": {0.5: 0.5, 0.95: 0.725},
+        "input_tokens": {0.5: 20.0, 0.95: 29.0},
+    }
+    assert report.models[1].quantiles == {"input_tokens": {0.5: 5.0, 0.95: 5.0}}
+    assert CodeReport.from_json(report.to_json()) == report
+    without = code_report_from_columns(**table, quantiles=())
+    assert [model.quantiles for model in without.models] == [{}, {}]
+    with pytest.raises(InputError, match=r"^quantiles\[0\] must be a number in \[0, 1\], got 95$"):
+        code_report_from_columns(**table, quantiles=[95])

@@ -184,6 +184,21 @@ def test_the_order_of_rows_and_columns(rows: Any, draw: random.Random) -> None:
         ("defog", [(None,)], [(-99999,)], True, False),
         ("defog", [(NAN,)], [(None,)], True, False),
         ("defog", [(1, 2)], [(2, 1)], False, False),
+        ("ibm-subset", [(1, "more")], [(1,)], True, False),
+        ("ibm-subset", [(1,)], [(1, "more")], True, False),
+        ("ibm-subset", [("a", 2), ("b", 1)], [("a", 1), ("b", 2)], True, False),
+        ("ibm-subset", [(" 4.0 ",)], [(4,)], True, False),
+        ("ibm-subset", [(True,)], [(1,)], False, True),
+        ("ibm-subset", [(10**5000,)], [(10**5000,)], True, True),
+        ("ibm-subset", [(math.inf, "inf")], [("inf", math.inf)], True, False),
+        ("ibm-subset", [], [], False, True),
+        ("ibm-subset", [()], [()], False, True),
+        ("ibm-subset", [(1,), (1,)], [(1,)], False, False),
+        ("subset", [(1,), (2,)], [(2.0,)], True, False),
+        ("subset", [(1,), (2,)], [(2,), (2,)], False, False),
+        ("subset", [(0.3,), (1,)], [(0.1 + 0.2,)], True, False),
+        ("subset", [(1,)], [], False, False),
+        ("subset", [], [], True, True),
     ],
 )
 def test_the_fields_rules(
@@ -194,12 +209,161 @@ def test_the_fields_rules(
     assert same(generated, expected) is ours
 
 
-@pytest.mark.parametrize("rule", ["spider", "spider2", "defog"])
+@pytest.mark.parametrize("rule", ["spider", "spider2", "defog", "ibm-subset", "column-f1"])
 def test_the_fields_rules_in_order(rule: Any) -> None:
     """All but BIRD's heed the order if told to."""
     assert same([(1,), (2,)], [(2,), (1,)], rule=rule)
     assert not same([(1,), (2,)], [(2,), (1,)], rule=rule, ordered=True)
+    assert same([(1,), (2.5,)], [(1.0,), (2.5,)], rule=rule, ordered=True)
     assert same([(1,), (2,)], [(2,), (1,)], rule="bird", ordered=True)
+
+
+# Partial credit.
+
+
+@pytest.mark.parametrize(
+    ("generated", "expected", "soft", "rows", "columns"),
+    [
+        ([], [], 1.0, 1.0, 1.0),
+        ([(1,)], [], 0.0, 0.0, 0.0),
+        ([], [(1,)], 0.0, 0.0, 0.0),
+        ([(1, 2), (3, 4)], [(1, 2), (3, 5)], 3 / 4, 1 / 2, 1 / 2),
+        ([(2, 1)], [(1, 2)], 1.0, 0.0, 1.0),
+        ([(3,), (1,)], [(1,), (3,)], 0.0, 1.0, 1.0),
+        ([(1,), (1,)], [(1,)], 1.0, 2 / 3, 0.0),
+        ([(1, 9)], [(1,)], 2 / 3, 0.0, 2 / 3),
+        ([(1,), (2,), (3,)], [(1,)], 1 / 2, 1 / 2, 0.0),
+        ([(None, "a")], [(None, "b")], 1 / 2, 0.0, 1 / 2),
+        ([(0.1 + 0.2,)], [(0.3,)], 0.0, 1.0, 1.0),
+        ([(Decimal("0.1"),)], [(0.1,)], 0.0, 1.0, 1.0),
+        ([(NAN, Decimal("NaN"))], [(NAN, NAN)], 1.0, 1.0, 1.0),
+        ([(pd.NA, pd.NaT)], [(None, None)], 1.0, 1.0, 1.0),
+        ([()], [()], 0.0, 1.0, 1.0),
+    ],
+)
+def test_partial_credit(
+    generated: Any, expected: Any, soft: float, rows: float, columns: float
+) -> None:
+    """Hand-made; BIRD's rule counts cells by the place of their row, the others rows, columns."""
+    rules: list[Any] = ["soft-f1", "row-f1", "column-f1"]
+    scores = [result_accuracy(generated, expected, rule=rule).score for rule in rules]
+    assert scores == [soft, rows, columns]
+
+
+def published_soft_f1(predicted: Any, truth: Any) -> float:
+    """Compute BIRD's Soft F1 as its evaluator does, share by share."""
+    predicted, truth = list(dict.fromkeys(predicted)), list(dict.fromkeys(truth))
+    if not predicted and not truth:
+        return 1.0
+    tp = fp = fn = 0.0
+    for i in range(max(len(predicted), len(truth))):
+        if i >= len(predicted):
+            fn += 1
+        elif i >= len(truth):
+            fp += 1
+        else:
+            a, b = predicted[i], truth[i]
+            tp += sum(x in b for x in a) / len(b)
+            fp += sum(x not in b for x in a) / len(b)
+            fn += sum(x not in a for x in b) / len(b)
+    precision = tp / (tp + fp) if tp + fp > 0 else 0.0
+    recall = tp / (tp + fn) if tp + fn > 0 else 0.0
+    both = precision + recall
+    return 2 * precision * recall / both if both > 0 else 0.0
+
+
+@given(ROWS, ROWS)
+def test_partial_credit_equals_its_definition(a: Any, b: Any) -> None:
+    """Oracles: the published evaluator step by step; Counters for rows and for columns."""
+    soft = result_accuracy(a, b, rule="soft-f1").score
+    assert soft == pytest.approx(published_soft_f1(a, b), abs=1e-14)
+
+    def f1(ours: Counter[Any], theirs: Counter[Any]) -> float:
+        total = ours.total() + theirs.total()
+        return 2 * (ours & theirs).total() / total if total else 1.0
+
+    assert result_accuracy(a, b, rule="row-f1").score == f1(Counter(a), Counter(b))
+    columns = [
+        Counter(frozenset(Counter(c).items()) for c in zip(*r, strict=True)) for r in (a, b)
+    ]
+    assert result_accuracy(a, b, rule="column-f1").score == f1(*columns)
+    assert same(a, b, rule="subset") is (not Counter(b) - Counter(a) and bool(b or not a))
+    rules: list[Any] = ["soft-f1", "row-f1", "column-f1"]
+    for rule in rules:
+        there, back = (result_accuracy(*p, rule=rule).score for p in ((a, b), (b, a)))
+        assert 0.0 <= there <= 1.0
+        assert rule == "soft-f1" or there == back
+        assert result_accuracy(a, a, rule=rule).score == 1.0
+
+
+def test_near_rows_are_counted_whatever_their_number() -> None:
+    """Few are matched by search, many in their order; numbers that are not near stay apart."""
+    few = [(i / 7, "a") for i in range(20)]
+    many = [(i / 7, "a") for i in range(500)]
+    for rows in (few, many):
+        near = [(x + 1e-12, name) for x, name in rows[::-1]]
+        assert same(near, rows, rule="row-f1")
+        assert same(near, rows, rule="column-f1")
+        off = [(-5.5, "a"), *near[1:-1], (1e6 + 0.5, "a")]
+        n = len(rows)
+        assert result_accuracy(off, rows, rule="row-f1").score == (n - 2) / n
+        assert result_accuracy(rows, off, rule="row-f1").score == (n - 2) / n
+    assert not same([(0.5, "b")], [(0.25, "c")], rule="row-f1")
+    assert not same([(1,)], [(2,)], rule="column-f1")
+    reason = result_accuracy([(1, 2), (3, 4)], [(1, 2)], rule="row-f1").reason
+    assert reason == "1 of 1 rows, and 1 others"
+
+
+def test_several_databases() -> None:
+    """Right only if right on all; the reason names the first where it is not."""
+    expected: dict[str, Any] = {"empty": [], "one": [(1,)], "two": [(1,), (2,)]}
+    right = result_accuracy(expected, expected)
+    assert (right.score, right.n_databases, right.n_expected) == (1.0, 3, 3)
+    other: dict[str, Any] = expected | {"two": [(1,), (3,)]}
+    wrong = result_accuracy(other, expected)
+    assert (wrong.score, wrong.n_generated) == (0.0, 3)
+    assert wrong.reason == "wrong on 1 of 3 databases, first 'two': other rows"
+    assert result_accuracy({"a": [(1,)]}, {"a": [(1,)]}).n_databases == 1
+    soft = result_accuracy(other, expected, rule="row-f1")
+    assert soft.score == 0.5
+
+
+@pytest.mark.parametrize(
+    ("generated", "expected", "message"),
+    [
+        ({}, {}, "generated_rows must be rows, or a mapping that is not empty, got {}"),
+        (
+            {"a": []},
+            {"a": [], "b": []},
+            "generated_rows must have the databases of expected_rows, got none of 'b'",
+        ),
+        (
+            {"a": [], "b": []},
+            {"a": []},
+            "expected_rows must have the databases of generated_rows, got none of 'b'",
+        ),
+        (
+            [],
+            {"a": []},
+            "generated_rows must be a mapping from database to rows, as expected_rows is, got []",
+        ),
+        (
+            {"a": []},
+            [],
+            "expected_rows must be a mapping from database to rows, as generated_rows is, got []",
+        ),
+        (
+            {"a": [(1,), ()]},
+            {"a": []},
+            "generated_rows['a'][1] must be as wide as generated_rows['a'][0], 1, got 0",
+        ),
+        ({"": []}, {"": []}, "each database of generated_rows must be a non-empty string, got ''"),
+    ],
+)
+def test_databases_that_do_not_pair(generated: Any, expected: Any, message: str) -> None:
+    """Both sides name the same databases."""
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        result_accuracy(generated, expected)
 
 
 def test_many_alike_columns_do_not_hang() -> None:
@@ -273,7 +437,10 @@ def test_rows_that_are_none(arguments: Any, error: type[Exception], message: str
         (
             {"rule": "x"},
             InputError,
-            "rule must be one of 'scorekit', 'spider', 'bird', 'spider2', 'defog', got 'x'",
+            (
+                "rule must be one of 'scorekit', 'row-f1', 'column-f1', 'subset', 'spider', "
+                "'bird', 'soft-f1', 'spider2', 'defog', 'ibm-subset', got 'x'"
+            ),
         ),
         ({"semantics": "x"}, InputError, "semantics must be one of 'bag', 'set', got 'x'"),
         (
@@ -287,6 +454,11 @@ def test_rows_that_are_none(arguments: Any, error: type[Exception], message: str
             {"ordered": True, "semantics": "set"},
             InputError,
             "ordered must be False where semantics is 'set', got True",
+        ),
+        (
+            {"ordered": True, "rule": "subset"},
+            InputError,
+            "ordered must be False where rule is 'subset', got True",
         ),
     ],
 )

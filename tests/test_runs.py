@@ -853,3 +853,38 @@ def test_rows_that_are_no_runs(
     with pytest.raises(error) as caught:
         runs_from_columns(**(TABLE | columns))
     assert str(caught.value).startswith(message)
+
+
+def test_the_pages_of_tiers_show_means_with_intervals() -> None:
+    """A row for each tier, names escaped, and a median that hides a split is said."""
+    tiers = [
+        tier_statistics(
+            name,
+            [
+                Run(run_id=str(i), passed=i < n, impl_rate=1.0, cost_usd=1.0, duration_seconds=1.0)
+                for i in range(60)
+            ],
+        )
+        for name, n in (("T<0>", 60), ("T1", 36))
+    ]
+    page = cross_tier(tiers, baseline="T<0>")._repr_html_()
+    assert "best mean composite score: T&lt;0&gt;, 1 [" in page
+    assert page.count("<svg") == 2
+    assert ">baseline</td>" in page
+    assert "T1: the median hides a split" in page
+    assert "the median hides a split" in tiers[1]._repr_html_()
+    assert "hides" not in tiers[0]._repr_html_().split("<details>")[0]
+
+
+def test_quantiles_of_cost_and_duration() -> None:
+    """As `describe` gives them; which is the caller's choice."""
+    runs = [
+        Run(run_id=str(i), passed=True, impl_rate=0.9, cost_usd=i / 4, duration_seconds=float(i))
+        for i in range(5)
+    ]
+    tier = tier_statistics("T0", runs)
+    assert tier.cost_usd.quantiles == {0.5: 0.5, 0.95: 0.95}
+    assert tier.duration_seconds.quantiles == {0.5: 2.0, 0.95: 3.8}
+    tail = tier_statistics("T0", runs, quantiles=[0.75])
+    assert tail.duration_seconds.quantiles == {0.75: 3.0}
+    assert tail.composite_score.quantiles == {}

@@ -84,9 +84,16 @@ def test_reference_g_pass_at_k(case: dict[str, Any]) -> None:
 def test_reference_mean_over_tau(case: dict[str, Any]) -> None:
     """The source's mG-Pass@k is twice the mean over the shares above a half."""
     n, c, k = (case["input"][name] for name in ("n", "c", "k"))
-    shares = [Fraction(i, k) for i in range(k // 2 + 1, k + 1)]
-    scores = [g_pass_at_k(n_samples=n, n_correct=c, k=k, tau=float(tau)).score for tau in shares]
-    assert 2 * math.fsum(scores) / k == pytest.approx(case["output"], rel=1e-9)
+    shares = [i / k for i in range(math.ceil(k / 2) + 1, k + 1)]
+    *results, mean = g_pass_at_k(n_samples=n, n_correct=c, k=k, tau=[*shares, "mean"])
+    assert mean.score == pytest.approx(case["output"], rel=1e-9)
+    scores = [result.score for result in results]
+    assert mean.score == pytest.approx(2 * math.fsum(scores) / k, rel=1e-14)
+    ends = [2 * math.fsum(r.interval.low for r in results) / k]
+    ends.append(2 * math.fsum(r.interval.high for r in results) / k)
+    assert (mean.interval.low, mean.interval.high) == pytest.approx(tuple(ends))
+    assert (mean.tau, mean.n_needed) == ("mean", None)
+    assert str(mean).startswith(f"mG-pass@{k} = ")
 
 
 @pytest.mark.parametrize("case", REFERENCE["max_at_k"])
@@ -163,6 +170,27 @@ def test_shares_of_successes_equal_enumeration(counts: Task, data: st.DataObject
         assert steady.score == pytest.approx(float(exact), rel=1e-14, abs=0.0)
 
 
+@given(SUITES, st.data())
+def test_mean_over_tau_equals_enumeration(tasks: list[Task], data: st.DataObject) -> None:
+    """Oracle: all subsets of each task, for the estimates and the unbiased variance."""
+    k = data.draw(st.integers(2, max(2, min(n for n, _ in tasks))))
+    tasks = [task for task in tasks if task[0] >= k] or [(k, 1)]
+
+    def value(passed: list[bool]) -> Fraction:
+        return Fraction(2 * max(sum(passed) - math.ceil(k / 2), 0), k)
+
+    half, mean = g_pass_at_k(**_columns(tasks), k=k, tau=(0.5, "mean"))
+    samples = [[True] * c + [False] * (n - c) for n, c in tasks]
+    exact = statistics.mean(_mean_over_subsets(one, k, value) for one in samples)
+    assert mean.score == pytest.approx(float(exact), rel=1e-14, abs=0.0)
+    assert mean.failure == pytest.approx(float(1 - exact), rel=1e-14, abs=0.0)
+    assert half == g_pass_at_k(**_columns(tasks), k=k, tau=0.5)
+    if all(n >= 2 * k for n, _ in tasks):
+        variance = math.fsum(float(_sampling_variance(one, k, value)) for one in samples)
+        expected = math.sqrt(max(variance, 0.0)) / len(tasks)
+        assert mean.stderr_same_tasks == pytest.approx(expected, abs=1e-7)
+
+
 @given(SCORES, st.data())
 def test_best_equals_enumeration(scores: list[float], data: st.DataObject) -> None:
     """Oracle: all subsets, for the estimate and its unbiased variance; ties are no matter."""
@@ -223,6 +251,7 @@ def test_certainty_is_exact(counts: Task, data: st.DataObject) -> None:
     result = majority_at_k(votes, correct="yes", k=k)
     assert (result.score == 1.0) == (result.failure == 0.0) == sure
     enough = g_pass_at_k(n_samples=n, n_correct=c, k=k)
+    assert enough.n_needed is not None
     assert (enough.score == 1.0) == (enough.failure == 0.0) == (k - (n - c) >= enough.n_needed)
     assert (enough.score == 0.0) == (enough.failure == 1.0) == (c < enough.n_needed)
 
@@ -418,6 +447,26 @@ def test_hostile_sizes_end_soon() -> None:
             lambda: g_pass_at_k(n_samples=5, n_correct=2, tau=1.5),
             InputError,
             "tau must be a number in [0, 1], got 1.5",
+        ),
+        (
+            lambda: g_pass_at_k(n_samples=5, n_correct=2, k=2, tau="median"),  # type: ignore[call-overload]
+            InputError,
+            "tau must be one of 'mean', got 'median'",
+        ),
+        (
+            lambda: g_pass_at_k(n_samples=5, n_correct=2, k=2, tau=[0.5, 2]),
+            InputError,
+            "tau[1] must be a number in [0, 1], got 2",
+        ),
+        (
+            lambda: g_pass_at_k(n_samples=5, n_correct=2, k=2, tau=[]),
+            InputError,
+            "tau must be a non-empty sequence of shares, got ()",
+        ),
+        (
+            lambda: g_pass_at_k(n_samples=5, n_correct=2, tau="mean"),
+            InputError,
+            "k must be an integer >= 2 for the mean over tau, got 1",
         ),
         (
             lambda: g_pass_at_k(n_samples=5, n_correct=2, tau=math.nan),

@@ -499,6 +499,56 @@ def test_errors(values: Any, error: type[Exception], message: str) -> None:
 # Grades.
 
 
+SHARES = st.sampled_from([0.0, 0.05, 0.25, 0.5, 0.9, 0.95, 1.0]) | st.floats(0, 1)
+
+
+@given(st.lists(st.integers(-9, 9) | st.floats(-1e6, 1e6), min_size=1, max_size=30), SHARES)
+def test_quantiles_are_numpys(values: list[float], share: float) -> None:
+    """Oracle: NumPy's default method, and the fields of which quantiles are another name."""
+    result = describe(values, quantiles=(share, 0, 0.5, 1))
+    assert result.quantiles[share] == pytest.approx(np.quantile(values, share), abs=1e-9)
+    ends = [result.quantiles[float(q)] for q in (0, 0.5, 1)]
+    assert ends == [result.min, result.median, result.max]
+    assert attrs.evolve(result, quantiles=describe(values).quantiles) == describe(values)
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=30), SHARES, st.integers(0, 30))
+def test_quantiles_of_parts_are_those_of_the_whole(
+    values: list[int], share: float, cut: int
+) -> None:
+    """Merged in any order they are exact."""
+    one, other = Tally(), Tally()
+    one.add(values[:cut])
+    other.add(values[cut:])
+    whole = describe(values, quantiles=[share])
+    assert other.merge(one).result(quantiles=[share]) == whole
+    assert Statistics.from_dict(json.loads(json.dumps(whole.to_dict()))) == whole
+
+
+def test_quantiles_are_rounded_once() -> None:
+    """A share counts as the decimal it is written as: 0.1 of ten steps is one step."""
+    values = [Fraction(i, 3) for i in range(11)]
+    assert describe(values, quantiles=[0.1, 0.7]).quantiles == {0.1: 1 / 3, 0.7: 7 / 3}
+    assert describe([2**70, 2**70 + 2**20], quantiles=[0.25]).quantiles[0.25] == 2**70 + 2**18
+
+
+@pytest.mark.parametrize(
+    ("quantiles", "error", "message"),
+    [
+        ([0.5, 95], InputError, "quantiles[1] must be a number in [0, 1], got 95"),
+        ([math.nan], InputError, "quantiles[0] must be a number in [0, 1], got nan"),
+        (0.5, TypeError, "quantiles must be a sequence of shares in [0, 1], got 0.5"),
+    ],
+)
+def test_bad_quantiles(quantiles: Any, error: type[Exception], message: str) -> None:
+    """Per cent are none."""
+    with pytest.raises(error) as caught:
+        describe([1, 2], quantiles=quantiles)
+    assert str(caught.value) == message
+    with pytest.raises(InputError, match=r"^Statistics.quantiles must be a mapping whose keys"):
+        Statistics.from_dict({**describe([1]).to_dict(), "quantiles": {"half": 1.0}})
+
+
 @pytest.mark.parametrize(
     ("score", "letter", "meaning"),
     [

@@ -1,4 +1,9 @@
-"""What a notebook shows of a record: a table, escaped, rounded, its long parts folded."""
+"""
+What a notebook shows: of a record a table, of a report a page.
+
+All is escaped, rounded, and its long parts folded.  Colors are those of the notebook, so that
+light and dark ones show the same.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import attrs
 
@@ -31,6 +36,9 @@ UNBROKEN = 40
 """Characters after which a longer word may break, lest it push all else out of sight."""
 
 
+_PRE = '<pre style="white-space: pre-wrap">'
+
+
 def page(record: object, *, without: str = "") -> str:
     """Return the table of one record, a row for each field but one."""
     rows = "".join(
@@ -39,6 +47,119 @@ def page(record: object, *, without: str = "") -> str:
         if name != without
     )
     return f"<table><caption>{html.escape(type(record).__name__)}</caption>{rows}</table>"
+
+
+class Dot(NamedTuple):
+    """A number on a scale, with the ends of its interval where there is one."""
+
+    value: float
+    ends: tuple[float, float] | None = None
+    scale: tuple[float, float] = (0.0, 1.0)
+
+    def drawn(self) -> str:
+        """Return the picture: the scale, its middle, the interval and the dot."""
+        low, high = self.scale
+
+        def at(value: float) -> str:
+            share = (min(max(value, low), high) - low) / (high - low)
+            return f"{_DOT_MARGIN + share * (_DOT_WIDTH - 2 * _DOT_MARGIN):.1f}"
+
+        def line(ends: tuple[float, float], width: int, opacity: float) -> str:
+            return (
+                f'<line x1="{at(ends[0])}" x2="{at(ends[1])}" y1="8" y2="8" stroke="currentColor" '
+                f'stroke-width="{width}" stroke-opacity="{opacity}"></line>'
+            )
+
+        middle = at((low + high) / 2)
+        tick = (
+            f'<line x1="{middle}" x2="{middle}" y1="3" y2="13" stroke="currentColor" '
+            'stroke-opacity="0.25"></line>'
+        )
+        interval = "" if self.ends is None else line(self.ends, 4, 0.45)
+        return (
+            f'<svg width="{_DOT_WIDTH}" height="16" role="img">{line(self.scale, 1, 0.25)}{tick}'
+            f'{interval}<circle cx="{at(self.value)}" cy="8" r="4" fill="currentColor"></circle>'
+            "</svg>"
+        )
+
+
+class Drawn(NamedTuple):
+    """What is HTML already."""
+
+    html: str
+
+    def drawn(self) -> str:
+        """Return it."""
+        return self.html
+
+
+_DOT_WIDTH = 150
+_DOT_MARGIN = 5
+
+
+class Table(NamedTuple):
+    """Cells under their titles: text, numbers, records, dots."""
+
+    head: tuple[str, ...]
+    rows: Sequence[Sequence[object]]
+
+    def drawn(self) -> str:
+        """Return the table, its columns without any entry left out; text is set flush left."""
+        columns = [
+            (title, cells)
+            for title, cells in zip(self.head, zip(*self.rows, strict=True), strict=True)
+            if any(cell not in (None, "") for cell in cells)
+        ]
+        aligned = [
+            ' style="text-align: left"' if any(isinstance(cell, str) for cell in cells) else ""
+            for _, cells in columns
+        ]
+        titles = [title for title, _ in columns]
+        head = "".join(
+            f"<th{style}>{_text(title)}</th>" for style, title in zip(aligned, titles, strict=True)
+        )
+        rows = [
+            "<tr>" + "".join(f"<td{style}>{_drawn(cell)}</td>" for style, cell in row) + "</tr>"
+            for row in (
+                zip(aligned, cells, strict=True)
+                for cells in islice(zip(*(c for _, c in columns), strict=True), ROWS_AT_MOST)
+            )
+        ]
+        return _fold(rows, len(self.rows), f"<tr>{head}</tr>")
+
+
+def _drawn(value: object) -> str:
+    """Return a cell; missing entries are empty."""
+    if value is None:
+        return ""
+    return value.drawn() if isinstance(value, Dot | Drawn | Table) else _cell(value)
+
+
+def report_page(
+    title: str,
+    headline: str,
+    *,
+    main: Table,
+    notes: Sequence[str] = (),
+    worst: tuple[str, Table] | None = None,
+    folded: Sequence[tuple[str, object]] = (),
+) -> str:
+    """Return the page of a report: its headline, a row for each number, the worst cases first."""
+    parts = [
+        f"<div><b>{_text(title)}</b></div>",
+        f'<div style="font-size: 120%; margin: 0.2em 0">{_text(headline)}</div>'
+        if headline
+        else "",
+        main.drawn() if main.rows else "",
+        *(f"<div>{_text(note)}</div>" for note in notes),
+    ]
+    if worst is not None and worst[1].rows:
+        parts.append(f'<div style="margin-top: 0.6em"><b>{_text(worst[0])}</b></div>')
+        parts.append(worst[1].drawn())
+    for name, value in folded:
+        drawn = _drawn(value)
+        parts.append(f"<details><summary>{_text(name)}</summary>{drawn}</details>")
+    return f'<div style="max-width: 1200px; overflow-x: auto">{"".join(parts)}</div>'
 
 
 def _names(record: object) -> list[str]:
@@ -59,7 +180,7 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def _cell(value: object) -> str:
-    if _is_record(value) and not _has_text(value):
+    if _is_record(value) and not has_text(value):
         return _table([value], 1)
     if isinstance(value, float):
         # thousands of dollars read better than 1.234e+04
@@ -80,10 +201,10 @@ def _text(text: str) -> str:
     kept = [_line(line, min(WHOLE, LONGEST_TEXT // len(kept))) for line in kept]
     if len(kept) < 2:  # noqa: PLR2004 - a single line, or nothing
         return "".join(kept)
-    block = "<pre>" + "\n".join(kept[:FOLD_AFTER]) + "</pre>"
+    block = _PRE + "\n".join(kept[:FOLD_AFTER]) + "</pre>"
     if len(kept) > FOLD_AFTER:
         title = f"<summary>{len(lines) - FOLD_AFTER} more</summary>"
-        rest = "<pre>" + "\n".join(kept[FOLD_AFTER:]) + "</pre>" + _after(len(lines))
+        rest = _PRE + "\n".join(kept[FOLD_AFTER:]) + "</pre>" + _after(len(lines))
         block += f"<details>{title}{rest}</details>"
     return f'<div align="left">{block}</div>'  # notebooks set cells flush right
 
@@ -93,14 +214,17 @@ def _line(line: str, limit: int) -> str:
     return html.escape(breakable).replace("\0", "<wbr>")
 
 
-def _has_text(record: object) -> bool:
-    return type(record).__str__ is not object.__str__
+def has_text(record: object) -> bool:
+    """Tell records whose own text is one line, fit for a cell."""
+    kind: Any = type(record)
+    own = kind.__str__.__qualname__ not in {"object.__str__", "Record.__str__"}
+    return own and getattr(kind, "fits_a_cell", True)
 
 
 def _list(items: Sequence[Any]) -> str:
     few = items[:ROWS_AT_MOST]
     records = [item for item in few if _is_record(item)]
-    if len(records) == len(few) and not _has_text(records[0]):
+    if len(records) == len(few) and not has_text(records[0]):
         return _table(records, len(items))
     rows = any(map(_is_sequence, few))
     cells = [f"({_cell(i)})" if _is_sequence(i) else _cell(i) for i in items[:FOLD_AFTER]]

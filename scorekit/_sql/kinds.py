@@ -44,6 +44,8 @@ class Limits(NamedTuple):
     """The only values, if they are listed."""
     form: str = ""
     """``uuid`` or ``clock`` (a time of day) for texts of this form."""
+    padded: bool = False
+    """Whether shorter texts are filled with spaces, which LIKE sees in some dialects."""
 
 
 class Column(NamedTuple):
@@ -98,7 +100,8 @@ def limits_of(  # noqa: PLR0911 - one a kind
         if words.startswith("uuid"):
             return Limits(form="uuid")
         single = re.fullmatch(r"n?char(?:acter)?", words) and dialect not in ("sqlite", "duckdb")
-        return Limits(length=1 if single else first)
+        padded = first != 1 and re.match(r"(?:n?char(?:acter)?|bpchar)\s*\(", words) is not None
+        return Limits(length=1 if single else first, padded=padded)
     if kind == "time" and re.match(r"time(?:tz)?\b", words) and dialect != "sqlite":
         return Limits(form="clock")
     return Limits()

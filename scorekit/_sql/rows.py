@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from decimal import Decimal
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 ResultRow: TypeAlias = tuple[Hashable, ...]
 Rows: TypeAlias = Sequence[ResultRow]
@@ -15,6 +15,7 @@ SameRows: TypeAlias = Callable[[Rows, Rows, float], bool]
 NAN: Final = "not a number", math.nan
 """What stands for NaN in a row: one object, equal to itself."""
 
+_MISSING: Final = ("NAType", "NaTType")  # pandas' NULL, equal to nothing
 _NUMBER: Final = object()
 _Placing: TypeAlias = tuple[int, tuple[int, ...], Rows]
 _MATCHED_BY_SEARCH = 200
@@ -32,7 +33,16 @@ def plain(value: Hashable) -> Hashable:
             return int(value)
         else:
             value = float(value)
-    return NAN if isinstance(value, float) and math.isnan(value) else value
+    if isinstance(value, float):
+        return NAN if math.isnan(value) else value
+    return None if type(value).__name__ in _MISSING else value
+
+
+def as_it_is(value: Hashable) -> Hashable:
+    """Return a cell as the driver gave it, but for NaN and missing ones, to compare exactly."""
+    if type(value) is Decimal:
+        return NAN if value.is_nan() else value
+    return plain(value)
 
 
 def close(first: object, second: object, tolerance: float) -> bool:
@@ -82,6 +92,92 @@ def same_set(first: Rows, second: Rows, tolerance: float) -> bool:
         and _covers(in_second[skeleton], rows, tolerance)
         for skeleton, rows in in_first.items()
     )
+
+
+def n_alike(first: Rows, second: Rows, tolerance: float) -> int:
+    """
+    Count the rows of one result that have a row of their own in the other, close to it.
+
+    Equal rows pair off first.  Of the others those of one skeleton are matched by search, or in
+    the order of their numbers where there are many.
+    """
+    count = Counter(first)
+    count.subtract(second)
+    more = _by_skeleton([row for row, n in count.items() for _ in range(n)])
+    less = _by_skeleton([row for row, n in count.items() for _ in range(-n)])
+    equal = len(first) - sum(map(len, more.values()))
+    if tolerance == 0.0:
+        return equal
+    return equal + sum(
+        _n_matched(rows, less[skeleton], tolerance)
+        for skeleton, rows in more.items()
+        if skeleton in less and _NUMBER in skeleton
+    )
+
+
+def _n_matched(first: list[ResultRow], second: list[ResultRow], tolerance: float) -> int:
+    a, b = sorted(first, key=_numbers), sorted(second, key=_numbers)
+    if max(len(a), len(b)) <= _MATCHED_BY_SEARCH:
+        return most_pairs([[_close_rows(row, other, tolerance) for other in b] for row in a])
+    n_found = i = j = 0
+    while i < len(a) and j < len(b):
+        if _close_rows(a[i], b[j], tolerance):
+            n_found, i, j = n_found + 1, i + 1, j + 1
+        elif _numbers(a[i]) < _numbers(b[j]):
+            i += 1
+        else:
+            j += 1
+    return n_found
+
+
+def n_alike_columns(
+    first: list[ResultRow], second: list[ResultRow], tolerance: float, *, in_order: bool
+) -> int:
+    """Count the columns of one result that have one of their own in the other, cells alike."""
+    if in_order:
+        return most_pairs([[_close_rows(a, b, tolerance) for b in second] for a in first])
+    ours, theirs = list(map(Counter, first)), list(map(Counter, second))
+    left: list[int] = []
+    for i, cells in enumerate(ours):
+        if cells in theirs:
+            theirs.remove(cells)
+        else:
+            left.append(i)
+    others = [_Column.of(cells) for cells in theirs]
+    mine = [_Column.of(ours[i]) for i in left]
+    near = [[a.is_close(b, tolerance) for b in others] for a in mine]
+    return len(ours) - len(left) + most_pairs(near)
+
+
+class _Column(NamedTuple):
+    """The cells of a column, in no order."""
+
+    numbers: list[int | float]
+    others: Counter[Hashable]
+    exact: bool
+
+    @classmethod
+    def of(cls, cells: Counter[Hashable]) -> _Column:
+        numbers = sorted(c for c in cells.elements() if isinstance(c, int | float))
+        others = Counter({c: n for c, n in cells.items() if not isinstance(c, int | float)})
+        return cls(numbers, others, not any(isinstance(c, float) for c in numbers))
+
+    def is_close(self, other: _Column, tolerance: float) -> bool:
+        if len(self.numbers) != len(other.numbers) or (self.exact and other.exact):
+            return False  # equal columns are not asked
+        pairs = zip(self.numbers, other.numbers, strict=True)
+        return self.others == other.others and all(close(*pair, tolerance) for pair in pairs)
+
+
+def most_pairs(near: list[list[bool]]) -> int:
+    """Return how many pairs can be made at most, each of a row and a column that is true in it."""
+    if not near or not near[0]:
+        return 0
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    return int((maximum_bipartite_matching(csr_array(np.array(near))) >= 0).sum())
 
 
 def same_in_some_column_order(
@@ -154,16 +250,10 @@ def _match(first: list[ResultRow], second: list[ResultRow], tolerance: float) ->
     a, b = sorted(first, key=_numbers), sorted(second, key=_numbers)
     if same_sequence(a, b, tolerance):
         return True
-    return len(a) <= _MATCHED_BY_SEARCH and _match_by_search(a, b, tolerance)
-
-
-def _match_by_search(first: list[ResultRow], second: list[ResultRow], tolerance: float) -> bool:
-    import numpy as np
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
-    near = np.array([[_close_rows(row, other, tolerance) for other in second] for row in first])
-    return bool((maximum_bipartite_matching(csr_array(near)) >= 0).all())
+    if len(a) > _MATCHED_BY_SEARCH:
+        return False
+    near = [[_close_rows(row, other, tolerance) for other in b] for row in a]
+    return most_pairs(near) == len(a)
 
 
 def _covers(first: list[ResultRow], second: list[ResultRow], tolerance: float) -> bool:

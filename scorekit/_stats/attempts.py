@@ -16,6 +16,9 @@ from scorekit.intervals import normal_quantile, t_quantile, wilson
 NO_SPREAD = 1e-12
 """Variance below which scores are equal but for rounding."""
 
+MANY = 256
+"""Positive terms above which the last digit of their sum is left to NumPy, which is far faster."""
+
 Votes: TypeAlias = tuple[int, tuple[int, ...]]
 """How often the correct answer was given, and each other one, most frequent first."""
 
@@ -51,16 +54,43 @@ def best_ends(scores: Floats, k: int, confidence_level: float) -> tuple[float, f
     return (*plain, method)
 
 
-def g_pass(n: Counts, c: Counts, k: int, needed: int) -> PerTask:
-    """Estimate the chance that *needed* of *k* attempts at each task succeed."""
+def worth_of_enough(k: int, needed: int) -> Floats:
+    """Return what each number of successes among *k* is worth, where *needed* are enough."""
+    return (np.arange(k + 1) >= needed).astype(np.float64)
+
+
+def worth_over_shares(k: int) -> Floats:
+    """Return what each number of successes is worth to mG-Pass@k, by Liu et al.'s sum."""
+    return np.asarray(np.maximum(np.arange(k + 1.0) - (k + 1) // 2, 0.0) * 2.0 / k)
+
+
+def g_pass(n: Counts, c: Counts, k: int, worths: Sequence[Floats]) -> list[PerTask]:
+    """Estimate what *k* attempts at each task are worth, by the number of them that succeed."""
     tasks = list(zip(n.tolist(), c.tolist(), strict=True))
-    tails = {task: _tails(*task, k, needed) for task in set(tasks)}
-    variances = None
+    places = {task: place for place, task in enumerate(dict.fromkeys(tasks))}
+    row_of = np.array([places[task] for task in tasks], dtype=np.intp)
+    pairs = np.array([_worth(*_successes(*task, k), worths) for task in places])
+    pairs = pairs.reshape(-1, len(worths), 2)
+    found: list[Floats | None] = [None] * len(worths)
     if (n >= 2 * k).all():
-        of_task = {task: _g_pass_variance(*task, k, needed) for task in tails}
-        variances = np.array([of_task[task] for task in tasks])
-    pairs = np.array([tails[task] for task in tasks]).reshape(-1, 2)
-    return PerTask(n, pairs[:, 0], pairs[:, 1], variances)
+        joint = _worth_of_both(k, worths)
+        variances = np.array(
+            [
+                _g_pass_variances(*_successes(*task, 2 * k), own, joint)
+                for task, own in zip(places, pairs, strict=True)
+            ]
+        ).reshape(-1, len(worths))
+        found = [variances[row_of, i] for i in range(len(worths))]
+    return [
+        PerTask(
+            n,
+            pairs[row_of, i, 0],
+            pairs[row_of, i, 1],
+            found[i],
+            graded=bool(((worth > 0.0) & (worth < 1.0)).any()),
+        )
+        for i, worth in enumerate(worths)
+    ]
 
 
 def majority(tasks: Sequence[Votes], k: int) -> PerTask:
@@ -76,12 +106,14 @@ def majority(tasks: Sequence[Votes], k: int) -> PerTask:
 
 
 def carry_through_binomial(
-    ends: tuple[float, float], k: int, needed: int
+    ends: tuple[float, float], k: int, worth: Floats
 ) -> tuple[float, float, str]:
-    """Return the chances of *needed* successes in *k* at both ends of a success rate."""
+    """Return what *k* attempts are worth at both ends of a success rate."""
     from scipy.special import betainc
 
-    low, high = (float(betainc(needed, k - needed + 1, p)) for p in ends)
+    steps, i = np.diff(worth), np.arange(1, k + 1)
+    rises = steps > 0.0
+    low, high = (math.fsum(steps[rises] * betainc(i[rises], k - i[rises] + 1, p)) for p in ends)
     return low, high, "wilson carried through the binomial"
 
 
@@ -128,28 +160,51 @@ def _successes(n: int, c: int, k: int) -> tuple[int, Floats]:
     with np.errstate(under="ignore"):
         below = np.cumprod(1.0 / steps[:at][::-1])[::-1]
         chances = np.concatenate([below, [1.0], np.cumprod(steps[at:])])
-    return least, chances / math.fsum(chances)
+    return least, chances / _total(chances)
 
 
-def _tails(n: int, c: int, k: int, needed: int) -> tuple[float, float]:
-    """Return the chance of at least *needed* correct ones, and that of fewer."""
-    least, chances = _successes(n, c, k)
-    split = max(needed - least, 0)
-    if split == 0 or split >= chances.size:  # certain
-        return (0.0, 1.0) if split else (1.0, 0.0)
-    return min(math.fsum(chances[split:]), 1.0), min(math.fsum(chances[:split]), 1.0)
+def _total(terms: Floats) -> float:
+    return math.fsum(terms) if terms.size <= MANY else float(terms.sum())
 
 
-def _g_pass_variance(n: int, c: int, k: int, needed: int) -> float:
-    """Return the unbiased sampling variance: a square less the chance of two disjoint draws."""
-    least, chances = _successes(n, c, k)
-    side = int(np.argmin(_tails(n, c, k, needed)))  # of the rarer event less cancels
-    both = math.fsum(
-        chance * _tails(n - k, c - i, k, needed)[side]
-        for i, chance in enumerate(chances.tolist(), least)
-        if chance and (i < needed) == bool(side)
-    )
-    return max(_tails(n, c, k, needed)[side] ** 2 - both, 0.0)
+def _worth(least: int, chances: Floats, worths: Sequence[Floats]) -> list[tuple[float, float]]:
+    """Return what successes of such chances are worth on average, and what that lacks of 1."""
+    pairs: list[tuple[float, float]] = []
+    for worth in worths:
+        own = worth[least : least + chances.size]
+        if own[0] == own[-1]:  # certain; what more successes are worth is never less
+            pairs.append((float(own[0]), 1.0 - float(own[0])))
+        else:
+            score, failure = _total(chances * own), _total(chances * (1.0 - own))
+            pairs.append((min(score, 1.0), min(failure, 1.0)))
+    return pairs
+
+
+def _worth_of_both(k: int, worths: Sequence[Floats]) -> Floats:
+    """
+    Return the mean product of what two disjoint draws of *k* are worth, and of what each lacks.
+
+    By worth, by these two, and by the successes in both draws: given these, how many are in the
+    first is the same whatever the task.
+    """
+    products = np.empty((len(worths), 2, 2 * k + 1))
+    for both in range(2 * k + 1):
+        least, chances = _successes(2 * k, both, k)
+        for i, worth in enumerate(worths):
+            own = worth[least : least + chances.size]  # the other draw has it the other way round
+            products[i, 0, both] = chances @ (own * own[::-1])
+            products[i, 1, both] = chances @ ((1.0 - own) * (1.0 - own[::-1]))
+    return products
+
+
+def _g_pass_variances(least: int, chances: Floats, pairs: Floats, joint: Floats) -> list[float]:
+    """Return unbiased sampling variances: a square less the mean product of disjoint draws."""
+    variances: list[float] = []
+    for pair, products in zip(pairs, joint, strict=True):
+        side = int(np.argmin(pair))  # of the rarer event less cancels
+        both = _total(chances * products[side, least : least + chances.size])
+        variances.append(max(float(pair[side]) ** 2 - both, 0.0))
+    return variances
 
 
 def _ways(n: int, most: int, scale: float) -> Floats:

@@ -258,6 +258,19 @@ def sums_of_runs(runs: Runs) -> Sums:
     return Sums(runs.n, total, squares, unit, [x * (unit // y) for x, y in ratios])
 
 
+def quantile_of_runs(runs: Runs, share: Fraction) -> float:
+    """Return the quantile at *share* of the way through the values, rounded once."""
+    import numpy as np
+
+    below, part = divmod(share * (runs.n - 1), 1)
+    ends = np.cumsum(runs.counts)
+    places = [
+        int(np.searchsorted(ends, rank, "right")) for rank in (below, min(below + 1, runs.n - 1))
+    ]
+    low, high = (Fraction(*value.as_integer_ratio()) for value in runs.values[places].tolist())
+    return float(low + part * (high - low))
+
+
 # Exact sums.
 
 

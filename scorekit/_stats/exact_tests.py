@@ -90,7 +90,7 @@ def _permutation_p_value(before: Scores, after: Scores) -> float:
         return drop_p_value(len(before), c_old, len(after), c_new)
     places -= places.min()
     places //= max(1, int(np.gcd.reduce(places)))
-    return _share_up_to(places, len(after), int(places[len(before) :].sum()))
+    return share_up_to(places, len(after), int(places[len(before) :].sum()))
 
 
 def _grid_steps(n_old: int, n_new: int) -> int | None:
@@ -120,7 +120,7 @@ def _subsets(n: int) -> tuple[Floats, ...]:
     return tuple(rows[sizes == size] for size in range(n + 1))
 
 
-def _share_up_to(places: Groups, size: int, most: int) -> float:
+def share_up_to(places: Groups, size: int, most: int) -> float:
     """Return the share of the subsets of that size that sum to *most* or less."""
     chance = np.zeros((size + 1, most + 1))
     chance[0, 0] = 1.0

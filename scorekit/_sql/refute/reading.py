@@ -47,11 +47,22 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
         if not isinstance(tree, exp.Query) or tree.find(*_WRITING) is not None:
             raise UnfaithfulError(f"the {which} text is not a query that only reads")
         _check_precedence(tree, text, script)
+        _rewrite_all(tree)
         if script.dialect in ("", "sqlite"):
             tree = _as_sqlite(tree, text, script)
         trees.append(tree)
         used = used or script.dialect
     return Pair(trees[0], trees[1], used)
+
+
+def _rewrite_all(tree: exp.Expr) -> None:
+    """Write ``<> ALL (SELECT ...)``, which is how Snowflake's NOT IN is parsed, as NOT IN."""
+    for node in list(tree.find_all(exp.NEQ)):
+        every = node.expression
+        query = every.this if isinstance(every, exp.All) else None
+        if isinstance(query, exp.Query):
+            query = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
+            node.replace(exp.Not(this=exp.In(this=node.this, query=query)))
 
 
 _COMPARING = (

@@ -213,10 +213,20 @@ def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnabl
                 _check_values(column, pair[:2])
             if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
                 raise UnfaithfulError(f"{column.name} is compared by a rule of its own")
+            padded = column.limits.padded and reading.dialect not in _UNPADDED
+            if padded and any(
+                tree.find(*_PATTERNS) and _names(column.name)(tree) for tree in pair[:2]
+            ):
+                raise UnfaithfulError(f"spaces fill {column.name}, and LIKE may see them")
     first, second = (
         runnable(tree, known.names, kinds, reading) for tree in (pair.first, pair.second)
     )
     return first, second
+
+
+_PATTERNS: Final = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.Glob)
+_UNPADDED: Final = frozenset({"sqlite", "duckdb", "mysql"})
+"""Dialects in which texts of a CHAR(n) are read without the spaces that fill them."""
 
 
 def _check_values(column: Column, trees: Sequence[exp.Expr]) -> None:

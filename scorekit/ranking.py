@@ -1,0 +1,740 @@
+"""Many models at once: `compare_models` by scores, `bradley_terry` by preferences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import chain, combinations
+from typing import Any, Literal, NamedTuple
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from scorekit._core.checks import (
+    check_count,
+    check_items,
+    check_number,
+    check_text,
+    is_flag,
+    is_ordered,
+)
+from scorekit._stats.bounded import Floats, mean_of
+from scorekit._stats.exact import is_tuple
+from scorekit.errors import InputError, one_line, refuse, shown
+from scorekit.intervals import Interval, normal_quantile, t_quantile
+from scorekit.records import FrozenMapping, Record, is_mapping
+
+MAX_VALUE = 1e100
+"""Largest score taken: squares of such ones stay finite."""
+
+NOISE = 1e-12
+"""Share of the largest score below which two scores are equal but for rounding."""
+
+SAME = 1e-9
+"""Share by which two statistics differ only by rounding."""
+
+MAX_ENUMERATED = 60
+"""Rows above which no one could count all signs; their number would not fit a float."""
+
+MANY = 1000.0
+"""Tasks from which on sums with random signs are drawn as the normal numbers that they are."""
+
+MAX_WINS, MIN_WINS = 1e9, 1e-6
+"""Largest and smallest count taken, so that strengths and their errors keep their digits."""
+
+CONVERGED = 1e-11
+"""Step of a strength at which the search for it ends."""
+
+CELLS = 4_000_000
+"""Numbers held at once while signs are drawn: 32 MB."""
+
+PLAIN = frozenset({bool, int, float})
+"""Types of scores that need no check of their own."""
+
+
+@attrs.frozen(kw_only=True)
+class ModelPair(Record):
+    """Two models of a `ModelComparison`, the one with the higher mean first."""
+
+    first: str
+    second: str
+    delta: float
+    """Mean of *first* less that of *second*, at least 0."""
+    interval: Interval | None
+    """Of *delta*; those of all pairs hold at once.  None where all tasks differ alike, which tells
+    nothing of the error."""
+    p_value: float
+    """Two-sided, by signs, of this pair alone."""
+    adjusted_p_value: float
+    """Adjusted for all pairs, step by step; the verdict goes by it."""
+    verdict: Literal["better", "inconclusive"]
+    """``"better"`` where *first* is shown to be better than *second*."""
+
+    def __str__(self) -> str:
+        """Return the pair on one line, rounded for display."""
+        interval = "" if self.interval is None else f" {self.interval}"
+        return (
+            f"{one_line(self.first)} - {one_line(self.second)}: {self.verdict}, {self.delta:+.4g}"
+            f"{interval} (adjusted p = {self.adjusted_p_value:.2g})"
+        )
+
+
+@attrs.frozen(kw_only=True)
+class ModelComparison(Record):
+    """Result of `compare_models`; ``str()`` shows the models with means and ranks, best first."""
+
+    means: FrozenMapping[str, float]
+    """Mean score of each model, the best first."""
+    ranks: FrozenMapping[str, Interval]
+    """The ranks that each model may have, 1 being the best; those of all models hold at once."""
+    best: tuple[str, ...]
+    """The models that may be the best, those whose ranks include 1."""
+    pairs: tuple[ModelPair, ...]
+    """Every two models, the best first."""
+    mean_ranks: FrozenMapping[str, float]
+    """Mean over the tasks of each model's rank at a task, ties sharing theirs."""
+    friedman_statistic: float
+    """Friedman's chi-squared, corrected for ties; 0.0 where all models tie at every task."""
+    friedman_p_value: float
+    """Of that statistic, for whether the models' ranks differ at all."""
+    critical_difference: float
+    """Nemenyi's; mean ranks that lie farther apart differ."""
+    n_tasks: int
+    """Tasks that all models have."""
+    n_left_out: int
+    """Tasks that only some models have, which did not count."""
+
+    def __str__(self) -> str:
+        """Return a line for each model, numbers rounded for display."""
+        level = next(iter(self.ranks.values())).confidence_level
+        left_out = f", {self.n_left_out} left out" if self.n_left_out else ""
+        names = {name: one_line(name, 32) for name in self.means}
+        width = max(map(len, names.values()))
+        best = ", ".join(names[name] for name in self.best)
+        head = f"{len(self.means)} models over {self.n_tasks} tasks{left_out}"
+        lines = (
+            f"{names[name]:{width}}  mean {mean:.4g}, rank {self.ranks[name]}"
+            for name, mean in self.means.items()
+        )
+        return "\n".join([f"{head}; may be the best ({100 * level:g} %): {best}", *lines])
+
+
+Scores = Mapping[str, Mapping[Any, float | Iterable[float]]]
+
+
+def compare_models(
+    scores: Scores,
+    *,
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+) -> ModelComparison:
+    """
+    Say which of several models differ, which ranks each may have, and which may be the best.
+
+    Models are paired by task, and a task counts once: of several attempts at it their mean.  All
+    pairs are tested at once, so that the chance of any false verdict is at most
+    ``1 - confidence_level``, however many models there are.  Were two models alike, each
+    difference at a task could as well have had the other sign.  So the signs of whole tasks are
+    flipped at random, and the largest paired t statistic of all pairs is compared with what is
+    then seen, step by step (Westfall and Young's, Romano and Wolf's max-t).  It allows for scores
+    of any distribution and for models that resemble each other.  Where few tasks tell models
+    apart, all ways to flip the signs are counted.
+
+    A model's lowest rank is one more than the number of models shown to be better, its highest
+    leaves out those shown to be worse.  All of these intervals hold at once, and so does *best*.
+    Ties are no special case: of models with equal true means each has all ranks that they share.
+
+    Friedman's test and Nemenyi's critical difference stand beside it, as papers report them; they
+    see only who was ahead at each task.
+
+    Args:
+        scores: For each model its score at each task, or the scores of its attempts: finite
+            numbers, higher is better, booleans as 0 and 1.  Tasks are strings or integers; those
+            that a model lacks are left out for all.
+        confidence_level: Chance that all verdicts and all ranks hold, in (0, 1).
+        n_resamples: Flips of the signs, at least 1000; an adjusted p value is at least
+            ``1 / (n_resamples + 1)``.
+        seed: For the flips; the same seed gives the same result.
+
+    Returns:
+        A frozen `ModelComparison`.
+
+    Raises:
+        InputError: If there are fewer than two models, no task that all have, or a number is out
+            of range.
+        TypeError: If *scores* is not a mapping of mappings, or a score not a number.
+
+    Examples:
+        >>> scores = {
+        ...     "large": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 0, "h": 1},
+        ...     "small": {"a": 0, "b": 0, "c": 0, "d": 0, "e": 0, "f": 0, "g": 0, "h": 0},
+        ...     "other": {"a": 1, "b": 1, "c": 0, "d": 1, "e": 1, "f": 1, "g": 1, "h": 0},
+        ... }
+        >>> result = compare_models(scores)
+        >>> print(result)
+        3 models over 8 tasks; may be the best (95 %): large, other
+        large  mean 0.875, rank [1, 2]
+        other  mean 0.75, rank [1, 2]
+        small  mean 0, rank [3, 3]
+        >>> compare_models({"large": scores["large"]})
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: scores must be a mapping of at least two models, got 1
+
+    References:
+        Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications to Mobility
+        across Neighbourhoods and Academic Achievement across Countries", Review of Economic
+        Studies 91(1), 2024, and Klein, Wright and Wieczorek, "A Joint Confidence Region for an
+        Overall Ranking of Populations", Journal of the Royal Statistical Society C 69(3), 2020,
+        for ranks.
+        Romano and Wolf, "Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing",
+        Journal of the American Statistical Association 100(469), 2005.
+        Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", Journal of
+        Machine Learning Research 7, 2006, for Friedman and Nemenyi.
+    """
+    models, table, n_left_out = _read_scores(scores)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    n_resamples = check_count("n_resamples", n_resamples, 1000)
+    seed = check_count("seed", seed)
+    means = np.array([mean_of(column) for column in table.T])
+    order: list[int] = np.argsort(-means, kind="stable").tolist()
+    names, means, table = [models[i] for i in order], means[order], table[:, order]
+    scale = 2.0 ** math.frexp(float(abs(table).max()))[1]  # no square can underflow
+    table /= scale
+    pairs = _Pairs.of(table)
+    found = _flip_signs(table, pairs, n_resamples, np.random.default_rng(seed), confidence_level)
+    n, m = len(table), len(names)
+    is_better = found.adjusted <= 1.0 - confidence_level
+    n_worse, n_better = (
+        [int(np.count_nonzero(side[is_better] == i)) for i in range(m)]
+        for side in (pairs.first, pairs.second)
+    )
+    friedman = _friedman(table)
+    ranks = {
+        name: Interval(
+            low=1.0 + n_better[i],
+            high=float(m - n_worse[i]),
+            confidence_level=confidence_level,
+            method="max-t",
+        )
+        for i, name in enumerate(names)
+    }
+    reaches = scale * found.critical * pairs.stderrs(n)
+    return ModelComparison(
+        means=FrozenMapping(dict(zip(names, means.tolist(), strict=True))),
+        ranks=FrozenMapping(ranks),
+        best=tuple(name for name, ends in ranks.items() if ends.low == 1.0),
+        pairs=tuple(
+            ModelPair(
+                first=first,
+                second=second,
+                delta=delta,
+                interval=Interval(
+                    low=delta - reach,
+                    high=delta + reach,
+                    confidence_level=confidence_level,
+                    method="max-t",
+                )
+                if reach == reach  # noqa: PLR0124 - NaN where nothing varies
+                else None,
+                p_value=p_value,
+                adjusted_p_value=adjusted,
+                verdict="better" if adjusted <= 1.0 - confidence_level else "inconclusive",
+            )
+            for (first, second), delta, reach, p_value, adjusted in zip(
+                combinations(names, 2),
+                (means[pairs.first] - means[pairs.second]).tolist(),
+                reaches.tolist(),
+                found.p_values.tolist(),
+                found.adjusted.tolist(),
+                strict=True,
+            )
+        ),
+        mean_ranks=FrozenMapping(dict(zip(names, friedman.mean_ranks, strict=True))),
+        friedman_statistic=friedman.statistic,
+        friedman_p_value=friedman.p_value,
+        critical_difference=range_quantile(confidence_level, m) * math.sqrt(m * (m + 1) / 12 / n),
+        n_tasks=n,
+        n_left_out=n_left_out,
+    )
+
+
+def _read_scores(scores: object) -> tuple[list[str], Floats, int]:
+    """Return the models, a column of scores for each over the tasks all have, and the others."""
+    if not is_mapping(scores):
+        refuse("scores", "a mapping from model to its scores by task", scores, TypeError)
+    if len(scores) < 2:  # noqa: PLR2004 - to compare takes two
+        refuse("scores", "a mapping of at least two models", len(scores))
+    runs: dict[str, Mapping[Any, Any]] = {}
+    for model, run in scores.items():
+        check_text("a model of scores", model)
+        if not is_mapping(run):
+            name = f"scores[{shown(model)}]"
+            refuse(name, "a mapping from task to score", run, TypeError)
+        runs[model] = run
+    first, *others = runs.values()
+    tasks: list[Hashable] = list(first)
+    if all(run.keys() == first.keys() for run in others):
+        n_left_out = 0
+    else:
+        tasks = [task for task in tasks if all(task in run for run in others)]
+        n_left_out = len(set(chain.from_iterable(runs.values()))) - len(tasks)
+    if not tasks:
+        refuse("scores", "a mapping of models that share a task", scores)
+    columns = [_column(f"scores[{shown(model)}]", run, tasks) for model, run in runs.items()]
+    return list(runs), np.stack(columns, axis=1), n_left_out
+
+
+def _column(name: str, run: Mapping[Any, Any], tasks: list[Hashable]) -> Floats:
+    """Return the mean score at each task."""
+    values: list[Any] = list(map(run.__getitem__, tasks))
+    if set(map(type, values)) <= PLAIN:
+        column = _plain_column(values)
+        if column is not None:
+            return column
+    if set(map(type, values)) <= {list, tuple} and all(values):
+        sizes = np.fromiter(map(len, values), np.int64, len(values))
+        flat: list[Any] = list(chain.from_iterable(values))
+        if set(map(type, flat)) <= PLAIN:
+            column = _plain_column(flat)
+            if column is not None:
+                return np.add.reduceat(column, np.cumsum(sizes) - sizes) / sizes
+    return np.array(
+        [
+            _mean_score(f"{name}[{shown(task)}]", value)
+            for task, value in zip(tasks, values, strict=True)
+        ]
+    )
+
+
+def _plain_column(values: list[Any]) -> Floats | None:
+    """Return numbers as an array; None where one is out of range."""
+    try:
+        column = np.array(values, dtype=np.float64)
+    except OverflowError:
+        return None
+    return column if (abs(column) <= MAX_VALUE).all() else None
+
+
+def _mean_score(name: str, value: object) -> float:
+    if is_ordered(value) or isinstance(value, str):
+        items = check_items(name, value, what="scores")
+        checked = [_score(f"{name}[{i}]", item) for i, item in enumerate(items)]
+        return math.fsum(checked) / len(checked)
+    return _score(name, value)
+
+
+def _score(name: str, value: object) -> float:
+    return check_number(name, float(value) if is_flag(value) else value, -MAX_VALUE, MAX_VALUE)  # type: ignore[arg-type]
+
+
+class _Pairs(NamedTuple):
+    """Every two columns of a table, by their places, the first before the second."""
+
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    sums: Floats
+    """Of the differences."""
+    squares: Floats
+    """Of their squares."""
+    n_worth: Floats
+    """Tasks that would tell as much, differed each as much as the one that differs most."""
+    alike: NDArray[np.bool_]
+    """Whether all differences of the pair are alike."""
+
+    @classmethod
+    def of(cls, table: Floats) -> _Pairs:
+        first, second = np.triu_indices(table.shape[1], 1)
+        sums: list[Floats] = []
+        squares: list[Floats] = []
+        worth: list[Floats] = []
+        alike: list[NDArray[np.bool_]] = []
+        for i in range(table.shape[1] - 1):
+            deltas = table[:, i, np.newaxis] - table[:, i + 1 :]
+            deltas[abs(deltas) <= NOISE] = 0.0
+            sums.append(deltas.sum(axis=0))
+            squares.append(np.einsum("ij,ij->j", deltas, deltas))
+            tops, bottoms = deltas.max(axis=0), deltas.min(axis=0)
+            most = np.maximum(tops, -bottoms)
+            worth.append(squares[-1] / np.where(most > 0.0, most, np.inf) ** 2)
+            alike.append(tops - bottoms <= NOISE)
+        return cls(
+            first=first,
+            second=second,
+            sums=np.concatenate(sums),
+            squares=np.concatenate(squares),
+            n_worth=np.concatenate(worth),
+            alike=np.concatenate(alike),
+        )
+
+    def sizes(self, sums: Floats) -> Floats:
+        """Return *sums* over the root of the sum of squares: what rises with t."""
+        return abs(sums) / np.sqrt(np.where(self.squares > 0.0, self.squares, np.inf))
+
+    def stderrs(self, n: int) -> Floats:
+        """Return the standard error of each mean difference; NaN where nothing varies."""
+        variances = (self.squares - self.sums * self.sums / n) / max(n - 1, 1) / n
+        return np.where(self.alike, np.nan, np.sqrt(np.maximum(variances, 0.0)))
+
+
+class _Found(NamedTuple):
+    p_values: Floats
+    adjusted: Floats
+    critical: float
+    """What t must exceed in any pair."""
+
+
+def _flip_signs(
+    table: Floats,
+    pairs: _Pairs,
+    n_resamples: int,
+    rng: np.random.Generator,
+    confidence_level: float,
+) -> _Found:
+    """Compare what each pair shows with the largest of all, under flipped signs of the tasks."""
+    n = table.shape[0]
+    moved = table - table[:, :1]  # signs flip the differences of models, not what they share
+    moved = moved[(abs(moved) > NOISE).any(axis=1)]
+    seen = pairs.sizes(pairs.sums)
+    order = np.argsort(-seen, kind="stable")
+    least = seen * (1.0 - SAME)
+    n_single, n_step = np.zeros(seen.size), np.zeros(seen.size)
+    largest: list[Floats] = []
+    all_ways = len(moved) <= MAX_ENUMERATED and 2 ** max(len(moved) - 1, 0) <= n_resamples
+    if all_ways:
+        flipped = _all_flips(moved)
+    elif pairs.n_worth[pairs.squares > 0.0].min() >= MANY:
+        values, vectors = np.linalg.eigh(moved.T @ moved)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        flipped = rng.standard_normal((n_resamples, len(root))) @ root.T
+    else:
+        flipped = _random_flips(moved, n_resamples, rng)
+    rows = max(1, CELLS // seen.size)
+    for start in range(0, len(flipped), rows):
+        sums = flipped[start : start + rows]
+        sizes = pairs.sizes(sums[:, pairs.first] - sums[:, pairs.second])
+        n_single += np.count_nonzero(sizes >= least, axis=0)
+        tops = np.maximum.accumulate(sizes[:, order[::-1]], axis=1)[:, ::-1]
+        n_step += np.count_nonzero(tops >= least[order], axis=0)
+        largest.append(tops[:, 0])
+    itself = 0 if all_ways else 1  # the signs seen are among all ways, not among those drawn
+    total = len(flipped) + itself
+    adjusted = np.empty(seen.size)
+    adjusted[order] = np.maximum.accumulate((n_step + itself) / total)
+    n_beyond = math.floor((1.0 - confidence_level) * total + SAME) - itself
+    top = np.sort(np.concatenate(largest))[::-1]
+    share = (1.0 + SAME) * float(top[max(n_beyond, 0)]) ** 2 / n
+    critical = math.sqrt((n - 1) * share / (1.0 - share)) if share < 1.0 - SAME else math.inf
+    if n_beyond <= 0 and n > 1:  # too few signs for a verdict: all that there is may be too near
+        critical = max(critical, t_quantile(1.0 - (1.0 - confidence_level) / seen.size, n - 1.0))
+    return _Found((n_single + itself) / total, adjusted, critical)
+
+
+def _all_flips(moved: Floats) -> Floats:
+    """Return the sums of the columns under all ways to sign the rows, but for a common sign."""
+    sums = np.zeros((1, moved.shape[1]))
+    for i, row in enumerate(moved):
+        sums = np.concatenate([sums + row, sums - row]) if i else sums + row
+    return sums
+
+
+def _random_flips(moved: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Return the sums of the columns under random signs of the rows."""
+    sums = np.zeros((n_resamples, moved.shape[1]))
+    n_rows = max(8, CELLS // n_resamples // 8 * 8)
+    for start in range(0, len(moved), n_rows):
+        part = moved[start : start + n_rows]
+        drawn = rng.integers(0, 256, (n_resamples, -(-len(part) // 8)), dtype=np.uint8)
+        bits = np.unpackbits(drawn, axis=1, count=len(part)).astype(np.float64)
+        sums += 2.0 * (bits @ part) - part.sum(axis=0)
+    return sums
+
+
+class _Friedman(NamedTuple):
+    mean_ranks: list[float]
+    statistic: float
+    p_value: float
+
+
+def _friedman(table: Floats) -> _Friedman:
+    """Rank the columns of each row, the highest first; test whether their mean ranks differ."""
+    from scipy.special import chdtrc
+
+    n, m = len(table), len(table.T)
+    middle = (m + 1) / 2.0
+    sums: Floats = np.empty(m)
+    squares = 0.0
+    for i in range(m):
+        ahead = table - table[:, i, np.newaxis]
+        n_ahead = np.count_nonzero(ahead > NOISE, axis=1)
+        n_tied = np.count_nonzero(abs(ahead) <= NOISE, axis=1)
+        ranks: Floats = n_ahead + (n_tied + 1) / 2.0
+        sums[i] = ranks.sum()
+        squares += float(np.sum(np.square(ranks - middle)))
+    off = sums - n * middle
+    statistic = (m - 1) * float(off @ off) / squares if squares else 0.0
+    mean_ranks: list[float] = (sums / n).tolist()
+    return _Friedman(mean_ranks, statistic, float(chdtrc(m - 1, statistic)))
+
+
+def range_quantile(share: float, m: int) -> float:
+    """Return what the range of *m* standard normal numbers does not exceed with that chance."""
+    from scipy.special import ndtr
+
+    z = np.linspace(-9.0, 9.0, 901)  # so smooth a function needs no finer grid
+    density = np.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi) * (z[1] - z[0])
+
+    def chance(width: float) -> float:
+        return m * float(density @ (ndtr(z + width) - ndtr(z)) ** (m - 1))
+
+    low, high = 0.0, 40.0
+    while low < (middle := (low + high) / 2.0) < high:
+        low, high = (middle, high) if chance(middle) < share else (low, middle)
+    return high
+
+
+@attrs.frozen(kw_only=True)
+class BradleyTerry(Record):
+    """Result of `bradley_terry`; ``str()`` shows the models with their strengths, best first."""
+
+    strengths: FrozenMapping[str, float]
+    """
+    Strength of each model on the scale of log odds, the strongest first.
+
+    A model beats another with odds ``exp(strength - strength of the other)``.  The mean is 0 over
+    the models whose strength is finite.  ``inf`` and ``-inf`` are the *unbounded* ones.
+    """
+    intervals: FrozenMapping[str, Interval]
+    """Of each strength by itself; of *unbounded* ones an end is infinite."""
+    unbounded: tuple[str, ...]
+    """Models without a finite strength, those who lost no comparison, directly or by way of
+    others, to the models of finite strength, and those who won none."""
+    n_comparisons: float
+    """Sum of the counts."""
+
+    def __str__(self) -> str:
+        """Return a line for each model, numbers rounded for display."""
+        names = {name: one_line(name, 32) for name in self.strengths}
+        width = max(map(len, names.values()))
+        return "\n".join(
+            f"{names[name]:{width}}  {strength:+.4g} {self.intervals[name]}"
+            for name, strength in self.strengths.items()
+        )
+
+
+def bradley_terry(
+    wins: Mapping[tuple[str, str], float], *, confidence_level: float = 0.95
+) -> BradleyTerry:
+    """
+    Estimate how strong models are from how often each was preferred to each other.
+
+    The model of Bradley and Terry: *a* beats *b* with chance ``1 / (1 + exp(s_b - s_a))``, the
+    strengths *s* being those of maximum likelihood.  Not all pairs need be compared, and models
+    that beat each other in a cycle are no contradiction.  A difference of strengths times
+    ``400 / log(10)``, about 174, is one of Elo points.
+
+    Intervals are Wald's from the Fisher information, for the strength relative to the mean.
+
+    A model that won all its comparisons has a strength without bound: `inf`, whose interval has a
+    finite lower end where its wins were too unlikely for less, and one that lost them all has
+    `-inf`.  They are
+    named in *unbounded* and left out of the mean.  Where no two models have beaten each other,
+    directly or through others, no strength has a bound, and that is refused.
+
+    Args:
+        wins: How often the first model of each pair ``(winner, loser)`` was preferred to the
+            second: counts, at least 0.  A tie can count half a win each.
+        confidence_level: Level of each interval, in (0, 1).
+
+    Returns:
+        A frozen `BradleyTerry`.
+
+    Raises:
+        InputError: If *wins* is empty, a model is compared with itself, a count is negative or
+            not finite, no strength has a bound, or the comparisons do not connect a model with
+            the others.
+        TypeError: If *wins* is not a mapping from pairs of strings to numbers.
+
+    Examples:
+        >>> wins = {("a", "b"): 12, ("b", "a"): 8, ("b", "c"): 16, ("c", "b"): 4, ("c", "a"): 9}
+        >>> print(bradley_terry({**wins, ("a", "c"): 11}))
+        b  +0.2785 [-0.1498, 0.7067]
+        a  +0.2089 [-0.2167, 0.6346]
+        c  -0.4874 [-0.9286, -0.04623]
+        >>> bradley_terry({("a", "b"): 3})
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: wins must be such that two models have each beaten the other, directly or through others: no strength has a bound else, got {('a', 'b'): 3}
+
+    References:
+        Bradley and Terry, "Rank Analysis of Incomplete Block Designs: I. The Method of Paired
+        Comparisons", Biometrika 39(3/4), 1952.
+        Ford, "Solution of a Ranking Problem from Binary Comparisons", American Mathematical
+        Monthly 64(8), 1957, for when a strength has a bound.
+    """  # noqa: E501 - a message is one line
+    models, table = _read_wins(wins)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    quantile = normal_quantile(confidence_level)
+    beats = _reachable(table)
+    inside = _core(table, beats)
+    if np.count_nonzero(inside) == 1:
+        domain = (
+            "such that two models have each beaten the other, directly or through others: "
+            "no strength has a bound else"
+        )
+        refuse("wins", domain, wins)
+    places: list[int] = np.flatnonzero(inside).tolist()
+    core = table[np.ix_(places, places)]
+    k = len(places)
+    fit = _fit(core, np.zeros(k), 0.0)
+    errors = np.sqrt(np.diag(np.linalg.inv(fit.information + 1.0 / k) - 1.0 / k))
+    ends: dict[str, tuple[float, float, float]] = {}
+    for place, strength, error in zip(places, fit.strengths, errors, strict=True):
+        middle, reach = float(strength), quantile * float(error)
+        ends[models[place]] = middle, middle - reach, middle + reach
+    outside: list[int] = np.flatnonzero(~inside).tolist()
+    for i in outside:
+        ahead, behind = bool(beats[i, places[0]]), bool(beats[places[0], i])
+        if not (ahead or behind):
+            other = models[places[0]]
+            raise InputError(
+                "wins must be comparisons that connect all models, got no chain of wins between "
+                f"{shown(models[i])} and {shown(other)}"
+            )
+        games = table[i, places] + table[places, i]  # all won, or all lost
+        bound = -math.inf
+        if games.any():
+            drop = -math.log((1.0 - confidence_level) / 2.0)
+            bound = _profile_bound(core if ahead else core.T, games, drop)
+        ends[models[i]] = (math.inf, bound, math.inf) if ahead else (-math.inf, -math.inf, -bound)
+    ranked: list[str] = sorted(ends, key=lambda name: -ends[name][0])
+    return BradleyTerry(
+        strengths=FrozenMapping({name: ends[name][0] for name in ranked}),
+        intervals=FrozenMapping(
+            {
+                name: Interval(
+                    low=ends[name][1],
+                    high=ends[name][2],
+                    confidence_level=confidence_level,
+                    method="profile likelihood" if math.isinf(ends[name][0]) else "wald",
+                )
+                for name in ranked
+            }
+        ),
+        unbounded=tuple(name for name in ranked if math.isinf(ends[name][0])),
+        n_comparisons=float(table.sum()),
+    )
+
+
+def _read_wins(wins: object) -> tuple[list[str], Floats]:
+    """Return the models, and how often that of a row beat that of a column."""
+    if not is_mapping(wins):
+        refuse("wins", "a mapping from (winner, loser) to a count", wins, TypeError)
+    if not wins:
+        refuse("wins", "a mapping with at least one pair", wins)
+    place: dict[str, int] = {}
+    found: list[tuple[int, int, float]] = []
+    for pair, count in wins.items():
+        if not is_tuple(pair) or len(pair) != 2:  # noqa: PLR2004 - a pair
+            refuse("a key of wins", "a pair (winner, loser)", pair, TypeError)
+        winner, loser = (check_text("a model of wins", name) for name in pair)
+        if winner == loser:
+            refuse("a key of wins", "a pair of two models", pair)
+        number = check_number(f"wins[{shown(pair)}]", count, 0.0, MAX_WINS)
+        if 0.0 < number < MIN_WINS:
+            refuse(f"wins[{shown(pair)}]", f"0 or a number >= {MIN_WINS:g}", count)
+        i, j = (place.setdefault(name, len(place)) for name in (winner, loser))
+        found.append((i, j, number))
+    table = np.zeros((len(place), len(place)))
+    for i, j, number in found:
+        table[i, j] = number
+    return list(place), table
+
+
+def _reachable(table: Floats) -> NDArray[np.bool_]:
+    """Tell from which model a chain of wins leads to which, itself included."""
+    reach = (table > 0.0) | np.eye(len(table), dtype=np.bool_)
+    while True:
+        further = (reach.astype(np.float64) @ reach.astype(np.float64)) > 0.0
+        if (further == reach).all():
+            return reach
+        reach = further
+
+
+def _core(table: Floats, beats: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the largest group in which each beat each, of equals the one with most games."""
+    both = beats & beats.T
+    games = [float(table[np.ix_(group, group)].sum()) for group in both]
+    sizes = both.sum(axis=1).tolist()
+    largest = max(range(len(table)), key=lambda i: (sizes[i], games[i]))
+    group: NDArray[np.bool_] = both[largest]
+    return group
+
+
+class _Fit(NamedTuple):
+    strengths: Floats
+    """Of maximum likelihood; their mean is 0."""
+    log_likelihood: float
+    information: Floats
+
+
+def _fit(core: Floats, lost: Floats, to: float) -> _Fit:
+    """
+    Fit strengths to the wins of *core* by Newton's steps, halved where they go too far.
+
+    *lost* is how often each model was beaten by one more, of the fixed strength *to*.
+    """
+    from scipy.special import expit
+
+    k = len(core)
+    games: Floats = core + core.T
+
+    def log_likelihood(strengths: Floats) -> float:
+        behind = strengths[np.newaxis, :] - strengths[:, np.newaxis]
+        inside = float(np.sum(core * np.logaddexp(0.0, behind)))
+        return -inside - float(lost @ np.logaddexp(0.0, strengths - to))
+
+    strengths = np.zeros(k)
+    reached = log_likelihood(strengths)
+    while True:
+        ahead = strengths[:, np.newaxis] - strengths[np.newaxis, :]
+        chances, upsets = expit(ahead), expit(-ahead)  # 1 - chances would lose what is rare
+        last = lost * expit(strengths - to)
+        slope = np.sum(core * upsets - core.T * chances, axis=1) - last
+        weights: Floats = games * chances * upsets
+        information = np.diag(weights.sum(axis=1) + last * expit(to - strengths)) - weights
+        bordered = np.ones((k + 1, k + 1))  # the last row holds the mean at 0
+        bordered[:k, :k], bordered[k, k] = information, 0.0
+        step = np.linalg.solve(bordered, np.append(slope, 0.0))[:k]
+        found = log_likelihood(strengths + step)
+        while found < reached and abs(step).max() > CONVERGED:
+            step /= 2.0
+            found = log_likelihood(strengths + step)
+        if abs(step).max() <= CONVERGED * (1.0 + abs(strengths).max()):
+            return _Fit(strengths, reached, information)
+        strengths, reached = strengths + step, found
+
+
+def _profile_bound(core: Floats, lost: Floats, drop: float) -> float:
+    """
+    Bound the strength of a model which won all its games, *lost* by those of *core*.
+
+    At the bound the logarithm of the likelihood lies lower by *drop*: with that of half of
+    ``1 - confidence_level`` the chance to win them all was no larger.
+    """
+    from scipy.optimize import brentq
+
+    most = _fit(core, np.zeros(len(core)), 0.0).log_likelihood
+
+    def excess(strength: float) -> float:
+        return most - _fit(core, lost, strength).log_likelihood - drop
+
+    low = high = 0.0
+    step = 1.0
+    while excess(low) < 0.0:
+        low, step = low - step, 2.0 * step
+    while excess(high) > 0.0:
+        high, step = high + step, 2.0 * step
+    return float(brentq(excess, low, high, xtol=1e-9))

@@ -1,0 +1,275 @@
+"""compare_reports(anytime=True): laws of the wealth, an oracle, the gate, what is refused."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit import (
+    CodeSample,
+    Comparison,
+    InputError,
+    RegressionError,
+    code_report,
+    compare_reports,
+)
+from scorekit._stats.betting import SHARES, Bets, betting_interval, boundary, course
+
+SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+CASES = st.lists(
+    st.tuples(*[st.lists(SCORES, min_size=1, max_size=3)] * 2), min_size=1, max_size=12
+)
+
+
+def _wealth(deltas: list[float], mean: float) -> float:
+    """Return the larger wealth of both sides, written down as it is defined."""
+    sides = []
+    for sign in (1.0, -1.0):
+        odds = [(1.0 + sign * x) / (1.0 + sign * mean) for x in deltas]
+        sides.append(float(np.mean([math.prod(1.0 - s + s * o for o in odds) for s in SHARES])))
+    return max(sides)
+
+
+def _verdict(deltas: list[float]) -> Any:
+    before = {str(i): max(0.0, -x) for i, x in enumerate(deltas)}
+    after = {str(i): max(0.0, x) for i, x in enumerate(deltas)}
+    return compare_reports(before, after, anytime=True).suite
+
+
+def test_reference_sign_test() -> None:
+    """For changes of side the wealth is the martingale with a uniform prior, from beta functions.
+
+    With no rise it is the integral of (1 + s)^n, (2^(n + 1) - 1) / (n + 1), on its half; the five
+    small shares, for long runs, have won next to nothing yet.
+    """
+    for n in (3, 7, 8, 12):
+        suite = _verdict([-1.0] * n + [0.0] * 5)
+        exact = (64 * (2 ** (n + 1) - 1) / (n + 1) + 5) / 69
+        assert suite.p_value == pytest.approx(min(1.0, 2 / exact), rel=0.01)
+    assert _verdict([-1.0] * 8).verdict == "regressed"
+    assert _verdict([-1.0] * 7).verdict == "inconclusive"
+    assert _verdict([1.0] * 8).verdict == "improved"
+
+
+def test_no_more_than_the_level_errs_at_any_look_by_enumeration() -> None:
+    """All ways in which twelve unchanged cases can change side, looked at after every one."""
+    n, level = 12, 0.9
+    wrong, wealth = 0, 0.0
+    for signs in product((-1.0, 1.0), repeat=n):
+        logs = np.cumsum(np.log1p(np.outer(signs, SHARES)), axis=0)
+        up = np.exp(logs).mean(axis=1)
+        down = np.exp(np.cumsum(np.log1p(-np.outer(signs, SHARES)), axis=0)).mean(axis=1)
+        wrong += bool((np.maximum(up, down) >= 2.0 / (1.0 - level)).any())
+        wealth += float(up[-1] + down[-1]) / 2.0
+    assert wealth / 2**n == pytest.approx(1.0)  # a martingale
+    assert 0.0 < wrong / 2**n <= 1.0 - level
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=20), st.sampled_from([0.5, 0.9, 0.99]))
+def test_ends_and_p_value_are_those_of_the_definition(deltas: list[float], level: float) -> None:
+    """Oracle: the products as they are defined; means just outside are refuted, inside not."""
+    low, high, p_value = betting_interval(np.array(deltas), level)
+    assert p_value == pytest.approx(min(1.0, 2.0 / _wealth(deltas, 0.0)), rel=1e-6)
+    assert -1.0 <= low <= math.fsum(deltas) / len(deltas) + 1e-9
+    assert math.fsum(deltas) / len(deltas) - 1e-9 <= high <= 1.0
+    enough = 2.0 / (1.0 - level)
+    for end, outward in ((low, -1e-6), (high, 1e-6)):
+        if abs(end) < 1.0 - 1e-5:
+            assert _wealth(deltas, end + outward) >= enough * (1.0 - 1e-9)
+            assert _wealth(deltas, end - outward) <= enough * (1.0 + 1e-9)
+
+
+def test_many_different_values_are_multiplied_to_the_same() -> None:
+    """Above a thousand of them products stand in for sums of logarithms."""
+    deltas = np.random.default_rng(3).uniform(-1, 1, 3000)
+    bets = Bets.on(deltas)
+    for mean in (-0.3, 0.0, 0.9):
+        logs = np.log1p(np.outer(SHARES, (deltas - mean) / (1.0 + mean))).sum(axis=1)
+        assert bets.log_wealth(mean) == pytest.approx(np.logaddexp.reduce(logs) - math.log(69))
+
+
+@given(CASES, st.randoms())
+def test_order_and_sides_do_not_matter(
+    cases: list[tuple[list[float], list[float]]], random: Any
+) -> None:
+    """Any order of the cases gives the same; exchanging the sides turns the signs."""
+    sides: list[dict[int, list[float]]] = [
+        dict(enumerate(side)) for side in zip(*cases, strict=True)
+    ]
+    suite = compare_reports(sides[0], sides[1], anytime=True).suite
+    shuffled = list(sides[0].items())
+    random.shuffle(shuffled)
+    again = compare_reports(dict(shuffled), sides[1], anytime=True).suite
+    back = compare_reports(sides[1], sides[0], anytime=True).suite
+    assert again.p_value == pytest.approx(suite.p_value)
+    assert back.p_value == pytest.approx(suite.p_value)
+    ends = (suite.interval.low, suite.interval.high)
+    assert (again.interval.low, again.interval.high) == pytest.approx(ends, abs=1e-8)
+    assert (-back.interval.high, -back.interval.low) == pytest.approx(ends, abs=1e-8)
+    assert suite.interval.low - 1e-9 <= suite.delta <= suite.interval.high + 1e-9
+    assert (suite.verdict in ("regressed", "improved")) == (
+        suite.p_value <= 0.05 and not suite.interval.low <= 0.0 <= suite.interval.high
+    )
+
+
+def test_an_interval_holds_at_every_look() -> None:
+    """500 runs of 60 graded cases that lose 10 points, looked at after every case, by seed."""
+    rng = np.random.default_rng(7)
+    missed = 0
+    for _ in range(500):
+        deltas = rng.choice([-0.5, 0.0, 0.5], 60, p=[0.4, 0.4, 0.2])
+        logs = [
+            np.cumsum(np.log1p(np.outer(sign * (deltas + 0.1) / (1.0 - sign * 0.1), SHARES)), 0)
+            for sign in (1.0, -1.0)
+        ]
+        missed += any(bool((np.exp(side).mean(axis=1) >= 40.0).any()) for side in logs)
+    assert missed / 500 <= 0.05
+
+
+def test_a_boundary_is_where_the_wealth_is_enough() -> None:
+    """Oracle: the mean over shares of exp(s sum - s^2 squares / 2)."""
+    squares = np.array([1e-6, 0.5, 30.0, 1e4])
+    for total, square in zip(boundary(squares, 0.95), squares, strict=True):
+        wealth = np.mean(np.exp(SHARES * total - SHARES**2 * square / 2.0))
+        assert wealth == pytest.approx(40.0)
+
+
+def test_a_course_is_that_of_simulated_runs() -> None:
+    """Oracle: 4000 runs of 300 single attempts that lose 12 points, looked at after each."""
+    rng = np.random.default_rng(5)
+    deltas = rng.choice([-1.0, 0.0, 1.0], (4000, 300), p=[0.24, 0.64, 0.12])
+    ends = np.full(4000, 301)
+    logs = np.zeros((2, 4000, SHARES.size))
+    for i, column in enumerate(deltas.T):
+        logs += np.log1p([np.outer(column, SHARES), np.outer(-column, SHARES)])
+        over = (np.exp(logs).mean(axis=2) >= 40.0).any(axis=0)
+        ends[over & (ends > 300)] = i + 1
+    found = course(300, 0.12, 0.36, 0.95)
+    assert found.power == pytest.approx(np.mean(ends <= 300), abs=0.03)
+    assert found.share == pytest.approx(np.minimum(ends, 300).mean() / 300, abs=0.02)
+
+
+# A growing run.
+
+
+def test_a_growing_run_is_decided_before_its_end() -> None:
+    """Cases that only the baseline has wait, and a gate that allows for them does not stop."""
+    before = dict.fromkeys(range(40), 1)
+    after = {i: int(i % 2 == 0) for i in range(40)}
+    verdicts = {}
+    for n in range(1, 41):
+        result = compare_reports(before, dict(list(after.items())[:n]), anytime=True)
+        assert len(result.removed_cases) == 40 - n
+        verdicts[n] = result.suite.verdict
+        if result.suite.verdict != "regressed":
+            result.raise_for_regressions(allow_missing=True)
+    assert verdicts[15] == "inconclusive"
+    assert verdicts[16] == "regressed"
+
+
+def test_single_cases_are_not_tested() -> None:
+    """Their own p value stays; only the suite stops a job, and the result says so."""
+    steady: dict[Any, Any] = {f"c{i}": [1] * 9 + [0] for i in range(30)}
+    before, after = {"x": [1] * 10, **steady}, {"x": [0] * 10, **steady}
+    fixed, result = (compare_reports(before, after, anytime=any_) for any_ in (False, True))
+    assert fixed.regressions[0].adjusted_p_value is not None
+    assert result.regressions[0].adjusted_p_value is None
+    assert result.regressions[0].p_value == fixed.regressions[0].p_value
+    with pytest.raises(RegressionError):
+        fixed.raise_for_regressions()
+    result.raise_for_regressions()
+    assert (fixed.anytime, result.anytime) == (False, True)
+    said = "Valid at any time, however often one looks; single cases are not tested"
+    assert said in result.to_text()
+    assert said in result.to_markdown()
+    assert "<th>anytime</th><td>True</td>" in result._repr_html_()
+    assert said not in fixed.to_text()
+    assert Comparison.from_json(result.to_json()) == result
+
+
+def test_several_suites_and_a_margin() -> None:
+    """Holm takes p values that hold at any time; the margin is held against the same interval."""
+
+    def report(passed: int) -> Any:
+        return code_report(
+            CodeSample(
+                case_id=f"{i}", model=m, compiled=True, passed=passed * (m == "a"), failed=1
+            )
+            for i in range(40)
+            for m in "ab"
+        )
+
+    result = compare_reports(report(3), report(0), anytime=True, margin=0.1)
+    assert [suite.test for suite in result.suites.values()] == ["betting"] * 4
+    suite = result.suites["a / code_score"]
+    assert suite.verdict == "regressed"
+    assert suite.adjusted_p_value == pytest.approx(4 * suite.p_value)
+    assert suite.within_margin is not None
+    assert suite.within_margin.interval == suite.interval
+    assert suite.within_margin.verdict == "worse"
+    with pytest.raises(RegressionError):
+        result.raise_for_regressions(on="margin")
+
+
+def test_few_cases_decide_nothing() -> None:
+    """One case, identical runs, and nothing that could be detected."""
+    one = _verdict([-1.0])
+    assert (one.verdict, one.p_value) == ("inconclusive", 1.0)
+    assert one.interval.low == -1.0
+    assert one.interval.high > 0.97
+    assert one.minimum_detectable_effect is None
+    same = _verdict([0.0] * 1000)
+    assert same.verdict == "no change detected"
+    assert 0.0 < same.interval.high < 0.01
+    assert 0.0 < same.minimum_detectable_effect <= 0.05
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.95])
+def test_stated_effects_are_found(rate: float) -> None:
+    """With 80 % power at that very look, by simulation."""
+    rng = np.random.default_rng(11)
+    n, k = 150, 2
+    sides = rng.binomial(k, rate, (2, n)) / k
+    stated = _verdict((sides[1] - sides[0]).tolist()).minimum_detectable_effect
+    before = rng.binomial(k, rate, (800, n))
+    after = rng.binomial(k, rate - stated, (800, n))
+    logs = np.log1p(-np.outer((after - before) / k, SHARES)).reshape(800, n, -1).sum(axis=1)
+    found = np.exp(logs).mean(axis=1) >= 40.0
+    assert 0.75 <= np.mean(found) <= 0.95
+
+
+# Errors.
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"clusters": {"a": 1}}, r"^clusters must be None where anytime=True, got \{'a': 1\}$"),
+        ({"test": "t"}, r"^test must be 'auto' where anytime=True, got 't'$"),
+        ({"current": {}}, r"^current must be a run with at least one case, got \{\}$"),
+        ({"current": {"b": 1}}, r"^current must be a run with a case of baseline, such as 'a', "),
+        ({"current": {"a": math.nan}}, r"^current\['a'\] must be a number in \[0, 1\], got nan$"),
+    ],
+)
+def test_what_would_mislead_is_refused(options: dict[str, Any], message: str) -> None:
+    """Groups that fill up between looks would change what was already bet on."""
+    current = options.pop("current", {"a": 1})
+    with pytest.raises(InputError, match=message):
+        compare_reports({"a": 1}, current, anytime=True, **options)
+
+
+@pytest.mark.parametrize("value", [1, None, "yes"])
+def test_anytime_is_a_flag(value: Any) -> None:
+    """As every other one."""
+    with pytest.raises(TypeError, match=r"^anytime must be True or False, got "):
+        compare_reports({"a": 1}, {"a": 1}, anytime=value)
+    with pytest.raises(
+        TypeError, match=r"^current\['a'\] must be a number in \[0, 1\], got None$"
+    ):
+        compare_reports({"a": 1}, {"a": None}, anytime=True)  # type: ignore[dict-item]

@@ -1,0 +1,87 @@
+"""What `progress=True` shows, with tqdm and without it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+from typing import Any
+
+import pytest
+
+from scorekit import (
+    CachedJudge,
+    JudgeRequest,
+    SqlCase,
+    VotingJudge,
+    judge_from_function,
+    map_scores,
+    score_sql_cases,
+    table_accuracies_from_columns,
+)
+
+CASES = [SqlCase(case_id=f"q{i}", generated="SELECT 1", expected_tables=[]) for i in range(3)]
+JUDGE = judge_from_function(lambda _: 1.0, identity="yes")
+REQUESTS = [JudgeRequest(generated=f"SELECT {i}", expected="SELECT 9") for i in range(3)]
+
+
+def _recheck() -> None:
+    judge = CachedJudge(JUDGE)
+    judge.judge_many(REQUESTS)
+    judge.recheck(3, progress=True)
+
+
+RUNS: dict[str, Any] = {
+    "3 of 3 cases": lambda: score_sql_cases(CASES, progress=True),
+    "3 of 3 items": lambda: list(map_scores(abs, [1, 2, 3], progress=True)),
+    "3 items": lambda: list(map_scores(abs, iter([1, 2, 3]), progress=True)),
+    "2 of 2 items": lambda: table_accuracies_from_columns(
+        ["SELECT 1"] * 2, [[], []], progress=True
+    ),
+    "3 of 3 requests": _recheck,
+}
+
+
+@pytest.mark.parametrize("line", RUNS)
+def test_a_line_of_text_without_tqdm(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is rewritten on the error stream and ended."""
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+    RUNS[line]()
+    assert stream.getvalue().endswith(f"\r{line}\n")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: CachedJudge(JUDGE), lambda: VotingJudge(CachedJudge(JUDGE))],
+    ids=["cached", "voting"],
+)
+def test_judges_show_their_requests(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also around each other."""
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+    assert len(make().judge_many(REQUESTS, progress=True)) == 3
+    assert "3 of 3 requests" in stream.getvalue()
+    before = stream.getvalue()
+    asyncio.run(make().ajudge_many(REQUESTS, progress=False))
+    assert stream.getvalue() == before
+
+
+def test_a_bar_of_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands at the end and is closed, also where the run is cut short."""
+    tqdm = pytest.importorskip("tqdm")
+    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+    RUNS["3 of 3 cases"]()
+    assert "3/3" in stream.getvalue()
+    results = map_scores(abs, [1, 2, 3], chunk_size=1, progress=True)
+    next(results)
+    next(results)
+    results.close()
+    assert not tqdm.tqdm._instances
+
+
+def test_without_a_console_nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A windowed program has no error stream."""
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert RUNS["3 of 3 cases"]().n_cases == 3

@@ -1,0 +1,376 @@
+"""variance_components, plan_evaluation, required_tasks(anytime=True): oracles, laws, errors."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorekit import (
+    InputError,
+    VarianceComponents,
+    plan_evaluation,
+    required_tasks,
+    strategies,
+    variance_components,
+)
+from scorekit._stats.components import nested_variances
+
+PILOT = {"sort": [1, 1, 1], "parse": [0, 1, 0], "merge": [1, 1, 0], "join": [0, 0]}
+
+
+# Components.
+
+
+def test_reference_dyestuff() -> None:
+    """Davies's yields of dyestuff, five of each of six batches; Bates fits 1764.05 and 2451.25."""
+    yields = {
+        "A": [1545, 1440, 1440, 1520, 1580],
+        "B": [1540, 1555, 1490, 1560, 1495],
+        "C": [1595, 1550, 1605, 1510, 1560],
+        "D": [1445, 1440, 1595, 1465, 1545],
+        "E": [1595, 1630, 1515, 1635, 1625],
+        "F": [1520, 1455, 1450, 1480, 1445],
+    }
+    parts = variance_components(yields)
+    assert parts.mean == pytest.approx(1527.5)
+    assert parts.between_tasks == pytest.approx(1764.05, abs=0.005)
+    assert parts.between_attempts == pytest.approx(2451.25, abs=0.005)
+    assert (parts.n_tasks, parts.n_attempts, parts.n_judgements) == (6, 30, None)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=4), min_size=2, max_size=5).filter(
+        lambda tasks: any(len(own) > 1 for own in tasks)
+    )
+)
+def test_two_levels_against_exact_fractions(tasks: list[list[int]]) -> None:
+    """Oracle: the textbook's formula for unequal groups, in fractions."""
+    n, total = len(tasks), sum(map(len, tasks))
+    means = [Fraction(sum(own), len(own)) for own in tasks]
+    grand = Fraction(sum(map(sum, tasks)), total)
+    squares = sum((x - mean) ** 2 for own, mean in zip(tasks, means, strict=True) for x in own)
+    within = Fraction(squares) / (total - n)
+    spread = sum(len(own) * (m - grand) ** 2 for own, m in zip(tasks, means, strict=True))
+    size = (total - Fraction(sum(len(own) ** 2 for own in tasks), total)) / (n - 1)
+    between = (Fraction(spread) / (n - 1) - within) / size
+    parts = variance_components(dict(enumerate(tasks)))
+    assert parts.between_attempts == pytest.approx(float(within), abs=1e-12)
+    assert parts.between_tasks == pytest.approx(max(0.0, float(between)), abs=1e-12)
+    assert parts.cut_to_zero == (("between_tasks",) if between < 0 else ())
+    assert parts.mean == pytest.approx(float(sum(means) / n))
+
+
+def test_three_levels_are_unbiased_with_unequal_numbers() -> None:
+    """Oracle: 3000 simulated pilots of 1 to 4 attempts and 1 to 3 judgements, by seed."""
+    rng = np.random.default_rng(3)
+    n_attempts = [1, 2, 3, 4, 2, 1, 3, 4]
+    n_judgements = [1, 2, 3, 1, 3, 2, 1, 1, 2, 3, 3, 1, 2, 2, 3, 1, 1, 2, 3, 2]
+    tasks = np.repeat(np.repeat(range(8), n_attempts), n_judgements)
+    attempts = np.repeat(range(20), n_judgements)
+    true = np.array([0.5, 0.2, 0.1])
+    found = []
+    for _ in range(3000):
+        parts = [rng.normal(0.0, math.sqrt(v), n) for v, n in zip(true, (8, 20, 40), strict=False)]
+        noise = rng.normal(0.0, math.sqrt(true[2]), tasks.size)
+        found.append(
+            nested_variances(parts[0][tasks] + parts[1][attempts] + noise, [tasks, attempts])
+        )
+    estimates = np.array(found)
+    errors = estimates.std(axis=0) / math.sqrt(len(found))
+    assert (abs(estimates.mean(axis=0) - true) < 4 * errors).all()
+
+
+def test_tables_and_nested_forms_agree() -> None:
+    """A mapping, its attempts as mappings, columns and data frames, rows in any order."""
+    nested: dict[str, list[list[float]]] = {
+        "a": [[1, 0], [1, 1, 0.5]],
+        "b": [[0, 0]],
+        "c": [[1], [0, 1]],
+    }
+    rows = [
+        (task, i, f"judge {j}", score)
+        for task, attempts in nested.items()
+        for i, own in enumerate(attempts)
+        for j, score in enumerate(own)
+    ]
+    columns: dict[str, Any] = dict(
+        zip(("task", "attempt", "judge", "score"), map(list, zip(*rows, strict=True)), strict=True)
+    )
+    expected = variance_components(nested)
+    assert expected.n_judgements == 10
+    assert variance_components(columns) == expected
+    assert variance_components(pd.DataFrame(columns)) == expected
+    assert variance_components(pl.DataFrame(columns, strict=False)) == expected
+    assert variance_components(pl.DataFrame(columns, strict=False).to_arrow()) == expected
+    by_name = {t: {i: dict(enumerate(own)) for i, own in enumerate(a)} for t, a in nested.items()}
+    assert variance_components(by_name) == expected
+    back = variance_components(pd.DataFrame(columns).iloc[::-1])
+    assert back.between_tasks == pytest.approx(expected.between_tasks)
+    assert back.between_judgements == pytest.approx(expected.between_judgements)
+    once = {t: (iter(own) for own in attempts) for t, attempts in nested.items()}
+    assert variance_components(once) == expected
+    long = {"x" * 500 + t: attempts for t, attempts in nested.items()}
+    assert variance_components(long) == expected
+    plain = {"task": ["a", "b", "a", "b"], "score": [True, False, 0.5, 1]}
+    assert variance_components(plain) == variance_components({"a": [1, 0.5], "b": [0, 1]})
+
+
+def test_a_stderr_is_that_of_simulated_means() -> None:
+    """Oracle: 20,000 evaluations of 30 tasks, three attempts and two judgements."""
+    parts = VarianceComponents(
+        mean=0.0,
+        between_tasks=0.3,
+        between_attempts=0.2,
+        between_judgements=0.1,
+        cut_to_zero=(),
+        n_tasks=2,
+        n_attempts=4,
+        n_judgements=8,
+    )
+    rng = np.random.default_rng(1)
+    shape = (20_000, 30, 3, 2)
+    scores = rng.normal(0, math.sqrt(0.3), shape[:2]).mean(axis=1)
+    scores += rng.normal(0, math.sqrt(0.2), shape[:3]).mean(axis=(1, 2))
+    scores += rng.normal(0, math.sqrt(0.1), shape).mean(axis=(1, 2, 3))
+    expected = parts.stderr(n_tasks=30, n_attempts=3, n_judgements=2)
+    assert scores.std() == pytest.approx(expected, rel=0.03)
+
+
+# Plans.
+
+
+@given(strategies.variance_components(), st.data())
+def test_no_plan_that_the_budget_pays_for_is_better(
+    components: VarianceComponents, data: st.DataObject
+) -> None:
+    """Oracle: all designs, one after another."""
+    components = attrs.evolve(components, between_tasks=components.between_tasks + 0.01)
+    judged = components.between_judgements is not None
+    prices = {
+        "task": data.draw(st.sampled_from([0, 0.5, 2, 7])),
+        "attempt": data.draw(st.sampled_from([0.1, 1, 3])),
+    }
+    if judged:
+        prices["judgement"] = data.draw(st.sampled_from([0.3, 1, 2]))
+    least = sum(prices.values())
+    budget = data.draw(st.integers(math.ceil(least), math.ceil(least) + 12))
+    plan = plan_evaluation(components, prices=prices, budget=budget)
+    exact = {name: Fraction(str(price)) for name, price in prices.items()}
+    best = math.inf
+    for n in range(1, 200):
+        for a in range(1, 200):
+            for j in range(1, 60 if judged else 2):
+                inner = exact["attempt"] + j * exact.get("judgement", Fraction(0))
+                if n * (exact["task"] + a * inner) > budget:
+                    break
+                error = components.stderr(n_tasks=n, n_attempts=a, n_judgements=j)
+                best = min(best, error)
+            if n * (exact["task"] + a * exact["attempt"]) > budget:
+                break
+    assert plan.stderr == pytest.approx(best, rel=1e-9)
+    assert plan.price <= budget
+    assert (plan.n_judgements is not None) == judged
+    counts = plan.n_tasks, plan.n_attempts, plan.n_judgements or 1
+    assert plan.stderr == components.stderr(
+        n_tasks=counts[0], n_attempts=counts[1], n_judgements=counts[2]
+    )
+
+
+def test_a_large_plan_is_near_that_of_real_numbers() -> None:
+    """Cochran's optimum: attempts go with the root of s^2 task / (w^2 attempt)."""
+    parts = attrs.evolve(variance_components(PILOT), between_tasks=0.1, between_attempts=0.4)
+    plan = plan_evaluation(parts, prices={"task": 9, "attempt": 1}, budget=1e6)
+    assert plan.n_attempts == round(math.sqrt(0.4 * 9 / 0.1))
+    judged = attrs.evolve(parts, between_judgements=0.1)
+    prices = {"task": 9, "attempt": 1, "judgement": 0.01}
+    plan = plan_evaluation(judged, prices=prices, budget=1e5)
+    assert plan.n_judgements == round(math.sqrt(0.1 * 1 / (0.4 * 0.01)))
+
+
+# Looks at any time.
+
+
+def test_required_tasks_at_any_time_have_that_power() -> None:
+    """Oracle: 1500 runs of single attempts that lose 15 points, looked at after every case."""
+    from scorekit._stats.betting import SHARES
+
+    tasks = required_tasks(effect=0.15, discordant=0.35, anytime=True)
+    rng = np.random.default_rng(2)
+    deltas = rng.choice([-1.0, 0.0, 1.0], (1500, tasks.at_most), p=[0.25, 0.65, 0.1])
+    ends = np.full(1500, tasks.at_most + 1)
+    logs = np.zeros((1500, SHARES.size))
+    for i, column in enumerate(deltas.T):
+        logs += np.log1p(np.outer(-column, SHARES))
+        over = np.exp(logs).mean(axis=1) >= 40.0
+        ends[over & (ends > tasks.at_most)] = i + 1
+    assert np.mean(ends <= tasks.at_most) == pytest.approx(0.8, abs=0.04)
+    expected = np.minimum(ends, tasks.at_most).mean()
+    assert tasks.expected == pytest.approx(expected, rel=0.06)
+    assert tasks.fixed == required_tasks(effect=0.15, discordant=0.35)
+
+
+def test_looks_save_more_the_more_power_is_asked_for() -> None:
+    """At 80 % power they cost, at 95 % they save; a larger effect is found sooner."""
+    plans = [
+        required_tasks(effect=0.1, power=power, anytime=True) for power in (0.5, 0.8, 0.95, 0.99)
+    ]
+    saved = [1.0 - plan.expected / plan.fixed for plan in plans]
+    assert saved == sorted(saved)
+    assert saved[1] < 0.0 < saved[2]
+    assert all(plan.fixed < plan.at_most for plan in plans)
+    assert required_tasks(effect=0.2, anytime=True).at_most < plans[1].at_most / 3
+    still = required_tasks(effect=1, task_variance=0, sampling_variance=0, anytime=True)
+    assert 8 <= still.at_most <= 12
+
+
+# Errors.
+
+
+@pytest.mark.parametrize(
+    ("scores", "error", "message"),
+    [
+        ({}, InputError, "scores must be of at least 2 tasks, got 0"),
+        ({"a": [1, 0]}, InputError, "scores must be of at least 2 tasks, got 1"),
+        (
+            {"a": [1], "b": [0]},
+            InputError,
+            "scores must be of at least one task with 2 attempts, got {'a': [1], 'b': [0]}",
+        ),
+        (
+            {"a": [[1], [0]], "b": [[0]]},
+            InputError,
+            (
+                "scores must be of at least one attempt with 2 judgements, "
+                "got {'a': [[1], [0]], 'b': [[0]]}"
+            ),
+        ),
+        (
+            {"a": [1, [0, 1]], "b": [0]},
+            InputError,
+            (
+                "scores must be nested alike for all attempts: a score each, or several, "
+                "got {'a': [1, [0, 1]], 'b': [0]}"
+            ),
+        ),
+        (
+            {"a": [], "b": [0]},
+            InputError,
+            "scores['a'] must be a non-empty sequence of scores, got ()",
+        ),
+        (
+            {"a": [math.nan, 1], "b": [0]},
+            InputError,
+            "scores['a'][0] must be a number in [-1e+100, 1e+100], got nan",
+        ),
+        (
+            {"a": [[1, None]], "b": [[0]]},
+            TypeError,
+            "scores['a'][0][1] must be a number in [-1e+100, 1e+100], got None",
+        ),
+        (
+            {"a": 1, "b": [0]},
+            TypeError,
+            "scores['a'] must be a non-empty sequence of scores, got 1",
+        ),
+        (
+            [1, 0],
+            TypeError,
+            "scores must be a mapping from task to attempts, or a table, got [1, 0]",
+        ),
+        (
+            {"task": ["a", "b"], "judge": ["x", "x"], "score": [1, 0]},
+            InputError,
+            "scores must be a table with the column 'attempt', got ['task', 'judge', 'score']",
+        ),
+        (
+            pd.DataFrame({"task": ["a"], "passed": [1]}),
+            InputError,
+            "scores must be a table with the column 'score', got ['task', 'passed']",
+        ),
+        (
+            {"task": ["a", "a"], "attempt": [0, 0], "score": [1, 0]},
+            InputError,
+            "scores must have one row for each attempt, or a column 'judge', got several rows",
+        ),
+        (
+            {"task": ["a"], "score": [1, 0]},
+            InputError,
+            "scores['task'] must be 2 labels, one for each entry, got 1",
+        ),
+    ],
+)
+def test_components_are_refused(scores: Any, error: type[Exception], message: str) -> None:
+    """Each message names what is wrong and where."""
+    with pytest.raises(error) as caught:
+        variance_components(scores)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"prices": {"task": 1}},
+            InputError,
+            "prices must be a mapping with the keys 'task', 'attempt', got ['task']",
+        ),
+        (
+            {"prices": {"task": 1, "attempt": 1, "judgement": 1}},
+            InputError,
+            (
+                "prices must be a mapping with the keys 'task', 'attempt', "
+                "got ['task', 'attempt', 'judgement']"
+            ),
+        ),
+        (
+            {"prices": [1, 2]},
+            TypeError,
+            "prices must be a mapping from 'task' and 'attempt' to a price, got [1, 2]",
+        ),
+        (
+            {"prices": {"task": -1, "attempt": 1}},
+            InputError,
+            "prices['task'] must be a finite number >= 0, got -1",
+        ),
+        (
+            {"prices": {"task": 1, "attempt": 0}},
+            InputError,
+            "prices['attempt'] must be a finite number > 0, got 0",
+        ),
+        ({"budget": 1}, InputError, "budget must be at least 2, the price of one task, got 1"),
+        ({"budget": 1e10}, InputError, "budget must be at most 1e+09, got 10000000000.0"),
+        ({"budget": "1"}, TypeError, "budget must be a finite number, got '1'"),
+    ],
+)
+def test_plans_are_refused(options: Any, error: type[Exception], message: str) -> None:
+    """Each message names the parameter, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        plan_evaluation(
+            variance_components(PILOT),
+            **{"prices": {"task": 1, "attempt": 1}, "budget": 100, **options},
+        )
+    assert str(caught.value) == message
+
+
+def test_what_one_task_would_seem_to_do_is_not_planned() -> None:
+    """A variance between tasks that came out negative is no reason to ask a single one."""
+    alike = variance_components({"a": [1, 0], "b": [0, 1]})
+    assert alike.cut_to_zero == ("between_tasks",)
+    message = r"^components must be with a variance between tasks above 0, got 0\.0$"
+    with pytest.raises(InputError, match=message):
+        plan_evaluation(alike, prices={"task": 1, "attempt": 1}, budget=9)
+    with pytest.raises(TypeError, match=r"^components must be a VarianceComponents, got None$"):
+        plan_evaluation(None, prices={}, budget=9)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^effect must be large enough to be seen with 10\*\*9 "):
+        required_tasks(effect=1e-5, anytime=True)
+    with pytest.raises(TypeError, match=r"^anytime must be True or False, got 1$"):
+        required_tasks(effect=0.1, anytime=1)  # type: ignore[call-overload]

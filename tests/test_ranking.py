@@ -1,0 +1,494 @@
+"""Many models at once: published tables, errors, laws, and scipy as the oracle."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from scorekit import bradley_terry, compare_models, paired_difference, ranking
+from scorekit.errors import InputError
+from scorekit.ranking import range_quantile
+
+DEMSAR = np.array(
+    [
+        [0.763, 0.768, 0.771, 0.798],
+        [0.599, 0.591, 0.590, 0.569],
+        [0.954, 0.971, 0.968, 0.967],
+        [0.628, 0.661, 0.654, 0.657],
+        [0.882, 0.888, 0.886, 0.898],
+        [0.936, 0.931, 0.916, 0.931],
+        [0.661, 0.668, 0.609, 0.685],
+        [0.583, 0.583, 0.563, 0.625],
+        [0.775, 0.838, 0.866, 0.875],
+        [1.000, 1.000, 1.000, 1.000],
+        [0.940, 0.962, 0.965, 0.962],
+        [0.619, 0.666, 0.614, 0.669],
+        [0.972, 0.981, 0.9752, 0.975],  # a tie by the digits printed, but not by the ranks
+        [0.957, 0.978, 0.946, 0.970],
+    ]
+)
+"""Demsar 2006, table 6: AUC of C4.5 and three variants on 14 data sets."""
+
+
+def by_model(table: Any) -> dict[str, dict[int, Any]]:
+    """Return columns of scores as `compare_models` takes them."""
+    return {
+        f"m{j}": dict(enumerate(column)) for j, column in enumerate(np.array(table).T.tolist())
+    }
+
+
+TABLES = st.tuples(st.integers(2, 5), st.integers(2, 9)).flatmap(
+    lambda size: st.lists(
+        st.lists(st.integers(0, 4), min_size=size[0], max_size=size[0]),
+        min_size=size[1],
+        max_size=size[1],
+    )
+)
+
+
+def test_demsars_example() -> None:
+    """Mean ranks and critical difference as printed; Friedman's is corrected for ties here."""
+    result = compare_models(by_model(DEMSAR))
+    printed = {"m0": 3.143, "m1": 2.000, "m2": 2.893, "m3": 1.964}
+    assert result.mean_ranks == pytest.approx(printed, abs=5e-4)
+    assert result.critical_difference == pytest.approx(1.25, abs=5e-3)
+    theirs = stats.friedmanchisquare(*DEMSAR.T)
+    assert result.friedman_statistic == pytest.approx(theirs.statistic)
+    assert result.friedman_p_value == pytest.approx(theirs.pvalue)
+    ranks = np.array(list(printed.values()))
+    plain = 12 * 14 / (4 * 5) * (np.sum(ranks**2) - 4 * 5**2 / 4)
+    assert plain == pytest.approx(9.28, abs=0.02)
+    assert result.friedman_statistic > plain
+    assert result.n_tasks == 14
+
+
+@pytest.mark.parametrize(
+    ("level", "printed"),
+    [
+        (0.95, [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]),
+        (0.90, [1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920]),
+    ],
+)
+def test_nemenyis_critical_values(level: float, printed: list[float]) -> None:
+    """Demsar 2006, table 5: the studentized range over the root of 2, for 2 to 10 models."""
+    found = [range_quantile(level, m) / math.sqrt(2) for m in range(2, 11)]
+    assert found == pytest.approx(printed, abs=1e-3)
+    many = stats.studentized_range.ppf(level, 30, np.inf)
+    assert range_quantile(level, 30) == pytest.approx(many, rel=1e-6)
+
+
+@given(TABLES)
+def test_two_models_are_a_sign_flip_test(table: list[list[int]]) -> None:
+    """Oracle: `paired_difference`, whose test of signs is exact too."""
+    pair = np.array(table)[:, :2]
+    result = compare_models(by_model(pair))
+    (found,) = result.pairs
+    other = paired_difference(pair[:, 0], pair[:, 1])
+    assert other.sign_flip_p_value == pytest.approx(found.p_value)
+    assert found.p_value == found.adjusted_p_value
+    assert abs(other.delta) == pytest.approx(found.delta)
+    assert (found.interval is None) == (other.interval is None)
+
+
+@given(TABLES)
+def test_all_signs_are_counted(table: list[list[int]]) -> None:
+    """Oracle: enumeration of signs, and the definition of max-t by steps."""
+    array = np.array(table, dtype=np.float64)
+    result = compare_models(by_model(array))
+    deltas = {
+        (pair.first, pair.second): array[:, int(pair.first[1:])] - array[:, int(pair.second[1:])]
+        for pair in result.pairs
+    }
+
+    def size(values: Any) -> float:
+        scale = math.sqrt(np.sum(values**2))
+        return abs(float(values.sum())) / scale if scale else 0.0
+
+    seen = [size(values) for values in deltas.values()]
+    order = sorted(range(len(seen)), key=lambda i: -seen[i])
+    signs = np.array(list(itertools.product([1, -1], repeat=len(array))))
+    flipped = np.array([[size(s * values) for values in deltas.values()] for s in signs[:512]])
+    worst = 0.0
+    for step, i in enumerate(order):
+        tops = flipped[:, order[step:]].max(axis=1)
+        worst = max(worst, float(np.mean(tops >= seen[i] - 1e-9)))
+        assert result.pairs[i].adjusted_p_value == pytest.approx(worst)
+
+
+@given(TABLES)
+def test_friedman_is_scipys(table: list[list[int]]) -> None:
+    """Oracle: scipy, which takes three models or more and ties that are not complete."""
+    array = np.array(table)
+    result = compare_models(by_model(array))
+    ranks = stats.rankdata(-array, axis=1)
+    means = {f"m{j}": mean for j, mean in enumerate(ranks.mean(axis=0))}
+    assert result.mean_ranks == pytest.approx(means)
+    if array.shape[1] > 2 and np.ptp(array, axis=1).any():
+        theirs = stats.friedmanchisquare(*array.T)
+        assert result.friedman_statistic == pytest.approx(theirs.statistic, abs=1e-9)
+        assert result.friedman_p_value == pytest.approx(theirs.pvalue, abs=1e-9)
+
+
+@given(TABLES, st.permutations(range(5)))
+def test_laws(table: list[list[int]], order: list[int]) -> None:
+    """Ranks follow from the verdicts; the order of the models does not matter, nor the unit."""
+    scores = by_model(table)
+    result = compare_models(scores)
+    m = len(scores)
+    for name, ends in result.ranks.items():
+        better = sum(pair.second == name and pair.verdict == "better" for pair in result.pairs)
+        worse = sum(pair.first == name and pair.verdict == "better" for pair in result.pairs)
+        assert (ends.low, ends.high) == (1 + better, m - worse)
+    assert list(result.means.values()) == sorted(result.means.values(), reverse=True)
+    assert next(iter(result.means)) in result.best
+    for pair in result.pairs:
+        assert pair.delta >= 0
+        if pair.interval is not None and pair.interval.low > 1e-9:
+            assert pair.verdict == "better"
+    names = [f"m{j}" for j in order if f"m{j}" in scores]
+    moved = {name: {t: 8 * x - 4 for t, x in scores[name].items()} for name in names}
+    other = compare_models(moved)
+    assert other.ranks == result.ranks
+    assert set(other.best) == set(result.best)
+    assert other.friedman_statistic == pytest.approx(result.friedman_statistic)
+
+
+def test_drawn_signs_agree_with_all_of_them() -> None:
+    """Twelve tasks are enumerated; drawing signs comes to the same, and a seed repeats it."""
+    rng = np.random.default_rng(3)
+    table = rng.normal(0, 1, (12, 4)) + np.array([0, 0.2, 0.6, 1.5])
+    exact = compare_models(by_model(table))
+    drawn = compare_models(by_model(table), n_resamples=1000, seed=1)
+    again = compare_models(by_model(table), n_resamples=1000, seed=1)
+    assert drawn == again
+    for one, other in zip(exact.pairs, drawn.pairs, strict=True):
+        assert one.adjusted_p_value == pytest.approx(other.adjusted_p_value, abs=0.06)
+
+
+def test_many_tasks_are_drawn_as_normal() -> None:
+    """The same signs one by one, or their sums."""
+    rng = np.random.default_rng(4)
+    table = rng.random((4000, 3)) < np.array([0.5, 0.52, 0.55])
+    as_normal = compare_models(by_model(table))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "MANY", math.inf)
+        by_sign = compare_models(by_model(table))
+    assert by_sign != as_normal
+    for one, other in zip(by_sign.pairs, as_normal.pairs, strict=True):
+        assert one.adjusted_p_value == pytest.approx(other.adjusted_p_value, abs=0.02)
+        assert one.verdict == other.verdict
+    assert as_normal.pairs[1].verdict == "better"
+
+
+def test_ties_and_twins() -> None:
+    """Models that are the same share all their ranks, wherever they stand."""
+    tasks = range(12)
+    good, bad = dict.fromkeys(tasks, 1.0), dict.fromkeys(tasks, 0.5)
+    result = compare_models({"a": bad, "b": good, "c": good})
+    assert result.best == ("b", "c")
+    ends = {name: (rank.low, rank.high) for name, rank in result.ranks.items()}
+    assert ends == {"b": (1, 2), "c": (1, 2), "a": (3, 3)}
+    twins, *others = result.pairs
+    assert (twins.delta, twins.interval, twins.p_value, twins.verdict) == (
+        0.0,
+        None,
+        1.0,
+        "inconclusive",
+    )
+    assert [pair.interval for pair in others] == [None, None]
+    same = compare_models({"a": good, "b": good})
+    assert (same.friedman_statistic, same.friedman_p_value, same.best) == (0.0, 1.0, ("a", "b"))
+
+
+def test_few_tasks_show_nothing() -> None:
+    """With five tasks no sign test reaches 5 %; a single one bounds nothing."""
+    five = compare_models({"a": dict.fromkeys(range(5), 1), "b": dict.fromkeys(range(5), 0)})
+    assert five.best == ("a", "b")
+    assert five.pairs[0].p_value == 2 / 2**5
+    graded = compare_models({"a": {1: 0.5, 2: 0.7}, "b": {1: 0.1, 2: 0.2}}).pairs[0]
+    assert graded.interval is not None
+    assert graded.interval.low < -0.1 < 1.0 < graded.interval.high
+    one = compare_models({"a": {1: 1}, "b": {1: 0}})
+    assert one.pairs[0].interval is None
+
+
+def test_attempts_count_as_their_mean_and_tasks_once() -> None:
+    """Any sequence of attempts; tasks that a model lacks stay out."""
+    first: dict[str, Any] = {
+        "a": [1, 0, 1, 1],
+        "b": np.array([0.0, 0.5]),
+        "c": (True, False),
+        "d": 1,
+    }
+    second: dict[str, Any] = {"d": 0, "c": [0.25], "b": False, "a": 0.5, "e": 1}
+    result = compare_models({"x": first, "y": second})
+    assert result.means == {"x": pytest.approx(0.625), "y": pytest.approx(0.1875)}
+    assert (result.n_tasks, result.n_left_out) == (4, 1)
+    lists = {t: [1, 0] for t in "abcdefgh"}
+    mixed = compare_models({"x": lists, "y": dict.fromkeys("abcdefgh", (True, 0.0))})
+    assert mixed.means == {"x": 0.5, "y": 0.5}
+    assert str(result).splitlines()[0] == (
+        "2 models over 4 tasks, 1 left out; may be the best (95 %): x, y"
+    )
+    assert str(result.pairs[0]).startswith("x - y: inconclusive, +0.4375 [")
+
+
+@pytest.mark.parametrize(
+    ("scores", "error", "message"),
+    [
+        ({"a": {1: 1}}, InputError, "scores must be a mapping of at least two models, got 1"),
+        (
+            {"a": {1: 1}, "b": {2: 1}},
+            InputError,
+            "scores must be a mapping of models that share a task, got {'a': {1: 1}, 'b': {2: 1}}",
+        ),
+        (
+            {"a": {}, "b": {}},
+            InputError,
+            "scores must be a mapping of models that share a task, got {'a': {}, 'b': {}}",
+        ),
+        (
+            {"a": {"t": math.nan}, "b": {"t": 1}},
+            InputError,
+            "scores['a']['t'] must be a number in [-1e+100, 1e+100], got nan",
+        ),
+        (
+            {"a": {"t": [0, 1e101]}, "b": {"t": 1}},
+            InputError,
+            "scores['a']['t'][1] must be a number in [-1e+100, 1e+100], got 1e+101",
+        ),
+        (
+            {"a": {"t": [0, None]}, "b": {"t": 1}},
+            TypeError,
+            "scores['a']['t'][1] must be a number in [-1e+100, 1e+100], got None",
+        ),
+        (
+            {"a": {"t": []}, "b": {"t": 1}},
+            InputError,
+            "scores['a']['t'] must be a non-empty sequence of scores, got ()",
+        ),
+        (
+            {"a": {"t": "1"}, "b": {"t": 1}},
+            TypeError,
+            "scores['a']['t'] must be a non-empty sequence of scores, got '1'",
+        ),
+        (
+            {"a": [1, 2], "b": {"t": 1}},
+            TypeError,
+            "scores['a'] must be a mapping from task to score, got [1, 2]",
+        ),
+        (
+            [1, 2],
+            TypeError,
+            "scores must be a mapping from model to its scores by task, got [1, 2]",
+        ),
+        (
+            {1: {"t": 1}, 2: {"t": 1}},
+            TypeError,
+            "a model of scores must be a non-empty string, got 1",
+        ),
+    ],
+)
+def test_errors_of_compare_models(scores: Any, error: type[Exception], message: str) -> None:
+    """Each message names the place, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        compare_models(scores)
+    with pytest.raises(InputError, match="must be a number in"):
+        compare_models({"a": {"t": 10**400}, "b": {"t": 1}})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_resamples": 10}, "n_resamples must be an integer >= 1000, got 10"),
+        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
+        ({"confidence_level": 95}, "confidence_level must be a number in (0, 1), got 95"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    """The same of the options."""
+    with pytest.raises(InputError) as caught:
+        compare_models({"a": {1: 1}, "b": {1: 0}}, **options)
+    assert str(caught.value) == message
+
+
+# Preferences.
+
+CITATIONS = {
+    ("Biometrika", "Comm Statist"): 730,
+    ("Biometrika", "JASA"): 498,
+    ("Biometrika", "JRSS-B"): 221,
+    ("Comm Statist", "Biometrika"): 33,
+    ("Comm Statist", "JASA"): 68,
+    ("Comm Statist", "JRSS-B"): 17,
+    ("JASA", "Biometrika"): 320,
+    ("JASA", "Comm Statist"): 813,
+    ("JASA", "JRSS-B"): 142,
+    ("JRSS-B", "Biometrika"): 284,
+    ("JRSS-B", "Comm Statist"): 276,
+    ("JRSS-B", "JASA"): 325,
+}
+"""Stigler 1994: citations between statistics journals."""
+
+
+def test_published_citations() -> None:
+    """Turner and Firth's BradleyTerry2: abilities relative to Biometrika's."""
+    found = bradley_terry(CITATIONS).strengths
+    relative = {name: strength - found["Biometrika"] for name, strength in found.items()}
+    published = {"Biometrika": 0.0, "Comm Statist": -2.9491, "JASA": -0.4796, "JRSS-B": 0.2690}
+    assert relative == pytest.approx(published, abs=1e-4)
+
+
+def _likelihood(wins: Mapping[tuple[str, str], float], strengths: Mapping[str, float]) -> float:
+    return -math.fsum(
+        n * np.logaddexp(0.0, strengths[b] - strengths[a]) for (a, b), n in wins.items()
+    )
+
+
+@given(
+    st.lists(st.floats(0.5, 30), min_size=12, max_size=12),
+)
+def test_strengths_are_those_of_maximum_likelihood(counts: list[float]) -> None:
+    """Oracle: a general optimizer and its curvature, of four models."""
+    pairs = list(itertools.permutations("abcd", 2))
+    wins = dict(zip(pairs, counts, strict=True))
+    result = bradley_terry(wins)
+    assert math.fsum(result.strengths.values()) == pytest.approx(0.0, abs=1e-9)
+
+    def loss(free: Any) -> float:
+        return -_likelihood(wins, dict(zip("abcd", [*free, -np.sum(free)], strict=True)))
+
+    best = optimize.minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-6})
+    found = [result.strengths[name] for name in "abc"]
+    assert found == pytest.approx(best.x.tolist(), abs=1e-4)
+    assert -loss(found) >= -best.fun - 1e-9
+
+
+def test_intervals_of_two_models_are_those_of_log_odds() -> None:
+    """Exact: half the log odds, whose variance is a quarter of 1 / wins + 1 / losses."""
+    result = bradley_terry({("a", "b"): 30, ("b", "a"): 10})
+    reach = stats.norm.ppf(0.975) * math.sqrt(1 / 30 + 1 / 10) / 2
+    ends = result.intervals["a"]
+    assert result.strengths["a"] == pytest.approx(math.log(3) / 2)
+    assert (ends.low, ends.high) == pytest.approx(
+        (math.log(3) / 2 - reach, math.log(3) / 2 + reach)
+    )
+    assert (result.unbounded, result.n_comparisons) == ((), 40.0)
+
+
+def test_a_cycle_is_a_tie() -> None:
+    """Each beat the next as often: nobody is stronger."""
+    result = bradley_terry({("a", "b"): 5, ("b", "c"): 5, ("c", "a"): 5})
+    assert result.strengths == pytest.approx({"a": 0.0, "b": 0.0, "c": 0.0}, abs=1e-12)
+    assert str(result).splitlines()[0].startswith("a  +0 [")
+
+
+def test_who_won_or_lost_all_is_named() -> None:
+    """The strengths of the others are as if they were not there; the finite end is exact."""
+    core = {("a", "b"): 12, ("b", "a"): 8}
+    result = bradley_terry({**core, ("top", "a"): 7, ("b", "low"): 3, ("higher", "top"): 1})
+    assert result.unbounded == ("top", "higher", "low")
+    assert list(result.strengths) == ["top", "higher", "a", "b", "low"]
+    alone = bradley_terry(core)
+    assert result.strengths["a"] == pytest.approx(alone.strengths["a"])
+    assert result.strengths["low"] == -math.inf
+    ends = {name: (one.low, one.high) for name, one in result.intervals.items()}
+    assert ends["higher"] == (-math.inf, math.inf)
+    assert ends["top"][1] == math.inf
+    assert ends["low"][0] == -math.inf
+
+    def drop(strength: float) -> float:
+        def loss(half: float) -> float:
+            strengths = {"a": half, "b": -half, "top": strength}
+            return -_likelihood({**core, ("top", "a"): 7}, strengths)
+
+        best: Any = optimize.minimize_scalar(loss)
+        return float(best.fun) + _likelihood(core, alone.strengths)
+
+    assert drop(ends["top"][0]) == pytest.approx(math.log(40), rel=1e-5)
+
+
+def test_the_mirror_of_a_model_that_won_all() -> None:
+    """Losing instead of winning turns every sign."""
+    wins = {("a", "b"): 12, ("b", "a"): 8, ("top", "a"): 7, ("top", "b"): 2}
+    one = bradley_terry(wins)
+    other = bradley_terry({(b, a): n for (a, b), n in wins.items()})
+    for name, interval in one.intervals.items():
+        assert one.strengths[name] == pytest.approx(-other.strengths[name])
+        assert interval.low == pytest.approx(-other.intervals[name].high)
+
+
+def test_counts_far_apart_do_not_hang() -> None:
+    """Newton's steps are halved where they go too far."""
+    result = bradley_terry({("a", "b"): 1e9, ("b", "a"): 1e-6, ("b", "c"): 1e9, ("c", "b"): 1})
+    gap = result.strengths["a"] - result.strengths["b"]
+    assert gap == pytest.approx(math.log(1e15), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("wins", "error", "message"),
+    [
+        ({}, InputError, "wins must be a mapping with at least one pair, got {}"),
+        (
+            [("a", "b")],
+            TypeError,
+            "wins must be a mapping from (winner, loser) to a count, got [('a', 'b')]",
+        ),
+        (
+            {("a", "b"): 3, ("b", "c"): 1},
+            InputError,
+            (
+                "wins must be such that two models have each beaten the other, directly or "
+                "through others: no strength has a bound else, got {('a', 'b'): 3, ('b', 'c'): 1}"
+            ),
+        ),
+        (
+            {("a", "b"): 3, ("b", "a"): 1, ("c", "d"): 1},
+            InputError,
+            (
+                "wins must be comparisons that connect all models, got no chain of wins between "
+                "'c' and 'a'"
+            ),
+        ),
+        (
+            {("a", "a"): 3},
+            InputError,
+            "a key of wins must be a pair of two models, got ('a', 'a')",
+        ),
+        ({"ab": 3}, TypeError, "a key of wins must be a pair (winner, loser), got 'ab'"),
+        (
+            {("a", 1): 3},
+            TypeError,
+            "a model of wins must be a non-empty string, got 1",
+        ),
+        (
+            {("a", "b"): math.nan},
+            InputError,
+            "wins[('a', 'b')] must be a number in [0, 1e+09], got nan",
+        ),
+        (
+            {("a", "b"): -1},
+            InputError,
+            "wins[('a', 'b')] must be a number in [0, 1e+09], got -1",
+        ),
+        (
+            {("a", "b"): 1e-300},
+            InputError,
+            "wins[('a', 'b')] must be 0 or a number >= 1e-06, got 1e-300",
+        ),
+    ],
+)
+def test_errors_of_bradley_terry(wins: Any, error: type[Exception], message: str) -> None:
+    """Each message names the place, its domain and the value it got."""
+    with pytest.raises(error) as caught:
+        bradley_terry(wins)
+    assert str(caught.value) == message
