@@ -17,7 +17,7 @@ NO_METRIC = {
     "api",
     "benchmarks",
     "changelog",
-    "embedding",
+    "integrations",
     "index",
     "start",
     "sure",
