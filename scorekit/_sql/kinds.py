@@ -47,7 +47,7 @@ class Limits(NamedTuple):
     padded: bool = False
     """Whether equal texts may differ in spaces at their end, as ``char(n)`` does."""
     converts: bool = False
-    """Whether SQLite makes numbers of texts that look like some: only CHAR, CLOB and TEXT do not."""
+    """Whether SQLite makes numbers of texts that look like some, as but for CHAR, CLOB, TEXT."""
 
 
 class Column(NamedTuple):
