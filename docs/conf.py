@@ -33,7 +33,7 @@ html_css_files = ["pictures.css"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"  # what the page shows is what this version does
-nb_execution_in_temp = True
+nb_execution_in_temp = False  # the data of the case study lie beside it
 nb_execution_raise_on_error = True
 
 default_role = "py:obj"
