@@ -58,7 +58,8 @@ TAIL = """\
 These do not measure time, and run by themselves as `python -m benchmarks.NAME`, in small without
 an option:
 
-- `check_proofs`: proofs held against random databases;
+- `check_proofs`: proofs held against random databases in SQLite and DuckDB, and with `--equal`
+  whether anything equal is refuted;
 - `bench_pace`: how much of a rate limit the judge uses;
 - `bench_verdict`: how often the suite verdict errs, by simulation;
 - `simulate_gate`: how often a CI job stops, by chance and for a loss, and the power of verdicts;

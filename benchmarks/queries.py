@@ -9,9 +9,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from sql_queries import TABLES, contradicts, database, pair, schemas
+from sql_queries import KEYS, NOT_NULL, TABLES, database, pair
 
-__all__ = ["TABLES", "contradicts", "database", "pair", "pairs", "schemas"]
+__all__ = ["KEYS", "NOT_NULL", "TABLES", "database", "pair", "pairs"]
 
 
 def pairs(n: int) -> Iterator[tuple[str, str]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, Literal
 
 import attrs
 
 from scorekit._core.checks import check_choice, check_count, check_number, check_text
 from scorekit._sql.parsing import check_dialect
-from scorekit._sql.prove.canonical import prove
+from scorekit._sql.prove.canonical import Proof, prove
 from scorekit._sql.refute.faithful import UnfaithfulError
 from scorekit._sql.refute.reading import read_pair
 from scorekit._sql.refute.search import Difference, Same, refute
@@ -81,6 +82,8 @@ class SqlEquivalence(Record):
     """Where the results differ; there exactly if *verdict* is ``"refuted"``."""
     assumptions: tuple[str, ...] = ()
     """What the verdict rests on, in sentences."""
+    proof: tuple[str, ...] = ()
+    """Names of the steps that lead from one query to the other, in order; empty unless proved."""
 
     @property
     def equivalent(self) -> bool | None:
@@ -121,10 +124,10 @@ def sql_equivalence(
     keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
     only, on small databases made of their own literals, NULLs and repeated rows, and that a
     result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
-    among ties, random numbers, the time), nor on what SQLite does otherwise than the queries'
-    dialect; such a pair is ``"unknown"``.  Without a dialect a refutation holds in SQLite,
-    PostgreSQL, MySQL and DuckDB.  The same arguments always give the same result: work is
-    bounded in steps, never by the clock.
+    among ties, random numbers, the time where only one query asks for it), nor on what SQLite
+    does otherwise than the queries' dialect; such a pair is ``"unknown"``.  Without a dialect a
+    refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give
+    the same result: work is bounded in steps, never by the clock.
 
     Args:
         a: One query.
@@ -166,9 +169,9 @@ def sql_equivalence(
         >>> result.verdict
         'refuted'
         >>> print(result.counterexample.to_text())
-        users(id, age): (4, NULL)
+        users(id, age): (19, NULL)
         The first query returns: no rows
-        The second query returns: (4)
+        The second query returns: (19)
         >>> sql_equivalence("SELECT 1", "SELECT 2", n_databases=0)
         Traceback (most recent call last):
         ...
@@ -189,8 +192,11 @@ def sql_equivalence(
     except UnfaithfulError as error:
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     if pair.first == pair.second:
-        return SqlEquivalence(verdict="proved", reason="the queries are identical")
-    proof = prove(
+        return SqlEquivalence(
+            verdict="proved", reason="the queries are identical", proof=("identical text",)
+        )
+    proof_of = partial(
+        prove,
         pair.first,
         pair.second,
         schema=known,
@@ -198,13 +204,9 @@ def sql_equivalence(
         semantics=semantics,
         column_order=column_order,
     )
+    proof = proof_of(deep=False)
     if proof is not None:
-        order = ", with its columns in another order" if proof.reordered else ""
-        return SqlEquivalence(
-            verdict="proved",
-            reason=f"both queries have the same canonical form{order}",
-            assumptions=(*proof.assumptions, *unread),
-        )
+        return _proved(proof, unread)
     found = refute(
         texts,
         pair,
@@ -217,6 +219,9 @@ def sql_equivalence(
         seed=number,
     )
     if not isinstance(found, Difference):
+        proof = proof_of(deep=True)  # costs more than to look for a difference first
+        if proof is not None:
+            return _proved(proof, unread)
         return SqlEquivalence(verdict="unknown", reason=one_line(found.reason), assumptions=unread)
     n_rows = sum(len(rows) for _, rows in found.tables.values())
     what = "the order of results differs" if found.order_only else "results differ"
@@ -225,6 +230,17 @@ def sql_equivalence(
         reason=f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}",
         counterexample=_counterexample(found),
         assumptions=(*found.assumptions, *unread),
+    )
+
+
+def _proved(proof: Proof, unread: tuple[str, ...]) -> SqlEquivalence:
+    order = ", with its columns in another order" if proof.reordered else ""
+    form = "canonical form" if proof.canonical else "tables, conditions and columns"
+    return SqlEquivalence(
+        verdict="proved",
+        reason=f"both queries have the same {form}{order}",
+        assumptions=(*proof.assumptions, *unread),
+        proof=proof.steps,
     )
 
 

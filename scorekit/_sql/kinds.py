@@ -45,7 +45,7 @@ class Limits(NamedTuple):
     form: str = ""
     """``uuid`` or ``clock`` (a time of day) for texts of this form."""
     padded: bool = False
-    """Whether shorter texts are filled with spaces, which LIKE sees in some dialects."""
+    """Whether equal texts may differ in spaces at their end, as ``char(n)`` does."""
 
 
 class Column(NamedTuple):
@@ -74,6 +74,7 @@ def kind_of(type_text: str) -> str:
 # Bits of an integer by the beginning of its type's name.
 _BITS = (("tiny", 8), ("byteint", 8), ("small", 16), ("short", 16), ("int2", 16), ("medium", 24))
 _SIZES = re.compile(r"\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)")
+_PADDED = re.compile(r"(?:n?char(?:acter)?|bpchar)(?![a-z0-9_])(?!\s+varying)")
 _QUOTED = re.compile(r"'((?:[^']|'')*)'")
 # Dialects whose DECIMAL without a scale holds whole numbers; None stands for all dialects.
 _WHOLE_DECIMALS = UNCASED | {None, "oracle", "snowflake", "trino", "presto", "hive", "spark"}
@@ -99,9 +100,9 @@ def limits_of(  # noqa: PLR0911 - one a kind
     if kind == "text":
         if words.startswith("uuid"):
             return Limits(form="uuid")
-        single = re.fullmatch(r"n?char(?:acter)?", words) and dialect not in ("sqlite", "duckdb")
-        padded = first != 1 and re.match(r"(?:n?char(?:acter)?|bpchar)\s*\(", words) is not None
-        return Limits(length=1 if single else first, padded=padded)
+        pads = re.match(_PADDED, words) and dialect not in ("sqlite", "duckdb")
+        single = pads and re.fullmatch(r"n?char(?:acter)?", words)
+        return Limits(length=1 if single else first, padded=bool(pads))
     if kind == "time" and re.match(r"time(?:tz)?\b", words) and dialect != "sqlite":
         return Limits(form="clock")
     return Limits()

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 import attrs
 from sqlglot import exp
 
 from scorekit._sql.prove.known import Known
+from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.names import CASE_MATTERS
 from scorekit._sql.prove.resolution import Resolved, resolve
-from scorekit._sql.prove.rewrites import normalized
+from scorekit._sql.prove.rewrites import ALIKE, extended_sources, normalized
 from scorekit._sql.prove.selects import flat_set_operation
 from scorekit._sql.prove.terms import (
     Select,
+    Steps,
     Term,
     UnsupportedError,
     arrangements,
+    replaced,
+    sources,
     with_canonical_names,
 )
 from scorekit._sql.prove.trees import check_tree
@@ -32,9 +36,15 @@ class Proof:
     """Sentences, each of what the proof rests upon; sorted."""
     reordered: bool = False
     """Whether the columns are the same in another order."""
+    steps: tuple[str, ...] = ("same canonical form",)
+    """Names of the steps that lead from one query to the other."""
+    canonical: bool = True
+    """Whether both have the same canonical form."""
 
 
-ALIKE = "the same query gives the same rows each time"
+MATCHING_STEPS: Final = 150_000
+"""Terms visited to match two queries whose canonical forms differ."""
+
 UNORDERED = "order is not compared, as only one query has ORDER BY"
 
 
@@ -46,6 +56,7 @@ def prove(
     dialect: str | None,
     semantics: Literal["bag", "set"],
     column_order: Literal["significant", "ignored"] = "significant",
+    deep: bool = True,
 ) -> Proof | None:
     """
     Prove that two queries are equivalent; None where that was not achieved, whatever the reason.
@@ -54,11 +65,13 @@ def prove(
     and in order if both queries have an outermost ORDER BY.  If *column_order* is ``"ignored"``,
     one may have the columns of the other in another order.  Where the tables do not decide the
     rows (LIMIT, the clock, functions that are not known) the queries must say the same word for
-    word, except for case, spaces, and what tables and outputs are called.
+    word, except for case, spaces, and what tables and outputs are called.  Unless *deep*, only
+    canonical forms are compared, which costs least.
     """
     try:
         known = Known(schema, dialect), Known(schema, dialect)
-        return _proof((first, second), known, semantics, reorder=column_order == "ignored")
+        reorder = column_order == "ignored"
+        return _proof((first, second), known, semantics, reorder=reorder, deep=deep)
     except (UnsupportedError, RecursionError):
         pass
     except Exception:  # noqa: BLE001 - trees of any origin; without a proof nothing is lost
@@ -81,41 +94,92 @@ def canonical(
     """Return the canonical form of a query whose rows are determined."""
     known = Known(schema, dialect)
     query = resolve(tree, known)
-    if not query.findings.determined:
+    if not query.findings.determined or query.findings.conditional:
         raise UnsupportedError
     return _named(*_normal(query, known, semantics, ordered=ordered), known)
 
 
-def _proof(
+def _proof(  # noqa: C901 - a branch per way to prove
     trees: tuple[exp.Expr, exp.Expr],
     known: tuple[Known, Known],
     semantics: Literal["bag", "set"],
     *,
     reorder: bool,
+    deep: bool = True,
 ) -> Proof | None:
     queries = resolve(trees[0], known[0]), resolve(trees[1], known[1])
     ordered = all(query.order for query in queries)
     extra = {UNORDERED} if any(query.order for query in queries) and not ordered else set[str]()
     reordered = False
+    findings = [query.findings for query in queries]
+    steps: list[str] = []
     if queries[0] == queries[1]:
-        if not queries[0].findings.determined:
+        if not findings[0].determined or findings[0].conditional:
             extra.add(ALIKE)
-    elif all(query.findings.determined for query in queries):
+    elif any(one.conditional for one in findings) and all(one.determined for one in findings):
+        steps = _matched(queries, known, semantics, ordered=ordered) if deep else []
+        if not steps:
+            return None
+    elif all(one.determined for one in findings):
         normal = [
             _normal(query, one, semantics, ordered=ordered)
             for query, one in zip(queries, known, strict=True)
         ]
         if _named(*normal[0], known[0]) != _named(*normal[1], known[1]):
-            if not reorder:
-                return None
-            first, second = map(_rearranged, normal, known)
-            reordered = next(first) in second
+            if reorder:
+                first, second = map(_rearranged, normal, known)
+                reordered = next(first) in second
             if not reordered:
-                return None
+                steps = _matched(queries, known, semantics, ordered=ordered) if deep else []
+                if not steps:
+                    return None
     else:
         return None
     assumptions = known[0].assumptions | known[1].assumptions | extra
-    return Proof(tuple(sorted(assumptions)), reordered)
+    if not steps:
+        return Proof(tuple(sorted(assumptions)), reordered)
+    return Proof(tuple(sorted(assumptions)), reordered, tuple(steps), canonical=False)
+
+
+def _matched(
+    queries: tuple[Resolved, Resolved],
+    known: tuple[Known, Known],
+    semantics: Literal["bag", "set"],
+    *,
+    ordered: bool,
+) -> list[str]:
+    """Return the steps by which two queries are the same; none if that was not seen."""
+    normal: list[Term] = []
+    steps: list[str] = []
+    both = Known(known[0].schema, known[0].dialect, Steps(MATCHING_STEPS))
+    for query, one, letter in zip(queries, known, "ab", strict=True):
+        one.steps = both.steps
+        one.notes.clear()
+        term, order = query.term, query.order if ordered else ()
+        if semantics == "set":
+            term = _as_set(term)
+        if term.op == "select":
+            term = Select.of(term)._replace(order=order).term()
+        elif order and term.op != "limited":
+            term = Term("sorted", "", (term, *order))
+        term = normalized(term, one, deep=True)
+        if semantics == "set":
+            term = _as_set(term)
+        new = {
+            source: Term("src", f"{letter}{source.name}")
+            for source in sources(term)
+            if "." not in source.name
+        }
+        both.tables.update({new[s]: name for s, name in one.tables.items() if s in new})
+        normal.append(replaced(term, new, both.steps))
+        steps.extend(
+            f"{'first' if letter == 'a' else 'second'} query: {note}" for note in one.notes
+        )
+    matcher = Matcher(both, extended_sources(Term("list", "", tuple(normal))))
+    if not matcher.same(*normal):
+        return []
+    known[0].assumptions.update(both.assumptions | matcher.asked)
+    return [*dict.fromkeys(steps), "tables paired, conditions and columns compared"]
 
 
 def _rearranged(normal: tuple[Term, tuple[Term, ...]], known: Known) -> Iterator[Term]:

@@ -40,6 +40,8 @@ class Findings:
 
     determined: bool
     """Whether the tables alone decide the rows: no LIMIT, no clock, no unknown function."""
+    conditional: bool = False
+    """Whether that hangs on keys, as for LIMIT, or a subquery that must find one row."""
     orders: list[tuple[Term, ...]] = attrs.Factory(list[tuple[Term, ...]])
     """Every ORDER BY, also those that do not matter where the rows are determined."""
     shared: list[tuple[Term, Term]] = attrs.Factory(list[tuple[Term, Term]])
@@ -54,7 +56,7 @@ _PURE = (
     exp.Concat, exp.Replace, exp.Like, exp.ILike, exp.Escape, exp.Glob, exp.Cast, exp.DataType,
     exp.Is, exp.In, exp.Distinct, exp.Between, exp.Filter, exp.Where, exp.Extract, exp.Var,
     exp.Least, exp.Greatest, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Tuple, exp.BitwiseAnd,
-    exp.BitwiseOr, exp.DataTypeParam, exp.Year, exp.Month, exp.Day,
+    exp.BitwiseOr, exp.DataTypeParam, exp.Year, exp.Month, exp.Day, exp.StrPosition,
 )  # fmt: skip
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
@@ -150,6 +152,8 @@ class ExpressionReader:
             return self._null_test(node, scope)
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             this, low, high = (self.read(node.args[key], scope) for key in ("this", "low", "high"))
+            if self._dialect in _NOT_A_NUMBER and self._known.kind(this) in ("real", "unknown"):
+                return self.generic(node, scope)
             return Term("between", "", (this, low, high))
         if isinstance(node, exp.In):
             return self._in(node, scope)
@@ -164,7 +168,18 @@ class ExpressionReader:
             isinstance(node, (exp.Min, exp.Max)) and node.expressions
         ):
             return self._aggregate(node, scope)
+        if isinstance(node, exp.Filter) and type(node.this) in _AGGREGATES:
+            return self._filtered(node, scope)
         return self.generic(node, scope)
+
+    def _filtered(self, node: exp.Filter, scope: Scope) -> Term:
+        """``SUM(x) FILTER (WHERE p)`` is ``SUM(CASE WHEN p THEN x END)``: NULLs are not summed."""
+        agg = self.read(node.this, scope)
+        condition = self.read(node.expression.this, scope)
+        value = agg.args[0] if agg.args else Term("int", "1")
+        if has_aggregate(condition):
+            raise UnsupportedError
+        return agg._replace(args=(Term("case", "", (condition, value, NULL)),))
 
     def _query(self, tree: exp.Expr, scope: Scope, *, width: int | None = None) -> Term:
         """Read a query inside of an expression, which must have *width* columns if it is given."""
@@ -218,9 +233,12 @@ class ExpressionReader:
 
     def _in(self, node: exp.In, scope: Scope) -> Term:
         check_parts(node, frozenset({"this", "expressions", "query"}))
-        if isinstance(node.this, exp.Tuple):
-            return self.generic(node, scope)
         query = node.args.get("query")
+        if isinstance(node.this, exp.Tuple):
+            if query is None:
+                return self.generic(node, scope)
+            parts = tuple(self.read(part, scope) for part in node.this.expressions)
+            return Term("in", "", (*parts, self._query(query, scope, width=len(parts))))
         if query is not None:
             return self._member(node.this, query, scope)
         this = self.read(node.this, scope)
@@ -240,11 +258,11 @@ class ExpressionReader:
         """Resolve a subquery that stands for a value, whose row is determined if it is alone."""
         term = self._query(node, scope, width=1)
         if term.op != "select":
-            self._findings.determined = False
+            self._findings.conditional = True
         else:
             select = Select.of(term)
             if select.group != NONE or not (select.aggregates or select.tables == Term("from")):
-                self._findings.determined = False
+                self._findings.conditional = True
         return Term("scalar", "", (term,))
 
     def _case(self, node: exp.Case | exp.If, scope: Scope) -> Term:
@@ -286,7 +304,7 @@ class ExpressionReader:
         self._known.steps.take()
         if isinstance(node, _OPAQUE):
             raise UnsupportedError
-        if not isinstance(node, _PURE):
+        if not isinstance(node, _PURE) and not _of_given_time(node):
             self._findings.determined = False
         # NOT LIKE ANY asks whether some pattern does not match, which is no NOT of LIKE ANY.
         of_several = isinstance(node.args.get("expression"), (exp.Any, exp.All))
@@ -321,6 +339,14 @@ class ExpressionReader:
         if isinstance(node, _WITHOUT_VALUE):
             return self.generic(node, scope)
         return self.read(node, scope)
+
+
+def _of_given_time(node: exp.Expr) -> bool:
+    """Say whether a function of a time looks at no clock, as SQLite's do for ``'now'``."""
+    if not isinstance(node, (exp.TimeToStr, exp.TsOrDsToTimestamp, exp.Date)):
+        return False
+    texts = [literal.this.casefold() for literal in node.find_all(exp.Literal)]
+    return "now" not in texts and node.find(exp.Column) is not None
 
 
 def _literal(node: exp.Literal) -> Term:

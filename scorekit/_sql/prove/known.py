@@ -10,6 +10,8 @@ from scorekit._sql.kinds import UNCASED
 from scorekit._sql.prove.terms import Steps, Term
 from scorekit._sql.schema import SqlSchema
 
+_KINDS = {"int": "integer", "str": "text", "true": "boolean", "false": "boolean"}
+
 
 @attrs.define
 class Known:
@@ -20,7 +22,32 @@ class Known:
     steps: Steps = attrs.Factory(Steps)
     tables: dict[Term, str] = attrs.Factory(dict[Term, str])
     """The base table that each ``src`` is."""
+    derived: dict[Term, Term] = attrs.Factory(dict[Term, Term])
+    """The query that each derived table is, as it was seen last."""
     assumptions: set[str] = attrs.Factory(set[str])
+    notes: list[str] = attrs.Factory(list[str])
+    """Names of the steps taken, in order."""
+    n_fresh: int = 0
+
+    def note(self, step: str, assumptions: Iterable[str] = ()) -> None:
+        """Say that a step was taken, and what it rests upon."""
+        self.notes.append(step)
+        self.assumptions.update(assumptions)
+
+    def fresh(self, like: Term | None = None) -> Term:
+        """Return a table with a new name, another one of the same base table as *like*."""
+        self.n_fresh += 1
+        source = Term("src", f"f{self.n_fresh}")
+        if like is not None and like in self.tables:
+            self.tables[source] = self.tables[like]
+        return source
+
+    def keys(self, source: Term) -> tuple[tuple[str, ...], ...]:
+        """Return the keys of a base table."""
+        table = self.tables.get(source)
+        if table is None or self.schema is None:
+            return ()
+        return self.schema.keys.get(table.casefold(), ())
 
     def columns(self, table: str) -> tuple[str, ...] | None:
         """Return the columns of a base table, None where they are not known for sure."""
@@ -29,13 +56,39 @@ class Known:
         columns = self.schema.tables.get(table.casefold())
         return tuple(column.name for column in columns) if columns else None
 
-    def kind(self, column: Term) -> str:
-        """Return the kind of a column of a base table."""
-        table = self.tables.get(column.args[0]) if column.op == "col" else None
-        if table is None or self.schema is None or not self.schema.given:
+    def kind(self, term: Term) -> str:  # noqa: PLR0911 - one per operator
+        """Return the kind of values of an expression, as far as the schema says it."""
+        if term.op in _KINDS:
+            return _KINDS[term.op]
+        if term.op == "agg":
+            return "integer" if term.name.startswith("count") else self.kind(term.args[0])
+        if term.op in ("add", "mul"):
+            kinds = set(map(self.kind, term.args))
+            return kinds.pop() if len(kinds) == 1 else "unknown"
+        if term.op != "col":
+            return "unknown"
+        table = self.tables.get(term.args[0])
+        if table is None:
+            return self._kind_of_output(term)
+        if self.schema is None or not self.schema.given:
             return "unknown"
         columns = self.schema.tables.get(table.casefold(), ())
-        return next((c.kind for c in columns if c.name == column.name.casefold()), "unknown")
+        return next((c.kind for c in columns if c.name == term.name.casefold()), "unknown")
+
+    def _kind_of_output(self, column: Term) -> str:
+        """Return the kind of a column of a derived table."""
+        query = self.derived.get(column.args[0])
+        arms = [query] if query is not None else []
+        kinds: set[str] = set()
+        while arms:
+            arm = arms.pop()
+            if arm.op == "select":
+                outputs = arm.args[4].args
+                place = int(column.name) if column.name.isdigit() else len(outputs)
+                kinds.add(self.kind(outputs[place]) if place < len(outputs) else "unknown")
+            else:
+                arms.extend(arm.args[:1] if arm.op == "limited" else arm.args)
+        return kinds.pop() if len(kinds) == 1 else "unknown"
 
     def exact(self, value: Term) -> bool:
         """Say whether equal values of an expression are the same to every function."""

@@ -216,6 +216,17 @@ def shortened_case(term: Term, mode: Mode) -> Term:
     return Term("case", "", (*kept, default)) if kept else default
 
 
+def bare_argument(term: Term, mode: Mode) -> Term:
+    """``SUM(CASE WHEN TRUE THEN x END)`` sums x: what is aggregated needs no affinity."""
+    del mode
+    argument = term.args[0] if len(term.args) == 1 else NULL
+    if argument.op != "case" or argument.args[0] != TRUE:
+        return term
+    if any(value != NULL for value in (*argument.args[3:-1:2], argument.args[-1])):
+        return term
+    return term._replace(args=argument.args[1:2])
+
+
 def counted_rows(term: Term, mode: Mode) -> Term:
     """``COUNT`` of a literal that is not NULL counts rows."""
     del mode
@@ -260,7 +271,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     "add": (folded_sum,),
     "mul": (folded_sum,),
     "case": (shortened_case,),
-    "agg": (counted_rows, extremum_of_all),
+    "agg": (bare_argument, counted_rows, extremum_of_all),
 }
 
 

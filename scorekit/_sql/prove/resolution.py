@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import attrs
 from sqlglot import exp
@@ -13,6 +13,7 @@ from scorekit._sql.prove.names import COMPLETE, Ctes, Names, Scope
 from scorekit._sql.prove.sources import FromReader
 from scorekit._sql.prove.terms import (
     NONE,
+    NULL,
     TRUE,
     Select,
     Term,
@@ -21,6 +22,7 @@ from scorekit._sql.prove.terms import (
     local_sources,
     looks_at,
     ordered,
+    replaced,
     walk,
 )
 from scorekit._sql.prove.trees import check_parts, check_tree, parts_of
@@ -49,6 +51,12 @@ def resolve(tree: exp.Expr, known: Known) -> Resolved:
         raise UnsupportedError  # which of two columns stands first decides how they compare
     return Resolved(query.term, query.order, reader.findings)
 
+
+MAX_SETS: Final = 16
+"""Sets of keys of one GROUP BY."""
+
+MAX_CUBE: Final = 4
+"""Keys of one CUBE or ROLLUP."""
 
 _UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
 """Dialects in which an outer join does not give NULLs, or that are hardly SQL."""
@@ -114,7 +122,8 @@ class _QueryReader:
         where = self._filter(tree.args.get("where"), filtered)
         if has_aggregate(where):
             raise UnsupportedError
-        group = self._group(tree.args.get("group"), named, outputs)
+        sets = self._grouping_sets(tree.args.get("group"), named, outputs)
+        group = sets[0]
         having = self._filter(tree.args.get("having"), filtered)
         order = self._order(tree, named, outputs)
         select = Select(distinct is not None, tables, where, group, having, outputs, order)
@@ -124,9 +133,36 @@ class _QueryReader:
             and (tree.args.get("having") is not None or select.aggregates)
         ):
             raise UnsupportedError
+        if len(sets) > 1:
+            return self._limited(tree, self._of_sets(select, sets, names), scope.ctes)
         self._check_determined(select)
         query = Query(select._replace(order=()).term(), names, order)
         return self._limited(tree, query, scope.ctes)
+
+    def _of_sets(self, select: Select, sets: list[Term], names: tuple[str, ...]) -> Query:
+        """
+        Spell out ROLLUP, CUBE and GROUPING SETS: the rows of one GROUP BY for each set of keys.
+
+        A key that is not in a set is NULL there, but for what is aggregated.
+        """
+        if select.order:
+            raise UnsupportedError
+        keys = [key for one in sets for key in one.args]
+        arms: list[Term] = []
+        for one in sets:
+            nulls = dict.fromkeys((key for key in keys if key not in one.args), NULL)
+            arm = select._replace(
+                group=one if one.args else NONE,
+                having=_nulled(select.having, nulls),
+                outputs=tuple(_nulled(output, nulls) for output in select.outputs),
+            )
+            if not one.args and not arm.aggregates:
+                arm = Select(select.distinct, Term("from"), arm.having, NONE, TRUE, arm.outputs)
+            self._check_determined(arm)
+            defined = [n.args[0] for n in walk(arm.term()) if n.op in ("table", "derived")]
+            new = {source: self._known.fresh(source) for source in defined} if arms else {}
+            arms.append(replaced(arm.term(), new, self._known.steps))
+        return Query(Term("union" if select.distinct else "union all", "", tuple(arms)), names)
 
     def _set_operation(self, tree: exp.SetOperation, outer: Scope | None, ctes: Ctes) -> Query:
         check_parts(tree, _SET_PARTS)
@@ -172,8 +208,13 @@ class _QueryReader:
         limits = [tree.args[key] for key in ("limit", "offset") if tree.args.get(key)]
         if not limits:
             return query
-        self.findings.determined = False
-        bounds = tuple(self._expressions.generic(limit, Scope(None, ctes)) for limit in limits)
+        simple = [_bound(limit) for limit in limits]
+        bounds = tuple(bound for bound in simple if bound is not None)
+        if len(bounds) == len(limits):
+            self.findings.conditional = True
+        else:
+            self.findings.determined = False
+            bounds = tuple(self._expressions.generic(limit, Scope(None, ctes)) for limit in limits)
         order = Term("list", "", query.order)
         return Query(Term("limited", "", (query.term, order, *bounds)), query.names)
 
@@ -228,20 +269,76 @@ class _QueryReader:
         """Read a WHERE or a HAVING."""
         return TRUE if clause is None else self._expressions.read(clause.this, scope)
 
-    def _group(self, clause: exp.Expr | None, scope: Scope, outputs: tuple[Term, ...]) -> Term:
+    def _grouping_sets(
+        self, clause: exp.Expr | None, scope: Scope, outputs: tuple[Term, ...]
+    ) -> list[Term]:
+        """Return the sets of keys of a GROUP BY: one, unless it has ROLLUP and the like."""
         if clause is None:
-            return NONE
-        check_parts(clause, frozenset({"expressions"}))
-        keys = [self._key(node, scope, outputs) for node in clause.expressions]
+            return [NONE]
+        check_parts(clause, frozenset({"expressions", "rollup"}))
+        if clause.args.get("rollup"):  # GROUP BY a, b WITH ROLLUP
+            (rollup,) = clause.args["rollup"]
+            check_parts(rollup, frozenset())
+            parts = [exp.Rollup(expressions=list(clause.expressions))]
+        else:
+            parts = list(clause.expressions)
+        sets: list[tuple[Term, ...]] = [()]
+        for part in parts:
+            found = self._sets_of(part, scope, outputs)
+            sets = [(*one, *more) for one in sets for more in found]
+            if len(sets) > MAX_SETS:
+                raise UnsupportedError
+        keys = [key for one in sets for key in one]
         if not keys or any(has_aggregate(key) for key in keys):
             raise UnsupportedError
-        return Term("group", "", tuple(keys))
+        return [
+            Term("group", "", tuple(dict.fromkeys(one)) if len(sets) > 1 else one) for one in sets
+        ]
+
+    def _sets_of(
+        self, node: exp.Expr, scope: Scope, outputs: tuple[Term, ...]
+    ) -> list[tuple[Term, ...]]:
+        if isinstance(node, (exp.Rollup, exp.Cube)):
+            items = [self._keys_of(item, scope) for item in node.expressions]
+            n = len(items)
+            if n > MAX_CUBE:
+                raise UnsupportedError
+            if isinstance(node, exp.Rollup):
+                chosen = [items[:i] for i in range(n, -1, -1)]
+            else:
+                chosen = [
+                    [item for i, item in enumerate(items) if mask >> i & 1]
+                    for mask in range(2**n - 1, -1, -1)
+                ]
+            return [tuple(key for item in one for key in item) for one in chosen]
+        if isinstance(node, exp.GroupingSets):
+            return [
+                found
+                for item in node.expressions
+                for found in (
+                    self._sets_of(item, scope, outputs)
+                    if isinstance(item, (exp.Rollup, exp.Cube, exp.GroupingSets))
+                    else [self._keys_of(item, scope)]
+                )
+            ]
+        return [(self._key(node, scope, outputs),)]
+
+    def _keys_of(self, node: exp.Expr, scope: Scope) -> tuple[Term, ...]:
+        """Read one key, or several in brackets."""
+        if isinstance(node, exp.Paren):
+            node = node.this
+        nodes = node.expressions if isinstance(node, exp.Tuple) else [node]
+        return tuple(self._expressions.read(one, scope) for one in nodes)
 
     def _key(self, node: exp.Expr, scope: Scope, outputs: tuple[Term, ...]) -> Term:
         """Read an item of GROUP BY or ORDER BY, which may be the number of an output."""
         if isinstance(node, exp.Literal) and not node.is_string:
-            if not node.this.isdigit() or not 1 <= int(node.this) <= len(outputs):
+            if not node.this.isdigit():
                 raise UnsupportedError
+            if not 1 <= int(node.this) <= len(outputs):
+                if self._known.dialect is not None:
+                    raise UnsupportedError
+                return self._expressions.read(node, scope)  # valid only where it is a constant
             if any(output.op == "star" for output in outputs):
                 raise UnsupportedError
             return outputs[int(node.this) - 1]
@@ -282,6 +379,15 @@ class _QueryReader:
                 self.findings.determined = False
 
 
+def _nulled(term: Term, nulls: dict[Term, Term]) -> Term:
+    """Return *term* with keys replaced by NULL, but for what is aggregated."""
+    if term in nulls:
+        return NULL
+    if term.op == "agg" or not term.args:
+        return term
+    return term._replace(args=tuple(_nulled(arg, nulls) for arg in term.args))
+
+
 def _in_order(term: Term) -> Term:
     return ordered(term._replace(args=tuple(map(_in_order, term.args))))
 
@@ -310,6 +416,23 @@ def _ordered_nodes(tree: exp.Expr) -> list[exp.Expr]:
             raise UnsupportedError
         check_parts(node, frozenset({"this", "desc", "nulls_first"}))
     return list(order.expressions)
+
+
+def _bound(node: exp.Expr) -> Term | None:
+    """Return a LIMIT, FETCH or OFFSET of a plain number of rows."""
+    if isinstance(node, exp.Fetch):
+        value, others = node.args.get("count"), set(parts_of(node)) - {"count", "direction"}
+        options = node.args.get("limit_options")
+        if options is not None and not parts_of(options):
+            others.discard("limit_options")
+        if options is not None and set(parts_of(options)) == {"rows"}:
+            others.discard("limit_options")
+    else:
+        value, others = node.args.get("expression"), set(parts_of(node)) - {"expression"}
+    if others or not isinstance(value, exp.Literal) or value.is_string or not value.this.isdigit():
+        return None
+    name = "offset" if isinstance(node, exp.Offset) else "limit"
+    return Term("bound", name, (Term("int", str(int(value.this))),))
 
 
 def _order_term(node: exp.Expr, term: Term) -> Term:

@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
+from scorekit._sql.prove.dependencies import Rows
+from scorekit._sql.prove.groups import (
+    blind_to_repeats,
+    distinct_moved_out,
+    exists_for_distinct,
+    groups_moved_out,
+    merged_groups,
+    nothing_aggregated,
+    plain_aggregates,
+    rows_for_single_groups,
+    rows_that_count,
+    without_dependent_keys,
+    without_distinct_over_keys,
+)
+from scorekit._sql.prove.joins import (
+    conditions_pulled_up,
+    constants_read,
+    inner_for_full_joins,
+    inner_for_strict_joins,
+    is_empty,
+    joins_for_exists,
+    plain_for_distinct,
+    pruned,
+    scalars_for_single_rows,
+    semi_joins,
+    without_arms,
+    without_referenced,
+    without_self_joins,
+)
 from scorekit._sql.prove.known import Known
+from scorekit._sql.prove.logic import Facts
 from scorekit._sql.prove.predicates import (
     Mode,
     conjunction,
@@ -26,7 +56,10 @@ from scorekit._sql.prove.selects import (
     without_needless_distinct,
 )
 from scorekit._sql.prove.terms import (
+    FALSE,
     NONE,
+    NULL,
+    OPAQUE,
     TRUE,
     Select,
     Term,
@@ -34,9 +67,20 @@ from scorekit._sql.prove.terms import (
     has_aggregate,
     local_sources,
     ordered,
+    outputs_of,
     replaced,
     sources,
     walk,
+    with_canonical_names,
+)
+from scorekit._sql.prove.unions import (
+    as_distinct,
+    empty,
+    grouped_over_union,
+    pushed_into_union,
+    semi_for_set_operation,
+    typed_arms,
+    without_empty_arms,
 )
 
 MAX_ROUNDS: Final = 8
@@ -45,11 +89,15 @@ MAX_ROUNDS: Final = 8
 _SET_OPS = ("union", "union all", "intersect", "except", "intersect all", "except all")
 
 
-def normalized(query: Term, known: Known) -> Term:
-    """Rewrite *query* until nothing changes any more."""
-    for _ in range(MAX_ROUNDS):
+def normalized(query: Term, known: Known, *, deep: bool = False) -> Term:
+    """
+    Rewrite *query* until nothing changes any more.
+
+    The *deep* steps change which tables there are; they cost more.
+    """
+    for _ in range(MAX_ROUNDS * (1 + deep)):
         before = query
-        query = _Pass(known, extended_sources(query)).query(query, outermost=True)
+        query = _Pass(known, extended_sources(query), deep=deep).query(query, outermost=True)
         if query == before:
             break
     return query
@@ -79,9 +127,12 @@ class _Joined:
 class _Pass:
     """One pass over a query."""
 
-    def __init__(self, known: Known, extended: frozenset[Term]) -> None:
+    def __init__(self, known: Known, extended: frozenset[Term], *, deep: bool = False) -> None:
         self.known = known
         self.extended = extended
+        self.deep = deep
+        self.sets = False
+        """Whether repeated rows of the query that is read next do not matter."""
 
     # Expressions.
 
@@ -89,10 +140,18 @@ class _Pass:
         """Rewrite an expression, operands first."""
         self.known.steps.take()
         op = term.op
-        if op in ("select", *_SET_OPS):
+        if op in ("select", "limited", *_SET_OPS):
             return self.query(term)
+        if self.deep and op == "exists" and term.args[0].op == "limited":
+            term = term._replace(args=(without_limit(term.args[0]),))
+        if self.deep and op == "isnull" and term.args[0].op == "scalar":
+            term = self.test_of_scalar(term)
         if not term.args:
             return rewritten(term, mode)
+        if op == "exists":
+            self.sets = True
+            term = term._replace(args=(self.query(term.args[0]),))
+            return self.with_assumptions(term, mode)
         inner = mode if op in ("and", "or") else "value"
         if op == "not" or (op in ("and", "or") and mode == "value"):
             inner = "bool"
@@ -107,7 +166,9 @@ class _Pass:
         term = without_implied_null_tests(rewritten(term._replace(args=args), mode), mode)
         return self.with_assumptions(term, mode)
 
-    def with_assumptions(self, term: Term, mode: Mode) -> Term:
+    def with_assumptions(  # noqa: PLR0911 - one per operator
+        self, term: Term, mode: Mode
+    ) -> Term:
         """Apply the rewrites of expressions that may need an assumption."""
         if term.op == "isnull":
             return self.null_test_of_never_null(term)
@@ -116,11 +177,91 @@ class _Pass:
         if term.op == "in":
             return self.membership(term, mode)
         if term.op == "exists":
-            return self.existence(term)
+            return self.shorter_existence(self.existence(term), mode)
+        if term.op == "scalar" and self.deep:
+            return self.shorter_scalar(term)
+        if term.op == "plus" and any(self.known.kind(arg) in NUMBERS for arg in term.args):
+            return ordered(term._replace(op="add"))
+        if term.op == "case" and term.args[1:] == (TRUE, FALSE) and _two_valued(term.args[0]):
+            return term.args[0]
+        return term
+
+    def test_of_scalar(self, term: Term) -> Term:
+        """A scalar subquery of what is never NULL is NULL just where it finds no row."""
+        query = without_limit(term.args[0].args[0])
+        if query.op != "select":
+            return term
+        select = Select.of(query)
+        if select.aggregates or select.group != NONE or len(select.outputs) != 1:
+            return term
+        limited = query != term.args[0].args[0]
+        rows = Rows.of(select, self.known, self.extended)
+        if not (limited or rows.determined(()).everything):
+            return term
+        if not rows.facts.never_null(select.outputs[0]):
+            return term
+        self.known.note("test of a scalar subquery to EXISTS", rows.asked)
+        return Term("not", "", (Term("exists", "", (query,)),))
+
+    def shorter_existence(self, term: Term, mode: Mode) -> Term:
+        """EXISTS of no rows is false; of a row without tables it is its condition."""
+        if not self.deep or term.op != "exists":
+            return term
+        query = term.args[0]
+        if query.op in ("union", "union all"):
+            self.known.note("EXISTS of a union is OR")
+            tests = tuple(self.existence(Term("exists", "", (arm,))) for arm in query.args)
+            return Term("or", "", tests)
+        if is_empty(query):
+            self.known.note("no rows")
+            return FALSE
+        if query.op == "select":
+            select = Select.of(query)
+            if select.plain and not select.tables.args:
+                if select.where == TRUE or mode == "filter":
+                    return select.where
+                return Term("case", "", (select.where, TRUE, FALSE))
+        return term
+
+    def shorter_scalar(self, term: Term) -> Term:
+        """
+        A scalar subquery of no rows is NULL; without tables it is what it puts out.
+
+        Where it may find several rows, engines differ in what they do.
+        """
+        query = term.args[0]
+        if is_empty(query):
+            self.known.note("no rows")
+            return NULL
+        if query.op == "limited" and ("limit", "1") in {
+            (b.name, b.args[0].name) for b in query.args[2:]
+        }:
+            return term
+        if query.op != "select":
+            raise UnsupportedError
+        select = Select.of(query)
+        if select.group == NONE and select.aggregates:
+            return term
+        if select.plain and not select.tables.args:
+            self.known.note("scalar subquery without tables")
+            (output,) = select.outputs
+            return (
+                output if select.where == TRUE else Term("case", "", (select.where, output, NULL))
+            )
+        rows = Rows.of(select, self.known, self.extended)
+        if not rows.determined(()).everything:
+            raise UnsupportedError
+        self.known.assumptions.update(rows.asked)
         return term
 
     def null_test_of_never_null(self, term: Term) -> Term:
         """``x IS NULL`` is false if x is never NULL; needs NOT NULL or a key."""
+        this = term.args[0]
+        if self.deep and this.op == "case" and len(this.args) == 3:  # noqa: PLR2004 - one branch
+            condition, value, default = this.args
+            never = never_null(value, self.known, self.extended) == ()
+            if default == NULL and never and _two_valued(condition):
+                return rewritten(Term("not", "", (condition,)), "bool")
         assumptions = never_null(term.args[0], self.known, self.extended)
         if assumptions is None:
             return term
@@ -144,23 +285,55 @@ class _Pass:
         They differ where IN is NULL: no row with y = x, but x or some y is NULL.  So it is done
         where only truth matters, or where neither is ever NULL (NOT NULL or keys).
         """
-        this, query = term.args
+        *these, query = term.args
         query = without_duplicates(query)
+        term = term._replace(args=(*these, query))
         if query.op != "select":
-            return term._replace(args=(this, query))
+            return self.membership_in_union(term, mode)
         select = Select.of(query)
-        value = select.outputs[0]
-        if not select.plain or has_aggregate(this):  # that must stay where its rows are
-            return term._replace(args=(this, query))
+        if not select.plain or any(map(has_aggregate, these)):  # that must stay with its rows
+            return self.membership_in_groups(term, mode)
         if mode != "filter":
-            mine = never_null(this, self.known, self.extended)
-            theirs = never_null(value, self.known, self.extended)
-            if mine is None or theirs is None:
-                return term._replace(args=(this, query))
-            self.known.assumptions.update((*mine, *theirs))
-        equal = ordered(Term("eq", "", (value, this)))
-        where = self.term(conjunction((*conjuncts(select.where), equal)), "filter")
+            nulls = [
+                never_null(value, self.known, self.extended) for value in (*these, *select.outputs)
+            ]
+            if None in nulls:
+                return term
+            self.known.assumptions.update(one for found in nulls for one in found or ())
+        equal = [
+            ordered(Term("eq", "", (value, this)))
+            for value, this in zip(select.outputs, these, strict=True)
+        ]
+        where = self.term(conjunction((*conjuncts(select.where), *equal)), "filter")
         return Term("exists", "", (select._replace(where=where, outputs=()).term(),))
+
+    def membership_in_union(self, term: Term, mode: Mode) -> Term:
+        """``x IN (a UNION b)`` is ``x IN (a) OR x IN (b)``, also where one of them is NULL."""
+        *these, query = term.args
+        if not self.deep:
+            return term
+        if query.op == "limited":
+            return term
+        if query.op not in ("union", "union all"):
+            return term
+        self.known.note("IN of a union is OR")
+        arms = [term._replace(args=(*these, arm)) for arm in query.args]
+        return Term("or", "", tuple(self.membership(arm, mode) for arm in arms))
+
+    def membership_in_groups(self, term: Term, mode: Mode) -> Term:
+        """``x IN (SELECT k ... GROUP BY ...)`` is EXISTS over groups where it may be NULL."""
+        *these, query = term.args
+        if not self.deep or mode != "filter" or any(map(has_aggregate, these)):
+            return term
+        self.known.note("IN to EXISTS")
+        source = self.known.fresh()
+        tables = Term("from", "", (Term("derived", "", (source, query)),))
+        equal = [
+            ordered(Term("eq", "", (Term("col", str(i), (source,)), this)))
+            for i, this in enumerate(these)
+        ]
+        select = Select.of_rows(tables, conjunction(equal), ())
+        return Term("exists", "", (select.term(),))
 
     def existence(self, term: Term) -> Term:
         """
@@ -183,14 +356,29 @@ class _Pass:
 
     # Queries.
 
-    def query(self, query: Term, *, outermost: bool = False) -> Term:
+    def query(  # noqa: PLR0911 - one per kind of query
+        self, query: Term, *, outermost: bool = False
+    ) -> Term:
         """Rewrite a query, what is inside of it first."""
         self.known.steps.take()
+        sets, self.sets = self.sets, False
+        if query.op == "limited" and self.deep:
+            return self.limited(query, inside=not outermost)
         if query.op == "select":
-            return self.select(Select.of(query))
+            return self.select(Select.of(query), sets=sets)
+        if query.op == "sorted" and self.deep:
+            inner, *order = query.args
+            return query._replace(args=(self.query(inner, outermost=True), *order))
         if query.op not in _SET_OPS:
             raise UnsupportedError
         arms = tuple(self.query(arm, outermost=outermost) for arm in query.args)
+        if self.deep and query.op in ("union", "union all"):
+            arms = typed_arms(query.args, arms, self.known)
+        if self.deep:
+            changed = self.set_operation(query._replace(args=arms))
+            if changed.op != query.op:
+                return changed
+            arms = changed.args
         if query.op == "except":
             return Term("except", "", tuple(map(without_duplicates, arms)))
         if query.op in ("union", "union all", "intersect"):
@@ -201,6 +389,119 @@ class _Pass:
                 else whole
             )
         return query._replace(args=arms)
+
+    def set_operation(self, query: Term) -> Term:
+        """Apply the deep steps to a set operation."""
+        query = without_empty_arms(query, self.known)
+        if query.op in ("except", "intersect"):
+            query = semi_for_set_operation(query, self.known, self.extended)
+        if query.op == "union" and len(set(query.args)) == 1:
+            return as_distinct(query.args[0])
+        return query
+
+    def limited(self, query: Term, *, inside: bool) -> Term:
+        """
+        Rewrite a query with LIMIT, whose rows are determined if ties in its order are alike.
+
+        LIMIT 0 has no rows, and LIMIT of at most one row is not needed.
+        """
+        if query.name == OPAQUE:
+            return query
+        inner, order, *bounds = query.args
+        if inner.op == "select" and order.args:
+            inner = Select.of(inner)._replace(order=order.args).term()
+            query = query._replace(args=(inner, Term("list"), *bounds))
+        try:
+            return self.determined_limit(query)
+        except UnsupportedError:
+            whole = with_canonical_names(query, self.known.steps)
+            free = {source for source in sources(whole) if "." not in source.name}
+            if free or not inside:
+                raise
+            self.known.note("subquery taken as it stands", (ALIKE,))
+            return whole._replace(name=OPAQUE)
+
+    def determined_limit(self, query: Term) -> Term:
+        """Rewrite a query with LIMIT whose rows are determined."""
+        inner, order, *bounds = query.args
+        inner = self.query(inner, outermost=True)
+        limits = {bound.name: int(bound.args[0].name) for bound in bounds}
+        if limits.get("limit") == 0 and not any(o.op == "star" for o in outputs_of(inner)):
+            self.known.note("LIMIT 0 has no rows")
+            return empty(len(outputs_of(inner)))
+        if is_empty(inner):
+            return inner
+        if inner.op != "select":
+            raise UnsupportedError
+        select = Select.of(inner)
+        rows = Rows.of(select, self.known, self.extended)
+        one_row = select.group == NONE and (
+            select.aggregates or (not select.aggregates and rows.determined(()).everything)
+        )
+        if one_row and "offset" not in limits and limits.get("limit") != 0:
+            self.known.note("LIMIT of one row dropped", rows.asked)
+            return select._replace(order=()).term()
+        given = rows.determined(item.args[0] for item in select.order)
+        groups = select.group == NONE or not all(map(given, select.group.args))
+        if not all(
+            given.exactly(output) or (not groups and output.op == "agg")
+            for output in select.outputs
+        ):
+            raise UnsupportedError
+        self.known.note("LIMIT in a total order", rows.asked)
+        return query._replace(args=(inner, order, *bounds))
+
+    def deepened(self, select: Select, *, sets: bool) -> Term:
+        """Apply the deep steps to a SELECT; each is tried again until nothing changes."""
+        known, extended = self.known, self.extended
+        if any(output.op == "star" for output in select.outputs):
+            return select.term()
+        rows = Rows.of(select, known, extended)
+        if (
+            select.where == FALSE
+            or rows.facts.contradictory
+            or any(is_empty(part.args[1]) for part in select.tables.args if part.op == "derived")
+            or any(
+                is_empty(part.args[1])
+                for one in select.tables.args
+                if one.op == "left"
+                for part in one.args[0].args
+                if part.op == "derived"
+            )
+        ):
+            if select.group == NONE and select.aggregates:
+                known.note("aggregates of no rows", rows.asked)
+                return nothing_aggregated(select).term()
+            if not is_empty(select.term()) or select.tables.args:
+                known.note("no rows", rows.asked)
+            return empty(len(select.outputs))
+        rows.repeats = self.repeats(select, sets=sets)
+        for step in _STEPS:
+            known.steps.take(5)
+            changed = step(select, rows)
+            if changed != select:
+                select = changed
+                rows = Rows.of(select, known, extended)
+                rows.repeats = self.repeats(select, sets=sets)
+        if select.order:
+            select = self.shorter_order(select, rows)
+        return pushed_into_union(select, known)
+
+    def repeats(self, select: Select, *, sets: bool) -> bool:
+        """Say whether it matters how often the rows come that a SELECT reads."""
+        grouped = select.group != NONE or select.aggregates
+        return not ((sets and not grouped) or blind_to_repeats(select))
+
+    def shorter_order(self, select: Select, rows: Rows) -> Select:
+        """Drop from ORDER BY what those before it determine."""
+        kept: list[Term] = []
+        for item in select.order:
+            if not rows.determined(one.args[0] for one in kept)(item.args[0]):
+                kept.append(item)
+        if len(kept) == len(select.order):
+            return select
+        self.known.note("dependent item of ORDER BY dropped", rows.asked)
+        return select._replace(order=tuple(kept))
 
     def of_one_kind(self, arms: tuple[Term, ...]) -> bool:
         """
@@ -216,10 +517,12 @@ class _Pass:
         kinds = [tuple(map(self.known.kind, Select.of(arm).outputs)) for arm in arms]
         return len(set(kinds)) == 1 and set(kinds[0]) <= {"integer", "text"}
 
-    def select(self, select: Select) -> Term:
+    def select(self, select: Select, *, sets: bool = False) -> Term:
         select = self.inlined(select)
         where = self.term(select.where, "filter")
         having = self.term(select.having, "filter")
+        if select.group != NONE:
+            having = self.having_of_groups(having)
         outputs = tuple(map(self.term, select.outputs))
         one_group = select.group == NONE and select.aggregates
         if one_group and not any(map(has_aggregate, (having, *outputs))):
@@ -239,7 +542,22 @@ class _Pass:
         select = distinct_for_group(select)
         select = without_needless_distinct(select)
         select = self.distinct_over_keys(select)
-        return collapsed(select, self.known)
+        term = collapsed(select, self.known)
+        if self.deep and term.op == "select":
+            return self.deepened(Select.of(term), sets=sets)
+        return term
+
+    def having_of_groups(self, having: Term) -> Term:
+        """A group has a row: its COUNT(*) is at least 1."""
+        if not has_aggregate(having):
+            return having
+        counted = Term("le", "", (Term("int", "1"), Term("agg", "count")))
+        facts = Facts((counted,), known=self.known, never_null=lambda _: False)
+        parts = conjuncts(having)
+        kept = [part for part in parts if not facts.implies(part)]
+        if len(kept) < len(parts):
+            self.known.note("what HAVING says of each group goes")
+        return FALSE if any(map(facts.excludes, kept)) else conjunction(kept)
 
     # Tables.
 
@@ -354,16 +672,56 @@ class _Pass:
             return kept
         select = Select.of(query)
         own = local_sources(select.tables)
-        if not select.plain or not own:
+        if not select.plain or (not own and (optional or not self.deep)) or select.order:
             return kept
-        if optional and not all(
-            output.op == "col" and output.args[0] in own for output in select.outputs
-        ):
-            return kept
-        for i, output in enumerate(select.outputs):
+        outputs = list(select.outputs)
+        for i, output in enumerate(outputs):
+            if optional and not self.extends(output, own):
+                present = self.presence(own)
+                if present is None:
+                    return kept
+                outputs[i] = Term("case", "", (present, output, NULL))
+        for i, output in enumerate(outputs):
             new[Term("col", str(i), (source,))] = output
         inner = self.joined(select.tables, new, optional=optional)
         return _Joined(inner.parts, [*inner.conditions, *conjuncts(select.where)])
+
+    def extends(self, output: Term, own: list[Term]) -> bool:
+        """Say whether an output of the optional side is NULL where its tables are all NULL."""
+        if output.op == "col" and output.args[0] in own:
+            return True
+        if not self.deep or any(node.op in ("select", "star") for node in walk(output)):
+            return False
+        nulls = {node: NULL for node in walk(output) if node.op == "col" and node.args[0] in own}
+        if not nulls:
+            return False
+        return self.null_value(replaced(output, nulls, self.known.steps))
+
+    def presence(self, own: list[Term]) -> Term | None:
+        """Return a condition that is true of rows of some tables and false of NULLs for them."""
+        if not self.deep:
+            return None
+        for source in own:
+            table = self.known.tables.get(source, "")
+            keys = self.known.keys(source)
+            names = keys[0] if keys else self.known.columns(table) or ()
+            for name in names:
+                column = Term("col", name, (source,))
+                assumption = self.known.not_null(column)
+                if assumption is not None:
+                    self.known.assumptions.add(assumption)
+                    return Term("not", "", (Term("isnull", "", (column,)),))
+        return None
+
+    def null_value(self, term: Term) -> bool:
+        """Say whether an expression of constants is NULL."""
+        if term.op in ("add", "mul", "plus", "eq", "ne", "lt", "le", "gt", "ge"):
+            return any(map(self.null_value, term.args))
+        if term.op == "case":
+            *branches, default = term.args
+            conditions = branches[::2]
+            return self.null_value(default) and all(map(self.null_value, conditions))
+        return term == NULL
 
     # Groups and duplicates.
 
@@ -415,3 +773,51 @@ def substituted(term: Term, new: dict[Term, Term], known: Known) -> Term:
         if term == before:
             break
     return term
+
+
+_STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
+    pruned,
+    plain_for_distinct,
+    constants_read,
+    inner_for_full_joins,
+    inner_for_strict_joins,
+    rows_that_count,
+    without_arms,
+    scalars_for_single_rows,
+    semi_joins,
+    joins_for_exists,
+    without_self_joins,
+    without_referenced,
+    conditions_pulled_up,
+    groups_moved_out,
+    distinct_moved_out,
+    merged_groups,
+    grouped_over_union,
+    without_dependent_keys,
+    rows_for_single_groups,
+    without_distinct_over_keys,
+    exists_for_distinct,
+    plain_aggregates,
+)
+
+
+def without_limit(query: Term) -> Term:
+    """Drop a LIMIT that leaves a row if there is one."""
+    if query.op != "limited":
+        return query
+    inner, _, *bounds = query.args
+    limits = {bound.name: bound.args[0].name for bound in bounds}
+    return inner if set(limits) == {"limit"} and limits["limit"] != "0" else query
+
+
+ALIKE: Final = "the same query gives the same rows each time"
+
+NUMBERS: Final = frozenset({"integer", "natural", "number", "real"})
+"""Kinds of columns that + adds."""
+
+
+def _two_valued(condition: Term) -> bool:
+    """Say whether a condition is never NULL."""
+    if condition.op == "not":
+        return _two_valued(condition.args[0])
+    return condition.op in ("exists", "isnull", "true", "false")

@@ -152,7 +152,16 @@ def collapsed(select: Select, known: Known) -> Term:  # noqa: PLR0911 - one per 
         return select.term()
     inner = Select.of(query)
     parts = (select.where, *select.outputs, *select.order)
-    if inner.aggregates and any(node.op == "select" for part in parts for node in walk(part)):
+    aggregates = {
+        Term("col", str(i), (source,))
+        for i, output in enumerate(inner.outputs)
+        if has_aggregate(output)
+    }
+    if aggregates and any(
+        node.op == "select" and not aggregates.isdisjoint(walk(node))
+        for part in parts
+        for node in walk(part)
+    ):
         return select.term()  # an aggregate must not move into another query
     new = {Term("col", str(i), (source,)): output for i, output in enumerate(inner.outputs)}
     where = replaced(select.where, new, known.steps)

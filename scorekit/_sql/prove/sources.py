@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from scorekit._sql.prove.expressions import Findings, Query, ReadQuery
 from scorekit._sql.prove.names import Cte, Ctes, Names, Scope, Table, one_column
-from scorekit._sql.prove.predicates import conjunction
-from scorekit._sql.prove.terms import NONE, Term, UnsupportedError, outputs_of
+from scorekit._sql.prove.predicates import LITERALS, conjunction
+from scorekit._sql.prove.terms import NONE, TRUE, Select, Term, UnsupportedError, outputs_of
 from scorekit._sql.prove.trees import check_parts
 
 
@@ -120,15 +120,15 @@ class FromReader:
             conditions.append(Term("eq", "", (mine, other)))
         return conditions
 
-    def _table(self, node: exp.Expr, scope: Scope) -> Term:
+    def _table(  # noqa: C901, PLR0911 - a branch per kind of table
+        self, node: exp.Expr, scope: Scope
+    ) -> Term:
         """Read one item of a FROM and make it visible."""
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             check_parts(node, frozenset({"this"}))
-            inner = node.this.copy()
-            joins = list[exp.Join](inner.args.pop("joins", None) or ())
-            if scope.tables:
-                raise UnsupportedError
-            return self._joined(inner, joins, scope)
+            return self._nested(node.this, scope)
+        if isinstance(node, exp.Table) and node.args.get("joins"):
+            return self._nested(node, scope)
         alias_node = node.args.get("alias")
         alias = self._names.name(alias_node.this) if alias_node and alias_node.this else ""
         columns = self._columns(alias_node)
@@ -136,6 +136,14 @@ class FromReader:
             check_parts(node, frozenset({"this", "alias", "with_"}))
             inside = self.definitions(node, scope.outer, scope.ctes)
             query = self._read_query(node.this, scope.outer, inside)
+            return self._derived(query, alias, columns, scope)
+        if isinstance(node, exp.Values):
+            return self._values(node, alias, columns, scope)
+        if isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
+            check_parts(node, frozenset({"this", "alias"}))
+            check_parts(node.this, frozenset({"this", "with_"}))
+            inside = self.definitions(node.this, scope, scope.ctes)
+            query = self._read_query(node.this.this, scope, inside)
             return self._derived(query, alias, columns, scope)
         if not isinstance(node, exp.Table):
             raise UnsupportedError
@@ -158,6 +166,31 @@ class FromReader:
             declared = tuple(map(self._names.of_schema, declared))
         scope.add(Table(alias or name, source, declared, derived=False))
         return Term("table", full, (source,))
+
+    def _nested(self, node: exp.Table, scope: Scope) -> Term:
+        """Read a join in brackets, or ``a JOIN b JOIN c ON ... ON ...``, which needs none."""
+        inner = node.copy()
+        joins = list[exp.Join](inner.args.pop("joins", None) or ())
+        if scope.tables and any(join.args.get("using") or join.method for join in joins):
+            raise UnsupportedError
+        return self._joined(inner, joins, scope)
+
+    def _values(
+        self, node: exp.Values, alias: str, columns: tuple[str, ...], scope: Scope
+    ) -> Term:
+        """Read rows that are written out: each is a SELECT without FROM."""
+        check_parts(node, frozenset({"expressions", "alias"}))
+        rows: list[Term] = []
+        width = 0
+        for row in node.expressions:
+            cells = row.expressions if isinstance(row, exp.Tuple) else [row]
+            terms = tuple(self._read_expression(cell, Scope(scope.outer, {})) for cell in cells)
+            if any(term.op not in LITERALS for term in terms) or (rows and len(terms) != width):
+                raise UnsupportedError
+            width = len(terms)
+            rows.append(Select.of_rows(Term("from"), TRUE, terms).term())
+        term = rows[0] if len(rows) == 1 else Term("union all", "", tuple(rows))
+        return self._derived(Query(term, ("",) * width), alias, columns, scope)
 
     def _columns(self, alias: exp.Expr | None) -> tuple[str, ...]:
         """Return the names that an alias gives to columns."""

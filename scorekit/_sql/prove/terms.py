@@ -28,6 +28,9 @@ class UnsupportedError(Exception):
 MAX_STEPS: Final = 40_000
 """Terms visited for one query before it is given up."""
 
+MAX_SPARE_STEPS: Final = 100_000
+"""Steps of all questions about one query whose answer may be left open."""
+
 MAX_PERMUTATIONS: Final = 24
 """Ways to name the tables of one SELECT, or to order the columns of a query, that are tried where
 nothing tells them apart."""
@@ -41,6 +44,9 @@ COMMUTATIVE: Final = frozenset(
 )
 
 
+OPAQUE: Final = "as it stands"
+"""Name of a query with LIMIT that is equal only to one that is written alike."""
+
 IN_ORDER: Final = "in order"
 """Name of a set operation whose operands must stay where they are."""
 
@@ -50,8 +56,9 @@ _T = TypeVar("_T")
 class Steps:
     """Counts what one query costs."""
 
-    def __init__(self) -> None:
-        self.left = MAX_STEPS
+    def __init__(self, left: int = MAX_STEPS) -> None:
+        self.left = left
+        self.spare = MAX_SPARE_STEPS
 
     def take(self, n: int = 1) -> None:
         """Count *n* steps; raises `UnsupportedError` where there were too many."""
@@ -73,6 +80,18 @@ class Select(NamedTuple):
     outputs: tuple[Term, ...]
     order: tuple[Term, ...] = ()
     """Of the outermost SELECT only."""
+
+    @classmethod
+    def of_rows(
+        cls,
+        tables: Term,
+        where: Term = TRUE,
+        outputs: tuple[Term, ...] = (),
+        *,
+        distinct: bool = False,
+    ) -> Select:
+        """Return a SELECT that neither groups nor orders."""
+        return cls(distinct, tables, where, NONE, TRUE, outputs)
 
     def term(self) -> Term:
         """Return it as one term."""
@@ -155,13 +174,19 @@ _TABLES_IN = {"join": 2, "arm": 1, "side": 1, "outer": 1}
 
 def is_boolean(term: Term) -> bool:
     """Say whether *term* can only be true, false or NULL."""
+    if term.op == "fn":
+        return term.name in _TESTS
+    if term.op == "case" and len(term.args) > 1:
+        values = (*term.args[1:-1:2], term.args[-1])
+        return values[0] != NULL and all(v == NULL or is_boolean(v) for v in values)
     return term.op in _BOOLEAN
 
 
 _BOOLEAN = frozenset(
-    {"and", "or", "not", "eq", "ne", "lt", "le", "isnull", "exists", "in", "like"}
-    | {"true", "false"}
+    {"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "isnull", "exists", "in", "like"}
+    | {"true", "false", "between", "among"}
 )
+_TESTS = frozenset({"Is", "NullSafeEQ", "NullSafeNEQ"})
 
 
 def ordered(term: Term) -> Term:
@@ -182,6 +207,17 @@ def replaced(term: Term, new: Mapping[Term, Term], steps: Steps) -> Term:
     if not term.args:
         return term
     return term._replace(args=tuple(replaced(arg, new, steps) for arg in term.args))
+
+
+def replaced_terms(term: Term, new: Mapping[Term, Term], steps: Steps) -> Term:
+    """Return *term* with each part that is a key of *new* replaced, from the outside inwards."""
+    steps.take()
+    found = new.get(term)
+    if found is not None:
+        return found
+    if not term.args:
+        return term
+    return term._replace(args=tuple(replaced_terms(arg, new, steps) for arg in term.args))
 
 
 # Canonical names.

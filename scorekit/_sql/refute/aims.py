@@ -29,6 +29,8 @@ class Aim(NamedTuple):
     """One place for all that hold the same value."""
     conditions: tuple[tuple[Place, exp.Expr], ...]
     """What the value of a place is compared with, over the bare name of its column."""
+    of_rows: tuple[tuple[int, frozenset[str], exp.Expr], ...]
+    """What is compared over several columns of one row: the row, their names, the condition."""
 
 
 def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[str]]) -> Aim:
@@ -46,7 +48,8 @@ def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[
     return Aim(
         tuple(reader.rows),
         {place: reader.root(place) for place in places},
-        tuple((reader.root(place), node) for place, node in reader.conditions),
+        tuple(reader.conditions),
+        tuple(reader.of_rows),
     )
 
 
@@ -58,6 +61,7 @@ class _Reader:
         self._parents: dict[Place, Place] = {}
         self.rows: list[str] = []
         self.conditions: list[tuple[Place, exp.Expr]] = []
+        self.of_rows: list[tuple[int, frozenset[str], exp.Expr]] = []
 
     def root(self, place: Place) -> Place:
         while place in self._parents:
@@ -161,19 +165,26 @@ class _Reader:
             for column in node.find_all(exp.Column)
             if not column.this.args.get("quoted") or _meant(column, scopes) is not None
         }
-        place = next(iter(meant)) if len(meant) == 1 else None
-        if place is not None:
-            condition = exp.Paren(this=node.copy())
-            for column in list(condition.find_all(exp.Column)):
-                if _meant(column, scopes) is None:  # quoted, and in SQLite a string
-                    column.replace(exp.Literal.string(column.name))
-            for part in list(condition.find_all(exp.AggFunc)):  # of one row: the row's own value
-                if isinstance(part.this, exp.Expr):
-                    part.replace(part.this)
-            for column in list(condition.find_all(exp.Column)):
-                column.replace(exp.column(exp.to_identifier(place[1], quoted=True)))
-            known = exp.Not(this=exp.Is(this=condition.copy(), expression=exp.Null()))
-            self.conditions.append((place, exp.And(this=condition, expression=known)))
+        looked = {place for place in meant if place is not None}
+        if not looked or len(meant) > len(looked) or len({i for i, _ in looked}) > 1:
+            return
+        condition = exp.Paren(this=node.copy())
+        for column in list(condition.find_all(exp.Column)):
+            own = _meant(column, scopes)
+            if own is None:  # quoted, and in SQLite a string
+                column.replace(exp.Literal.string(column.name))
+            else:
+                column.replace(exp.column(exp.to_identifier(own[1], quoted=True)))
+        for part in list(condition.find_all(exp.AggFunc)):  # of one row: the row's own value
+            if isinstance(part.this, exp.Expr):
+                part.replace(part.this)
+        known = exp.Not(this=exp.Is(this=condition.copy(), expression=exp.Null()))
+        passed = exp.And(this=condition, expression=known)
+        first = next(iter(looked))
+        if len(looked) == 1:
+            self.conditions.append((first, passed))
+        else:
+            self.of_rows.append((first[0], frozenset(name for _, name in looked), passed))
 
 
 def _own_nodes(select: exp.Select) -> Iterator[exp.Expr]:

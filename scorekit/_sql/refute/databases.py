@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from sqlglot import exp
 
 from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted
 from scorekit._sql.refute.aims import Aim, Place, aim
 from scorekit._sql.refute.hints import MAX_VALUES, Hints
-from scorekit._sql.refute.inference import Link, TablesRead, linked_columns, used_names
+from scorekit._sql.refute.inference import Link, TablesRead, linked_columns
 from scorekit._sql.refute.sandbox import Cell, Database
 
 _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
@@ -28,10 +29,13 @@ _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
     "unknown": ("a", "b", "c"),
 }
 _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
-_MISSED_SHARE, _SHARED_SHARE, _CHANGE_SHARE, _WIDE_SHARE = 0.15, 0.4, 0.5, 0.4
+_MISSED_SHARE, _SHARED_SHARE, _CHANGE_SHARE, _WIDE_SHARE = 0.25, 0.4, 0.4, 0.4
+_TELLING_SHARE, _MET_SHARE, _ONE_MISSED_SHARE, _ALONE_SHARE = 0.5, 0.35, 0.8, 0.25
+_TWIN_SHARE, _COUNTED_SHARE = 0.25, 0.5
 _WIDE_SHARE_OF_PLACED = 0.85
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
-_MOST_WITNESSES = 5
+_WITNESSES = (1, 1, 1, 2, 2, 3, 4, 5)
+_TRIES = 10
 _MORE = 40
 _DRAWS = 8
 
@@ -71,7 +75,7 @@ class Maker:
     ) -> None:
         self._known, self._trees, self._told, self._seed = known, trees, told, seed
         self._holds = holds
-        self._used = used_names(trees)
+        self._used = known.used
         self._targets: dict[int, _Target] = {}
         self._tables = known.tables
         self._places = {
@@ -165,14 +169,13 @@ class Maker:
         """
         Return database number *i*.
 
-        The first has some rows in each table, the second one row, the third none.  Of the rest
-        every other one is aimed at what the queries compare and join; the others are random,
-        every other one of these tidy (no repeated rows), and some have as many rows as a count
-        needs.
+        Every fourth one is random: the first of these has some rows in each table, the second
+        one row, the third none; every other one is tidy (no repeated rows), and some have as
+        many rows as a count needs.  The rest are aimed at what the queries compare and join.
         """
         draw = random.Random(self._seed * 1_000_003 + i)  # noqa: S311 - nothing secret
-        aimed = i > 2 and i % 2 == 1  # noqa: PLR2004 - the first three are not
-        rows = self._aimed(i // 2, draw) if aimed else self._random(i, draw)
+        turn, place = divmod(i, 4)
+        rows = self._aimed(turn + place, draw) if place else self._random(turn, draw)
         for name, columns in self._tables.items():
             must = [j for j, column in enumerate(columns) if not column.nullable]
             rows[name] = [row for row in rows[name] if not any(row[j] is None for j in must)]
@@ -184,7 +187,7 @@ class Maker:
         return linked(rows, self._links)
 
     def _random(self, i: int, draw: random.Random) -> _Rows:
-        tidy = i // 2 % 2 == 0
+        tidy = i % 2 == 0
         rows = {
             name: self._rows(name, self._n_rows(i, draw), draw, tidy=tidy) for name in self._tables
         }
@@ -228,8 +231,8 @@ class Maker:
 
     def _n_rows(self, i: int, draw: random.Random) -> int:
         most = _MOST_ROWS if self._told.n_sources <= _MANY_TABLES else _MOST_ROWS_OF_MANY
-        if self._told.n_rows and i % 8 == 6:  # noqa: PLR2004 - every fourth of these
-            return self._told.n_rows + i // 8 % 3
+        if self._told.n_rows and i % 4 == 3:  # noqa: PLR2004 - every fourth of these
+            return self._told.n_rows + i // 4 % 3
         return (most - 2, 1, 0)[i] if i < 3 else int(draw.random() * (most + 1))  # noqa: PLR2004
 
     def _rows(self, name: str, n: int, draw: random.Random, *, tidy: bool) -> list[_Row]:
@@ -279,25 +282,71 @@ class Maker:
     def _target(self, i: int) -> _Target:
         """Return what query number *i* aims at, looked for when it is first needed."""
         if i not in self._targets:
-            columns = {name: list(places) for name, places in self._places.items()}
-            self._targets[i] = self._met(aim(self._trees[i], self._known.names, columns))
+            own, other = self._aims[i], self._aims[1 - i]
+            self._targets[i] = self._reached(own, other)
         return self._targets[i]
 
-    def _met(self, found: Aim) -> _Target:
+    @cached_property
+    def _aims(self) -> list[Aim]:
+        columns = {name: list(places) for name, places in self._places.items()}
+        return [aim(tree, self._known.names, columns) for tree in self._trees]
+
+    def _reached(self, found: Aim, other: Aim) -> _Target:
         members: dict[Place, list[tuple[str, Column]]] = {}
         for i, table in enumerate(found.tables):
             for column in self._tables[table]:
                 members.setdefault(found.same[i, column.name], []).append((table, column))
         pools = {root: self._common(several) for root, several in members.items()}
         passing: dict[Place, list[list[Cell]]] = {}
-        for root, condition in found.conditions:
-            table = found.tables[root[0]]
-            rows = [self._only(table, root[1], value) for value in pools[root]]
-            passed = self._holds(table, condition, rows) if rows else []
-            passing.setdefault(root, []).append(
-                [v for v, ok in zip(pools[root], passed, strict=True) if ok]
+        for (i, name), condition in found.conditions:
+            root = found.same[i, name]
+            passed = self._passed(found.tables[i], name, condition, pools[root])
+            passing.setdefault(root, []).append(passed)
+        telling: dict[Place, list[Cell]] = {}
+        compared = [_compared(one) for one in (found, other)]
+        at = compared[0].keys() | compared[1].keys()
+        for root, several in members.items():
+            if at.isdisjoint((table, column.name) for table, column in several):
+                continue
+            mine, theirs = (
+                {text: c for t, column in several for text, c in of.get((t, column.name), ())}
+                for of in compared
             )
-        return _Target(found, members, pools, passing)
+            if mine.keys() != theirs.keys():
+                telling[root] = self._telling(mine, theirs, pools[root])
+        of_rows: dict[str, list[exp.Expr]] = {}
+        for i, _, condition in other.of_rows:
+            of_rows.setdefault(other.tables[i], []).append(condition)
+        return _Target(found, members, pools, passing, telling, of_rows)
+
+    def _telling(
+        self, mine: Mapping[str, _OnColumn], theirs: Mapping[str, _OnColumn], values: list[Cell]
+    ) -> list[Cell]:
+        """Return values that pass what one query asks for alone, and fail the other's."""
+        passed = {
+            text: self._passed(*place, condition, values)
+            for text, (place, condition) in {**mine, **theirs}.items()
+        }
+        ours, others = (
+            [passed[text] for text in one.keys() - other.keys()]
+            for one, other in ((mine, theirs), (theirs, mine))
+        )
+        found = [
+            v for v in values if all(v in some for some in ours) != all(v in s for s in others)
+        ]
+        shared = [passed[text] for text in mine.keys() & theirs.keys()]
+        return [v for v in found if all(v in some for some in shared)] or found
+
+    def _passed(
+        self, table: str, name: str, condition: exp.Expr, values: Sequence[Cell]
+    ) -> list[Cell]:
+        """Return the values of a column that pass a condition on it alone."""
+        test = _test(condition)
+        if test is not None:
+            return [value for value in values if test(value)]
+        rows = [self._only(table, name, value) for value in values]
+        passed = self._holds(table, condition, rows) if rows else []
+        return [v for v, ok in zip(values, passed, strict=True) if ok]
 
     def _common(self, members: Sequence[tuple[str, Column]]) -> list[Cell]:
         """Return values that each of some columns can hold."""
@@ -317,26 +366,82 @@ class Maker:
     def _aimed(self, i: int, draw: random.Random) -> _Rows:
         target = self._target(i % len(self._trees))
         rows: _Rows = {name: [] for name in self._tables}
-        n_witnesses = 1 + int(draw.random() * _MOST_WITNESSES)
+        if self._told.n_rows and draw.random() < _COUNTED_SHARE:
+            self._count(rows, target, draw)
+            self._complete(rows, draw)
+            return rows
+        n_witnesses = _pick(_WITNESSES, draw)
         if self._told.n_limited and draw.random() < _COPY_SHARE:
             n_witnesses = self._told.n_limited + 1 + int(draw.random() * 2)
         last: list[_Row] = []
+        met = draw.random() < _MET_SHARE
         for _ in range(n_witnesses):
-            last = self._witness(target, last, rows, draw)
-            for table, row in zip(target.aim.tables, last, strict=True):
+            missed = set[Place]() if met else self._missed(target, draw)
+            twins = draw.random() < _TWIN_SHARE
+            last = self._witness(target, last, missed, rows, draw, twins=twins)
+            alone = draw.random() < _ALONE_SHARE
+            for table, row in self._met(target.aim.tables, last, draw, alone=alone):
                 self._add(rows, table, row)
-        self._copy(rows, target, draw)
+        if n_witnesses > 1 or draw.random() < _COPY_SHARE:
+            self._copy(rows, target, draw)
         self._complete(rows, draw)
         if draw.random() < _CHANGE_SHARE:
             self._change(rows, draw)
         return rows
 
+    def _count(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
+        """Add one or two groups of about as many rows as a count needs."""
+        last: list[_Row] = []
+        place = target.aim.tables.index(self._repeated(target, draw)) if target.aim.tables else 0
+        n = self._told.n_rows - _pick((0, 0, 1, 1, 2), draw)
+        for _ in range(_pick((1, 1, 2), draw)):
+            last = self._witness(target, last, set(), rows, draw, twins=True)
+            for table, row in zip(target.aim.tables, last, strict=True):
+                self._add(rows, table, row)
+            if last:
+                self._repeat(rows, target.aim.tables[place], last[place], n, draw, exact=True)
+
+    def _met(
+        self, tables: Sequence[str], found: Sequence[_Row], draw: random.Random, *, alone: bool
+    ) -> list[tuple[str, _Row]]:
+        """Return rows by table, without one of them if others are to join nothing."""
+        pairs = list(zip(tables, found, strict=True))
+        if not alone or len(pairs) < 2:  # noqa: PLR2004 - one joins nothing
+            return pairs
+        gone, left_out = pairs.pop(int(draw.random() * len(pairs)))
+        links = [link for link in self._links if link.other == gone]
+        return [(table, self._cut_off(table, row, links, left_out)) for table, row in pairs]
+
+    def _cut_off(self, table: str, row: _Row, links: Sequence[Link], other: _Row) -> _Row:
+        """Let a row point nowhere rather than to another, if its columns may be NULL."""
+        for link in links:
+            if link.table == table and tuple(row[i] for i in link.columns) == tuple(
+                other[i] for i in link.others
+            ):
+                place = link.columns[0]
+                nullable = self._tables[table][place].nullable
+                row = _replaced(row, place, None) if nullable else row
+        return row
+
     def _witness(
-        self, target: _Target, last: Sequence[_Row], rows: _Rows, draw: random.Random
+        self,
+        target: _Target,
+        last: Sequence[_Row],
+        missed: set[Place],
+        rows: _Rows,
+        draw: random.Random,
+        *,
+        twins: bool,
     ) -> list[_Row]:
-        """Return rows that join and pass what they are compared with, as a rule."""
+        """
+        Return rows that join and pass what they are compared with, except at some places.
+
+        Some are those of the *last* time, or all are *twins* of theirs that differ in their keys.
+        """
         values: dict[Place, Cell] = {}
-        shared = {i for i in range(len(last)) if draw.random() < _SHARED_SHARE}
+        shared = {i for i in range(len(last)) if not twins and draw.random() < _SHARED_SHARE}
+        if twins:
+            values |= self._unkeyed(target, last)
         for i in shared:
             for column, cell in zip(self._tables[target.aim.tables[i]], last[i], strict=True):
                 values.setdefault(target.aim.same[i, column.name], cell)
@@ -350,10 +455,70 @@ class Maker:
                 root = target.aim.same[i, column.name]
                 if root not in values:
                     taken = self._taken(rows, table, column)
-                    values[root] = self._value(target, (root, table, column), taken, draw)
+                    place = root, table, column
+                    values[root] = self._value(target, place, taken, draw, missed=root in missed)
                 cells.append(values[root])
-            found.append(tuple(cells))
+            row = tuple(cells)
+            if any(i == j for j, _, _ in target.aim.of_rows):
+                row = self._compared_row(target, i, row, values, draw)
+            found.append(row)
         return found
+
+    def _unkeyed(self, target: _Target, rows: Sequence[_Row]) -> dict[Place, Cell]:
+        """Return what rows hold at places that belong to no key."""
+        same, tables = target.aim.same, target.aim.tables
+        keyed = {same[i, name] for i, table in enumerate(tables) for name in self._in_key[table]}
+        found: dict[Place, Cell] = {}
+        for i, row in enumerate(rows):
+            for column, cell in zip(self._tables[tables[i]], row, strict=True):
+                if same[i, column.name] not in keyed:
+                    found.setdefault(same[i, column.name], cell)
+        return found
+
+    def _compared_row(
+        self,
+        target: _Target,
+        i: int,
+        row: _Row,
+        values: dict[Place, Cell],
+        draw: random.Random,
+    ) -> _Row:
+        """Return a row that passes what is compared over several of its columns, if possible."""
+        table, same = target.aim.tables[i], target.aim.same
+        wanted = [(names, condition) for j, names, condition in target.aim.of_rows if j == i]
+        free = {name for names, _ in wanted for name in names} - self._in_key[table]
+        pools = [
+            target.pools[root]
+            if column.name in free and len(target.members[root]) == 1
+            else [cell]
+            for column, cell in zip(self._tables[table], row, strict=True)
+            for root in [same[i, column.name]]
+        ]
+        several = [row, *(tuple(_pick(pool, draw) for pool in pools) for _ in range(_TRIES))]
+        passing = [self._holds(table, condition, several) for _, condition in wanted]
+        passed = [all(ok) for ok in zip(*passing, strict=True)]
+        theirs = [self._holds(table, c, several) for c in target.of_rows.get(table, ())]
+        there = [all(ok) for ok in zip(*theirs, strict=True)] if theirs else passed
+        telling = [
+            r for r, ours, other in zip(several, passed, there, strict=True) if ours != other
+        ]
+        kept = [r for r, ok in zip(several, passed, strict=True) if ok]
+        if telling and draw.random() < _TELLING_SHARE:
+            kept = telling
+        chosen = _pick(kept, draw) if kept and draw.random() >= _NULL_SHARE else row
+        for column, cell in zip(self._tables[table], chosen, strict=True):
+            values[same[i, column.name]] = cell
+        return chosen
+
+    def _missed(self, target: _Target, draw: random.Random) -> set[Place]:
+        """Return the places whose conditions some rows fail: mostly none or one."""
+        style = draw.random()
+        if style < _NULL_SHARE or not target.passing:
+            return set()
+        roots = list(target.passing)
+        if style < _ONE_MISSED_SHARE:
+            return {_pick(roots, draw)}
+        return {root for root in roots if draw.random() < _MISSED_SHARE}
 
     def _value(
         self,
@@ -361,20 +526,27 @@ class Maker:
         place: tuple[Place, str, Column],
         taken: set[Cell],
         draw: random.Random,
+        *,
+        missed: bool,
     ) -> Cell:
         root, table, column = place
         if (table, column.name) in self._idle:
             return self._cell(table, column, draw, 0, tidy=True)
         values, several = target.pools[root], target.passing.get(root, [])
-        missed = draw.random() < _MISSED_SHARE
-        if not several:
+        telling = target.telling.get(root)
+        if telling and draw.random() < _TELLING_SHARE:
+            values, several = telling, []
+        elif not several:
             values = [value for value in values if value is not None]
         for passing in _shuffled(several, draw):
             kept = [v for v in values if (v in passing) is not missed]
             values, missed = kept or values, False
         if column.name in self._in_key[table]:
             values = [v for v in values if v not in taken] or values
-        elif not several and len(target.members[root]) == 1:
+        elif len(target.members[root]) > 1 and draw.random() < _NULL_SHARE / 3:
+            # rows that are found in both of two results may hold NULL
+            values = [None] if all(c.nullable for _, c in target.members[root]) else values
+        elif values is not telling and not several and len(target.members[root]) == 1:
             wide = draw.random() < (_WIDE_SHARE_OF_PLACED if self._told.placed else _WIDE_SHARE)
             if not wide or (table, column.name) in self._known.absent:
                 return self._cell(table, column, draw, 0, tidy=False)
@@ -393,21 +565,34 @@ class Maker:
             rows[table].append(row)
 
     def _copy(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
-        """Repeat a row, as often as a count needs, under keys of its own."""
-        tables = [name for name in target.aim.tables if rows[name]]
-        pointing = [name for name in tables if any(link.table == name for link in self._links)]
-        if not tables or draw.random() < _NULL_SHARE:
-            return
-        n = 1 + int(draw.random() * 2)
-        if self._told.n_rows and draw.random() < _FIXED_SHARE:
-            n = self._told.n_rows + int(draw.random() * 3) - 2
-        name = _pick(pointing if pointing and draw.random() < _FIXED_SHARE else tables, draw)
-        row = _pick(rows[name], draw)
+        """Repeat a row once or twice."""
+        name = self._repeated(target, draw) if target.aim.tables else ""
+        if rows.get(name) and draw.random() >= _NULL_SHARE:
+            row = _pick(rows[name], draw)
+            self._repeat(rows, name, row, 1 + int(draw.random() * 2), draw, exact=False)
+
+    def _repeated(self, target: _Target, draw: random.Random) -> str:
+        """Return a table to repeat a row of: mostly one that points to others."""
+        tables = target.aim.tables
+        links = [one for one in self._links if one.table in tables and one.other in tables]
+        pointed = {link.other for link in links}
+        pointing = [name for name in tables if any(link.table == name for link in links)]
+        pointing = [name for name in pointing if name not in pointed] or pointing
+        return _pick(pointing if pointing and draw.random() < _FIXED_SHARE else tables, draw)
+
+    def _repeat(
+        self, rows: _Rows, name: str, row: _Row, n: int, draw: random.Random, *, exact: bool
+    ) -> None:
+        """Repeat a row under keys of its own; other columns change at times unless *exact*."""
         changed = {_pick(columns, draw) for columns, _ in self._keys[name]}
+        others = 0.0 if exact else _NULL_SHARE
+        if exact and draw.random() < _NULL_SHARE * 2:
+            loose = [c.name for c in self._tables[name] if c.name in self._used]
+            changed |= {_pick(loose, draw)} if loose else set()
         for _ in range(n):
             for column in self._tables[name]:
                 if column.name in changed or (
-                    column.name not in self._in_key[name] and draw.random() < _NULL_SHARE
+                    column.name not in self._in_key[name] and draw.random() < others
                 ):
                     cell = self._fresh(rows, name, column, draw)
                     row = _replaced(row, self._places[name][column.name], cell)
@@ -469,6 +654,57 @@ class _Target(NamedTuple):
     pools: Mapping[Place, list[Cell]]
     passing: Mapping[Place, list[list[Cell]]]
     """The values that pass each condition."""
+    telling: Mapping[Place, list[Cell]]
+    """The values that pass the conditions of one of the queries alone."""
+    of_rows: Mapping[str, list[exp.Expr]]
+    """What the other query compares over several columns of a table."""
+
+
+_TESTS: Final[dict[type[exp.Expr], Callable[[Any, Any], bool]]] = {
+    exp.EQ: operator.eq,
+    exp.NEQ: operator.ne,
+    exp.GT: operator.gt,
+    exp.GTE: operator.ge,
+    exp.LT: operator.lt,
+    exp.LTE: operator.le,
+}
+
+
+def _test(condition: exp.Expr) -> Callable[[Cell], bool] | None:
+    """Return what a comparison of a column with a literal does, None where SQLite must say."""
+    node = condition.this.unnest() if isinstance(condition, exp.And) else condition
+    compare = next((test for kind, test in _TESTS.items() if isinstance(node, kind)), None)
+    if compare is None or not isinstance(node.this, exp.Column):
+        return None
+    literal = node.expression
+    if not isinstance(literal, exp.Literal):
+        return None
+    text = literal.name
+    try:
+        number = float(text)
+    except ValueError:
+        number = None
+
+    def test(value: Cell) -> bool:
+        # a column decides whether it is compared as a text or as a number
+        if isinstance(value, str):
+            return compare(value, text)
+        return isinstance(value, int | float) and number is not None and compare(value, number)
+
+    return test
+
+
+_OnColumn: TypeAlias = tuple[tuple[str, str], exp.Expr]
+_Compared: TypeAlias = dict[tuple[str, str], list[tuple[str, _OnColumn]]]
+"""By table and column, conditions on it alone: each as text, and again with its place."""
+
+
+def _compared(found: Aim) -> _Compared:
+    compared: _Compared = {}
+    for (i, name), condition in found.conditions:
+        place = found.tables[i], name
+        compared.setdefault(place, []).append((f"{place} {condition.sql()}", (place, condition)))
+    return compared
 
 
 def _parents_first(links: Sequence[Link]) -> list[Link]:

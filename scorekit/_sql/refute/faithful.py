@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
 from sqlglot import exp
 
 from scorekit._sql.kinds import UNCASED
-from scorekit._sql.refute.sandbox import CLOCKS, NOW
+from scorekit._sql.refute.sandbox import CLOCKS, ZONES
 
 MAX_PARTS: Final = 2_000
 """Nodes of the largest tree that is looked at."""
@@ -46,24 +46,25 @@ def readings(dialect: str | None) -> tuple[Reading, ...]:
     return (Reading(dialect, folded=False), Reading(dialect, folded=True))
 
 
-def only_cased(trees: Iterable[exp.Expr], dialect: str) -> bool:
+def only_cased(nodes: Iterable[exp.Expr], dialect: str) -> bool:
     """Say whether strings can only be understood as they are: equal or not, and never sorted."""
     sorting = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Order, exp.Min, exp.Max)
-    return dialect not in UNCASED and not any(tree.find(*sorting) for tree in trees)
+    return dialect not in UNCASED and not any(isinstance(node, sorting) for node in nodes)
 
 
 # What no database determines.
 
 _UNDETERMINED = (
-    exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp,
-    exp.CurrentDatetime, exp.GroupConcat, exp.TableSample, exp.AnyValue, exp.First, exp.Last,
+    exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDatetime, exp.GroupConcat, exp.TableSample,
+    exp.AnyValue, exp.First, exp.Last,
 )  # fmt: skip
+TIMES: Final = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
 ROW_NAMES = frozenset({"rowid", "oid", "_rowid_"})
 
 
-def check_determined(nodes: list[exp.Expr]) -> None:
+def check_determined(nodes: list[exp.Expr], *, sqlite: bool) -> None:
     """
-    Refuse what no database determines.
+    Refuse what no database determines; SQLite's own queries are run at one moment.
 
     Raises:
         UnfaithfulError: If there is any such thing among *nodes*.
@@ -71,18 +72,30 @@ def check_determined(nodes: list[exp.Expr]) -> None:
     for node in nodes:
         if isinstance(node, _UNDETERMINED):
             raise UnfaithfulError(f"{_called(node)} has no determined result")
-        if isinstance(node, exp.Literal) and node.is_string and node.name.lower() in NOW:
-            raise UnfaithfulError("the time of day is not determined")
-        if (
-            isinstance(node, exp.Func)
-            and _function(node) in CLOCKS
-            and not any(node.iter_expressions())
-        ):
-            raise UnfaithfulError("the time of day is not determined")
+        if not sqlite and asks_time(node):
+            refuse_time(node)
         if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
             raise UnfaithfulError(f"no database has the function {node.name}")
         if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
             raise UnfaithfulError("a collation leaves open which of equal strings is shown")
+
+
+def asks_time(node: exp.Expr) -> bool:
+    """Say whether an expression is, or asks for, the time of day."""
+    if isinstance(node, exp.Literal):
+        return bool(node.is_string) and node.name.lower() in {"now", *ZONES}
+    if not isinstance(node, exp.Func):
+        return False
+    return isinstance(node, TIMES) or (
+        _function(node) in CLOCKS and not any(node.iter_expressions())
+    )
+
+
+def refuse_time(node: exp.Expr) -> NoReturn:
+    """Say that the result of what asks for the time is not determined."""
+    if isinstance(node, TIMES):
+        raise UnfaithfulError(f"{_called(node)} has no determined result")
+    raise UnfaithfulError("the time of day is not determined")
 
 
 def is_ordered_by_what_is_dropped(select: exp.Select) -> bool:
@@ -114,27 +127,29 @@ def _called(node: exp.Expr) -> str:
     return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
-def check_reasonable(tree: exp.Expr) -> None:
+def check_reasonable(tree: exp.Expr, nodes: Sequence[exp.Expr]) -> None:
     """
-    Refuse trees that would take long to look at or to plan.
+    Refuse a tree, with its nodes, that would take long to look at or to plan.
 
     Raises:
         UnfaithfulError: If there are more than `MAX_PARTS` nodes or `MAX_SOURCES` sources.
     """
-    if sum(1 for _ in tree.walk()) > MAX_PARTS:
+    if len(nodes) > MAX_PARTS:
         raise UnfaithfulError(f"more than {MAX_PARTS} parts are too many to try out")
     weights: dict[str, int] = {}
     total = 0
-    for cte in tree.find_all(exp.CTE, bfs=False):
-        name = cte.alias.casefold()
-        weights[name] = max(weights.get(name, 0), _weight(cte.this, weights, name))
-        total = max(total, weights[name])
-    if max(total, _weight(tree, weights, "")) > MAX_SOURCES:
+    if any(isinstance(node, exp.CTE) for node in nodes):
+        for cte in tree.find_all(exp.CTE, bfs=False):
+            name = cte.alias.casefold()
+            weight = _weight(cte.this.find_all(exp.Table), weights, name)
+            weights[name] = max(weights.get(name, 0), weight)
+            total = max(total, weights[name])
+    if max(total, _weight(nodes, weights, "")) > MAX_SOURCES:
         raise UnfaithfulError(f"more than {MAX_SOURCES} tables are too many to try out")
 
 
-def _weight(tree: exp.Expr, weights: Mapping[str, int], own: str) -> int:
-    names = (table.name.casefold() for table in tree.find_all(exp.Table))
+def _weight(nodes: Iterable[exp.Expr], weights: Mapping[str, int], own: str) -> int:
+    names = (node.name.casefold() for node in nodes if isinstance(node, exp.Table))
     return sum(1 if name == own else max(1, weights.get(name, 1)) for name in names)
 
 

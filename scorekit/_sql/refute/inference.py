@@ -30,6 +30,18 @@ class Link(NamedTuple):
     others: tuple[int, ...]
 
 
+@attrs.frozen
+class Used:
+    """The names of columns that queries use."""
+
+    names: frozenset[str]
+    all: bool
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether a column of this name may be used."""
+        return self.all or name in self.names
+
+
 class TablesRead(NamedTuple):
     """The tables of two queries, under the names that they have in the sandbox."""
 
@@ -45,17 +57,29 @@ class TablesRead(NamedTuple):
     """Conditions that rows must not fail."""
     absent: frozenset[tuple[str, str]] = frozenset()
     """Tables and columns that stay NULL, so that they need no row in another table."""
+    used: Used = Used(frozenset(), all=True)
 
 
-def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hints) -> TablesRead:
+def known_tables(
+    trees: Sequence[exp.Expr],
+    nodes: Sequence[Sequence[exp.Expr]],
+    schema: SqlSchema | None,
+    told: Hints,
+) -> TablesRead:
     """
     Return what is known of the tables that queries read, and of those that foreign keys need.
+
+    Args:
+        trees: The queries.
+        nodes: All nodes of each.
+        schema: What is known of tables.
+        told: What the queries say about values.
 
     Raises:
         UnfaithfulError: If the schema lacks a table, a name can mean several, or it does not
             show which table a column belongs to.
     """
-    written = list(dict.fromkeys(name for tree in trees for name in _base_tables(tree)))
+    written = list(dict.fromkeys(name for several in nodes for name in _base_tables(several)))
     given = schema is not None and schema.given
     unclear: Mapping[str, str] = schema.unclear if schema and given else {}
     full = {
@@ -73,10 +97,11 @@ def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hint
     keys = {last[name]: known_keys[key] for name in last if (key := _key_name(name, known_keys))}
     if not schema or not given:
         tables = _inferred(trees, names, keys, told)
-        return TablesRead(tables, keys, names, _assumptions(tables, keys, given=False))
+        assumptions = _assumptions(tables, keys, given=False)
+        return TablesRead(tables, keys, names, assumptions, used=used_names(nodes))
     tables = {last[name]: schema.tables[name] for name in last}
     assumptions = _assumptions(tables, keys, given=True)
-    used = used_names(trees)
+    used = used_names(nodes)
     references, absent = _needed(schema, last, used)
     tables |= {last[name]: schema.tables[name] for name in last}
     keys |= {last[name]: schema.keys[name] for name in last if name in schema.keys}
@@ -94,18 +119,22 @@ def known_tables(trees: Sequence[exp.Expr], schema: SqlSchema | None, told: Hint
         {last[name]: schema.unique[name] for name in last if name in schema.unique},
         rules,
         frozenset((last[table], column) for table, column in absent),
+        used,
     )
 
 
-def used_names(trees: Sequence[exp.Expr]) -> Used:
-    """Return the columns that queries may use, by their names."""
-    star = any(_is_star(node) for tree in trees for node in tree.find_all(exp.Star))
-    star = star or any(
-        (join.args.get("method") or "").upper() == "NATURAL"
-        for tree in trees
-        for join in tree.find_all(exp.Join)
-    )
-    names = {name.name.casefold() for tree in trees for name in tree.find_all(exp.Identifier)}
+def used_names(trees: Sequence[Sequence[exp.Expr]]) -> Used:
+    """Return the columns that queries, each by its nodes, may use."""
+    names: set[str] = set()
+    star = False
+    for nodes in trees:
+        for node in nodes:
+            if isinstance(node, exp.Identifier):
+                names.add(node.name.casefold())
+            elif isinstance(node, exp.Star):
+                star = star or _is_star(node)
+            elif isinstance(node, exp.Join):
+                star = star or (node.args.get("method") or "").upper() == "NATURAL"
     return Used(frozenset(names), star)
 
 
@@ -119,18 +148,6 @@ def linked_columns(known: TablesRead, table: str) -> set[str]:
         if name == table
         for i in places
     }
-
-
-@attrs.frozen
-class Used:
-    """The names of columns that queries use."""
-
-    names: frozenset[str]
-    all: bool
-
-    def __contains__(self, name: object) -> bool:
-        """Say whether a column of this name may be used."""
-        return self.all or name in self.names
 
 
 def _needed(
@@ -192,9 +209,11 @@ def _key_name(name: str, keys: Mapping[str, object]) -> str | None:
     return name if name in keys else next((k for k in keys if _suffixed(k, name)), None)
 
 
-def _base_tables(tree: exp.Expr) -> Iterable[str]:
-    local = cte_names(tree)
-    for table in tree.find_all(exp.Table):
+def _base_tables(nodes: Sequence[exp.Expr]) -> Iterable[str]:
+    local = cte_names(nodes)
+    for table in nodes:
+        if not isinstance(table, exp.Table):
+            continue
         if not isinstance(table.this, exp.Identifier):
             raise UnfaithfulError("a table function or a placeholder")
         name = written_name(table)

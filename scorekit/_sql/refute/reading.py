@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType, exp
@@ -44,21 +44,22 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
         if len(script.statements) != 1:
             raise UnfaithfulError(f"the {which} text is not one query")
         tree = script.statements[0]
-        if not isinstance(tree, exp.Query) or tree.find(*_WRITING) is not None:
+        nodes = list(tree.walk()) if isinstance(tree, exp.Query) else []
+        if not nodes or any(isinstance(node, _WRITING) for node in nodes):
             raise UnfaithfulError(f"the {which} text is not a query that only reads")
-        _check_precedence(tree, text, script)
-        _rewrite_all(tree)
+        _check_precedence(tree, nodes, text, script)
+        _rewrite_all(nodes)
         if script.dialect in ("", "sqlite"):
-            tree = _as_sqlite(tree, text, script)
+            _restore_sqlite(nodes, text, script)
         trees.append(tree)
         used = used or script.dialect
     return Pair(trees[0], trees[1], used)
 
 
-def _rewrite_all(tree: exp.Expr) -> None:
+def _rewrite_all(nodes: Sequence[exp.Expr]) -> None:
     """Write ``<> ALL (SELECT ...)``, which is how Snowflake's NOT IN is parsed, as NOT IN."""
-    for node in list(tree.find_all(exp.NEQ)):
-        every = node.expression
+    for node in nodes:
+        every = node.expression if isinstance(node, exp.NEQ) else None
         query = every.this if isinstance(every, exp.All) else None
         if isinstance(query, exp.Query):
             query = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
@@ -71,14 +72,18 @@ _COMPARING = (
 )  # fmt: skip
 
 
-def _check_precedence(tree: exp.Expr, text: str, script: Script) -> None:
+def _check_precedence(
+    tree: exp.Expr, nodes: Sequence[exp.Expr], text: str, script: Script
+) -> None:
     """
     Refuse a comparison of a comparison without brackets.
 
     ``a = b LIKE c`` is ``(a = b) LIKE c`` in some dialects and ``a = (b LIKE c)`` in others, and
     the parser does not follow each.
     """
-    for node in tree.find_all(*_COMPARING):
+    for node in nodes:
+        if not isinstance(node, _COMPARING):
+            continue
         for name in ("expression", "low", "high"):
             inner = node.args.get(name)
             if isinstance(inner, (*_COMPARING, exp.Not)):
@@ -100,19 +105,21 @@ def _count(kind: TokenType, text: str, script: Script) -> int:
     return sum(token.token_type == kind for token in tokens(text, script.dialect))
 
 
-def _as_sqlite(tree: exp.Expr, text: str, script: Script) -> exp.Expr:
+def _restore_sqlite(nodes: Sequence[exp.Expr], text: str, script: Script) -> None:
     """Restore what SQLite tells apart and the parser does not."""
-    n_sums = sum(1 for _ in tree.find_all(exp.Add))
-    if "+" in text and _count(TokenType.PLUS, text, script) != n_sums:
-        raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
-    if script.dialect == "sqlite" and tree.find(exp.Cast) is not None:
+    if "+" in text:
+        n_sums = sum(isinstance(node, exp.Add) for node in nodes)
+        if _count(TokenType.PLUS, text, script) != n_sums:
+            raise UnfaithfulError("a sign of plus that adds nothing changes types in SQLite")
+    casts = [node for node in nodes if isinstance(node, exp.Cast)]
+    if script.dialect == "sqlite" and casts:
         written = Counter(map(affinity, _types(tokens(text, script.dialect))))
-        if written != Counter(affinity_of(cast) for cast in tree.find_all(exp.Cast)):
+        if written != Counter(map(affinity_of, casts)):
             raise UnfaithfulError("SQLite casts to types by rules of its own")
-    for node in list(tree.find_all(exp.Mod)):
-        if "start" in node.meta:  # a call of mod(), which takes fractions, unlike %
+    for node in nodes:
+        # a call of mod(), which takes fractions, unlike %
+        if isinstance(node, exp.Mod) and "start" in node.meta:
             node.replace(exp.Anonymous(this="MOD", expressions=[node.this, node.expression]))
-    return tree
 
 
 def _types(written: list[Token]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sqlglot import ErrorLevel, exp
@@ -11,6 +11,7 @@ from sqlglot.errors import SqlglotError
 from scorekit._sql.parsing import quiet
 from scorekit._sql.refute.faithful import (
     ROW_NAMES,
+    TIMES,
     Reading,
     UnfaithfulError,
     check_determined,
@@ -23,6 +24,7 @@ from scorekit._sql.refute.sandbox import (
     AT_LEAST,
     AT_MOST,
     DIVIDE,
+    NOW_TEXT,
     ONLY,
     RATIO,
     REMAINDER,
@@ -41,6 +43,10 @@ class Runnable(NamedTuple):
     """Queries that cut their result, the whole one among them: is what they keep determined?"""
     whole: Limited | None
     """The query itself, if its result is ordered."""
+    counted: str
+    """A query of as many rows, whichever of them a last LIMIT keeps."""
+    is_cut: bool
+    """Whether there is such a LIMIT, which is the first of *limited* then."""
 
 
 class Limited(NamedTuple):
@@ -74,33 +80,67 @@ def runnable(
     """
     tree = tree.copy()
     nodes = list(tree.walk())
-    check_determined(nodes)
+    check_determined(nodes, sqlite=reading.is_sqlite)
+    _check_outer_joins(nodes)
     if not reading.is_sqlite:
         check_shared(nodes, kinds, reading.dialect)
-    _rename(tree, nodes, names)
+    _rename(nodes, names)
     if reading.folded:
         _fold(nodes)
     if reading.is_sqlite:
         _write_types(nodes)
+        _stop_clocks(nodes)
     _read_strings(nodes, kinds, reading)
     _guard(nodes, kinds, reading)
     if not reading.is_sqlite:
         _write_as_sqlite(nodes, kinds)
         tree = tree.transform(_guard_arithmetic, copy=False)
+    cut = any(isinstance(node, exp.Limit | exp.Fetch | exp.Offset) for node in nodes)
     limited = [
         _limited(node)
-        for node in tree.find_all(exp.Query)
-        if (node.args.get("limit") or node.args.get("offset"))
-        and not isinstance(node.parent, exp.Exists)
+        for node in (tree.find_all(exp.Query) if cut else ())
+        if _is_cut(node) and not isinstance(node.parent, exp.Exists)
     ]
     whole = _unwrapped(tree)
     if isinstance(whole, exp.Subquery):
         whole = _selected(whole)
     return Runnable(
-        sql=_sql(whole),
         limited=tuple(limited),
         whole=_limited(whole) if whole.args.get("order") else None,
+        counted=_counted(whole, reading),
+        is_cut=_is_cut(whole),
+        sql=_sql(whole),
     )
+
+
+def _is_cut(query: exp.Expr) -> bool:
+    return bool(query.args.get("limit") or query.args.get("offset"))
+
+
+def _counted(whole: exp.Expr, reading: Reading) -> str:
+    """Return a query of as many rows as another, even where it is open what they show."""
+    guards = (ONLY, AT_LEAST, AT_MOST, UNTIED) if reading.is_sqlite else (UNTIED,)
+    distinct = whole.args.get("distinct") or not isinstance(whole, exp.Select)
+    open_ = [
+        i
+        for i, item in enumerate(() if distinct else whole.expressions)
+        if any(node.name in guards for node in item.find_all(exp.Anonymous))
+    ]
+    if not open_ and not _is_cut(whole):
+        return ""
+    query = whole.copy()
+    query.set("order", None)
+    for i in open_:
+        shown = query.expressions[i]
+        shown.replace(exp.alias_(exp.Null(), shown.alias) if shown.alias else exp.Null())
+    return _sql(query)
+
+
+def _check_outer_joins(nodes: list[exp.Expr]) -> None:
+    """Refuse nested queries with joins that SQLite 3.40 gets wrong: it moves conditions there."""
+    outer = any(isinstance(n, exp.Join) and n.side in ("RIGHT", "FULL") for n in nodes)
+    if outer and sum(isinstance(node, exp.Select) for node in nodes) > 1:
+        raise UnfaithfulError("SQLite errs at times in RIGHT and FULL joins of nested queries")
 
 
 def _guard(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
@@ -118,9 +158,12 @@ def _guard(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) ->
 
 
 def _sql(tree: exp.Expr) -> str:
+    """Write a tree, which may be changed by it, in SQLite's words."""
     try:
         with quiet():
-            return tree.sql("sqlite", unsupported_level=ErrorLevel.RAISE, comments=False)
+            return tree.sql(
+                "sqlite", unsupported_level=ErrorLevel.RAISE, comments=False, copy=False
+            )
     except (SqlglotError, ValueError, RecursionError) as error:
         raise UnfaithfulError(f"SQLite cannot run it: {error}") from None
 
@@ -137,9 +180,9 @@ def _unwrapped(tree: exp.Expr) -> exp.Expr:
 # What is rewritten.
 
 
-def cte_names(tree: exp.Expr) -> set[str]:
-    """Return the names of the common table expressions, case-folded."""
-    return {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+def cte_names(nodes: Iterable[exp.Expr]) -> set[str]:
+    """Return the names of the common table expressions among nodes, case-folded."""
+    return {node.alias.casefold() for node in nodes if isinstance(node, exp.CTE)}
 
 
 def written_name(table: exp.Table) -> str:
@@ -147,9 +190,9 @@ def written_name(table: exp.Table) -> str:
     return ".".join(part.name for part in table.parts).casefold()
 
 
-def _rename(tree: exp.Expr, nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
+def _rename(nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
     """Give tables the sandbox's names, without what they are qualified by."""
-    local = cte_names(tree)
+    local = cte_names(nodes)
     for node in nodes:
         if isinstance(node, exp.Column) and node.args.get("db"):
             node.set("db", None)
@@ -203,6 +246,15 @@ def _write_types(nodes: list[exp.Expr]) -> None:
         if isinstance(node, exp.Cast):
             kind = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=affinity_of(node))
             node.set("to", kind)
+
+
+def _stop_clocks(nodes: list[exp.Expr]) -> None:
+    """Write the moment at which both queries are run for what asks for the time."""
+    for node in nodes:
+        if isinstance(node, TIMES):
+            day, _, hour = NOW_TEXT.partition(" ")
+            shown = hour if isinstance(node, exp.CurrentTime) else NOW_TEXT
+            node.replace(exp.Literal.string(day if isinstance(node, exp.CurrentDate) else shown))
 
 
 def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
@@ -284,6 +336,12 @@ def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool)
 def _group_distinct(select: exp.Select, reading: Reading) -> None:
     """Group instead of DISTINCT, so that what rows are ordered by is guarded as in a group."""
     parts = select.expressions
+    group = select.args.get("group")
+    if group is not None and group.expressions:
+        shown = {part.unalias().sql() for part in parts}
+        if all(part.sql() in shown for part in group.expressions):
+            select.set("distinct", None)  # of groups that differ in what is shown
+            return
     if (
         not reading.is_sqlite
         or select.args.get("group")

@@ -16,10 +16,12 @@ from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.faithful import (
     Reading,
     UnfaithfulError,
+    asks_time,
     check_reasonable,
     is_text,
     only_cased,
     readings,
+    refuse_time,
 )
 from scorekit._sql.refute.hints import Hints, hints
 from scorekit._sql.refute.inference import (
@@ -27,12 +29,12 @@ from scorekit._sql.refute.inference import (
     TablesRead,
     known_tables,
     linked_columns,
-    used_names,
 )
 from scorekit._sql.refute.reading import ORDINALS, Pair, read_pair
 from scorekit._sql.refute.runnable import Limited, Runnable, runnable
 from scorekit._sql.refute.sandbox import (
     FUNCTIONS,
+    NOW_TEXT,
     Cell,
     Database,
     NoResultError,
@@ -110,32 +112,62 @@ def refute(
     """
     try:
         trees = pair.first, pair.second
-        for tree in trees:
-            check_reasonable(tree)
-        pairs = _pairs(texts, pair, dialect)
-        told = hints(trees)
-        known = known_tables(trees, schema, told)
+        nodes = [list(tree.walk()) for tree in trees]
+        for tree, several in zip(trees, nodes, strict=True):
+            check_reasonable(tree, several)
+        pairs = _pairs(texts, pair, [*nodes[0], *nodes[1]], dialect)
+        told = hints(nodes)
+        known = known_tables(trees, nodes, schema, told)
         plans = [(reading, _runnables(read, known, reading)) for reading, read in pairs]
         if known.rules:
-            known, told = _enforced(known, trees, [reading for reading, _ in pairs])
+            known, told = _enforced(known, nodes, [reading for reading, _ in pairs])
+        timed = _asks_time(nodes)
+        if timed:
+            assumed = f"both queries run at {NOW_TEXT}"
+            known = known._replace(assumptions=(*known.assumptions, assumed))
     except UnfaithfulError as error:
         return NoDifference(str(error))
     with ExitStack() as stack:
         trials = [
-            _Trial(reading, plan, known, same, stack, ordered=ordered, any_columns=any_columns)
+            _Trial(
+                reading,
+                plan,
+                known,
+                same,
+                stack,
+                ordered=ordered,
+                any_columns=any_columns,
+                timed=timed,
+            )
             for reading, plan in plans
         ]
         maker = Maker(known, trees, told, seed, partial(_holds, trials))
         found = _search(trials, maker, n_databases, known.links)
         if isinstance(found, NoDifference):
             return found
-        return _difference(trials[0], found, known, trees)
+        return _difference(trials[0], found, known)
 
 
-def _pairs(texts: tuple[str, str], pair: Pair, dialect: str | None) -> list[tuple[Reading, Pair]]:
-    """Return the pair under each reading that can parse it."""
+def _asks_time(nodes: Sequence[Sequence[exp.Expr]]) -> bool:
+    """
+    Say whether both queries, each by its nodes, ask for the time.
+
+    Raises:
+        UnfaithfulError: If only one does: the other may have the right answer for some time.
+    """
+    first, second = (next(filter(asks_time, several), None) for several in nodes)
+    asking = first or second
+    if asking is not None and (first is None or second is None):
+        refuse_time(asking)
+    return asking is not None
+
+
+def _pairs(
+    texts: tuple[str, str], pair: Pair, nodes: Sequence[exp.Expr], dialect: str | None
+) -> list[tuple[Reading, Pair]]:
+    """Return the pair, with its nodes, under each reading that can parse it."""
     if dialect is not None:
-        cased = only_cased((pair.first, pair.second), dialect)
+        cased = only_cased(nodes, dialect)
         return [(reading, pair) for reading in readings(dialect) if not (cased and reading.folded)]
     found: list[tuple[Reading, Pair]] = []
     for reading in readings(None):
@@ -145,7 +177,7 @@ def _pairs(texts: tuple[str, str], pair: Pair, dialect: str | None) -> list[tupl
 
 
 def _enforced(
-    known: TablesRead, trees: Sequence[exp.Expr], readings: Sequence[Reading]
+    known: TablesRead, nodes: Sequence[Sequence[exp.Expr]], readings: Sequence[Reading]
 ) -> tuple[TablesRead, Hints]:
     """
     Keep the rules about rows that the sandbox can check as every reading does.
@@ -153,7 +185,7 @@ def _enforced(
     Raises:
         UnfaithfulError: If it cannot check one, and the queries use a column of it.
     """
-    used = used_names(trees)
+    used = known.used
     kept: dict[str, tuple[CheckRule, ...]] = {}
     conditions: list[exp.Expr] = []
     assumed: list[str] = []
@@ -169,7 +201,8 @@ def _enforced(
             else:
                 assumed.append(f"some rows of {table} pass a check that is not looked into")
     assumptions = tuple(dict.fromkeys((*known.assumptions, *assumed)))
-    return known._replace(rules=kept, assumptions=assumptions), hints((*trees, *conditions))
+    further = (list(condition.walk()) for condition in conditions)
+    return known._replace(rules=kept, assumptions=assumptions), hints((*nodes, *further))
 
 
 def _can_be_checked(
@@ -261,6 +294,7 @@ class _Trial:
         *,
         ordered: bool,
         any_columns: bool,
+        timed: bool,
     ) -> None:
         self._reading, self._pair, self._known, self.same = reading, pair, known, same
         self._stack = stack
@@ -268,6 +302,7 @@ class _Trial:
         self._ordered = ordered and all(query.whole is not None for query in pair)
         self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
         self._widths: dict[str, int] = {}
+        self._timed = timed
         self._conditions: dict[int, str] = {}
 
     @property
@@ -279,7 +314,7 @@ class _Trial:
                 for name, columns in self._known.tables.items()
             }
             like = not self._reading.is_sqlite and not self._reading.folded
-            made = Sandbox(tables, case_sensitive_like=like)
+            made = Sandbox(tables, case_sensitive_like=like, timed=self._timed)
             self._made = self._stack.enter_context(made)
         return self._made
 
@@ -323,13 +358,15 @@ class _Trial:
 
     def _result(self, i: int) -> list[ResultRow]:
         try:
-            query = self._pair[i]
-            for limited in query.limited:
-                if not same_bag(self._run(limited, "ASC"), self._run(limited, "DESC"), 0.0):
-                    raise NoResultError("which rows a LIMIT keeps")
-            return self.sandbox.run(query.sql)
+            return self._checked(self._pair[i].sql, self._pair[i].limited)
         except QueryError as error:
             raise QueryError(f"SQLite cannot run the {ORDINALS[i]} query: {error}") from None
+
+    def _checked(self, sql: str, limited: Sequence[Limited]) -> list[ResultRow]:
+        for query in limited:
+            if not same_bag(self._run(query, "ASC"), self._run(query, "DESC"), 0.0):
+                raise NoResultError("which rows a LIMIT keeps")
+        return self.sandbox.run(sql)
 
     def _run(self, limited: Limited, direction: str) -> list[ResultRow]:
         if limited.head not in self._widths:
@@ -337,11 +374,30 @@ class _Trial:
         return self.sandbox.run(limited.sql(self._widths[limited.head], direction))
 
     def differs(self, database: Database) -> bool:
-        """Say whether the results differ; raises where one is not determined."""
-        first, second = self.results(database)
+        """Say whether the results differ; raises where that is not determined."""
+        try:
+            first, second = self.results(database)
+        except NoResultError:
+            if not any(query.counted for query in self._pair):
+                raise
+            with suppress(QueryError):
+                return not self.same(*map(self._numbered, self._pair))
+            raise
         if not self.same(first, second):
             return True
         return self._ordered and self.order_differs()
+
+    def _numbered(self, query: Runnable) -> list[ResultRow]:
+        """Return as many rows as a query has, all the same; raises where the number is open."""
+        rows = self._checked(query.counted or query.sql, query.limited[query.is_cut :])
+        return [(0,)] * len(rows)
+
+    def possible(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
+        """Return one result of each query, of those that are possible."""
+        self.sandbox.load(_folded(database) if self._reading.folded else database)
+        with self.sandbox.lenient():
+            first, second = (self.sandbox.run(query.sql) for query in self._pair)
+        return first, second
 
     def order_differs(self) -> bool:
         """Say whether a row must come before another in one result and after it in the other."""
@@ -438,17 +494,18 @@ def _still(trials: Sequence[_Trial], database: Database) -> bool:
         return False
 
 
-def _difference(
-    trial: _Trial, database: Database, known: TablesRead, trees: Sequence[exp.Expr]
-) -> Difference:
-    first, second = trial.results(database)
-    used = {name.name.casefold() for tree in trees for name in tree.find_all(exp.Identifier)}
-    if any(not isinstance(star.parent, exp.Count) for t in trees for star in t.find_all(exp.Star)):
-        used = {column.name for columns in known.tables.values() for column in columns}
+def _difference(trial: _Trial, database: Database, known: TablesRead) -> Difference:
+    assumptions = known.assumptions
+    try:
+        first, second = trial.results(database)
+    except NoResultError:
+        first, second = trial.possible(database)
+        open_ = "of several results that a query may have one is shown: all have as many rows"
+        assumptions = (*assumptions, open_)
     tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
     read = frozenset(known.names.values())
     for name, columns in known.tables.items():
-        looked_at = used if name in read else linked_columns(known, name)
+        looked_at = known.used if name in read else linked_columns(known, name)
         if name not in read and not database[name]:
             continue  # it is there for foreign keys only
         shown = [i for i, column in enumerate(columns) if column.name in looked_at] or [0]
@@ -458,5 +515,5 @@ def _difference(
         tables=tables,
         results=(tuple(first), tuple(second)),
         order_only=trial.same(first, second),
-        assumptions=known.assumptions,
+        assumptions=assumptions,
     )
