@@ -27,7 +27,6 @@ from scorekit._core.checks import (
     check_records,
     check_text,
 )
-from scorekit._core.progress import told
 from scorekit._judge.waiting import caller, check_timeout, run_to_end
 from scorekit.errors import InputError, JudgeError, MissingExtraError, refuse
 from scorekit.judges import JudgeRequest, Verdict, ask_each
@@ -278,6 +277,8 @@ class ClaudeJudge:
         items = check_records("requests", requests, JudgeRequest, empty=True)
         if not items:
             return []
+        from scorekit._core.progress import told
+
         with told(progress, "request") as hear:
             if not self._settings.batch:
                 return await ask_each(self, items, hear)

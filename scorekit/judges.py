@@ -28,7 +28,6 @@ from scorekit._core.checks import (
     check_text,
     store,
 )
-from scorekit._core.progress import told
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import in_thread, keeps_limit, run_to_end, wait_for
 from scorekit.errors import InputError, JudgeError, refuse, shown
@@ -374,6 +373,8 @@ class VotingJudge:
         ballots = [ballot for request in requests for ballot in self._ballots(request)]
         n = self._n_votes
 
+        from scorekit._core.progress import told
+
         with told(progress, "request") as hear:
 
             def tell(n_done: int, n_all: int) -> None:
@@ -696,6 +697,8 @@ class CachedJudge:
             notes = None if self._store is None or self._is_read_only else Journal(self._store)
             token = journal.set(notes or journal.get())
             try:
+                from scorekit._core.progress import told
+
                 with told(progress, "request") as tell:
                     found = await ask_many(self._judge, list(unknown.values()), tell)
             finally:
@@ -757,6 +760,8 @@ class CachedJudge:
         if not sample:
             raise InputError("there must be stored verdicts to ask about again, got none")
         requests = [entry.request for entry in sample]
+        from scorekit._core.progress import told
+
         with told(progress, "request") as tell:
             now = run_to_end(lambda: ask_many(self._judge, requests, tell))
         pairs = [

@@ -16,8 +16,9 @@ from sql_queries import PAIRS, TABLES, contradicts, database, pair, schemas
 from sqlglot import exp
 
 from scorekit._sql.parsing import parse
-from scorekit._sql.prove.canonical import ALIKE, UNORDERED, Proof, canonical, prove
+from scorekit._sql.prove.canonical import UNORDERED, Proof, canonical, prove
 from scorekit._sql.prove.expressions import NO_ROW_VALUES
+from scorekit._sql.prove.rewrites import ALIKE
 from scorekit._sql.prove.terms import UnsupportedError
 from scorekit._sql.schema import SqlSchema, read_schema
 

@@ -31,10 +31,12 @@ from scorekit import (
     SqlCase,
     Verdict,
     best_at_k,
+    bradley_terry,
     calibration_error,
     calibration_from_counts,
     code_report,
     code_score,
+    compare_models,
     compare_reports,
     corrected_mean,
     cost_of_pass_from_columns,
@@ -52,6 +54,7 @@ from scorekit import (
     pass_hat_k,
     plan_evaluation,
     query_correctness,
+    rater_agreement,
     required_tasks,
     result_accuracy,
     safety_summary,
@@ -61,12 +64,14 @@ from scorekit import (
     sql_equivalence,
     table_accuracy,
     tier_statistics,
+    unpaired_difference,
     validation_accuracy,
     variance_components,
 )
 
 HOSTILE = '<script>"&\n\x00|`\ud800é'
 
+MODELS = compare_models({"a": {"x": [1, 0], HOSTILE: 1}, HOSTILE: {"x": [0, 0], HOSTILE: 1}})
 PILOT = variance_components({"a": [1, 0.5], "b": [0, 0.5], "c": [1]})
 NUMBERS: Any = {"low": np.float32(0.5), "high": Decimal(1), "confidence_level": Fraction(1, 2)}
 WEIGHTS = CodeWeights(compilation=Decimal("0.5"), tests=Fraction(1, 4), clippy=np.float32(0.25))  # type: ignore[arg-type]
@@ -200,6 +205,12 @@ MADE: list[Record] = [
     *TIERS,
     cross_tier(TIERS),
     cross_tier(TIERS[1:2]),
+    MODELS,
+    *MODELS.pairs,
+    bradley_terry({("a", HOSTILE): 3, (HOSTILE, "a"): 1}),
+    bradley_terry({("a", HOSTILE): 3, (HOSTILE, "a"): 1, (HOSTILE, "last"): 2}),
+    rater_agreement([[HOSTILE, "b", None], [HOSTILE, "b", "b"]], scale="nominal"),
+    unpaired_difference([np.float32(1), Fraction(1, 2), 0], [True, 0]),  # type: ignore[list-item]
 ]
 TOPICS = {f"scorekit.{path.stem}" for path in Path(scorekit.__file__).parent.glob("[!_]*.py")}
 IDS = [f"{type(record).__name__}-{i}" for i, record in enumerate(MADE)]

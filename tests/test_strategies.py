@@ -289,6 +289,7 @@ def test_without_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, f"scorekit.{name}")
     monkeypatch.delattr(scorekit, "strategies")
     monkeypatch.setitem(sys.modules, "hypothesis", None)
+    monkeypatch.setattr(scorekit, "_on_load", None)
     message = r"^hypothesis is not installed; run: pip install 'hypothesis>=\S+' \(which is"
     with pytest.raises(MissingExtraError, match=message):
         _ = scorekit.strategies

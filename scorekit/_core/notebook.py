@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import attrs
 
+from scorekit._core.text import has_text
 from scorekit.errors import one_line
 
 FOLD_AFTER = 10
@@ -212,13 +213,6 @@ def _text(text: str) -> str:
 def _line(line: str, limit: int) -> str:
     breakable = re.sub(rf"\S{{{UNBROKEN}}}(?=\S)", "\\g<0>\0", one_line(line, limit))
     return html.escape(breakable).replace("\0", "<wbr>")
-
-
-def has_text(record: object) -> bool:
-    """Tell records whose own text is one line, fit for a cell."""
-    kind: Any = type(record)
-    own = kind.__str__.__qualname__ not in {"object.__str__", "Record.__str__"}
-    return own and getattr(kind, "fits_a_cell", True)
 
 
 def _list(items: Sequence[Any]) -> str:

@@ -11,7 +11,6 @@ from typing import Any, TypeGuard, cast
 
 import attrs
 
-from scorekit._core.notebook import has_text
 from scorekit.errors import one_line
 
 _to_json = json.JSONEncoder(ensure_ascii=False).encode
@@ -25,6 +24,13 @@ def key_of(*parts: str | int | None) -> str:
 def as_decimal(number: float) -> Fraction:
     """Return the decimal number a float is written as: 1/10 for 0.1, not the binary near it."""
     return Fraction(str(number))
+
+
+def has_text(record: object) -> bool:
+    """Tell records whose own text is one line, fit for a cell."""
+    kind: Any = type(record)
+    own = kind.__str__.__qualname__ not in {"object.__str__", "Record.__str__"}
+    return own and getattr(kind, "fits_a_cell", True)
 
 
 SHOWN = 5
