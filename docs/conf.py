@@ -1,18 +1,23 @@
 """Sphinx configuration."""
 
+import inspect
 import os
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import version as _version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
 
 import scorekit
+from scorekit import _HOME  # the module of each public name
 
 project = "scorekit"
 author = "The scorekit authors"
@@ -23,17 +28,22 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "scorekit"
-myst_enable_extensions = ["dollarmath"]
+html_static_path = ["_static"]
+html_css_files = ["pictures.css"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
 nb_execution_mode = "force"  # what the page shows is what this version does
-nb_execution_in_temp = True
+nb_execution_in_temp = False  # the data of the case study lie beside it
 nb_execution_raise_on_error = True
 
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_format = "short"
-autodoc_class_signature = "separated"
+autodoc_typehints_description_target = "documented_params"  # a record's fields say theirs
 napoleon_use_rtype = False
+# Records that callers make; of the others no signature is shown.
+INPUTS = {"CodeSample", "CodeWeights", "JudgeRequest", "ModelPrice", "Run", "SqlCase", "Verdict"}
 # Names of other libraries, and of aliases and private classes in signatures.
 _foreign = (
     "np",
@@ -73,6 +83,13 @@ def run_the_tour(_app: Sphinx) -> None:
     (here / "_build" / "tour.txt").write_bytes(printed)
 
 
+def draw_the_pictures(_app: Sphinx) -> None:
+    """Draw the pictures with the functions that they are about."""
+    here = Path(__file__).parent
+    command = [sys.executable, str(here / "pictures.py"), str(here / "_build" / "pictures")]
+    subprocess.run(command, check=True)  # noqa: S603 - our own script
+
+
 def link_public_names(_app: Sphinx, doctree: nodes.document) -> None:
     """Let every public name in the text lead to its description."""
     for name in list(doctree.findall(nodes.literal)):
@@ -95,16 +112,69 @@ def end_blocks_with_their_text(_app: Sphinx, doctree: nodes.document) -> None:
             block.children = [nodes.Text(block.rawsource)]
 
 
+class Topics(SphinxDirective):
+    """Describe the public names of the given modules, functions first."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar = {"parts": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """Return what autodoc says of each name."""
+        functions, classes, data = [], [], []
+        for module in self.arguments[0].split():
+            for name in (n for n, home in _HOME.items() if home == f"scorekit.{module}"):
+                found = getattr(scorekit, name)
+                if inspect.isfunction(found):
+                    functions.append(f".. autofunction:: scorekit.{name}\n")
+                elif isinstance(found, type):
+                    classes.append(_class(f"scorekit.{name}", found))
+                else:
+                    data.append(f".. autodata:: scorekit.{name}\n   :no-value:\n")
+        parts = []
+        for path in self.options.get("parts", "").split():
+            module, name = path.split(".")
+            found = getattr(import_module(f"scorekit.{module}"), name)
+            parts.append(_class(f"scorekit.{path}", found))
+        titles = {"Functions": functions, "Classes": classes + data, "Parts of results": parts}
+        text = [
+            f".. rubric:: {title}\n\n" + "\n".join(one) for title, one in titles.items() if one
+        ]
+        return self.parse_text_to_nodes("\n".join(["```{eval-rst}", *text, "```"]))
+
+
+def _class(path: str, found: type) -> str:
+    """Return the directive for a class: its own members, and those of its bases below `Record`."""
+    lines = [f".. autoclass:: {path}", "   :members:", "   :exclude-members: notation"]
+    if issubclass(found, scorekit.Record) and found is not scorekit.Record:
+        lines.append("   :inherited-members: Record")
+    elif "Tally" in path:
+        lines.append("   :inherited-members:")
+    return "\n".join(lines) + "\n"
+
+
+def leave_out_what_attrs_made(
+    _app: Sphinx, what: str, _name: str, found: Any, _options: Any, _signature: Any, returned: Any
+) -> tuple[str, Any] | None:
+    """Show no signature of a record that only scorekit makes: its fields follow anyway."""
+    if what == "class" and issubclass(found, scorekit.Record) and found.__name__ not in INPUTS:
+        return "", returned
+    return None
+
+
 def miss_no_public_name(_app: Sphinx, env: Any) -> None:
-    """Warn, and with ``-W`` fail, where the API page lacks a public name."""
+    """Warn, and with ``-W`` fail, where the API reference lacks a public name."""
     described = {name for name, *_ in env.get_domain("py").get_objects()}
     for name in sorted({f"scorekit.{name}" for name in scorekit.__all__} - described):
-        logging.getLogger(__name__).warning("%s is not on the API page", name)
+        logging.getLogger(__name__).warning("%s is on no page of the API reference", name)
 
 
 def setup(app: Sphinx) -> None:
     """Connect the above."""
+    app.add_directive("topics", Topics)
+    app.connect("autodoc-process-signature", leave_out_what_attrs_made)
     app.connect("builder-inited", run_the_tour)
+    app.connect("builder-inited", draw_the_pictures)
     app.connect("doctree-read", link_public_names)
     app.connect("doctree-read", end_blocks_with_their_text)
     app.connect("env-check-consistency", miss_no_public_name)

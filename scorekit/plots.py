@@ -305,6 +305,8 @@ def _plot_models(models: ModelComparison | BradleyTerry, most: int, ax: Axes | N
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left, right)
     axes.set_title(title)
+    if not isinstance(models, BradleyTerry):
+        axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel(f"{x_label} ({100 * intervals[names[0]].confidence_level:g} %)")
     return own
 

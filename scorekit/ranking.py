@@ -537,10 +537,9 @@ def bradley_terry(
 
     Intervals are Wald's from the Fisher information, for the strength relative to the mean.
 
-    A model that won all its comparisons has a strength without bound: `inf`, whose interval has a
-    finite lower end where its wins were too unlikely for less, and one that lost them all has
-    `-inf`.  They are
-    named in *unbounded* and left out of the mean.  Where no two models have beaten each other,
+    A model that won all its comparisons has a strength without bound: ``inf``, whose interval has
+    a finite lower end where its wins were too unlikely for less, and one that lost them all has
+    ``-inf``.  They are named in *unbounded* and left out of the mean.  Where no two models have beaten each other,
     directly or through others, no strength has a bound, and that is refused.
 
     Args:

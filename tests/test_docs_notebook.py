@@ -1,4 +1,4 @@
-"""The notebook under docs runs from its first cell to its last, and shows what it promises."""
+"""The notebooks under docs run from the first cell to the last, and show what they promise."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 
-NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
+@pytest.mark.parametrize(
+    ("name", "n_pictures", "n_tables"), [("notebook", 4, 7), ("case_study", 1, 6)]
+)
 @pytest.mark.filterwarnings("default")  # those of Jupyter's own packages
-def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_runs(
+    name: str, n_pictures: int, n_tables: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every cell ends well; records come out as tables, and figures as pictures."""
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
@@ -19,9 +24,9 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for variable in ("JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(variable, str(tmp_path))
     monkeypatch.setenv("PYTHONWARNINGS", "default")
-    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)
+    notebook: Any = nbformat.read(DOCS / f"{name}.ipynb", as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells)
-    resources = {"metadata": {"path": str(tmp_path)}}
+    resources = {"metadata": {"path": str(DOCS)}}
     client = nbclient.NotebookClient(notebook, timeout=600, resources=resources)
     client.execute()
     kinds = [
@@ -30,5 +35,5 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         for output in cell.get("outputs", [])
         for kind in output.get("data", [])
     ]
-    assert kinds.count("image/png") == 4
-    assert kinds.count("text/html") == 7
+    assert kinds.count("image/png") == n_pictures
+    assert kinds.count("text/html") == n_tables
