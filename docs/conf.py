@@ -25,7 +25,7 @@ copyright = "2026, The scorekit authors"  # noqa: A001 - Sphinx's name
 version = release = _version("scorekit")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "recipes"]
 html_theme = "furo"
 html_title = "scorekit"
 html_static_path = ["_static"]
