@@ -64,7 +64,6 @@ from scorekit.judges import Verdict as Verdict
 from scorekit.judges import VotingJudge as VotingJudge
 from scorekit.judges import judge_from_function as judge_from_function
 from scorekit.parallel import map_scores as map_scores
-from scorekit.planning import AnytimeTasks as AnytimeTasks
 from scorekit.planning import EvaluationPlan as EvaluationPlan
 from scorekit.planning import VarianceComponents as VarianceComponents
 from scorekit.planning import minimum_detectable_effect as minimum_detectable_effect

@@ -159,3 +159,16 @@ def test_what_is_unsigned_is_never_negative(kind: str) -> None:
     for schema in (f"CREATE TABLE t (x {kind})", {"t": {"x": kind}}):
         assert sql_equivalence(*pair, schema=schema, dialect="mysql").verdict == "proved"
     assert sql_equivalence(*pair, schema={"t": {"x": "int"}}, dialect="mysql").verdict == "refuted"
+
+
+@pytest.mark.parametrize("kind", ["string", "STRING NOT NULL", "uuid", "name"])
+@pytest.mark.parametrize("dialect", [None, "sqlite"])
+def test_only_some_names_of_text_types_keep_texts(kind: str, dialect: str | None) -> None:
+    """To SQLite STRING is a number, so that ``'1.0' = 1`` and ``1 = '1'``, but no text is both."""
+    chain = "SELECT t.a FROM t, u, v WHERE t.a = u.b AND u.b = v.c"
+    tables = f"CREATE TABLE t (a TEXT); CREATE TABLE u (b {kind}); CREATE TABLE v (c TEXT)"
+    result = sql_equivalence(chain, f"{chain} AND t.a = v.c", schema=tables, dialect=dialect)
+    assert result.verdict != "proved"
+    texts = tables.replace(kind, "VARCHAR(20)")
+    result = sql_equivalence(chain, f"{chain} AND t.a = v.c", schema=texts, dialect=dialect)
+    assert result.verdict == "proved"

@@ -202,6 +202,8 @@ def _read(statement: str, found: Definitions, *, again: bool = True) -> None:
         return
     domain = _DOMAIN.match(statement)
     text = f"CREATE TABLE x (value {domain[2]})" if domain else _STORED.sub("", statement)
+    if found.dialect in (None, "sqlite"):
+        text = _STRING.sub("name", text)
     trees = _parsed(text, found.dialect) if match else ()
     if trees and domain:
         (column,) = trees[0].find_all(exp.ColumnDef)
@@ -226,6 +228,13 @@ _HARMLESS_ALTER = re.compile(
     r"|convert\s|attach\s|alter\s+(?:column\s+)?\S+\s+(?:(?:set|drop)\s+(?:default|stat|stor|comp)"
     r"|add\s+generated\s))"
 )
+# The parser takes STRING for TEXT; to SQLite it is one more word that means NUMERIC.
+_STRING = re.compile(
+    r"""(?<=[\w"`\]]\s)(?<!references\s)string(?=\s*(?:[,)]|\(\s*\d)|\s+(?:not|null|primary|unique"""
+    r"""|default|check|references|collate|constraint|generated|as)\b)""",
+    re.IGNORECASE,
+)
+
 # What says how rows are stored: it keeps the parser from reading the rest.
 _STORED = re.compile(
     r"(?i),\s*auto_increment\s*=\s*\d+|\b(?:non)?clustered\b|\bwith\s*\(\s*\w+\s*=[^()]*\)"

@@ -46,6 +46,8 @@ class Limits(NamedTuple):
     """``uuid`` or ``clock`` (a time of day) for texts of this form."""
     padded: bool = False
     """Whether equal texts may differ in spaces at their end, as ``char(n)`` does."""
+    converts: bool = False
+    """Whether SQLite makes numbers of texts that look like some, as but for CHAR, CLOB, TEXT."""
 
 
 class Column(NamedTuple):
@@ -98,11 +100,12 @@ def limits_of(  # noqa: PLR0911 - one a kind
     if kind == "real":
         return Limits(least=0) if "unsigned" in words or words.startswith("u") else Limits()
     if kind == "text":
+        converts = dialect in (None, "sqlite") and not re.search("char|clob|text", words)
         if words.startswith("uuid"):
-            return Limits(form="uuid")
+            return Limits(form="uuid", converts=converts)
         pads = re.match(_PADDED, words) and dialect not in ("sqlite", "duckdb")
         single = pads and re.fullmatch(r"n?char(?:acter)?", words)
-        return Limits(length=1 if single else first, padded=bool(pads))
+        return Limits(length=1 if single else first, padded=bool(pads), converts=converts)
     if kind == "time" and re.match(r"time(?:tz)?\b", words) and dialect != "sqlite":
         return Limits(form="clock")
     return Limits()

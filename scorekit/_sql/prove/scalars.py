@@ -168,10 +168,15 @@ class Scalars:
             self._families[term] = self._family(term)
         return self._families[term]
 
+    def _converts(self, column: Term) -> bool:
+        """Say whether SQLite makes numbers of some of the texts in a column."""
+        found = self.column(column)
+        return found is not None and found.limits.converts
+
     def _family(self, term: Term) -> str | None:  # noqa: C901, PLR0911 - one an operator
         op, args = term.op, term.args
         if op == "col":
-            family = _FAMILY.get(self.known.kind(term))
+            family = None if self._converts(term) else _FAMILY.get(self.known.kind(term))
             return "number" if family == "real" and self.dialect == "sqlite" else family
         if op in ("int", "num"):
             return "number"
@@ -289,8 +294,8 @@ class Scalars:
             if kind == "boolean":
                 return kind
             column = self.column(term)
-            padded = column is not None and column.limits.padded
-            return "text" if kind == "text" and self.known.exact(term) and not padded else None
+            odd = column is not None and (column.limits.padded or column.limits.converts)
+            return "text" if kind == "text" and self.known.exact(term) and not odd else None
         if term.op == "int" or (self.is_whole(term) and self.family(term) == "number"):
             return "integer"
         if term.op == "str":
@@ -307,7 +312,7 @@ class Scalars:
             return self.type_of(term.args[0])
         if term.op == "col":
             column = self.column(term)
-            if column is None or column.limits.padded:
+            if column is None or column.limits.padded or column.limits.converts:
                 return None
             kind = {"natural": "integer"}.get(column.kind, column.kind)
             if kind == "number":
@@ -335,7 +340,7 @@ class Scalars:
         if not self.loose:
             return None
         if term.op == "col":
-            family = _FAMILY.get(self.known.kind(term))
+            family = None if self._converts(term) else _FAMILY.get(self.known.kind(term))
             return term if family is None else family == "text"
         if term.op == "fn" and term.name == "Cast":
             return self.cast_kind(term) or term
