@@ -99,7 +99,7 @@ REJECTED = {
 SAME_TEXT = {"berliners", "range", "unshipped", "latest"}
 NOT_SQL = {"regulars", "lost"}
 UNKNOWN_NAMES = {"berlin-sum", "top-three"}
-PROVED = {"revenue", "cheap"}
+PROVED = {"revenue", "cheap", "basket", "unsold"}
 REFUTED = {"loyalty", "cancelled", "mean-price", "address"}
 
 # Tables in both queries and in either, where these differ.
@@ -186,19 +186,18 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "unexpected       sales",
         "table accuracy   2 of 5: 0.40",
         "same text            4         1.00",
-        "proved               2         1.00",
+        "proved               4         1.00",
         "refuted              4         0.00",
         "unknown name         2         0.00",
-        "differs              1            -",  # from one of two accepted queries
-        "nobody yet           5            -",
+        "nobody yet           4            -",
         "products(category, price): ",
         "safe         15         1",
         "unsafe        1         3",
         "waiting   not authorized to use function: julianday          safety violation",
         "high               90 %         7   0.57 [",  # right: 4
         "Insufficient data for calibration (need ≥ 20 cases)",
-        "query_correctness     0.429            0.495       14          6",  # 6 of 14
-        "correctness is 0.300 to 0.600.",  # 6 and 12 of 20
+        "query_correctness     0.500            0.500       16          4",  # 8 of 16
+        "correctness is 0.400 to 0.600.",  # 8 and 12 of 20
         "table_accuracy        0.812",  # (15 + 1/2 + 2/5 + 1/3) / 20
         "safety_validation     0.900            0.300       20          0",  # 18 of 20
         "validation_accuracy   0.800            0.400       20          0",  # 16 of 20
@@ -315,9 +314,9 @@ def test_correctness_without_a_judge(answers: tour_sql.Evaluation) -> None:
     origins = {name: result.error.origin for name, result in results.items() if result.error}
     wrong = {name for name, origin in origins.items() if origin == "output"}
     assert wrong == NOT_SQL | UNKNOWN_NAMES
-    assert Counter(origins.values()) == {"output": 4, "instrument": 6}
-    assert answers.before.n_failed == 6
-    assert answers.before.query_correctness_bounds == (6 / 20, 12 / 20)
+    assert Counter(origins.values()) == {"output": 4, "instrument": 4}
+    assert answers.before.n_failed == 4
+    assert answers.before.query_correctness_bounds == (8 / 20, 12 / 20)
 
 
 def test_counterexamples_are_real(answers: tour_sql.Evaluation) -> None:
@@ -344,7 +343,7 @@ def test_counterexamples_are_real(answers: tour_sql.Evaluation) -> None:
                 counted = Counter(tuple(map(literal, row)) for row in database.execute(query))
                 assert counted == Counter(rows)
         n_run += 1
-    assert n_run == 5
+    assert n_run == 4
 
 
 def literal(cell: object) -> str:
@@ -384,13 +383,13 @@ def test_answers_to_the_new_prompt_pass(answers: tour_sql.Evaluation) -> None:
 
 
 def test_with_a_judge_nothing_is_left_out() -> None:
-    """Plugged in, a judge is asked about the ten, and every section still has its say."""
+    """Plugged in, a judge is asked about the eight, and every section still has its say."""
     judge = scorekit.judge_from_function(lambda _: 0.5, identity="half")
     evaluation = tour_sql.evaluate(judge)
-    assert evaluation.before.n_by_method == {"identical": 4, "proved": 2, "judge": 10}
+    assert evaluation.before.n_by_method == {"identical": 4, "proved": 4, "judge": 8}
     assert evaluation.before.n_failed == evaluation.after.n_failed == 0
     assert evaluation.before.query_correctness is not None
-    assert evaluation.before.query_correctness.mean == (6 + 10 / 2) / 20
+    assert evaluation.before.query_correctness.mean == (8 + 8 / 2) / 20
     assert evaluation.before.calibration is not None
     assert evaluation.before.calibration.score is not None
     text = "\n".join(section(evaluation) for _, section in tour_sql.SECTIONS)
