@@ -44,7 +44,7 @@ MOST_TASKS_ANYTIME = 10**9
 
 @attrs.frozen(kw_only=True)
 class AnytimeTasks(Record):
-    """Result of `scorekit.required_tasks` with *anytime*: what such looks cost, and what they save."""
+    """Result of ``required_tasks`` with *anytime*: what such looks cost, and what they save."""
 
     at_most: int
     """Tasks that the run needs to have, so that the effect is found with the power asked for."""
@@ -134,7 +134,7 @@ def required_tasks(
         anytime: Whether for `compare_reports` with *anytime*.
 
     Returns:
-        The number of tasks, at least 2; with *anytime* a frozen `scorekit.planning.AnytimeTasks`.
+        The number of tasks, at least 2; with *anytime* a frozen ``AnytimeTasks``.
 
     Raises:
         InputError: If a number is out of range, more than 2**53 tasks would be needed (with
