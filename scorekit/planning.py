@@ -118,7 +118,8 @@ def required_tasks(
 
     Args:
         effect: Mean change of the score that should be detected, in (0, 1].
-        task_variance: Variance over tasks of the true change, in [0, 1].  The default, 1/9, is
+        task_variance: Variance over tasks of the true change, in [0, 1]; that of the scores
+            themselves is larger or smaller and would mislead.  The default, 1/9, is
             Miller's example, success rates spread evenly that correlate by 1/3.
         sampling_variance: Variance of one attempt at a task, mean over tasks, in [0, 1/4]: for
             successes the mean of ``p (1 - p)``; one number for the baseline, or one for the
@@ -359,7 +360,12 @@ class VarianceComponents(Record):
     mean: float
     """Over tasks, each by the mean of its scores."""
     between_tasks: float
-    """Variance of what tasks score in the long run."""
+    """
+    Variance of what tasks score in the long run.
+
+    Not the *task_variance* of `scorekit.required_tasks`, which is of the change of a task: make
+    components of the differences between two runs for that.
+    """
     between_attempts: float
     """Variance of attempts at one task; without judgements, of all that differs there."""
     between_judgements: float | None
@@ -549,6 +555,14 @@ class EvaluationPlan(Record):
     """Judgements of each attempt; None where the pilot had none."""
     price: float
     """Of all of it, at most the budget."""
+
+    def __str__(self) -> str:
+        """Return the design on one line."""
+        each = "" if self.n_judgements is None else f" x {self.n_judgements} judgements"
+        return (
+            f"{self.n_tasks} tasks x {self.n_attempts} attempts{each}: "
+            f"standard error {self.stderr:.4g} for {self.price:.6g}"
+        )
 
 
 MOST_JUDGEMENTS = 1e9

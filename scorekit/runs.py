@@ -357,12 +357,12 @@ class TierStatistics(Record):
 
     def __str__(self) -> str:
         """Return the tier on one line, numbers rounded for display."""
-        score, passed = self.composite_score.median, 100 * self.pass_rate.mean
+        score, rate = self.composite_score.median, _behind(self.pass_rate_interval)
         interval = _behind(self.cost_of_pass_interval)
         split = f"; {_split(self)}" if self.median_hides_split else ""
         return (
             f"{one_line(self.tier_id)}: {self.grade} (median score {score:.4g}), "
-            f"{passed:.4g} % of {self.n_runs} runs passed, "
+            f"pass rate {self.pass_rate.mean:.4g}{rate} in {self.n_runs} runs, "
             f"a pass costs {self.cost_of_pass:.4g} USD{interval}{split}"
         )
 

@@ -782,7 +782,7 @@ def test_a_printed_tier_takes_one_line() -> None:
         for i in range(10)
     ]
     assert str(tier_statistics("T\n1", runs)).startswith(
-        r"T\n1: A (median score 1), 80 % of 10 runs passed, a pass costs 0.125 USD ["
+        r"T\n1: A (median score 1), pass rate 0.8 [0.3803, 0.9691] in 10 runs, a pass costs 0.125"
     )
     assert str(tier_statistics("T0", runs[8:])).endswith("a pass costs inf USD")
 
