@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,6 +108,8 @@ def test_tables_and_nested_forms_agree() -> None:
     assert expected.n_judgements == 10
     assert variance_components(columns) == expected
     assert variance_components(pd.DataFrame(columns)) == expected
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
     assert variance_components(pl.DataFrame(columns, strict=False)) == expected
     assert variance_components(pl.DataFrame(columns, strict=False).to_arrow()) == expected
     by_name = {t: {i: dict(enumerate(own)) for i, own in enumerate(a)} for t, a in nested.items()}
