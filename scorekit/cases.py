@@ -840,7 +840,12 @@ class SqlReport(Report):
         )
         why = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS))
         last = f"cases: {self.n_cases}, failed results: {self.n_failed}"
-        return "\n".join([*lines, f"{last} ({why})" if why else last])
+        last = f"{last} ({why})" if why else last
+        if self.n_contested:
+            last += f"; {self.n_contested} contested by a counterexample"
+        if self.n_right_by_accident:
+            last += f"; {self.n_right_by_accident} right by accident"
+        return "\n".join([*lines, last])
 
     def _line(self, name: str) -> str:
         parts: list[str] = []

