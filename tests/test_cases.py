@@ -646,7 +646,7 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
     assert str(score_sql_case(attrs.evolve(FULL, case_id="c")).query_correctness).startswith("no")
     unjudged = score_sql_cases([attrs.evolve(FULL, case_id=name) for name in "ab"])
     assert str(unjudged).splitlines()[-1] == (
-        "cases: 2, failed results: 2 (2 query_correctness: no_judge)"
+        "cases: 2, failed results: 2 (2 query_correctness: no_judge); 2 right by accident"
     )
     assert "table_accuracy: 0 [0, 0.9878] (mean of 2)" in lines
 
