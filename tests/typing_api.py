@@ -34,6 +34,7 @@ from scorekit import (
     VotingJudge,
     judge_from_function,
 )
+from scorekit.planning import AnytimeTasks
 
 
 def estimates() -> None:
@@ -59,7 +60,7 @@ def estimates() -> None:
     assert_type(scorekit.mean_interval([1, 0.5], bounds=(0, 1)), Interval)
     assert_type(scorekit.required_tasks(effect=0.05, attempts=(1, 5)), int)
     assert_type(scorekit.required_tasks(effect=0.05, discordant=0.2), int)
-    assert_type(scorekit.required_tasks(effect=0.05, anytime=True), scorekit.planning.AnytimeTasks)
+    assert_type(scorekit.required_tasks(effect=0.05, anytime=True), AnytimeTasks)
     parts = scorekit.variance_components({"a": [1, 0], "b": [1]})
     assert_type(parts, scorekit.VarianceComponents)
     plan = scorekit.plan_evaluation(parts, prices={"task": 1, "attempt": 0.1}, budget=10)
