@@ -516,6 +516,19 @@ class CacheStatistics(Record):
     """*n_hits* + *n_shared*."""
 
 
+def parts_asked(request: JudgeRequest) -> tuple[str | int | None, ...]:
+    """Return all of a request that can change its verdict, in an order that keys rest upon."""
+    return (
+        request.generated,
+        request.expected,
+        request.question,
+        request.schema,
+        request.dialect,
+        request.counterexample,
+        request.trial,
+    )
+
+
 class CachedJudge:
     """
     Ask a judge once about each pair, however many ask at the same time, and remember the verdict.
@@ -847,17 +860,7 @@ class CachedJudge:
         """Return a digest of everything that can change the verdict."""
         if self._identity is None:  # which may have to be looked for, and must not change
             self._identity = check_text("identity of the judge", self._judge.identity)
-        return key_of(
-            SCHEMA,
-            self._identity,
-            request.generated,
-            request.expected,
-            request.question,
-            request.schema,
-            request.dialect,
-            request.counterexample,
-            request.trial,
-        )
+        return key_of(SCHEMA, self._identity, *parts_asked(request))
 
     def _look(self, key: str) -> Verdict | None:
         if os.getpid() != self._pid:

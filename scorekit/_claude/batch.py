@@ -25,7 +25,7 @@ from scorekit._claude.prompt import Answer, instructions_found, is_object, templ
 from scorekit._claude.service import Passing, Refusal, highest_cost
 from scorekit._core.text import key_of
 from scorekit.errors import JudgeError, one_line
-from scorekit.judges import JudgeRequest, Verdict
+from scorekit.judges import JudgeRequest, Verdict, parts_asked
 
 if TYPE_CHECKING:
     from scorekit._claude.service import Service
@@ -436,16 +436,7 @@ class Batches:
 
 def _id_of(identity: str, request: JudgeRequest) -> str:
     """Return the name of a question in a batch, the same in every process."""
-    return key_of(
-        identity,
-        request.generated,
-        request.expected,
-        request.question,
-        request.schema,
-        request.dialect,
-        request.counterexample,
-        request.trial,
-    )[:32]
+    return key_of(identity, *parts_asked(request))[:32]
 
 
 def _outcome(task: asyncio.Task[Verdict]) -> Verdict | Exception:
