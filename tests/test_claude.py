@@ -17,7 +17,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -441,24 +440,26 @@ def test_requests_per_minute_bounds_the_pace_from_the_start(server: Any) -> None
         assert time.monotonic() - started >= 7 * 0.05
 
 
-def all_answered(server: Any, n: int) -> bool:
-    """Return whether *n* requests have come and none waits for its answer."""
-    return len(server.requests) == n and server.n_under_way == 0
-
-
 def test_no_more_is_sent_than_the_service_says_is_left(server: Any, clock: Clock) -> None:
     """What is used up comes back little by little: with 60 a minute, one a second."""
     clock.rate = 0.0
     server.fault = lambda _, n: f"limited=60/{max(0, 4 - n)}"
+    release = threading.Event()
     with judge_for(server, max_concurrency=8) as judge, ThreadPoolExecutor(8) as pool:
         judge.judge(pair(0))
-        others = [pool.submit(judge.judge, pair(i)) for i in range(1, 7)]
-        for n in range(4, 8):
-            assert until(partial(all_answered, server, n))
+        server.hold = lambda _: not release.is_set()
+        asked = []
+        for n in range(1, 7):  # they arrive in the order of asking
+            asked.append(pool.submit(judge.judge, pair(n)))
+            assert until(lambda n=n: len(server.requests) == min(n + 1, 4))
+        release.set()
+        for n in range(3, 7):
+            # the judge has heard of these: what is told later is told of a later time
+            assert until(lambda n=n: sum(one.done() for one in asked) == n)
             time.sleep(0.05)
-            assert len(server.requests) == n
+            assert len(server.requests) == n + 1
             clock.pass_by(1)
-        assert {asked.result().score for asked in others} == {0.5}
+        assert {one.result().score for one in asked} == {0.5}
 
 
 @pytest.mark.parametrize(
