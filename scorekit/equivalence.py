@@ -110,35 +110,37 @@ def sql_equivalence(
     seed: int = 0,
 ) -> SqlEquivalence:
     """
-    Decide whether two queries mean the same, by proof or by counterexample, without a model.
+    Decide whether two queries mean the same, by a proof or a counterexample, without a model.
 
-    Queries are equal if they have equal results on every database that the schema and the keys
-    allow.  Results are equal if they hold the same rows equally often (*semantics* ``"bag"``)
-    or at least once each (``"set"``); cells are compared in the order of the columns, whatever
-    these are called.  Where both queries end in an ORDER BY, a row that one puts before another
-    must not come after it in the other; rows that an ORDER BY leaves tied have no order.  Whole
-    numbers are compared exactly; two numbers of which one is a fraction are equal if they differ
-    by at most *tolerance* times the larger of 1 and both.  NULL equals NULL.
+    *What equal means.* Queries are equal if they have equal results on every database that the
+    schema and the keys allow. Results are equal if they hold the same rows equally often
+    (*semantics* ``"bag"``) or at least once each (``"set"``). Columns are compared in their order,
+    whatever their names. If both queries end in an ORDER BY, rows must come in that order; tied
+    rows may come in any order. Whole numbers are compared exactly. Two numbers, at least one of
+    them a fraction, are equal if they differ by at most *tolerance* times the larger of 1 and
+    both. NULL equals NULL.
 
-    ``"proved"`` means that both queries were rewritten into the same form, each step of which
-    keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
-    only, on small databases made of their own literals, NULLs and repeated rows, and that a
-    result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
-    among ties, random numbers, the time where only one query asks for it), nor on what SQLite
-    does otherwise than the queries' dialect; such a pair is ``"unknown"``.  Without a dialect a
-    refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give
-    the same result: work is bounded in steps, never by the clock.
+    *Verdict.* ``"proved"``: both queries were rewritten into the same form, by steps that keep the
+    meaning. ``"refuted"``: SQLite ran both on small databases in memory, and a result differed.
+    The databases consist of literals of the queries, NULLs and repeated rows. ``"unknown"``:
+    anything else.
+
+    A refutation never depends on results that are not determined, such as rows that LIMIT picks
+    among ties, random numbers, or the time if only one query asks for it. Nor does it depend on
+    differences between SQLite and the dialect of the queries. Without a dialect it holds in
+    SQLite, PostgreSQL, MySQL and DuckDB.
+
+    The same arguments always give the same result: work is limited by steps, never by the clock.
 
     Args:
         a: One query.
         b: The other.
-        schema: The tables, as CREATE TABLE statements or a dump, or as a mapping from table to
-            column to type; constraints of the column may follow the type (``NOT NULL``,
-            ``PRIMARY KEY``, ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``).  Text that
-            defines no table counts as None: what the queries show of the tables is used, if
-            that is clear.
-        keys: The key of a table, a column or a tuple of columns, or a list of tuples where
-            there are several.  Rows differ in it, and it is never NULL.
+        schema: The tables, as CREATE TABLE statements, a dump, or a mapping from table to column
+            to type. In a mapping, constraints may follow the type (``NOT NULL``, ``PRIMARY KEY``,
+            ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``). Without a schema, or with text that
+            defines no table, the tables are inferred from the queries if these are clear.
+        keys: For each table its key: a column, a tuple of columns, or a list of tuples for several
+            keys. Rows differ in it, and it is never NULL.
         dialect: SQL dialect of both, as sqlglot names it.
         semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter.
         row_order: ``"auto"``, or ``"ignored"`` where order never matters.
@@ -149,14 +151,13 @@ def sql_equivalence(
         seed: What their contents depend on (``>= 0``).
 
     Returns:
-        A frozen `SqlEquivalence`.  Text that does not parse or does more than read, a function
-        that SQLite lacks, and a table or column that the schema lacks make it ``"unknown"``,
-        with the reason.
+        A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse or
+        does more than read, if SQLite lacks a function, or if the schema lacks a table or column.
 
     Raises:
         InputError: If a choice is not among those above, a count or *tolerance* is out of range,
-            *dialect* is unknown, a table of *schema* has no columns or a type that is followed
-            by what is not understood, or *keys* names a table or column that *schema* lacks.
+            or *dialect* is unknown. Also if a table of *schema* has no columns, a constraint after
+            a type is not understood, or *keys* names a table or column that *schema* lacks.
         TypeError: If an argument has the wrong type.
 
     Examples:
