@@ -1298,7 +1298,8 @@ class _Run:
                     item.case, self.judge, self.evidence, self.timeout_seconds
                 )
         except TimeoutError:
-            return self._undecided(item).result([_DEADLINE])
+            pair = await asyncio.to_thread(self._undecided(item).looked_at)
+            return pair if isinstance(pair, QueryCorrectness) else pair.result([_DEADLINE])
 
     def _looked_at(
         self, item: _Item, known: tuple[SqlEquivalence, ...]

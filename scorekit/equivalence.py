@@ -120,17 +120,14 @@ def sql_equivalence(
     them a fraction, are equal if they differ by at most *tolerance* times the larger of 1 and
     both. NULL equals NULL.
 
-    *Verdict.* ``"proved"``: both queries were rewritten into the same form, by steps that keep the
-    meaning. ``"refuted"``: SQLite ran both on small databases in memory, and a result differed.
-    The databases consist of literals of the queries, NULLs and repeated rows. ``"unknown"``:
-    anything else.
-
-    A refutation never depends on results that are not determined, such as rows that LIMIT picks
-    among ties, random numbers, or the time if only one query asks for it. Nor does it depend on
-    differences between SQLite and the dialect of the queries. Without a dialect it holds in
-    SQLite, PostgreSQL, MySQL and DuckDB.
-
-    The same arguments always give the same result: work is limited by steps, never by the clock.
+    ``"proved"`` means that both queries were rewritten into the same form, each step of which
+    keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
+    only, on small databases made of their own literals, NULLs and repeated rows, and that a
+    result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
+    among ties, random numbers, the time where only one query asks for it), nor on what SQLite
+    does otherwise than the queries' dialect; such a pair is ``"unknown"``.  Without a dialect a
+    refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give
+    the same result: work is bounded in steps, never by the clock.
 
     Args:
         a: One query.
