@@ -21,6 +21,8 @@ from scorekit.records import Record
 MAX_DATABASES: Final = 10_000
 """Most databases that `sql_equivalence` tries."""
 
+NO_TABLE: Final = "the schema defines no table"
+
 _ROWS_SHOWN = 12
 _CELL_SHOWN = 60
 
@@ -136,7 +138,7 @@ def sql_equivalence(
             column to type; constraints of the column may follow the type (``NOT NULL``,
             ``PRIMARY KEY``, ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``).  Text that
             defines no table counts as None: what the queries show of the tables is used, if
-            that is clear.
+            that is clear, and *assumptions* say so.
         keys: The key of a table, a column or a tuple of columns, or a list of tuples where
             there are several.  Rows differ in it, and it is never NULL.
         dialect: SQL dialect of both, as sqlglot names it.
@@ -156,7 +158,8 @@ def sql_equivalence(
     Raises:
         InputError: If a choice is not among those above, a count or *tolerance* is out of range,
             *dialect* is unknown, a table of *schema* has no columns or a type that is followed
-            by what is not understood, or *keys* names a table or column that *schema* lacks.
+            by what is not understood, *schema* looks like a path, or *keys* names a table or
+            column that *schema* lacks.
         TypeError: If an argument has the wrong type.
 
     Examples:
@@ -187,6 +190,8 @@ def sql_equivalence(
     number = check_count("seed", seed)
     known = read_schema(schema, keys, named)
     unread = known.unread if known is not None else ()
+    if isinstance(schema, str) and (known is None or not known.given):
+        unread = (*unread, NO_TABLE)
     try:
         pair = read_pair(texts, named)
     except UnfaithfulError as error:
