@@ -26,6 +26,7 @@ from scorekit._core.checks import (
 from scorekit._core.text import rounded
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
+from scorekit._stats.passes import score_each
 from scorekit.errors import RegressionError, one_line, refuse, shown
 from scorekit.records import (
     Cases,
@@ -221,6 +222,9 @@ def _changes(changes: tuple[CaseChange, ...]) -> Any:
     return Table(head, rows)
 
 
+_PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
+
+
 class Side(NamedTuple):
     """One run: the scores of each suite, and what only an instrument's failure is known of."""
 
@@ -247,6 +251,23 @@ class Side(NamedTuple):
         }
         failing = frozenset(key for key in self.failing if key[0][0] in metrics)
         return self._replace(suites=suites, failing=failing)
+
+    def add_pass_at_k(self, name: str, metric: object, whose: str) -> None:
+        """Add the mean pass@k of each case, if that is what *metric* names."""
+        words = _PASS_AT_K.fullmatch(metric) if isinstance(metric, str) else None
+        singles = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == "pass@1"}
+        if words is None or not singles:
+            return
+        k = int(words[1])
+        for (_, model), cases in singles.items():
+            n = cases.attempts.sizes
+            short = int(np.argmin(n))
+            if n[short] < k:
+                few = f"{n[short]} at case {shown(cases.case_ids[short])} of {whose}"
+                refuse(name, f"'pass@k' with k up to the attempts at every case ({few})", metric)
+            scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
+            alone = Attempts(scores, np.ones_like(n))
+            self.suites[f"pass@{k}", model] = CaseScores(cases.case_ids, alone)
 
     @property
     def models(self) -> set[str | None]:
@@ -649,7 +670,9 @@ def compare_reports(
             string or an integer) to its score or to the scores of its attempts, each in
             ``[0, 1]`` (booleans count 0 and 1).
         current: The run to judge, of the same kind.
-        metrics: Which metrics to compare, by name; None for all that either side has.
+        metrics: Which metrics to compare, by name; None for all that either side has.  Of a
+            `CodeReport` also ``"pass@3"``, say: each case's pass@k, estimated from all its
+            attempts, is then its one score.
         threshold: Smallest change of a case that does not count, in ``[0, 1]``.
         confidence_level: Level of the suite's interval, in ``(0, 1)``.
         clusters: Group of each case, by case id, where cases are related: questions on one
@@ -670,8 +693,8 @@ def compare_reports(
 
     Raises:
         InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both, a
-            number is out of range, a metric is in neither run, a case has no cluster, or
-            *clusters* or *test* is given with *anytime*.
+            number is out of range, a metric is in neither run, a case has fewer than *k* attempts
+            for pass@k or no cluster, or *clusters* or *test* is given with *anytime*.
         TypeError: If the sides are not two reports of one kind or two mappings, a score is None,
             or *clusters* is no mapping to strings or integers.
 
@@ -909,7 +932,10 @@ def _chosen(metrics: object, old: Side, new: Side) -> dict[str, None]:
         return {"pass@1": None} if old.only_flags and new.only_flags else known
     names = check_items("metrics", metrics, what="metrics")
     for i, name in enumerate(names):
-        check_choice(f"metrics[{i}]", name, tuple(known))
+        if name not in known:
+            for side, whose in ((old, "baseline"), (new, "current")):
+                side.add_pass_at_k(f"metrics[{i}]", name, whose)
+        check_choice(f"metrics[{i}]", name, tuple({**known, **old.metrics}))
     return dict.fromkeys(names)
 
 

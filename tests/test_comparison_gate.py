@@ -27,6 +27,7 @@ from scorekit import (
     code_report,
     code_report_from_columns,
     compare_reports,
+    pass_at_k,
     score_sql_cases,
 )
 
@@ -171,6 +172,37 @@ def test_what_is_known_beside_right_and_wrong_is_a_metric(sample: dict[str, Any]
     assert code_report(samples[1:]).only_flags
 
 
+def test_pass_at_k_of_each_case_is_compared() -> None:
+    """Where every case has k attempts; the case is then one observation."""
+    before, after = code(a=[4, 4, 0, 0, 4], b=[4, 0, 0, 0]), code(a=[0, 0, 0, 4], b=[4, 4, 4, 0])
+    result = compare_reports(before, after, metrics=["pass@3", "pass@1"])
+    assert list(result.suites) == ["pass@3", "pass@1"]
+    counts = {"a": ((5, 3), (4, 1)), "b": ((4, 1), (4, 3))}
+    expected = {
+        case: [pass_at_k(n_samples=n, n_correct=c, k=3).score for n, c in sides]
+        for case, sides in counts.items()
+    }
+    changes = {c.case_id: c for c in (*result.regressions, *result.improvements)}
+    changes = {c.case_id: c for c in changes.values() if c.metric == "pass@3"}
+    assert {i: [c.baseline, c.current] for i, c in changes.items()} == expected
+    plain = compare_reports(*({case: pair[i] for case, pair in expected.items()} for i in (0, 1)))
+    assert result.suites["pass@3"].delta == plain.suite.delta
+    assert result.suites["pass@3"].p_value == plain.suite.p_value
+    short = (
+        r"^metrics\[0\] must be 'pass@k' with k up to the attempts at every case \(4 at case 'a'"
+    )
+    with pytest.raises(InputError, match=f"{short} of current\\), got 'pass@5'$"):
+        compare_reports(code(a=[4] * 5), after, metrics=["pass@5"])
+    two = code_report(
+        CodeSample(case_id="a", model=model, compiled=True, passed=n)
+        for model in "xy"
+        for n in (1, 1)
+    )
+    assert list(compare_reports(two, two, metrics=["pass@2"]).suites) == ["x", "y"]
+    with pytest.raises(InputError, match=r"^metrics\[0\] must be one of 'score', got 'pass@2'$"):
+        compare_reports({"a": 1}, {"a": 1}, metrics=["pass@2"])
+
+
 def test_single_cases_of_two_models_do_not_stop_a_job() -> None:
     """They differ for other reasons than chance where both models are equally good."""
     n_right = [10, 0] * 40
@@ -277,7 +309,15 @@ def test_suites_are_named_by_what_there_are_several_of() -> None:
         (
             ["pass@1", "pass@2"],
             InputError,
-            "metrics[1] must be one of 'pass@1', 'code_score', got 'pass@2'",
+            (
+                "metrics[1] must be 'pass@k' with k up to the attempts at every case "
+                "(1 at case 'x' of baseline), got 'pass@2'"
+            ),
+        ),
+        (
+            ["pass@0"],
+            InputError,
+            "metrics[0] must be one of 'pass@1', 'code_score', got 'pass@0'",
         ),
     ],
 )
