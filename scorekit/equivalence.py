@@ -21,6 +21,8 @@ from scorekit.records import Record
 MAX_DATABASES: Final = 10_000
 """Most databases that `sql_equivalence` tries."""
 
+NO_TABLE: Final = "the schema defines no table"
+
 _ROWS_SHOWN = 12
 _CELL_SHOWN = 60
 
@@ -135,7 +137,8 @@ def sql_equivalence(
         schema: The tables, as CREATE TABLE statements, a dump, or a mapping from table to column
             to type. In a mapping, constraints may follow the type (``NOT NULL``, ``PRIMARY KEY``,
             ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``). Without a schema, or with text that
-            defines no table, the tables are inferred from the queries if these are clear.
+            defines no table, the tables are inferred from the queries if these are clear, and
+            *assumptions* say so.
         keys: For each table its key: a column, a tuple of columns, or a list of tuples for several
             keys. Rows differ in it, and it is never NULL.
         dialect: SQL dialect of both, as sqlglot names it.
@@ -153,8 +156,9 @@ def sql_equivalence(
 
     Raises:
         InputError: If a choice is not among those above, a count or *tolerance* is out of range,
-            or *dialect* is unknown. Also if a table of *schema* has no columns, a constraint after
-            a type is not understood, or *keys* names a table or column that *schema* lacks.
+            or *dialect* is unknown. Also if *schema* looks like a path, one of its tables has no
+            columns, a constraint after a type is not understood, or *keys* names a table or column
+            that *schema* lacks.
         TypeError: If an argument has the wrong type.
 
     Examples:
@@ -185,6 +189,8 @@ def sql_equivalence(
     number = check_count("seed", seed)
     known = read_schema(schema, keys, named)
     unread = known.unread if known is not None else ()
+    if isinstance(schema, str) and (known is None or not known.given):
+        unread = (*unread, NO_TABLE)
     try:
         pair = read_pair(texts, named)
     except UnfaithfulError as error:
