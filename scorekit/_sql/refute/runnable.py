@@ -56,6 +56,8 @@ class Limited(NamedTuple):
     """Up to the ORDER BY, whose terms may be missing."""
     has_order: bool
     tail: str
+    orders: bool
+    """Whether there is any ORDER BY in what is cut."""
 
     def sql(self, width: int, direction: str) -> str:
         """Return the query with ties of its order broken by all columns, in one direction."""
@@ -456,7 +458,7 @@ def _guard_value(query: exp.Subquery, guard: str) -> None:
     query.set("this", kept)
 
 
-def _has_one_row(query: exp.Expr) -> bool:
+def _has_one_row(query: exp.Expr | None) -> bool:
     if not isinstance(query, exp.Select) or query.args.get("group"):
         return False
     limit = query.args.get("limit")
@@ -572,13 +574,15 @@ def _name_values(values: exp.Values) -> None:
 
 def _limited(query: exp.Expr) -> Limited:
     """Cut a query where ties of its order can be broken; outer definitions come before it."""
-    definitions = [
-        clause.sql("sqlite", comments=False)
-        for node in _ancestors(query)
-        if (clause := node.args.get("with_")) is not None
-    ]
+    clauses = [clause for node in _ancestors(query) if (clause := node.args.get("with_"))]
+    definitions = [clause.sql("sqlite", comments=False) for clause in clauses]
     if len(definitions) > 1 or (definitions and query.args.get("with_")):
         raise UnfaithfulError("a LIMIT below definitions of several levels")
+    orders = any(
+        order.parent is query or not _has_one_row(order.parent)
+        for part in (query, *clauses)
+        for order in part.find_all(exp.Order)
+    )
     bare = query.copy()
     order, limit, offset = (bare.args.get(name) for name in ("order", "limit", "offset"))
     for name in ("order", "limit", "offset"):
@@ -592,7 +596,7 @@ def _limited(query: exp.Expr) -> Limited:
     if definitions:
         head = f"{definitions[0]} SELECT * FROM ({head}"  # noqa: S608 - for the sandbox
         tail += ")"
-    return Limited(head, bool(order), tail)
+    return Limited(head, bool(order), tail, orders)
 
 
 def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
