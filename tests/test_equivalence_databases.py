@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 import pytest
+from sqlglot import transpile
 
 from scorekit import Counterexample, sql_equivalence
 from scorekit._sql.parsing import parse
@@ -140,7 +141,8 @@ def check(schema: str, database: Mapping[str, object]) -> None:
 
 DDL = """
     CREATE TABLE a (id int PRIMARY KEY, name text, born date, pay text);
-    CREATE TABLE b (id int PRIMARY KEY, a_id int REFERENCES a, day text, price real, amount int)
+    CREATE TABLE b (id int PRIMARY KEY, a_id int REFERENCES a, day text, price real, amount int);
+    CREATE TABLE c (x int REFERENCES a, y int, PRIMARY KEY (x, y))
 """
 JOINED = "b JOIN a ON a.id = b.a_id"
 COUNTED = "SELECT COUNT(*) FROM (SELECT a_id, COUNT(*) AS n FROM b GROUP BY a_id) WHERE n"
@@ -161,6 +163,12 @@ AGE = "SELECT name FROM a WHERE STRFTIME('%Y', 'now') - STRFTIME('%Y', born)"
         (f"{COUNTED} > 5", f"{COUNTED} >= 5"),
         ("SELECT DISTINCT name FROM a GROUP BY name ORDER BY COUNT(*) LIMIT 1", "SELECT name FROM a GROUP BY name ORDER BY COUNT(*) DESC LIMIT 1"),
         (f"{AGE} > 30", f"{AGE} >= 30"),
+        ("SELECT SUM(CASE WHEN pay = 'x' THEN 1 ELSE 0 END) * 100 / COUNT(*) FROM a WHERE name = 'y'", "SELECT SUM(CASE WHEN pay = 'x' THEN 1 ELSE 0 END) * 100.0 / COUNT(*) FROM a WHERE name = 'y'"),
+        ("SELECT MIN(amount) FROM b WHERE amount > 3000", "SELECT AVG(amount) FROM b WHERE amount > 3000"),
+        ("SELECT day FROM b WHERE amount < 0 ORDER BY amount LIMIT 1", "SELECT day FROM b WHERE amount < 0 ORDER BY amount DESC LIMIT 1"),
+        ("SELECT name FROM a ORDER BY born LIMIT 4", "SELECT name FROM a ORDER BY born DESC LIMIT 4"),
+        ("SELECT day FROM b GROUP BY day ORDER BY COUNT(*) LIMIT 3", "SELECT day FROM b GROUP BY day ORDER BY COUNT(*) DESC LIMIT 3"),
+        ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 10", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 10"),
         ("SELECT name FROM a WHERE born < CURRENT_DATE", "SELECT DISTINCT name FROM a WHERE born < DATE('now')"),
     ],
 )  # fmt: skip
@@ -224,7 +232,8 @@ def test_rows_that_hang_on_how_they_are_stored(
         shown = [set(found.rows_of_a), set(found.rows_of_b)]
         assert shown[0] != shown[1]
         for keyed, turned in ((False, False), (True, False), (False, True)):
-            stored = [_stored(found, query, keyed=keyed, turned=turned) for query in pair]
+            queries = [transpile(query, dialect or "sqlite", "sqlite")[0] for query in pair]
+            stored = [_stored(found, query, keyed=keyed, turned=turned) for query in queries]
             assert stored[1 - which] == shown[1 - which]
             if not turned:
                 assert stored[which] == shown[which]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlglot import ErrorLevel, exp
@@ -66,7 +66,11 @@ class Limited(NamedTuple):
 
 
 def runnable(
-    tree: exp.Expr, names: Mapping[str, str], kinds: Mapping[str, str], reading: Reading
+    tree: exp.Expr,
+    names: Mapping[str, str],
+    kinds: Mapping[str, str],
+    reading: Reading,
+    tables: Mapping[str, Sequence[str]],
 ) -> Runnable:
     """
     Return a query as the sandbox runs it.
@@ -76,12 +80,19 @@ def runnable(
         names: The sandbox's table for each table as written in lower case.
         kinds: What each column of these tables holds, empty where tables differ.
         reading: How to understand it.
+        tables: The columns of the sandbox's tables.
 
     Raises:
         UnfaithfulError: If SQLite would run another query, or the result is not determined.
     """
     tree = tree.copy()
     nodes = list(tree.walk())
+    grouped = [n for n in nodes if isinstance(n, exp.Select) and _is_grouped(n)]
+    if any(part.is_star for select in grouped for part in select.expressions):
+        own = {name: tables[names[name]] for name in names.keys() - cte_names(nodes)}
+        for select in grouped:
+            _write_out_stars(select, own)
+        nodes = list(tree.walk())
     check_determined(nodes, sqlite=reading.is_sqlite)
     _check_outer_joins(nodes)
     if not reading.is_sqlite:
@@ -303,14 +314,13 @@ def _guard_arithmetic(node: exp.Expr) -> exp.Expr:
 
 def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool) -> None:
     """Stop where a column has several values in a group, of which a database may show any."""
-    parts: list[exp.Expr] = [*select.expressions]
-    parts += [clause for name in ("having", "order") if (clause := select.args.get(name))]
-    aggregates = [node for part in parts for node in _within(part) if _is_aggregate(node)]
-    group = select.args.get("group")
-    if not aggregates and not group:
+    if not _is_grouped(select):
         return
     if any(part.is_star for part in select.expressions):
         raise UnfaithfulError("a star among groups leaves open which row is shown")
+    parts = _after_grouping(select)
+    aggregates = [node for part in parts for node in _within(part) if _is_aggregate(node)]
+    group = select.args.get("group")
     extreme = [node for node in aggregates if isinstance(node, exp.Min | exp.Max)]
     guard, by = ONLY, exp.Null()
     if sqlite and len({node.sql() for node in extreme}) == 1:
@@ -333,6 +343,40 @@ def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool)
             if isinstance(node.parent, exp.Select):  # its name is the output's
                 guarded = exp.Alias(this=guarded, alias=node.this.copy())
             node.replace(guarded)
+
+
+def _after_grouping(select: exp.Select) -> list[exp.Expr]:
+    """Return what a query shows of its groups, and what picks and orders them."""
+    clauses = (select.args.get(name) for name in ("having", "order"))
+    return [*select.expressions, *filter(None, clauses)]
+
+
+def _is_grouped(select: exp.Select) -> bool:
+    return select.args.get("group") is not None or any(
+        _is_aggregate(node) for part in _after_grouping(select) for node in _within(part)
+    )
+
+
+def _write_out_stars(select: exp.Select, tables: Mapping[str, Sequence[str]]) -> None:
+    """Write the columns that stars stand for, if they are those of tables, by name as written."""
+    clauses = filter(None, [select.args.get("from_"), *(select.args.get("joins") or ())])
+    columns: dict[str, list[exp.Expr]] = {}
+    for clause in clauses:
+        source = clause.this
+        named = written_name(source) if isinstance(source, exp.Table) else ""
+        if named not in tables or clause.args.get("using") or clause.args.get("method"):
+            return
+        alias = exp.to_identifier(source.alias_or_name, quoted=True)
+        columns[alias.name.casefold()] = [
+            exp.column(exp.to_identifier(column, quoted=True), alias.copy())
+            for column in tables[named]
+        ]
+    shown: list[exp.Expr] = []
+    for part in select.expressions:
+        of = [part.table.casefold()] if isinstance(part, exp.Column) and part.table else columns
+        meant = [c for name in of for c in columns.get(name, ())] if part.is_star else []
+        shown += meant or [part]
+    select.set("expressions", shown)
 
 
 def _group_distinct(select: exp.Select, reading: Reading) -> None:

@@ -243,7 +243,7 @@ def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Read
     query = exp.select(exp.or_(condition, exp.Is(this=condition.copy(), expression=exp.Null())))
     query = query.from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
     kinds = {column.name: column.kind for column in known.tables[table]}
-    return runnable(query, {table: table}, kinds, reading).sql
+    return runnable(query, {table: table}, kinds, reading, {}).sql
 
 
 def _holds(
@@ -269,8 +269,9 @@ def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnabl
                 tree.find(*_PATTERNS) and _names(column.name)(tree) for tree in pair[:2]
             ):
                 raise UnfaithfulError(f"spaces fill {column.name}, and LIKE may see them")
+    listed = {name: [column.name for column in of] for name, of in known.tables.items()}
     first, second = (
-        runnable(tree, known.names, kinds, reading) for tree in (pair.first, pair.second)
+        runnable(tree, known.names, kinds, reading, listed) for tree in (pair.first, pair.second)
     )
     return first, second
 
