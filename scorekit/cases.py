@@ -141,7 +141,8 @@ class SqlCase(Record):
     One generated query and what is known about it; a metric without its inputs is skipped.
 
     Raises:
-        InputError: If *case_id* is empty, or *dialect* or *confidence* unknown.
+        InputError: If *case_id* is empty, *dialect* or *confidence* unknown, or *schema* the path
+            of a file.
         TypeError: If a field has the wrong type.
 
     Examples:

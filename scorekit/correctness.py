@@ -21,7 +21,7 @@ from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_
 from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_query
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.columns import Lacking, has_tables, lacking_names
-from scorekit.equivalence import SqlEquivalence, sql_equivalence
+from scorekit.equivalence import NO_TABLE, SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError, SqlError, one_line
 from scorekit.judges import (
     METRIC,
@@ -178,8 +178,8 @@ def query_correctness(
         ``"output"``.
 
     Raises:
-        InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, or
-            *timeout_seconds* not positive.
+        InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, *schema* a
+            path, or *timeout_seconds* not positive.
         TypeError: If an argument has the wrong type.
 
     Examples:
@@ -494,7 +494,9 @@ class _Pair:
                 if lacking.error is not None:
                     kind, message = lacking.error
                     return self._failure("instrument", kind, f"expected: {message}")
-        return self._failure("instrument", "no_judge", NO_JUDGE)
+        is_prose = isinstance(self.schema, str) and not self.is_schema_known()
+        told = f"{NO_JUDGE}; {NO_TABLE}" if is_prose and self.evidence == "auto" else NO_JUDGE
+        return self._failure("instrument", "no_judge", told)
 
     def refuted(self) -> QueryCorrectness | None:
         """Return the result where each accepted query is refuted under the schema."""

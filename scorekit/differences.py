@@ -10,6 +10,7 @@ import numpy as np
 
 from scorekit._core.checks import check_bounded_count, check_number
 from scorekit._core.columns import check_clusters, check_score_column, paired_columns
+from scorekit._core.text import rounded
 from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact_tests import at_least, share_up_to
 from scorekit.intervals import (
@@ -70,7 +71,12 @@ class PairedDifference(Record):
         interval = "" if self.interval is None else f" {self.interval}"
         p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
         tasks = "1 task" if self.n_tasks == 1 else f"{self.n_tasks} tasks"
-        return f"{self.delta:+.4g}{interval} ({p}{tasks})"
+        return f"{rounded(self.delta, _size(self.interval), '+')}{interval} ({p}{tasks})"
+
+
+def _size(interval: Interval | None) -> float:
+    """Return how large a difference may be, beside which noise is none."""
+    return 0.0 if interval is None else max(-interval.low, interval.high)
 
 
 def paired_difference(
@@ -230,7 +236,8 @@ class UnpairedDifference(Record):
         interval = "" if self.interval is None else f" {self.interval}"
         p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
         return (
-            f"{self.delta:+.4g}{interval} ({p}{self.n_baseline} and {self.n_current} values), "
+            f"{rounded(self.delta, _size(self.interval), '+')}{interval} "
+            f"({p}{self.n_baseline} and {self.n_current} values), "
             f"Cliff's delta {self.cliffs_delta:+.4g} {self.cliffs_delta_interval} "
             f"(Mann-Whitney p = {self.mann_whitney_p_value:.2g})"
         )

@@ -22,6 +22,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import check_clusters, check_number_column
 from scorekit._core.sums import distinct, exact_mean, exact_sum
+from scorekit._core.text import rounded
 from scorekit.errors import refuse
 from scorekit.records import Record
 
@@ -89,7 +90,8 @@ class Interval(Record):
 
     def __str__(self) -> str:
         """Return both ends, rounded for display."""
-        return f"[{self.low:.4g}, {self.high:.4g}]"
+        size = max((abs(end) for end in (self.low, self.high) if math.isfinite(end)), default=0.0)
+        return f"[{rounded(self.low, size)}, {rounded(self.high, size)}]"
 
 
 def proportion_interval(

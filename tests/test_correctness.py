@@ -8,6 +8,7 @@ import contextvars
 import gc
 import json
 import logging
+import re
 import sqlite3
 import threading
 import time
@@ -22,6 +23,8 @@ from hypothesis import strategies as st
 
 from scorekit import correctness
 from scorekit._sql.parsing import check_sql
+from scorekit.cases import SqlCase
+from scorekit.columns import column_accuracy
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.equivalence import SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError
@@ -241,6 +244,34 @@ def test_statements_that_may_be_meant_are_the_judges(
     """They return rows, or a statement was expected."""
     result = ask(generated, expected, judge=judge_of(lambda _: 0.5))
     assert (result.score, result.method) == (0.5, "judge")
+
+
+NO_PATH = r"^schema must be the text of a schema, not what looks like a path"
+
+
+@pytest.mark.parametrize(
+    "path", ["schema.sql", "/data/My_schema.SQL", r"C:\db\schema.json", "schema.txt", "a.sqlite "]
+)
+def test_a_path_is_no_schema(ask: Ask, path: str) -> None:
+    """Nobody reads the file; in silence it would count as no schema at all."""
+    with pytest.raises(InputError, match=f"{NO_PATH}, got {re.escape(repr(path))}$"):
+        ask("SELECT 1", "SELECT 2", schema=path)
+    for function in (sql_equivalence, column_accuracy):
+        with pytest.raises(InputError, match=NO_PATH):
+            function("SELECT 1", "SELECT 2", schema=path)
+    with pytest.raises(InputError, match=NO_PATH):
+        SqlCase(case_id="a", generated="SELECT 1", schema=path)
+
+
+def test_a_schema_without_a_table_is_named(ask: Ask) -> None:
+    """It may be words for a judge, but where there is none that is worth a word."""
+    pair = "SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users"
+    for schema in ("CRETE TABLE users (id int, age int)", "users(id, age), see schema.sql", ""):
+        result = ask(*pair, schema=schema)
+        assert result.reasoning.endswith("; the schema defines no table")
+        assert result.equivalence is not None
+        assert result.equivalence.assumptions[-1] == "the schema defines no table"
+    assert "schema" not in ask(*pair).reasoning
 
 
 def test_all_accepted_queries_must_be_refuted(ask: Ask) -> None:
