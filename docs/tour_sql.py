@@ -362,7 +362,8 @@ def all_in_one(evaluation: Evaluation) -> str:
     extremes = ""
     if report.n_failed and report.query_correctness_bounds is not None:
         low, high = report.query_correctness_bounds
-        extremes = f"  Whether these are right or wrong, the mean correctness is {low:.3f} to {high:.3f}."
+        extremes = "  Whether these are right or wrong, the mean "
+        extremes += f"correctness is {low:.3f} to {high:.3f}."
     return blocks(
         say("One call computed all of this:"),
         indented("report = scorekit.score_sql_cases(cases, judge=judge)"),

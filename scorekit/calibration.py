@@ -161,7 +161,7 @@ def calibration_from_counts(
     seed: int = 0,
 ) -> ConfidenceCalibration:
     """
-    Do what `confidence_calibration` does, from counts per level instead of cases.
+    Do the same as `confidence_calibration`, from counts per level instead of cases.
 
     Args:
         counts: Per level ``(n_correct, n_cases)``; a level of *nominal* that is missing has no

@@ -351,7 +351,7 @@ def score_sql_case(
     timeout_seconds: float = 30.0,
 ) -> SqlCaseScore:
     """
-    Score one case on every metric it has the inputs for, side by side.
+    Score one case on every metric that its inputs allow.
 
     The whole takes as long as the judge; a metric that fails is a result of that metric alone.
 
@@ -404,7 +404,7 @@ async def ascore_sql_case(
     timeout_seconds: float = 30.0,
 ) -> SqlCaseScore:
     """
-    Do what `score_sql_case` does without blocking the event loop while the judge thinks.
+    Do the same as `score_sql_case`, without blocking the event loop while the judge works.
 
     Args:
         case: The generated query and what is known about it.
@@ -788,8 +788,8 @@ class SqlReport(Report):
     """
     Result of `score_sql_cases`: statistics per metric, then the cases in input order.
 
-    Where an instrument failed (a judge that timed out, or that there is none) the case is left
-    out of that metric's statistics and counted in *n_failed*; unreadable SQL counts as 0.0.
+    If an instrument failed (the judge timed out, or there is none), the case is left out of the
+    statistics of that metric, and counted in *n_failed*. Unreadable SQL counts as 0.0.
     """
 
     version: ClassVar[int] = 1
@@ -819,8 +819,9 @@ class SqlReport(Report):
     """Of the mean of each metric that has one, at 95 %; results of one *case_id* count as one
     observation."""
     pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
-    """For each metric the chance that one of *k* attempts at a question is right, which is where
-    its score is 1; for each *k* from 1 to the fewest scored attempts at a question, at most 10."""
+    """For each metric the chance that at least one of *k* attempts at a question is right, which
+    means a score of 1. There is one for each *k* from 1 to the fewest scored attempts at a
+    question, at most 10."""
     cases: tuple[SqlCaseScore, ...]
 
     def __attrs_post_init__(self) -> None:
@@ -1094,7 +1095,7 @@ async def ascore_sql_cases(
     resume: SqlReport | None = None,
 ) -> SqlReport:
     """
-    Do what `score_sql_cases` does without blocking the event loop while judges think.
+    Do the same as `score_sql_cases`, without blocking the event loop while judges work.
 
     Args:
         cases: The cases; the report keeps their order.

@@ -235,7 +235,7 @@ async def aquery_correctness(
     timeout_seconds: float = 30.0,
 ) -> QueryCorrectness:
     """
-    Do what `query_correctness` does without blocking the event loop while the judge thinks.
+    Do the same as `query_correctness`, without blocking the event loop while the judge works.
 
     Args:
         generated: As for `query_correctness`, like all that follow.

@@ -114,24 +114,28 @@ def sql_equivalence(
     """
     Decide whether two queries mean the same, by a proof or a counterexample, without a model.
 
-    *What equal means.* Queries are equal if they have equal results on every database that the
-    schema and the keys allow. Results are equal if they hold the same rows equally often
-    (*semantics* ``"bag"``) or at least once each (``"set"``). Columns are compared in their order,
-    whatever their names. If both queries end in an ORDER BY, rows must come in that order; tied
-    rows may come in any order. Whole numbers are compared exactly. Two numbers, at least one of
-    them a fraction, are equal if they differ by at most *tolerance* times the larger of 1 and
-    both. NULL equals NULL.
+    Queries are equal if they have equal results on every database that the schema and the keys
+    allow.
 
-    ``"proved"`` means that both queries were rewritten into the same form, each step of which
-    keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
-    only, on small databases made of their own literals, NULLs and repeated rows, and that a
-    result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
-    among ties, random numbers, the time where only one query asks for it), nor on what SQLite
-    does otherwise than the queries' dialect; such a pair is ``"unknown"``.  Where one query alone
-    has a LIMIT without any order, rows that the other can never return refute it; tables then
-    list their rows in the order in which they are stored.  Without a dialect a refutation holds
-    in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give the same result:
-    work is bounded in steps, never by the clock.
+    *Equal results.* They hold the same rows equally often (*semantics* ``"bag"``) or at least once
+    each (``"set"``). Columns are compared in their order, whatever their names. If both queries
+    end in an ORDER BY, rows must come in that order; tied rows may come in any order. Whole
+    numbers are compared exactly. Two numbers, at least one of them a fraction, are equal if they
+    differ by at most *tolerance* times the larger of 1 and both. NULL equals NULL.
+
+    *Verdict.* ``"proved"``: both queries were rewritten into the same form, by steps that keep the
+    meaning. ``"refuted"``: SQLite ran both on small databases in memory, and a result differed.
+    The databases consist of literals of the queries, NULLs and repeated rows. ``"unknown"``:
+    anything else.
+
+    *What refutes.* A refutation never depends on results that are not determined, such as rows
+    that LIMIT picks among ties, random numbers, or the time if only one query asks for it. Nor
+    does it depend on differences between SQLite and the dialect of the queries. If only one query
+    has a LIMIT without any order, it is refuted by rows that the other can never return. Tables
+    then list their rows in the order in which they are stored. Without a dialect a refutation
+    holds in SQLite, PostgreSQL, MySQL and DuckDB.
+
+    The same arguments always give the same result: work is limited by steps, never by the clock.
 
     Args:
         a: One query.

@@ -45,7 +45,7 @@ SCORES = (1.0, 0.5, 0.0)
 
 @attrs.frozen(kw_only=True)
 class JudgeRequest(Record):
-    """What a judge is shown of one pair of queries; all of it is untrusted text."""
+    """What a judge sees of one pair of queries; all of it is untrusted text."""
 
     generated: str
     expected: str
@@ -173,7 +173,7 @@ def as_verdict(answer: object) -> Verdict:
 
 def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
     """
-    Make a judge of a callable that takes a `JudgeRequest`.
+    Make a judge from a function that takes a `JudgeRequest`.
 
     Args:
         function: Returns a `Verdict`, or just a score of 1.0, 0.5 or 0.0; it may be ``async``.

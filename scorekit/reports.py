@@ -1060,7 +1060,7 @@ def code_report_from_columns(
     quantiles: Iterable[float] = QUANTILES,
 ) -> CodeReport:
     """
-    Report on a table of samples, row for row what `code_report` does with `CodeSample` items.
+    Report on a table of samples, as `code_report` does on `CodeSample` items.
 
     Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; of all
     but *case_id* one value stands for a whole column.  Where a row is a case with several

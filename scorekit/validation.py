@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 class ErrorCategory(StrEnum):
     """
-    What is wrong with a query, as far as its error message tells.
+    What is wrong with a query, according to its error message.
 
     Examples:
         >>> ErrorCategory("syntax error") is ErrorCategory.SYNTAX
@@ -98,7 +98,7 @@ class SafetyValidation(MetricResult):
 
 def safety_validation(*, safety_valid: bool, should_pass: bool) -> SafetyValidation:
     """
-    Score one verdict of a safety validator, and log the two ways in which it can be wrong.
+    Score one verdict of a safety validator, and log it if it is wrong.
 
     To block is the positive outcome:
 
