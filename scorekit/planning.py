@@ -39,7 +39,7 @@ ONE_OF = 1000
 """Share of the tasks to which their number is found where it rests on an approximation."""
 
 MOST_TASKS_ANYTIME = 10**9
-"""Tasks up to which a run that is looked at again and again is planned."""
+"""Tasks up to which a run with repeated checks is planned."""
 
 
 @attrs.frozen(kw_only=True)
@@ -51,7 +51,7 @@ class AnytimeTasks(Record):
     expected: float
     """Tasks after which it is over on average, where the effect is there."""
     fixed: int
-    """Tasks of a run that is looked at once, with the same power."""
+    """Tasks of a run that is checked once, at the end, with the same power."""
 
 
 @overload
