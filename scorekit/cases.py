@@ -171,13 +171,13 @@ class SqlCase(Record):
     schema_valid: bool | None = None
     """Whether the validator found its tables and columns in the schema."""
     should_pass: bool | None = None
-    """Whether the validator ought to accept it."""
+    """Whether the validator should accept it."""
     expected_safe: bool | None = None
     """Whether it is safe, where that differs from *should_pass*."""
     errors: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     """The validator's messages."""
     confidence: str | None = None
-    """What the model stated of itself, high, medium or low."""
+    """Confidence that the model stated: high, medium or low."""
     dialect: str | None = None
     schema: str | FrozenMapping[str, FrozenMapping[str, str]] | None = attrs.field(
         default=None, converter=_frozen_schema
@@ -795,7 +795,7 @@ class SqlReport(Report):
     version: ClassVar[int] = 1
 
     query_correctness: Statistics | None
-    """Over the pairs that are decided; None where no case has a score, as for other metrics."""
+    """Statistics over the decided pairs; None if no case has a score, as for other metrics."""
     query_correctness_bounds: tuple[float, float] | None
     """The mean over all pairs if those that are undecided were wrong, and if they were right; both
     are the mean of *query_correctness* where all are decided.  None where nothing was expected."""
@@ -806,7 +806,8 @@ class SqlReport(Report):
     result_accuracy: Statistics | None = None
     safety: SafetySummary | None
     calibration: ConfidenceCalibration | None
-    """Of stated confidence against query correctness, over the cases that have both."""
+    """Calibration of stated confidence against query correctness, over the cases that have
+    both."""
     n_cases: int
     n_failed: int
     """Metric results that are only placeholders."""
@@ -816,7 +817,7 @@ class SqlReport(Report):
     n_right_by_accident: int = 0
     """Cases whose rows agree though a counterexample shows that the queries differ."""
     intervals: FrozenMapping[str, Interval]
-    """Of the mean of each metric that has one, at 95 %; results of one *case_id* count as one
+    """Intervals of the means by metric, at 95 %. Results with one *case_id* count as one
     observation."""
     pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
     """For each metric the chance that at least one of *k* attempts at a question is right, which

@@ -97,13 +97,13 @@ class ModelComparison(Record):
     friedman_statistic: float
     """Friedman's chi-squared, corrected for ties; 0.0 where all models tie at every task."""
     friedman_p_value: float
-    """Of that statistic, for whether the models' ranks differ at all."""
+    """P value of Friedman's test: do the ranks of the models differ at all?"""
     critical_difference: float
-    """Nemenyi's; mean ranks that lie farther apart differ."""
+    """Nemenyi's critical difference: mean ranks that are farther apart differ."""
     n_tasks: int
     """Tasks that all models have."""
     n_left_out: int
-    """Tasks that only some models have, which did not count."""
+    """Tasks that only some models have, which do not count."""
 
     def __str__(self) -> str:
         """Return a line for each model, numbers rounded for display."""
@@ -511,7 +511,7 @@ class BradleyTerry(Record):
     the models whose strength is finite.  ``inf`` and ``-inf`` are the *unbounded* ones.
     """
     intervals: FrozenMapping[str, Interval]
-    """Of each strength by itself; of *unbounded* ones an end is infinite."""
+    """Interval of each strength separately; for *unbounded* ones one end is infinite."""
     unbounded: tuple[str, ...]
     """Models without a finite strength, those who lost no comparison, directly or by way of
     others, to the models of finite strength, and those who won none."""

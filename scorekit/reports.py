@@ -620,7 +620,8 @@ class CodeReport(Report):
     cases: Sequence[CaseStatistics] = attrs.field(
         converter=_as_table, metadata={BUILDER: CaseTable.from_dict}
     )
-    """As a tuple; kept as columns, so that a million cases take little, and made when read."""
+    """Behaves like a tuple. It is stored as columns, so that a million cases need little
+    memory."""
     only_flags: bool = False
     """Whether each attempt is just right or wrong, so that the code score says nothing else."""
 
