@@ -153,7 +153,7 @@ class CorrectedMean(Record):
     human_mean: float
     """Mean of the human labels alone."""
     human_interval: Interval
-    """Interval of *human_mean*: the result without a judge."""
+    """Interval of *human_mean*, which is the result without a judge."""
     bias: float
     """Mean of judge minus human over the labeled items, above 0 if the judge is generous."""
     sensitivity: float | None

@@ -69,8 +69,8 @@ class ConfidenceCalibration(Record):
     ece: float | None
     """Expected calibration error in ``[0, 1]``, 0 is ideal; None with too few cases."""
     slope: float | None
-    """Slope of accuracy on nominal accuracy: 1 is ideal, 0 means that confidence does not predict
-    correctness. None if undefined or with too few cases."""
+    """Slope of accuracy on nominal accuracy. 1 is ideal, and 0 means that confidence does not
+    predict correctness. None if undefined or with too few cases."""
     overconfident: bool
     """Whether the level of the highest nominal accuracy is reliably less accurate than that;
     never with too few cases."""

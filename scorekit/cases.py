@@ -177,7 +177,7 @@ class SqlCase(Record):
     errors: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     """The validator's messages."""
     confidence: str | None = None
-    """Confidence that the model stated: high, medium or low."""
+    """Confidence that the model stated, high, medium or low."""
     dialect: str | None = None
     schema: str | FrozenMapping[str, FrozenMapping[str, str]] | None = attrs.field(
         default=None, converter=_frozen_schema

@@ -60,14 +60,14 @@ class ModelPair(Record):
     first: str
     second: str
     delta: float
-    """Mean of *first* less that of *second*, at least 0."""
+    """Mean of *first* minus that of *second*, at least 0."""
     interval: Interval | None
-    """Of *delta*; those of all pairs hold at once.  None where all tasks differ alike, which tells
-    nothing of the error."""
+    """Interval of *delta*; those of all pairs hold at the same time. None if the difference is the
+    same at all tasks, which does not show the error."""
     p_value: float
-    """Two-sided, by signs, of this pair alone."""
+    """Two-sided, from flipped signs, for this pair alone."""
     adjusted_p_value: float
-    """Adjusted for all pairs, step by step; the verdict goes by it."""
+    """P value adjusted for all pairs, step by step, on which the verdict is based."""
     verdict: Literal["better", "inconclusive"]
     """``"better"`` where *first* is shown to be better than *second*."""
 
@@ -97,9 +97,9 @@ class ModelComparison(Record):
     friedman_statistic: float
     """Friedman's chi-squared, corrected for ties; 0.0 where all models tie at every task."""
     friedman_p_value: float
-    """P value of Friedman's test: do the ranks of the models differ at all?"""
+    """P value of Friedman's test whether the ranks of the models differ at all."""
     critical_difference: float
-    """Nemenyi's critical difference: mean ranks that are farther apart differ."""
+    """Nemenyi's critical difference. Mean ranks that are farther apart differ."""
     n_tasks: int
     """Tasks that all models have."""
     n_left_out: int
