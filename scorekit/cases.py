@@ -684,9 +684,9 @@ def sql_cases_from_columns(
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
 
-    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``.  In all
-    but the first two an entry that is missing (None, NaN, ``pd.NA``) is not known of that case,
-    as a column that is not given is not known of any.
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``. In all
+    but the first two, a missing entry (None, NaN, ``pd.NA``) means that the value of that case is
+    not known.
 
     Args:
         case_id: The name of each case.

@@ -389,27 +389,28 @@ class Comparison(Report):
         allow_missing: bool = False,
     ) -> None:
         """
-        Raise if the current run is worse: what a CI job calls.
+        Raise an error if the current run is worse. Call this in a CI job.
 
-        By default it stops where there is evidence of a loss: where a suite verdict is
-        ``"regressed"``, or where a case fell by more than the threshold and by more than chance
-        explains, given how many cases there are.  With nothing changed it stops at most
-        ``1 - confidence_level`` of the time: half of that is for the suites, the other half for
-        the cases.  Two models that both sides name differ at single cases for other reasons than
-        chance, even where they are equally good, so that only the suites stop then.  With
-        *anytime* verdicts single cases are not tested, and the first half holds over all looks.
-        Whatever *on* says, it also stops at an unsafe query that the baseline caught and the
-        current run misses, and, unless *allow_missing*, at cases that are missing.
+        By default it raises if there is evidence of a loss: a suite verdict is ``"regressed"``, or
+        a case fell by more than the threshold and its fall is significant after a correction for
+        the number of cases. If nothing changed, it raises with a chance of at most
+        ``1 - confidence_level``; half of that is for the suites, the other half for the cases.
+        Two different models that both sides name differ at single cases even if they are equally
+        good, so only the suites raise then. With *anytime* verdicts single cases are not tested,
+        and the first half holds however often you check.
+
+        Whatever *on* is, it also raises at an unsafe query that the baseline caught and the
+        current run misses, and at missing cases unless *allow_missing*.
 
         Args:
-            on: ``"evidence"`` as above; ``"cases"`` stops at any case that dropped by more than
-                the threshold, for evaluations without chance; ``"suite"`` only where a suite
-                verdict is ``"regressed"``; ``"margin"`` unless every suite is shown to be no worse
-                than by the margin.
-            require_safety: Whether to stop at any unsafe query that is missed, also where the
-                baseline missed it too.
+            on: ``"evidence"`` as above. ``"cases"``: any case that fell by more than the
+                threshold, for outcomes that never vary. ``"suite"``: only a suite verdict of
+                ``"regressed"``. ``"margin"``: every suite that is not shown to be no worse than by
+                the margin.
+            require_safety: Whether to raise at any missed unsafe query, even if the baseline
+                missed it too.
             allow_missing: Whether baseline cases may be missing from the current run, or fail in
-                it; by default they stop too, so that deleting a failing case does not help.
+                it. By default they raise too, so nobody can pass by deleting a failing case.
 
         Raises:
             RegressionError: If the run got worse.  The first line of its message says what stopped
@@ -616,59 +617,58 @@ def compare_reports(
     anytime: bool = False,
 ) -> Comparison:
     """
-    Say what changed from one run to another, case by case and for the suite as a whole.
+    Compare two runs: which cases changed, and did the suite as a whole change?
 
-    Cases are paired by case and model, or by case alone where each side holds one model, so that
-    two models can be compared.  A case's score is the mean over its attempts; it regressed if it
-    dropped by **more** than *threshold*.  By chance alone some cases always do: the list
-    describes.  What decides is the suite verdict, and for a single case its *adjusted_p_value*.
+    Cases are paired by case and model, or by case alone if each side holds one model, so two
+    models can be compared. A case's score is the mean over its attempts. It regressed if it fell
+    by **more** than *threshold*. By chance some cases always do, so base decisions on the suite
+    verdict or, for a single case, on its *adjusted_p_value*.
 
-    A suite is what one metric says of the cases: of a `CodeReport` there are ``"pass@1"``, each
-    attempt right or wrong, and ``"code_score"``, unless all attempts are flags, of which it says
-    the same; of a `SqlReport` its metrics; of a mapping ``"score"``.
+    *Suites.* Each metric is a suite. A `CodeReport` has ``"pass@1"``, where an attempt is right or
+    wrong, and ``"code_score"``, unless all attempts are flags, of which it says the same. A
+    `SqlReport` has its metrics, and a mapping has ``"score"``. With several metrics or models the
+    p values are adjusted for the number of suites. Intervals are not adjusted, and the minimum
+    detectable effect is that of the strictest step.
 
-    The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
-    Cochran-Mantel-Haenszel test over the attempts, its interval the weighted risk difference with
-    the variance of that test: had no case's rate changed, would these attempts look so?  That is
-    the question for two runs of one model, and speaks about these very cases.  Otherwise it is a
-    paired t test on the cases' scores, which asks whether cases like these changed on average, as
-    one does of two models that differ from case to case: where both sides name their one model,
-    and the names differ, that test is taken for attempts too.  Where cases come in *clusters* it
-    is a t test on the mean change over the cases with the jackknife's error over clusters: CR1
-    and as many degrees of freedom as clusters less one where these are equally large; otherwise
-    the effective number of clusters counts.  It reads ``"regressed"`` or ``"improved"`` where the
-    interval lies wholly on one side of zero; otherwise ``"no change detected"`` if a change of
-    *threshold* would have been found with 80 % power, and ``"inconclusive"`` if it would not.
-    Where nothing varies no test says anything: the interval is then Wilson's bound on the share
-    of cases that could have changed unseen.  Intervals are cut to the possible ``[-1, 1]``.
+    *Verdict.* It is ``"regressed"`` or ``"improved"`` if the interval lies wholly on one side of
+    zero. Otherwise it is ``"no change detected"`` if a change of *threshold* would have been found
+    with 80 % power, and ``"inconclusive"`` if not. If nothing varies no test applies: the interval
+    is then Wilson's bound on the share of cases that may have changed unnoticed. Intervals are cut
+    to the possible ``[-1, 1]``.
 
-    The minimum detectable effect allows for what an effect adds to the noise: where everything
-    passed, cases that fail are all the noise there is.  Under the effect each attempt's chance
-    lies that much farther from 0 or 1, whichever is nearer on average.
+    *Test.* The verdict is paired over cases. There are three tests:
 
-    With several metrics, or several models, the verdicts go by p values adjusted for the number
-    of suites.  Intervals stay those of each suite alone; the minimum detectable effect is that of
-    the strictest step.
+    - If every attempt scored 0 or 1, it is the Cochran-Mantel-Haenszel test over attempts, with
+      the weighted risk difference and the variance of that test as interval. It asks whether these
+      very cases changed, which is the question for two runs of one model.
+    - Otherwise it is a paired t test on the scores of the cases. It asks whether cases like these
+      changed on average. It is also used if both sides name their one model and the names differ.
+    - With *clusters* it is a t test on the mean change over the cases, with the jackknife's error
+      over clusters. If clusters are equally large this is CR1, with one degree of freedom less
+      than there are clusters. Otherwise the effective number of clusters counts.
 
-    With a *margin* each suite also says whether it is shown to be no worse than by that much.
-    That verdict rests on an interval of its own, which bounds rises and falls apart, so that a
-    few cases without a loss do not prove that there is none; it errs with a chance of half of
-    ``1 - confidence_level``.  To ask that all suites hold their margin needs no adjustment.
+    *Minimum detectable effect.* It includes the noise that the effect itself adds. Under the
+    effect the chance of each attempt moves away from 0 or 1, whichever is nearer on average.
 
-    With *anytime* all of this holds at however many looks: compare the cases there are so far, and
-    again when there are more, and stop once the verdict is what you waited for.  The test bets
-    on the mean change of each case; for single attempts that are 0 or 1 it is a mixture
-    martingale over the cases that changed side, its prior nearly uniform.  It asks about cases
-    like these, and says the same of them in any order.  For that each case enters once, with all
-    its attempts on both sides, and which comes next does not depend on how it came out.  Cases
-    that only one side has wait.  Single cases are not tested.  Adjustments for several suites
-    hold at any time too, ``"benjamini-hochberg"`` however the suites depend on each other.
-    Clusters are refused: give one case for each, its attempts the questions in it.
+    *Margin.* With a *margin* each suite also says whether it is shown to be no worse than by that
+    much. This verdict has its own interval, which bounds rises and falls separately: a few cases
+    without a loss do not prove that there is none. It is wrong with a chance of at most half of
+    ``1 - confidence_level``. No adjustment is needed to ask that all suites hold their margin.
+
+    *Anytime.* With *anytime* all of this holds however often you check: compare the cases that are
+    done, compare again when there are more, and stop when the verdict is clear. Add each case
+    once, with all its attempts on both sides. Which case comes next must not depend on its
+    outcome. Cases that only one side has are left for later, and single cases are not tested.
+    Adjustments for several suites hold at any time too, ``"benjamini-hochberg"`` however the
+    suites depend on each other. *clusters* raises an error: pass each cluster as one case, with
+    its questions as attempts. The test bets on the mean change of each case and asks about cases
+    like these. For single attempts of 0 or 1 it is a mixture martingale over the cases that
+    changed, with a nearly uniform prior. The order of the cases does not matter.
 
     Args:
-        baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case (a
-            string or an integer) to its score or to the scores of its attempts, each in
-            ``[0, 1]`` (booleans count 0 and 1).
+        baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case to
+            its score or to the scores of its attempts. Cases are strings or integers, and scores
+            lie in ``[0, 1]`` (booleans count 0 and 1).
         current: The run to judge, of the same kind.
         metrics: Which metrics to compare, by name; None for all that either side has.  Of a
             `CodeReport` also ``"pass@3"``, say: each case's pass@k, estimated from all its
@@ -678,23 +678,24 @@ def compare_reports(
         clusters: Group of each case, by case id, where cases are related: questions on one
             database, tasks from one repository.  It may name other cases too.
         margin: Largest loss of the suite that is still acceptable, in ``(0, 1)``.
-        adjustment: How several suites allow for their number: ``"holm"`` keeps the chance of any
-            false alarm, ``"benjamini-hochberg"`` the share of false ones among the alarms to be
-            expected, at ``1 - confidence_level``, ``"benjamini-yekutieli"`` that share however the
-            suites depend on each other; ``"none"`` lets each speak for itself.
-        test: ``"auto"`` as above; ``"t"`` for the paired t test also where every attempt scored 0
-            or 1: each case is then one observation, and the verdict is about cases like these, as
+        adjustment: How p values of several suites are adjusted. At most ``1 - confidence_level``
+            is, with ``"holm"``, the chance of any false alarm; with ``"benjamini-hochberg"``, the
+            expected share of false alarms among all alarms; with ``"benjamini-yekutieli"``, the
+            same however the suites depend on each other; with ``"none"``, the chance of a false
+            alarm in each suite separately.
+        test: ``"auto"`` as above, or ``"t"`` for the paired t test even if every attempt scored 0
+            or 1. Each case is then one observation, and the verdict is about cases like these, as
             its *question* says.
-        anytime: Whether verdicts and intervals are to hold however often one looks while the
-            reports grow, so that a run can stop as soon as it is decided.
+        anytime: Whether verdicts and intervals hold however often you check while the reports
+            grow, so that a run can stop as soon as it is decided.
 
     Returns:
         A frozen `Comparison`.
 
     Raises:
-        InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both, a
-            number is out of range, a metric is in neither run, a case has fewer than *k* attempts
-            for pass@k or no cluster, or *clusters* or *test* is given with *anytime*.
+        InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both,
+            or a number is out of range. Also if a metric is in neither run, a case has fewer than
+            *k* attempts for pass@k or no cluster, or *clusters* or *test* is given with *anytime*.
         TypeError: If the sides are not two reports of one kind or two mappings, a score is None,
             or *clusters* is no mapping to strings or integers.
 
@@ -713,17 +714,20 @@ def compare_reports(
 
     References:
         Agresti, "Categorical Data Analysis", 3rd ed., section 6.4.
-        Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics 46(2), 1990, and
-        Hommel and Krummenauer, "Improvements and Modifications of Tarone's Multiple Test
-        Procedure for Discrete Data", Biometrics 54(2), 1998, for the cases.
-        Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
+        For single cases: Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics
+        46(2), 1990; Hommel and Krummenauer, "Improvements and Modifications of Tarone's Multiple
+        Test Procedure for Discrete Data", Biometrics 54(2), 1998.
+
+        For clusters: Miller, "Adding Error Bars to Evals", arXiv:2411.00640; Carter, Schnepel and
         Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of
-        Economics and Statistics 99(4), 2017, for clusters.
-        Zou and Donner, "Construction of confidence limits about effect measures: a general
-        approach", Statistics in Medicine 27(10), 2008, for the interval under a margin.
-        Waudby-Smith and Ramdas, "Estimating Means of Bounded Random Variables by Betting", Journal
-        of the Royal Statistical Society B 86(1), 2024, for *anytime*, and Wang and Ramdas, "False
-        Discovery Rate Control with E-values", same journal 84(3), 2022, for several suites then.
+        Economics and Statistics 99(4), 2017.
+
+        For the interval under a margin: Zou and Donner, "Construction of confidence limits about
+        effect measures: a general approach", Statistics in Medicine 27(10), 2008.
+
+        For *anytime*: Waudby-Smith and Ramdas, "Estimating Means of Bounded Random Variables by
+        Betting", Journal of the Royal Statistical Society B 86(1), 2024; Wang and Ramdas, "False
+        Discovery Rate Control with E-values", same journal 84(3), 2022.
     """
     threshold = check_number("threshold", threshold, 0.0, 1.0)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)

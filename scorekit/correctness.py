@@ -142,18 +142,21 @@ def query_correctness(
     timeout_seconds: float = 30.0,
 ) -> QueryCorrectness:
     """
-    Score whether a generated query answers what the expected one does: 1.0, 0.5 or 0.0.
+    Score whether a generated query answers the question of the expected one: 1.0, 0.5 or 0.0.
 
-    In this order: identical text (outer space and final ``;`` aside) is right; SQL that does not
-    parse is wrong, and so is a DELETE, say, where a query is expected, and SQL that names a table
-    or column which the *schema* does not have; what `sql_equivalence` proves equal is right;
-    everything else is the judge's to decide, who is shown a counterexample where there is one.
-    Without a judge, or where it fails, a pair that is refuted under a *schema* is wrong, and any
-    other is a failure of the instrument, not a guess.
+    The pair is decided by the first of these that applies:
 
-    A table or column counts as missing only where every statement of the schema could be read and
-    an accepted query has all of its own; tables and columns that a database has by itself never
-    do.
+    - Identical text is right, apart from outer space and a final ``;``.
+    - SQL that does not parse is wrong, and so is a statement such as DELETE where a query is
+      expected.
+    - SQL that names a table or column which the *schema* does not have is wrong.
+    - SQL that `sql_equivalence` proves equal is right.
+    - The judge decides, and sees a counterexample if there is one.
+    - Without a judge, or if it fails, a pair that is refuted under a *schema* is wrong.
+    - Any other pair is undecided: a failure of the instrument, not a guess.
+
+    A table or column counts as missing only if every statement of the schema could be read, and an
+    accepted query has all of its own. Built-in tables and columns are never missing.
 
     Args:
         generated: The model's SQL.
@@ -169,9 +172,10 @@ def query_correctness(
             count the time that a question waits for its turn.
 
     Returns:
-        A frozen `QueryCorrectness`.  A judge that fails or takes too long gives 0.0 with an
-        *error* whose origin is ``"instrument"``, unless the pair is refuted; SQL that cannot be
-        read, or names what is not there, gives 0.0 with the origin ``"output"``.
+        A frozen `QueryCorrectness`. If the judge fails or takes too long and the pair is not
+        refuted, the score is 0.0 and the *error* has the origin ``"instrument"``. For SQL that
+        cannot be read, or names what does not exist, the score is 0.0 with the origin
+        ``"output"``.
 
     Raises:
         InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, *schema* a

@@ -1130,12 +1130,12 @@ def code_report_from_columns(
 
 class CodeTally(PartTally[Samples]):
     """
-    Collect samples in pieces, to report on them as if they had come at once.
+    Collect samples in pieces, and report on all of them together.
 
-    A tally keeps the outcomes as columns, some 70 bytes a sample.  Workers can fill one each and
-    send it back: a tally pickles.  Merged in the order of the pieces it gives the very report that
-    `code_report` gives on all samples, also where the attempts at a case are in several pieces; in
-    another order cases, models and scores come in that order, and a suite's pass@k and intervals
+    A tally keeps the outcomes as columns, some 70 bytes a sample. It pickles, so each worker can
+    fill one and send it back. Merged in the order of the pieces, the result is the report that
+    `code_report` gives on all samples, even if attempts at one case are in several pieces. In
+    another order cases, models and scores come in that order, and pass@k and intervals of a suite
     may differ in the last digit.
 
     Examples:

@@ -81,6 +81,10 @@ EQUAL = [
     ("LIMIT 0 has no rows", "SELECT id FROM e LIMIT 0", "SELECT id FROM e WHERE 1 = 0"),
     ("LIMIT in a total order", "SELECT pay FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT pay FROM e WHERE NOT rank <= 1 ORDER BY id LIMIT 2"),
     ("LIMIT of one row dropped", "SELECT MAX(pay) FROM e LIMIT 1", "SELECT MAX(pay) FROM e"),
+    ("LIMIT of the same rows in the same order", "SELECT id FROM e WHERE rank > 1 ORDER BY pay LIMIT 2", "SELECT id FROM e WHERE rank > 1 AND rank IS NOT NULL ORDER BY pay LIMIT 2"),
+    ("LIMIT of the same rows in the same order", "SELECT DISTINCT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1", "SELECT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1"),
+    ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n WHERE b > 1 ORDER BY a DESC LIMIT 1", "SELECT a FROM n WHERE b > 1 ORDER BY a DESC LIMIT 1"),
+    ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT SUM(a) FROM n GROUP BY b ORDER BY SUM(a) LIMIT 1", "SELECT SUM(a) FROM n GROUP BY b ORDER BY SUM(a) LIMIT 1"),
     ("dependent item of ORDER BY dropped", "SELECT rank FROM e ORDER BY id, pay", "SELECT rank FROM e ORDER BY id"),
     ("subquery taken as it stands", "SELECT DISTINCT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)", "SELECT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT y.id FROM e x, e y WHERE y.pay = x.rank AND y.pay > 2"),
@@ -133,6 +137,11 @@ DIFFERENT = [
     ("test of a scalar subquery to EXISTS", "SELECT id FROM e WHERE (SELECT size FROM d WHERE d.id = e.boss) IS NOT NULL", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss)"),
     ("LIMIT in a total order", "SELECT id FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT id FROM e WHERE rank > 0 ORDER BY id LIMIT 2"),
     ("LIMIT of one row dropped", "SELECT MAX(pay) FROM e GROUP BY rank LIMIT 1", "SELECT MAX(pay) FROM e GROUP BY rank"),
+    ("LIMIT of the same rows in the same order", "SELECT id FROM e ORDER BY pay LIMIT 2", "SELECT id FROM e ORDER BY pay, id LIMIT 2"),
+    ("LIMIT of the same rows in the same order", "SELECT DISTINCT b FROM n ORDER BY a LIMIT 2", "SELECT b FROM n ORDER BY a LIMIT 2"),
+    ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY a LIMIT 2", "SELECT a FROM n ORDER BY a LIMIT 2"),
+    ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY a LIMIT 1 OFFSET 1", "SELECT a FROM n ORDER BY a LIMIT 1 OFFSET 1"),
+    ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY b LIMIT 1", "SELECT a FROM n ORDER BY b LIMIT 1"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT x.id FROM e x, e y WHERE y.pay = x.rank AND y.rank > 2"),
 ]  # fmt: skip
 
@@ -224,13 +233,62 @@ def test_grouping_sets_give_a_row_for_no_keys() -> None:
     assert sql_equivalence(*pair, schema=SCHEMA).verdict != "proved"
 
 
-def test_a_function_of_a_given_time_looks_at_no_clock() -> None:
-    """Unlike that of the present one."""
-    query = "SELECT id FROM d WHERE STRFTIME('%Y', {}) > '2000' AND {}"
-    for time, proved in (("name", True), ("'now'", False)):
-        pair = query.format(time, "size > 1"), query.format(time, "size > 1 AND size > 0")
-        verdict = sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite").verdict
-        assert (verdict == "proved") is proved
+@pytest.mark.parametrize(
+    ("time", "dialect", "assumed"),
+    [
+        ("c", "sqlite", ()),
+        ("'now'", "sqlite", ("both queries are run at one moment",)),
+        ("'now'", "mysql", None),
+        ("'now', 'localtime'", "sqlite", None),
+    ],
+)
+def test_the_time_of_day_is_one(time: str, dialect: str, assumed: tuple[str, ...] | None) -> None:
+    """In SQLite the clock stands still while a query is run; no clock tells a given time."""
+    query = "SELECT a FROM n WHERE STRFTIME('%Y', {}) > '2000' AND {}"
+    pair = query.format(time, "a > 1"), query.format(time, "a > 1 AND a > 0")
+    result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect, n_databases=1)
+    assert (result.assumptions if result.verdict == "proved" else None) == assumed
+
+
+def test_a_function_of_a_time_that_is_null_is_null() -> None:
+    """So that a comparison with it refuses what an outer join fills up."""
+    pair = (
+        "SELECT e.id FROM e LEFT JOIN n ON e.boss = n.a WHERE STRFTIME('%Y', n.c) = '2013'",
+        "SELECT e.id FROM e JOIN n ON e.boss = n.a WHERE STRFTIME('%Y', n.c) = '2013'",
+    )
+    assert sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite").verdict == "proved"
+
+
+TIED = "of rows that tie at LIMIT both queries pick the same"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "proved"),
+    [
+        ("e", "e WHERE rank IS NOT NULL", True),
+        ("e JOIN d ON e.d_id = d.id", "e INNER JOIN d ON d.id = e.d_id", True),
+        ("e JOIN d ON e.d_id = d.id", "d JOIN e ON d.id = e.d_id", False),
+        ("e JOIN d ON e.d_id = d.id", "e LEFT JOIN d ON d.id = e.d_id", False),
+        ("e", "(SELECT pay, rank FROM e ORDER BY pay) x", False),
+    ],
+)
+def test_ties_at_a_limit_are_broken_alike_by_the_same_joins(
+    first: str, second: str, *, proved: bool
+) -> None:
+    """Another order of joins may bring the rows that tie in another order."""
+    query = "SELECT pay, rank FROM {} ORDER BY rank LIMIT 1"
+    result = sql_equivalence(query.format(first), query.format(second), schema=SCHEMA)
+    assert (result.verdict == "proved") is proved
+    assert (TIED in result.assumptions) is proved
+    whole = query.replace(" LIMIT 1", "")
+    assert sql_equivalence(whole.format(first), whole.format(second), schema=SCHEMA).proof
+
+
+def test_only_the_last_limit_may_leave_ties() -> None:
+    """What a subquery picks, another one like it may pick otherwise."""
+    query = "SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE {} ORDER BY rank LIMIT 1)"
+    pair = query.format("pay > 1"), query.format("NOT pay <= 1")
+    assert sql_equivalence(*pair, schema=SCHEMA).verdict != "proved"
 
 
 def test_an_arm_without_rows_stays_where_it_makes_a_type() -> None:

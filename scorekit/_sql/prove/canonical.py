@@ -12,7 +12,7 @@ from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.names import CASE_MATTERS
 from scorekit._sql.prove.resolution import Resolved, resolve
-from scorekit._sql.prove.rewrites import ALIKE, extended_sources, normalized
+from scorekit._sql.prove.rewrites import ALIKE, TIES, extended_sources, normalized
 from scorekit._sql.prove.selects import flat_set_operation
 from scorekit._sql.prove.terms import (
     Select,
@@ -136,6 +136,8 @@ def _proof(  # noqa: C901 - a branch per way to prove
     else:
         return None
     assumptions = known[0].assumptions | known[1].assumptions | extra
+    if TIES in assumptions and not _tie_alike(*trees):
+        return None
     if not steps:
         return Proof(tuple(sorted(assumptions)), reordered)
     return Proof(tuple(sorted(assumptions)), reordered, tuple(steps), canonical=False)
@@ -180,6 +182,29 @@ def _matched(
         return []
     known[0].assumptions.update(both.assumptions | matcher.asked)
     return [*dict.fromkeys(steps), "tables paired, conditions and columns compared"]
+
+
+def _tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
+    """
+    Say whether two queries read their rows alike, so that those which tie come in the same order.
+
+    They join the same tables in the same order, and no rows are sorted but at the end.
+    """
+    sorts = (len(list(tree.find_all(exp.Order))) for tree in (first, second))
+    return max(sorts) <= 1 and _joined(first) == _joined(second)
+
+
+def _joined(tree: exp.Expr) -> list[tuple[str, str]]:
+    """Return the tables that a query reads, in the order in which they are joined, and how."""
+    return [
+        (node.this.name.casefold() if isinstance(node.this, exp.Table) else "", _kind(node))
+        for node in tree.find_all(exp.From, exp.Join)
+    ]
+
+
+def _kind(node: exp.Expr) -> str:
+    kinds = (node.text(key).upper() for key in ("method", "side", "kind"))
+    return " ".join(kind for kind in kinds if kind not in ("", "INNER", "OUTER"))
 
 
 def _rearranged(normal: tuple[Term, tuple[Term, ...]], known: Known) -> Iterator[Term]:

@@ -103,6 +103,13 @@ _INT_DIGITS = 18
 
 NO_ROW_VALUES: Final = "no column holds a row of several values"
 
+ONE_MOMENT: Final = "both queries are run at one moment"
+
+_CLOCKS = frozenset({"date", "time", "datetime", "julianday", "strftime", "unixepoch"})
+"""SQLite's functions of times, all of which stand still while a query is run."""
+
+_ZONES = frozenset({"localtime", "utc"})
+
 
 class ExpressionReader:
     """Reads expressions; the queries in them are read by *read_query*."""
@@ -305,7 +312,10 @@ class ExpressionReader:
         if isinstance(node, _OPAQUE):
             raise UnsupportedError
         if not isinstance(node, _PURE) and not _of_given_time(node):
-            self._findings.determined = False
+            if self._dialect == "sqlite" and _of_one_moment(node):
+                self._known.assumptions.add(ONE_MOMENT)
+            else:
+                self._findings.determined = False
         # NOT LIKE ANY asks whether some pattern does not match, which is no NOT of LIKE ANY.
         of_several = isinstance(node.args.get("expression"), (exp.Any, exp.All))
         op = "fn" if of_several else _OPS.get(type(node), "fn")
@@ -347,6 +357,18 @@ def _of_given_time(node: exp.Expr) -> bool:
         return False
     texts = [literal.this.casefold() for literal in node.find_all(exp.Literal)]
     return "now" not in texts and node.find(exp.Column) is not None
+
+
+def _of_one_moment(node: exp.Expr) -> bool:
+    """Say whether the value of a function of times is given by the time of day, in SQLite."""
+    if isinstance(node, (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)):
+        return not parts_of(node)
+    if isinstance(node, exp.Anonymous):
+        if str(node.this).casefold() not in _CLOCKS:
+            return False
+    elif not isinstance(node, (exp.TimeToStr, exp.TsOrDsToTimestamp, exp.Date)):
+        return False
+    return _ZONES.isdisjoint(text.this.casefold() for text in node.find_all(exp.Literal))
 
 
 def _literal(node: exp.Literal) -> Term:

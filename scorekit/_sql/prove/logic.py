@@ -154,6 +154,7 @@ _STRICT_FUNCTIONS: Final = frozenset(
     | {"Length", "Substring", "Trim", "Extract", "Year", "Month", "Day", "Cast"}
     | {"BitwiseAnd", "BitwiseOr"}
 )
+_STRICT_TIMES: Final = frozenset({"TimeToStr", "TsOrDsToTimestamp", "Date"})
 # NULL nowhere else.
 _NULL_ONLY_BY_OPERANDS: Final = frozenset({"Upper", "Lower", "Length", "Abs"})
 # Functions of values alone, into which equal constants may be put.
@@ -416,7 +417,7 @@ class _Reader:
             return term.args
         if term.op == "like":
             return tuple(value for part in term.args for value in part.args)
-        if term.op == "fn" and term.name.partition(" ")[0] in _STRICT_FUNCTIONS:
+        if term.op == "fn" and term.name.partition(" ")[0] in _STRICT_FUNCTIONS | _STRICT_TIMES:
             if term.name == "Cast":
                 return parts_of(term).get("this", ())
             values = (value for part in term.args for value in part.args)

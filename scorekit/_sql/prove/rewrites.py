@@ -97,7 +97,9 @@ def normalized(query: Term, known: Known, *, deep: bool = False) -> Term:
     """
     for _ in range(MAX_ROUNDS * (1 + deep)):
         before = query
-        query = _Pass(known, extended_sources(query), deep=deep).query(query, outermost=True)
+        one_pass = _Pass(known, extended_sources(query), deep=deep)
+        one_pass.ties = query.op == "limited"
+        query = one_pass.query(query, outermost=True)
         if query == before:
             break
     return query
@@ -133,6 +135,8 @@ class _Pass:
         self.deep = deep
         self.sets = False
         """Whether repeated rows of the query that is read next do not matter."""
+        self.ties = False
+        """Whether the query that is read next may pick any of the rows that tie at its LIMIT."""
 
     # Expressions.
 
@@ -422,7 +426,13 @@ class _Pass:
             return whole._replace(name=OPAQUE)
 
     def determined_limit(self, query: Term) -> Term:
-        """Rewrite a query with LIMIT whose rows are determined."""
+        """
+        Rewrite a query with LIMIT whose rows are determined, or picked among ties at the very end.
+
+        As the same rows are sorted by the same keys, any that one query may pick the other may.
+        That both do is taken for granted only where they read their rows alike.
+        """
+        ties, self.ties = self.ties, False
         inner, order, *bounds = query.args
         inner = self.query(inner, outermost=True)
         limits = {bound.name: int(bound.args[0].name) for bound in bounds}
@@ -441,14 +451,22 @@ class _Pass:
         if one_row and "offset" not in limits and limits.get("limit") != 0:
             self.known.note("LIMIT of one row dropped", rows.asked)
             return select._replace(order=()).term()
+        of_outputs = rows.determined(select.outputs)
+        shown = not select.distinct or all(of_outputs(item.args[0]) for item in select.order)
+        if select.distinct and shown and limits == {"limit": 1}:
+            self.known.note("DISTINCT at LIMIT 1 dropped", rows.asked)
+            return query._replace(args=(select._replace(distinct=False).term(), order, *bounds))
         given = rows.determined(item.args[0] for item in select.order)
         groups = select.group == NONE or not all(map(given, select.group.args))
-        if not all(
+        if all(
             given.exactly(output) or (not groups and output.op == "agg")
             for output in select.outputs
         ):
+            self.known.note("LIMIT in a total order", rows.asked)
+        elif ties and shown and select.order:
+            self.known.note("LIMIT of the same rows in the same order", (TIES, *rows.asked))
+        else:
             raise UnsupportedError
-        self.known.note("LIMIT in a total order", rows.asked)
         return query._replace(args=(inner, order, *bounds))
 
     def deepened(self, select: Select, *, sets: bool) -> Term:
@@ -811,6 +829,8 @@ def without_limit(query: Term) -> Term:
 
 
 ALIKE: Final = "the same query gives the same rows each time"
+
+TIES: Final = "of rows that tie at LIMIT both queries pick the same"
 
 NUMBERS: Final = frozenset({"integer", "natural", "number", "real"})
 """Kinds of columns that + adds."""
