@@ -408,7 +408,7 @@ def _clustered_quantile(
         ranks = range(int(worth))
         below = bisect_right(ranks, tail, key=lambda k: float(betaincc(k + 1.0, worth - k, q)))
         above = bisect_right(ranks, tail, key=lambda k: float(betainc(worth - k, k + 1.0, q)))
-        below, above = (min(int(k * n / worth + NOISE), n) for k in (below, above))
+        below, above = (int((k - 1) * n / worth) + 1 if k else 0 for k in (below, above))
         low = float(ordered[below - 1]) if below else low
         high = float(ordered[n - above]) if above else high
     return Interval(

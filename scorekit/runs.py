@@ -632,7 +632,7 @@ class CrossTier(Record):
     cost_ratio_intervals: FrozenMapping[str, Interval | None] = attrs.field(
         factory=FrozenMapping[str, Interval | None]
     )
-    """Of the *cost_ratios*; a pass costs more or less than at the baseline where 1 lies outside."""
+    """Of the *cost_ratios*; a pass costs more, or less, where 1 lies outside."""
 
     def _repr_html_(self) -> str:
         """Return a page for a notebook: a row for each tier, then all numbers."""
