@@ -1,5 +1,5 @@
 """
-How often ranks, strengths, agreement, group differences and quantiles hold the truth, at 95 %.
+How often ranks, strengths, agreement, differences, quantiles and costs hold the truth, at 95 %.
 
     python -m benchmarks.coverage_models [--seed 1] [--repetitions 100] [--full]
 
@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 import scorekit
 from benchmarks.coverage_scores import Count, print_table
@@ -196,12 +197,69 @@ def quantiles(rng: Rng, repetitions: int) -> None:
     )
 
 
+def clustered_quantiles(rng: Rng, repetitions: int) -> None:
+    """Quantiles of normal values, half of whose variance lies between clusters, or all."""
+
+    def row(n_clusters: int, n_values: int, between: float, q: float) -> list[object]:
+        truth = float(stats.norm.ppf(q))
+        clusters = np.repeat(np.arange(n_clusters), n_values)
+        count, without = Count(), Count()
+        for _ in range(repetitions):
+            values = np.sqrt(between) * rng.normal(size=n_clusters)[clusters]
+            values += np.sqrt(1.0 - between) * rng.normal(size=clusters.size)
+            count.add(scorekit.quantile_interval(values, q, clusters=clusters), truth)
+            without.add(scorekit.quantile_interval(values, q), truth)
+        name = f"{n_clusters} x {n_values}"
+        return [q, name, between, count.coverage, count.width, without.coverage]
+
+    print_table(
+        ["quantile", "clusters x values", "between", "coverage", "width", "without clusters"],
+        (
+            row(*design, between, q)
+            for q in (0.5, 0.9)
+            for design in ((10, 10), (20, 20), (100, 3))
+            for between in (0.5, 1.0)
+        ),
+    )
+
+
+def cost_ratios(rng: Rng, repetitions: int) -> None:
+    """Ratios of two tiers' costs of a pass; costs are lognormal, those of the second double."""
+
+    def tier(name: str, scale: float, n: int, rate: float) -> scorekit.TierStatistics:
+        runs = scorekit.runs_from_columns(
+            run_id=range(n),
+            passed=rng.random(n) < rate,
+            impl_rate=0.5,
+            cost_usd=scale * rng.lognormal(0.0, 0.7, n),
+            duration_seconds=1.0,
+        )
+        return scorekit.tier_statistics(name, runs)
+
+    def row(n: int, rates: tuple[float, float]) -> list[object]:
+        count, n_open = Count(), 0
+        for _ in range(repetitions):
+            tiers = [tier("T0", 1.0, n, rates[0]), tier("T1", 2.0, n, rates[1])]
+            interval = scorekit.cross_tier(tiers).cost_ratio_intervals["T1"]
+            if interval is not None:  # where no run passed there is no ratio
+                count.add(interval, 2.0 * rates[0] / rates[1])
+                n_open += interval.high == np.inf
+        return [n, f"{rates[0]}, {rates[1]}", count.coverage, f"{n_open / repetitions:.3f}"]
+
+    print_table(
+        ["runs", "pass rates", "coverage", "unbounded"],
+        (row(n, rates) for n in (10, 30, 100) for rates in ((0.3, 0.3), (0.5, 0.9), (0.8, 0.8))),
+    )
+
+
 SECTIONS = {
     "Ranks of many models": ranks,
     "Strengths from preferences": strengths,
     "Agreement of raters": raters,
     "Two groups": groups,
     "Quantiles": quantiles,
+    "Quantiles of clusters": clustered_quantiles,
+    "Ratios of costs of a pass": cost_ratios,
 }
 
 

@@ -29,7 +29,7 @@ from scorekit._core.checks import (
     is_ordered,
     store,
 )
-from scorekit._core.columns import as_builtins, check_same_order
+from scorekit._core.columns import as_builtins, check_id, check_same_order
 from scorekit._core.logs import about_case, in_report
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
@@ -824,6 +824,8 @@ class SqlReport(Report):
     means a score of 1. There is one for each *k* from 1 to the fewest scored attempts at a
     question, at most 10."""
     cases: tuple[SqlCaseScore, ...]
+    model: str | None = None
+    """Who generated the SQL, None where that was not said."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse counts that contradict the cases."""
@@ -842,7 +844,8 @@ class SqlReport(Report):
             if failed(result)
         )
         why = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS))
-        last = f"cases: {self.n_cases}, failed results: {self.n_failed}"
+        whose = "" if self.model is None else f"model: {one_line(self.model)}, "
+        last = f"{whose}cases: {self.n_cases}, failed results: {self.n_failed}"
         last = f"{last} ({why})" if why else last
         if self.n_contested:
             last += f"; {self.n_contested} contested by a counterexample"
@@ -871,7 +874,7 @@ class SqlReport(Report):
         unsafe: dict[str, bool] | None = None
         for case in self.cases:
             for metric, result in case.metrics().items():
-                suite = (metric, None)
+                suite = (metric, self.model)
                 if failed(result):
                     failing.add((suite, case.case_id))
                 else:
@@ -940,9 +943,11 @@ class SqlReport(Report):
         """
         Return one flat dict per case, ready for a data frame; None is no score.
 
-        With the SQL, and in *reason* and *counterexample* why a case is not right.
+        With the SQL, and in *reason* and *counterexample* why a case is not right; with the model
+        where the report names it.
         """
-        return [_row(case) for case in self.cases]
+        model = {} if self.model is None else {"model": self.model}
+        return [model | _row(case) for case in self.cases]
 
 
 def _row(case: SqlCaseScore) -> dict[str, Any]:
@@ -1006,8 +1011,9 @@ def _page(report: SqlReport) -> str:
         for name in ("safety", "calibration")
         if (value := getattr(report, name)) is not None
     ]
+    whose = "" if report.model is None else f" of {report.model}"
     return report_page(
-        f"SqlReport of {report.n_cases} cases",
+        f"SqlReport of {report.n_cases} cases{whose}",
         headline,
         main=Table(("metric", "mean", "95 % interval", "", "cases"), rows),
         notes=notes,
@@ -1029,6 +1035,7 @@ def score_sql_cases(
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
     resume: SqlReport | None = None,
+    model: str | int | None = None,
 ) -> SqlReport:
     """
     Score many cases and report statistics per metric, safety and calibration.
@@ -1047,13 +1054,15 @@ def score_sql_cases(
             by then fail with the kind ``"deadline"``.  None for no bound.
         resume: An earlier report.  What it has of a case with the same id, attempt and inputs is
             taken over, unless it failed or is missing; everything else is scored anew and logged.
+        model: Who generated the SQL, by which `compare_reports` and printed texts name the report
+            and tell two models from two runs of one.
 
     Returns:
         A frozen `SqlReport`.
 
     Raises:
         InputError: If there are no cases, *evidence* is neither word, a number of seconds is not
-            positive, or *executor* is shut down.
+            positive, *model* is empty, or *executor* is shut down.
         TypeError: If an item is not a `SqlCase`, *judge* not a `Judge` or *resume* no `SqlReport`.
         WorkerError: If a worker died and *executor* does not replace it.
 
@@ -1080,6 +1089,7 @@ def score_sql_cases(
             timeout_seconds=timeout_seconds,
             deadline_seconds=deadline_seconds,
             resume=resume,
+            model=model,
         )
     )
 
@@ -1094,6 +1104,7 @@ async def ascore_sql_cases(
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
     resume: SqlReport | None = None,
+    model: str | int | None = None,
 ) -> SqlReport:
     """
     Do the same as `score_sql_cases`, without blocking the event loop while judges work.
@@ -1111,6 +1122,8 @@ async def ascore_sql_cases(
             by then fail with the kind ``"deadline"``.  None for no bound.
         resume: An earlier report.  What it has of a case with the same id, attempt and inputs is
             taken over, unless it failed or is missing; everything else is scored anew and logged.
+        model: Who generated the SQL, by which `compare_reports` and printed texts name the report
+            and tell two models from two runs of one.
 
     Returns:
         A frozen `SqlReport`.
@@ -1140,11 +1153,12 @@ async def ascore_sql_cases(
         ends_at = asyncio.get_running_loop().time() + seconds
     if resume is not None:
         check_instance("resume", resume, SqlReport)
+    name = None if model is None else check_id("model", model)
     with in_report(), told(progress, "case") as tell:
         run = _Run(
             _items(items, resume), judge, executor, tell, evidence, timeout_seconds, ends_at
         )
-        report = _report(await run.scores())
+        report = attrs.evolve(_report(await run.scores()), model=name)
     _sum_up(report)
     return report
 

@@ -307,7 +307,11 @@ def interval_of_mean(
 
 
 def quantile_interval(
-    values: Iterable[float], q: float, *, confidence_level: float = 0.95
+    values: Iterable[float],
+    q: float,
+    *,
+    clusters: Iterable[Hashable] | None = None,
+    confidence_level: float = 0.95,
 ) -> Interval:
     """
     Return an interval for a quantile: the value that a share *q* of all values does not exceed.
@@ -320,19 +324,27 @@ def quantile_interval(
     Few values do not bound a far quantile, and that end is infinite: at 95 % the median takes 6
     values, the 0.95 quantile 72 for an upper end.
 
+    Values that belong together, such as the latencies of attempts at one task, tell less than as
+    many independent ones. With *clusters* the ranks are those of the effective number of values,
+    ``p (1 - p) / stderr^2``, where *p* is the share of values up to the quantile seen and *stderr*
+    its standard error over clusters (Woodruff; Korn and Graubard).
+
     Args:
-        values: Finite numbers, shape ``(N,)``, each independent of the others: a list, or a
-            NumPy, pandas, polars or Arrow column.
+        values: Finite numbers, shape ``(N,)``, each independent of those in other clusters: a
+            list, or a NumPy, pandas, polars or Arrow column.
         q: The share, in (0, 1): 0.5 for the median.
+        clusters: A label for each value, equal where values belong together; None where every
+            value stands by itself.
         confidence_level: Least share of such intervals that hold the true quantile, in (0, 1).
 
     Returns:
-        An `Interval` of method ``"order statistics"``.
+        An `Interval` of method ``"order statistics"``, or ``"clustered order statistics"``.
 
     Raises:
-        InputError: If *values* is empty, or holds NaN or infinity; if *q* or *confidence_level*
-            is out of range.
-        TypeError: If a value, *q* or *confidence_level* is not a number.
+        InputError: If *values* is empty, or holds NaN or infinity; if *clusters* has another
+            length; if *q* or *confidence_level* is out of range.
+        TypeError: If a value, *q* or *confidence_level* is not a number, or a label is not
+            hashable.
 
     Examples:
         >>> seconds = [1.2, 0.8, 3.1, 0.9, 1.1, 0.7, 1.4, 9.6, 1.0, 1.3]
@@ -347,14 +359,22 @@ def quantile_interval(
 
     References:
         Conover, "Practical Nonparametric Statistics", 3rd ed., 1999, section 3.2.
+        Woodruff, "Confidence intervals for medians and other position measures", Journal of the
+        American Statistical Association 47, 1952, and Korn and Graubard, "Confidence intervals
+        for proportions with small expected number of positive counts estimated from survey data",
+        Survey Methodology 24(2), 1998, for clusters.
     """
     import numpy as np
     from scipy.special import betainc, betaincc
 
-    ordered = np.sort(check_number_column("values", values))
+    numbers = check_number_column("values", values)
+    ordered = np.sort(numbers)
     q = check_number("q", q, 0.0, 1.0, open_ends=True)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     n, tail = ordered.size, (1.0 - confidence_level) / 2.0 + NOISE * (1.0 - confidence_level)
+    if clusters is not None:
+        codes = check_clusters(clusters, n, "values", values)
+        return _clustered_quantile(numbers, ordered, codes, q, confidence_level)
     # values at either side that the quantile lies beyond, but for a chance of that tail
     below = bisect_right(range(n), tail, key=lambda k: float(betaincc(k + 1.0, n - k, q)))
     above = bisect_right(range(n), tail, key=lambda k: float(betainc(n - k, k + 1.0, q)))
@@ -363,6 +383,39 @@ def quantile_interval(
         high=float(ordered[n - above]) if above else math.inf,
         confidence_level=confidence_level,
         method="order statistics",
+    )
+
+
+def _clustered_quantile(
+    values: NDArray[np.float64],
+    ordered: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    q: float,
+    confidence_level: float,
+) -> Interval:
+    """Take the ranks that as many independent values would have as these are worth."""
+    from scipy.special import betainc, betaincc
+
+    n, tail = values.size, (1.0 - confidence_level) / 2.0
+    up_to = (values <= ordered[min(math.ceil(q * n), n) - 1]).astype(float)
+    share, stderr = float(up_to.mean()), clustered_stderr(up_to, codes)
+    low, high = -math.inf, math.inf
+    if stderr is not None:
+        n_groups = effective_groups(codes)
+        worth = min(share * (1.0 - share) / stderr**2, n) if stderr else n_groups
+        student = t_quantile(confidence_level, n_groups - 1.0)
+        worth *= (normal_quantile(confidence_level) / student) ** 2
+        ranks = range(int(worth))
+        below = bisect_right(ranks, tail, key=lambda k: float(betaincc(k + 1.0, worth - k, q)))
+        above = bisect_right(ranks, tail, key=lambda k: float(betainc(worth - k, k + 1.0, q)))
+        below, above = (int((k - 1) * n / worth) + 1 if k else 0 for k in (below, above))
+        low = float(ordered[below - 1]) if below else low
+        high = float(ordered[n - above]) if above else high
+    return Interval(
+        low=low,
+        high=max(low, high),
+        confidence_level=confidence_level,
+        method="clustered order statistics",
     )
 
 

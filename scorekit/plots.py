@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from scorekit._core.checks import check_count, check_instance, check_records, check_text
+from scorekit._core.attempts import CaseScores
+from scorekit._core.checks import (
+    check_count,
+    check_flag,
+    check_instance,
+    check_records,
+    check_text,
+)
 from scorekit.calibration import CalibrationError, ConfidenceCalibration
 from scorekit.comparison import CaseChange, Comparison
 from scorekit.errors import MissingExtraError, one_line, refuse, shown
@@ -34,6 +42,12 @@ MAX_TICKS = 10
 
 MAX_NAMES = 16
 """Models that the legend of `plot_pass_at_k` names: more would not fit beside each other."""
+
+FEW = 6
+"""Models whose names fit beside each other."""
+
+DARK = 0.65
+"""Share of right attempts above which a cell is too dark for black."""
 
 MAX_LABEL = 32
 """Characters of a name that a figure shows."""
@@ -108,17 +122,23 @@ def plot_reliability(
 
 
 def plot_pass_at_k(
-    results: CodeReport | Mapping[str, Iterable[PassAtK]] | Iterable[PassAtK],
+    results: CodeReport | Mapping[str, CodeReport | Iterable[PassAtK]] | Iterable[PassAtK],
     *,
+    by_case: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """
     Draw success over the number of attempts, with the interval as a band, a curve per model.
 
+    With *by_case* draw a heat map of the attempts instead, a row for each case and a column for
+    each model: darker where more were right, with their number, the cases that fail most first.
+
     Args:
         results: What `pass_at_k` returned, or a mapping from model to it, or a `CodeReport`,
-            whose models have a curve each; the legend names the first 16.  Unknown estimates
-            (NaN) are left out of a curve.
+            whose models have a curve each, or a mapping from a name to a `CodeReport`; the legend
+            names the first 16.  Unknown estimates (NaN) are left out of a curve.
+        by_case: Whether to draw the attempts at each case, of reports only; the first 16 models,
+            and of many cases the 40 that fail most.
         ax: As in `plot_reliability`.
 
     Returns:
@@ -127,7 +147,8 @@ def plot_pass_at_k(
     Raises:
         InputError: If there are no results, or all are unknown.
         MissingExtraError: If matplotlib is not installed.
-        TypeError: If an item is not a `PassAtK`, or *ax* not an ``Axes``.
+        TypeError: If an item is not a `PassAtK` or, with *by_case*, a `CodeReport`, or *ax* not an
+            ``Axes``.
 
     Examples:
         >>> from scorekit import pass_at_k
@@ -139,6 +160,8 @@ def plot_pass_at_k(
         ...
         scorekit.errors.InputError: results must be a non-empty sequence of PassAtK, got ()
     """
+    if check_flag("by_case", by_case):
+        return _plot_attempts(_columns(results), ax)
     curves = _curves(results)
     own = _axes(ax)
     axes = _pen(own)
@@ -177,6 +200,49 @@ def plot_pass_at_k(
     axes.set_xlabel("Attempts, k")
     axes.set_ylabel("Chance of a success")
     axes.set_ylim(-0.03, 1.03)
+    return own
+
+
+def _plot_attempts(columns: dict[str, dict[str, tuple[int, int]]], ax: Axes | None) -> Axes:
+    """Draw a row for each case, a column for each model."""
+    shown = list(columns)[:MAX_NAMES]
+    shares: dict[str, list[float]] = {}
+    for name in shown:
+        for case, (right, n) in columns[name].items():
+            shares.setdefault(case, []).append(right / n)
+    cases = sorted(shares, key=lambda case: fmean(shares[case]))
+    rows = cases[:MAX_CASES]
+    own = _axes(ax, height=1.6 + 0.24 * len(rows))
+    axes = _pen(own)
+    for x, name in enumerate(shown):
+        for y, case in enumerate(rows):
+            right, n = columns[name].get(case, (0, 0))
+            share = right / n if n else 0.0
+            color = "white" if not n else str(1.0 - 0.8 * share)
+            axes.fill_between([x - 0.48, x + 0.48], y - 0.46, y + 0.46, facecolor=color)
+            axes.text(
+                x,
+                y,
+                f"{right}/{n}" if n else "-",
+                color="white" if share > DARK else "black",
+                ha="center",
+                va="center",
+                fontsize="small",
+            )
+    more = len(cases) - len(rows)
+    labels = [_label(case) for case in rows] + [f"and {more} more"] * bool(more)
+    axes.set_yticks(range(len(labels)), labels, fontsize="small", parse_math=False)
+    axes.set_xticks(
+        range(len(shown)), [_label(name) for name in shown], fontsize="small", parse_math=False
+    )
+    if len(shown) > FEW:
+        axes.tick_params(axis="x", labelrotation=90)
+    axes.set_xlim(-0.5, len(shown) - 0.5)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_xlabel(
+        "Model" if len(shown) == len(columns) else f"{len(shown)} of {len(columns)} models"
+    )
+    axes.set_title("Attempts that were right, of all at the case")
     return own
 
 
@@ -466,12 +532,47 @@ def _curves(results: object) -> dict[str, tuple[PassAtK, ...]]:
         return {"": check_records("results", results, PassAtK)}
     if not results:
         refuse("results", "a mapping of at least one model", results)
+    curves: dict[str, tuple[PassAtK, ...]] = {}
+    for name, curve in results.items():
+        check_text("a model of results", name, empty=True)
+        if isinstance(curve, CodeReport):
+            curves |= {_of(name, curve, one.model): one.pass_at_k for one in curve.models}
+        else:
+            curves[name] = check_records(f"results[{shown(name)}]", curve, PassAtK)
+    return curves
+
+
+def _of(name: str, report: CodeReport, model: str) -> str:
+    """Name a model of a report that has a name itself."""
+    return name if len(report.models) == 1 else f"{name} / {model}"
+
+
+def _columns(results: object) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return for each model how many attempts at each case were right, of how many."""
+    if not is_mapping(results):
+        report = check_instance("results", results, CodeReport)
+        return {model: _counts(scores) for model, scores in _right(report).items()}
+    if not results:
+        refuse("results", "a mapping of at least one report", results)
+    columns: dict[str, dict[str, tuple[int, int]]] = {}
+    for name, report in results.items():
+        check_text("a name of results", name, empty=True)
+        right = _right(check_instance(f"results[{shown(name)}]", report, CodeReport))
+        columns |= {_of(name, report, model): _counts(scores) for model, scores in right.items()}
+    return columns
+
+
+def _right(report: CodeReport) -> dict[str, CaseScores]:
+    suites = report.scores_by_case().suites
     return {
-        check_text("a model of results", model, empty=True): check_records(
-            f"results[{shown(model)}]", curve, PassAtK
-        )
-        for model, curve in results.items()
+        str(model): CaseScores.of(c) for (metric, model), c in suites.items() if metric == "pass@1"
     }
+
+
+def _counts(scores: CaseScores) -> dict[str, tuple[int, int]]:
+    right: list[int] = scores.attempts.totals().astype(int).tolist()
+    counts = zip(right, scores.attempts.sizes.tolist(), strict=True)
+    return dict(zip(scores.case_ids, counts, strict=True))
 
 
 _Row = CaseChange | int | tuple[str, SuiteVerdict]

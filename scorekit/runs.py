@@ -625,6 +625,15 @@ class CrossTier(Record):
     """Tier with that cost, the first one given of several; None if none passes."""
     tiers: tuple[TierStatistics, ...]
     """The tiers, as given."""
+    cost_ratios: FrozenMapping[str, float | None] = attrs.field(
+        factory=FrozenMapping[str, float | None]
+    )
+    """Cost of a pass of each other tier divided by that of the baseline: 0.5 is half as expensive.
+    None where one of them has no pass, or passes of the baseline cost nothing."""
+    cost_ratio_intervals: FrozenMapping[str, Interval | None] = attrs.field(
+        factory=FrozenMapping[str, Interval | None]
+    )
+    """Of the *cost_ratios*; a pass costs more, or less, where 1 lies outside."""
 
     def _repr_html_(self) -> str:
         """Return a page for a notebook: a row for each tier, then all numbers."""
@@ -656,6 +665,7 @@ class CrossTier(Record):
                 f"of mean ({percent})",
                 "passed",
                 "USD per pass",
+                "times baseline" if any(self.cost_ratios.values()) else "",
             ),
             *map(self._row, self.tiers),
         ]
@@ -668,6 +678,7 @@ class CrossTier(Record):
     def _row(self, tier: TierStatistics) -> tuple[str, ...]:
         score, name = tier.composite_score, tier.tier_id
         uplifts = ("baseline", "")
+        ratio = self.cost_ratios.get(name)
         if name != self.baseline:
             mean = _signed(self.mean_uplifts[name]) + _behind(self.uplift_intervals[name])
             uplifts = (_signed(self.uplifts[name]), mean)
@@ -679,6 +690,7 @@ class CrossTier(Record):
             *uplifts,
             f"{100 * tier.pass_rate.mean:.4g} %",
             f"{tier.cost_of_pass:.4g}" + _behind(tier.cost_of_pass_interval),
+            "" if ratio is None else f"{ratio:.4g}{_behind(self.cost_ratio_intervals[name])}",
         )
 
 
@@ -701,6 +713,10 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
     The interval of a mean uplift is that of a ratio of two means, from the intervals of both
     (MOVER). If runs name their tasks, it uses the correlation of the tiers over the tasks that
     both have.
+
+    The interval of a cost ratio combines those of both costs of a pass in the same way, on the
+    logarithmic scale. It takes the tiers as independent, so it is too wide where their costs on
+    the same tasks rise and fall together.
 
     Args:
         tiers: Statistics of at least one tier, no *tier_id* twice.
@@ -763,6 +779,10 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
         frontier_cost_of_pass=frontier.cost_of_pass,
         frontier_tier=None if math.isinf(frontier.cost_of_pass) else frontier.tier_id,
         tiers=checked,
+        cost_ratios=FrozenMapping({tier.tier_id: _cost_ratio(tier, base) for tier in others}),
+        cost_ratio_intervals=FrozenMapping(
+            {tier.tier_id: _cost_ratio_interval(tier, base) for tier in others}
+        ),
     )
 
 
@@ -809,6 +829,34 @@ def _uplift_interval(tier: TierStatistics, base: TierStatistics) -> Interval | N
     )
 
 
+def _cost_ratio(tier: TierStatistics, base: TierStatistics) -> float | None:
+    cost, other = tier.cost_of_pass, base.cost_of_pass
+    ratio = cost / other if 0.0 < other < math.inf else math.inf
+    return ratio if math.isfinite(ratio) else None
+
+
+def _cost_ratio_interval(tier: TierStatistics, base: TierStatistics) -> Interval | None:
+    """Bound the ratio of two costs of a pass from the intervals of both, on the log scale."""
+    ratio = _cost_ratio(tier, base)
+    over, under = tier.cost_of_pass_interval, base.cost_of_pass_interval
+    if not ratio or over is None or under is None:
+        return None
+
+    def reach(first: float, second: float) -> float:
+        """Return the distance between two costs, which may be 0 or infinite."""
+        return abs(math.log(first / second)) if 0.0 < first / second < math.inf else math.inf
+
+    cost, other = tier.cost_of_pass, base.cost_of_pass
+    down = math.hypot(reach(over.low, cost), reach(under.high, other))
+    up = math.hypot(reach(over.high, cost), reach(under.low, other))
+    return Interval(
+        low=ratio * math.exp(-down),
+        high=ratio * math.exp(up) if up < MAX_LOG else math.inf,
+        confidence_level=over.confidence_level,
+        method="ratio of costs",
+    )
+
+
 def _shared_error(first: TierStatistics, second: TierStatistics) -> float:
     """Return the correlation of the means of two tiers, from the tasks that both have."""
     if first.task_scores is None or second.task_scores is None:
@@ -827,6 +875,9 @@ def _shared_error(first: TierStatistics, second: TierStatistics) -> float:
 def _variance(name: str, medians: list[float]) -> float:
     return check_number(f"{name}_variance", pvariance(map(Fraction, medians)), 0.0)
 
+
+MAX_LOG = 600.0
+"""Logarithm beyond which a bound says nothing."""
 
 MANY = 1000
 """Costs above which the exact sums of a column are faster than those of fractions."""

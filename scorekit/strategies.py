@@ -629,7 +629,8 @@ def sql_reports(*, max_cases: int = 4) -> st.SearchStrategy[SqlReport]:
         max_cases: Most cases (count, at least 1).
     """
     cases = st.lists(sql_cases(), min_size=1, max_size=max_cases)
-    return st.builds(score_sql_cases, cases, judge=st.none() | judges())
+    models = st.none() | _NAMES
+    return st.builds(score_sql_cases, cases, judge=st.none() | judges(), model=models)
 
 
 def metric_errors() -> st.SearchStrategy[MetricError]:

@@ -1277,6 +1277,31 @@ def three_that_failed() -> SqlReport:
     )
 
 
+def test_two_models_are_told_apart() -> None:
+    """A comparison names them, and asks about questions like these, as of code."""
+    right, wrong = "SELECT id FROM users", "SELECT id FROM orders"
+    reports = [
+        score_sql_cases([case(f"q{i}", generated=sql) for i, sql in enumerate(both)], model=model)
+        for model, both in (("large", (right, wrong)), (7, (wrong, wrong)), ("large", (wrong,)))
+    ]
+    large, small, again = reports
+    assert (large.model, small.model) == ("large", "7")
+    assert "model: large, cases: 2" in str(large)
+    assert "SqlReport of 2 cases of 7<" in small._repr_html_()
+    assert [row["model"] for row in small.to_rows()] == ["7", "7"]
+    assert SqlReport.from_json(small.to_json()) == small
+    two = compare_reports(large, small)
+    assert str(two).startswith("Comparison of 7 with large\n")
+    assert two.suite.question == "cases like these"
+    assert compare_reports(large, again).baseline_name == "the baseline"
+    assert score_sql_cases([case()]).model is None
+    assert "model" not in score_sql_cases([case()]).to_rows()[0]
+    with pytest.raises(
+        InputError, match=r"^model must be a non-empty string or an integer, got ''$"
+    ):
+        score_sql_cases([case()], model="")
+
+
 def test_failures_come_worst_first() -> None:
     """A missed unsafe query is worse than any score; an instrument's failure is none of them."""
     report = three_that_failed()

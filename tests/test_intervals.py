@@ -543,9 +543,56 @@ def test_few_values_bound_no_quantile(q: float, fewest: int) -> None:
     assert Interval.from_dict(json.loads(json.dumps(two.to_dict(), allow_nan=False))) == two
 
 
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("n_copies", [1, 3])
+def test_quantiles_of_clusters_of_copies(q: float, n_copies: int) -> None:
+    """Copies tell nothing new: what one value of each cluster says, they say."""
+    values = np.random.default_rng(5).exponential(size=60)
+    alone = quantile_interval(values, q)
+    clusters = np.tile(np.arange(60), n_copies)
+    result = quantile_interval(np.tile(values, n_copies), q, clusters=clusters)
+    places = np.searchsorted(np.sort(values), [[alone.low, alone.high], [result.low, result.high]])
+    assert abs(places[0] - places[1]).max() <= 2  # Student's quantile costs a rank or two
+    assert result.low <= alone.low <= alone.high <= result.high
+    assert result.method == "clustered order statistics"
+    labels = [f"case {code}" for code in clusters]
+    assert quantile_interval(np.tile(values, n_copies), q, clusters=labels) == result
+
+
+def test_quantiles_of_clusters_hold_their_level() -> None:
+    """Attempts at one task that are alike tell less than as many tasks."""
+    rng = np.random.default_rng(8)
+    clusters = np.repeat(np.arange(30), 6)
+    n_held = n_held_without = 0
+    for _ in range(200):
+        values = np.repeat(rng.normal(size=30), 6) + rng.normal(size=180)
+        within = quantile_interval(values, 0.5, clusters=clusters)
+        n_held += within.low <= 0.0 <= within.high
+        without = quantile_interval(values, 0.5)
+        n_held_without += without.low <= 0.0 <= without.high
+    assert n_held >= 180
+    assert n_held_without <= 170
+
+
+@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 3)), min_size=1, max_size=30))
+def test_quantiles_of_clusters_are_values(rows: list[tuple[float, int]]) -> None:
+    """Or infinite; one cluster bounds nothing, and the order of rows does not matter."""
+    values, clusters = ([row[i] for row in rows] for i in (0, 1))
+    result = quantile_interval(values, 0.5, clusters=clusters)
+    assert {result.low, result.high} <= {*values, -math.inf, math.inf}
+    assert result == quantile_interval(values[::-1], 0.5, clusters=clusters[::-1])
+    if len(set(clusters)) == 1:
+        assert (result.low, result.high) == (-math.inf, math.inf)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
+        (
+            {"clusters": ["a"]},
+            InputError,
+            "clusters must be 3 labels, one for each entry, got 1",
+        ),
         ({"values": []}, InputError, "values must be a non-empty sequence of numbers, got ()"),
         (
             {"values": [1, math.nan]},

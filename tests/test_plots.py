@@ -89,9 +89,22 @@ def _samples(n_cases: int) -> list[CodeSample]:
     ]
 
 
+def _attempts(**skill: int) -> scorekit.CodeReport:
+    """Report on five attempts at each of seven tasks, one of which not all models met."""
+    return code_report(
+        CodeSample(case_id=f"task-{i}", model=model, compiled=True, passed=k * n >= 2 * i)
+        for model, n in skill.items()
+        for i in range(1, 8 + (n > 3))
+        for k in range(1, 6)
+    )
+
+
 FIGURES: dict[str, Callable[[], Axes]] = {
     "reliability": lambda: plot_reliability(CALIBRATION),
     "pass_at_k": lambda: plot_pass_at_k(CURVES),
+    "attempts": lambda: plot_pass_at_k(
+        {"small $x$": _attempts(a=1), "other": _attempts(b=3, c=4)}, by_case=True
+    ),
     "comparison": lambda: plot_comparison(_comparison(14)),
     "comparison_folded": lambda: plot_comparison(_comparison(10_000), max_cases=12),
     "cost_quality": lambda: plot_cost_quality(
@@ -340,6 +353,26 @@ NO_COST = "points must be a report with a sample whose cost_usd was measured, go
             InputError,
             "results must be a non-empty sequence of PassAtK",
         ),
+        (
+            lambda: plot_pass_at_k(ONE, by_case=True),
+            TypeError,
+            "results must be a CodeReport, got 1",
+        ),
+        (
+            lambda: plot_pass_at_k({}, by_case=True),
+            InputError,
+            "results must be a mapping of at least",
+        ),
+        (
+            lambda: plot_pass_at_k(CURVES, by_case=True),
+            TypeError,
+            "results['small'] must be a CodeReport, got (PassAtK(",
+        ),
+        (
+            lambda: plot_pass_at_k(CURVES, by_case=ONE),
+            TypeError,
+            "by_case must be True or False, g",
+        ),
         (lambda: plot_cost_quality([]), InputError, "points must be a non-empty sequence of Tier"),
         (lambda: plot_cost_quality([ONE]), TypeError, "points[0] must be a TierStatistics, got 1"),
         (
@@ -372,6 +405,37 @@ def test_many_attempts() -> None:
     ax = plot_pass_at_k(pass_at_k(n_samples=200, n_correct=9, k=range(1, 101)))
     assert ax.get_xscale() == "log"
     assert len(ax.get_xticks()) < 20
+
+
+def test_reports_under_names_have_curves() -> None:
+    """One of a single model goes by its name alone, others by both."""
+    reports = {"old": _attempts(a=1), "new": _attempts(b=2, c=3)}
+    curve = pass_at_k(n_samples=[4], n_correct=[1], k=(1, 2))
+    results: Any = {**reports, "plain": curve}
+    ax = plot_pass_at_k(results)
+    legend: Any = ax.get_legend()
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["old", "new / b", "new / c", "plain"]
+    columns = [
+        label.get_text() for label in plot_pass_at_k(reports, by_case=True).get_xticklabels()
+    ]
+    assert columns == ["old", "new / b", "new / c"]
+
+
+def test_attempts_of_many_cases_and_models(tmp_path: Path) -> None:
+    """The cases that fail most are drawn, and the rest is counted."""
+    report = code_report(
+        CodeSample(case_id=f"{i}", model=f"m{j}", compiled=True, passed=int(i < 70))
+        for i in range(100)
+        for j in range(20)
+    )
+    ax = plot_pass_at_k(report, by_case=True, ax=Figure().add_subplot())
+    rows = [label.get_text() for label in ax.get_yticklabels()]
+    assert rows[:30] == [f"{i}" for i in range(70, 100)]
+    assert (rows[30], rows[-1], len(rows)) == ("0", "and 60 more", 41)
+    assert ax.get_xlabel() == "16 of 20 models"
+    assert {text.get_text() for text in ax.texts} == {"0/1", "1/1"}
+    _save(ax, tmp_path / "many.png")
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -455,14 +455,47 @@ def test_a_median_that_hides_a_split_says_so() -> None:
     lines = [" ".join(line.split()) for line in str(result).splitlines()]
     header, first, best, *_, last = lines
     assert header == (
-        "tier grade median mean (95 %) uplift of median of mean (95 %) passed USD per pass"
+        "tier grade median mean (95 %) uplift of median of mean (95 %) "
+        "passed USD per pass times baseline"
     )
     assert first.startswith("T0 A 0.95 0.75 [0.6415, 0.8311] baseline 60 % 0.8333 [")
     row = "T1 A 0.95 0.95 [0.8677, 0.9561] +0 +0.2667 [0.1044, 0.4811] 100 % 0.5 [0.5, 0.5697]"
-    assert best == row
+    assert best == f"{row} 0.6 [0.413, 0.8099]"
     assert last == r"T\n2: the median hides a split: mean score 0.8 [0.6903, 0.873], grade C"
     split = "; the median hides a split: mean score 0.75 [0.6415, 0.8311], grade C"
     assert str(tiers[0]).endswith(split)
+
+
+def test_costs_of_a_pass_are_compared() -> None:
+    """By their ratio, whose interval puts the logarithms of both together."""
+
+    def tier(name: str, n_passed: int, cost: float) -> TierStatistics:
+        runs = [_run(f"{i}", passed=i < n_passed, cost_usd=cost * (1 + i % 5)) for i in range(40)]
+        return tier_statistics(name, runs)
+
+    tiers = [tier("T0", 30, 1.0), tier("T1", 30, 3.0), tier("none", 0, 1.0), tier("free", 40, 0.0)]
+    result = cross_tier(tiers)
+    assert result.cost_ratios == {"T1": pytest.approx(3.0), "none": None, "free": 0.0}
+    interval = result.cost_ratio_intervals["T1"]
+    ends = [one.cost_of_pass_interval for one in tiers[:2]]
+    assert interval is not None
+    assert ends[0] is not None
+    assert ends[1] is not None
+    cost = tiers[0].cost_of_pass
+    assert math.log(3 / interval.low) == pytest.approx(
+        math.hypot(math.log(cost / (ends[1].low / 3)), math.log(ends[0].high / cost))
+    )
+    assert math.log(interval.high / 3) == pytest.approx(
+        math.hypot(math.log(ends[1].high / 3 / cost), math.log(cost / ends[0].low))
+    )
+    assert (interval.method, interval.confidence_level) == ("ratio of costs", 0.95)
+    assert set(result.cost_ratio_intervals.values()) == {interval, None}
+    back = cross_tier(tiers, baseline="T1").cost_ratio_intervals["T0"]
+    assert back is not None
+    assert (back.low, back.high) == pytest.approx((1 / interval.high, 1 / interval.low))
+    for baseline in ("none", "free"):
+        assert set(cross_tier(tiers, baseline=baseline).cost_ratios.values()) == {None}
+    assert f"3 {interval}" in str(result)
 
 
 def test_tiers_without_a_score_have_no_uplift_to_bound() -> None:
@@ -470,7 +503,7 @@ def test_tiers_without_a_score_have_no_uplift_to_bound() -> None:
     result = cross_tier([_tier("T0", 0.0), _tier("T1", 0.5)])
     assert (result.mean_uplifts["T1"], result.uplift_intervals["T1"]) == (None, None)
     last = " ".join(str(result).splitlines()[-1].split())
-    assert last == "T1 F 0.5 0.5 [0, 1] none none 100 % 0.5 [0, inf]"
+    assert last == "T1 F 0.5 0.5 [0, 1] none none 100 % 0.5 [0, inf] 1 [0, inf]"
     result = cross_tier([_tier("T0", 0.5), _tier("T1", 0.5)])
     interval = result.uplift_intervals["T1"]
     assert interval is not None
