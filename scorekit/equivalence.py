@@ -177,9 +177,9 @@ def sql_equivalence(
         >>> result.verdict
         'refuted'
         >>> print(result.counterexample.to_text())
-        users(id, age): (19, NULL)
+        users(id, age): (2, NULL)
         The first query returns: no rows
-        The second query returns: (19)
+        The second query returns: (2)
         >>> sql_equivalence("SELECT 1", "SELECT 2", n_databases=0)
         Traceback (most recent call last):
         ...
