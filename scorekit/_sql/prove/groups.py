@@ -10,6 +10,7 @@ from scorekit._sql.prove.joins import (
     and_where,
     inner_for_strict_joins,
     plain_for_distinct,
+    sees_equals_alike,
     uses,
 )
 from scorekit._sql.prove.known import Known
@@ -457,6 +458,39 @@ def _exact_sum(outputs: list[Term], known: Known) -> bool:
         output.name == "count" or not output.args or known.kind(output.args[0]) != "real"
         for output in outputs
     )
+
+
+def distinct_into_aggregates(select: Select, rows: Rows) -> Select:
+    """
+    Aggregate the distinct values of a column where a derived table holds each but once.
+
+    ``COUNT(x)`` over ``SELECT DISTINCT k, x`` counts for each k the distinct x, where it groups by
+    k and the derived table has no other column.  ``COUNT(*)`` does if x is never NULL.
+    """
+    parts = select.tables.args
+    if len(parts) != 1 or parts[0].op != "derived":
+        return select
+    source, query = parts[0].args
+    if query.op != "select" or query.name != "distinct":
+        return select
+    inner = Select.of(query)
+    keys = () if select.group == NONE else select.group.args
+    columns = {Term("col", str(i), (source,)) for i in range(len(inner.outputs))} - {*keys}
+    if len(columns) != 1 or inner.aggregates or inner.order:
+        return select
+    (column,) = columns
+    found: dict[Term, Term] = {}
+    for part in (select.having, *select.outputs, *select.order):
+        for agg in aggregates_of(part):
+            if agg.args != (column,) and (agg.args or not rows.facts.never_null(column)):
+                return select
+            if agg.name in ("count", "sum", "avg"):
+                found[agg] = Term("agg", f"{agg.name} distinct", (column,))
+    if not found or not sees_equals_alike(select, parts[0], rows.known):
+        return select
+    rows.known.note("DISTINCT moved into an aggregate", rows.asked)
+    plain = Term("derived", "", (source, inner._replace(distinct=False).term()))
+    return _with_aggregates(select, found)._replace(tables=Term("from", "", (plain,)))
 
 
 def nothing_aggregated(select: Select) -> Select:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from scorekit._sql.prove.dependencies import Rows
 from scorekit._sql.prove.groups import (
     blind_to_repeats,
+    distinct_into_aggregates,
     distinct_moved_out,
     exists_for_distinct,
     groups_moved_out,
@@ -89,16 +90,17 @@ MAX_ROUNDS: Final = 8
 _SET_OPS = ("union", "union all", "intersect", "except", "intersect all", "except all")
 
 
-def normalized(query: Term, known: Known, *, deep: bool = False) -> Term:
+def normalized(query: Term, known: Known, *, deep: bool = False, bare: bool = False) -> Term:
     """
     Rewrite *query* until nothing changes any more.
 
-    The *deep* steps change which tables there are; they cost more.
+    The *deep* steps change which tables there are; they cost more.  If columns are *bare*, neither
+    grouped by nor aggregated, the keys of their groups must determine them.
     """
-    for _ in range(MAX_ROUNDS * (1 + deep)):
+    for i in range(MAX_ROUNDS * (1 + deep)):
         before = query
         one_pass = _Pass(known, extended_sources(query), deep=deep)
-        one_pass.ties = query.op == "limited"
+        one_pass.ties, one_pass.bare = query.op == "limited", bare and i == 0
         query = one_pass.query(query, outermost=True)
         if query == before:
             break
@@ -137,6 +139,8 @@ class _Pass:
         """Whether repeated rows of the query that is read next do not matter."""
         self.ties = False
         """Whether the query that is read next may pick any of the rows that tie at its LIMIT."""
+        self.bare = False
+        """Whether some column is neither grouped by nor aggregated."""
 
     # Expressions.
 
@@ -150,6 +154,10 @@ class _Pass:
             term = term._replace(args=(without_limit(term.args[0]),))
         if self.deep and op == "isnull" and term.args[0].op == "scalar":
             term = self.test_of_scalar(term)
+        if self.deep and op in ("eq", "ne", "lt", "le", "gt", "ge"):
+            tested = self.test_of_count(term)
+            if tested.op != op:
+                return self.term(tested, mode)
         if not term.args:
             return rewritten(term, mode)
         if op == "exists":
@@ -206,6 +214,30 @@ class _Pass:
             return term
         self.known.note("test of a scalar subquery to EXISTS", rows.asked)
         return Term("not", "", (Term("exists", "", (query,)),))
+
+    def test_of_count(self, term: Term) -> Term:
+        """``(SELECT COUNT(*) ...) > 0`` asks whether there is a row; a count is never NULL."""
+        turned = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+        left, right = term.args
+        op = term.op
+        if left.op == "int":
+            left, right, op = right, left, turned.get(op, op)
+        if left.op != "scalar" or left.args[0].op != "select" or right.op != "int":
+            return term
+        positive = {("gt", "0"): True, ("ge", "1"): True, ("ne", "0"): True}
+        negative = {("eq", "0"): False, ("lt", "1"): False, ("le", "0"): False}
+        wanted = {**positive, **negative}.get((op, right.name))
+        select = Select.of(left.args[0])
+        if wanted is None or term.name or select.group != NONE or select.having != TRUE:
+            return term
+        (output,) = select.outputs
+        if output.op != "agg" or not output.name.startswith("count"):
+            return term
+        tests = [Term("not", "", (Term("isnull", "", (value,)),)) for value in output.args]
+        where = conjunction((*conjuncts(select.where), *tests))
+        self.known.note("test of a count to EXISTS")
+        exists = Term("exists", "", (Select.of_rows(select.tables, where).term(),))
+        return exists if wanted else Term("not", "", (exists,))
 
     def shorter_existence(self, term: Term, mode: Mode) -> Term:
         """EXISTS of no rows is false; of a row without tables it is its condition."""
@@ -537,6 +569,7 @@ class _Pass:
 
     def select(self, select: Select, *, sets: bool = False) -> Term:
         select = self.inlined(select)
+        self.check_of_groups(select)
         where = self.term(select.where, "filter")
         having = self.term(select.having, "filter")
         if select.group != NONE:
@@ -564,6 +597,24 @@ class _Pass:
         if self.deep and term.op == "select":
             return self.deepened(Select.of(term), sets=sets)
         return term
+
+    def check_of_groups(self, select: Select) -> None:
+        """
+        Refuse a column that is neither grouped by nor aggregated, unless the keys determine it.
+
+        They do through equalities and keys of other tables, too; then each row of a group has it.
+        """
+        if not self.bare or select.group == NONE:
+            return
+        keys, own = select.group.args, frozenset(local_sources(select.tables))
+        parts = (select.having, *select.outputs, *(item.args[0] for item in select.order))
+        bare = [node for part in parts for node in _bare(part, keys) if node.args[0] in own]
+        rows = Rows.of(select, self.known, self.extended)
+        given = rows.determined(keys)
+        if not all(map(given.exactly, bare)):
+            raise UnsupportedError
+        if bare:
+            self.known.note("column that the keys of GROUP BY determine", rows.asked)
 
     def having_of_groups(self, having: Term) -> Term:
         """A group has a row: its COUNT(*) is at least 1."""
@@ -810,6 +861,7 @@ _STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
     groups_moved_out,
     distinct_moved_out,
     merged_groups,
+    distinct_into_aggregates,
     grouped_over_union,
     without_dependent_keys,
     rows_for_single_groups,
@@ -817,6 +869,16 @@ _STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
     exists_for_distinct,
     plain_aggregates,
 )
+
+
+def _bare(term: Term, keys: tuple[Term, ...]) -> Iterator[Term]:
+    """Yield the columns outside of aggregates that no key stands for."""
+    if term in keys or term.op == "agg":
+        return
+    if term.op in ("col", "star"):
+        yield term
+    for arg in term.args:
+        yield from _bare(arg, keys)
 
 
 def without_limit(query: Term) -> Term:
