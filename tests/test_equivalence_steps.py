@@ -95,6 +95,7 @@ EQUAL = [
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT SUM(a) FROM n GROUP BY b ORDER BY SUM(a) LIMIT 1", "SELECT SUM(a) FROM n GROUP BY b ORDER BY SUM(a) LIMIT 1"),
     ("dependent item of ORDER BY dropped", "SELECT rank FROM e ORDER BY id, pay", "SELECT rank FROM e ORDER BY id"),
     ("subquery taken as it stands", "SELECT DISTINCT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)", "SELECT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)"),
+    ("subquery taken as it stands", "SELECT DISTINCT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE (SELECT x.a FROM n x WHERE x.b > 1) = pay"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT y.id FROM e x, e y WHERE y.pay = x.rank AND y.pay > 2"),
 ]  # fmt: skip
 
@@ -157,6 +158,7 @@ DIFFERENT = [
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY a LIMIT 2", "SELECT a FROM n ORDER BY a LIMIT 2"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY a LIMIT 1 OFFSET 1", "SELECT a FROM n ORDER BY a LIMIT 1 OFFSET 1"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY b LIMIT 1", "SELECT a FROM n ORDER BY b LIMIT 1"),
+    ("subquery taken as it stands", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 0)"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT x.id FROM e x, e y WHERE y.pay = x.rank AND y.rank > 2"),
 ]  # fmt: skip
 

@@ -161,7 +161,7 @@ def plain_aggregates(select: Select, rows: Rows) -> Select:
     for part in (select.having, *select.outputs, *select.order):
         for agg in aggregates_of(part):
             distinct = agg.name in ("count distinct", "sum distinct", "avg distinct")
-            if distinct and rows.determined((*keys, *agg.args)).everything:
+            if distinct and rows.determined((*keys, _counted(agg.args[0]))).everything:
                 found[agg] = agg._replace(name=agg.name.split()[0])
             if agg not in found and select.group != NONE and _of_set(agg):
                 value = _of_one_row(agg, rows) if rows.determined(keys)(agg.args[0]) else None
@@ -215,6 +215,13 @@ def rows_that_count(select: Select, rows: Rows) -> Select:
             rows.known.note("condition on what is not aggregated dropped", rows.asked)
             return select._replace(where=conjunction(others))
     return select
+
+
+def _counted(argument: Term) -> Term:
+    """Return x of ``CASE WHEN p THEN x END``, which is equal to it where it is not NULL."""
+    if argument.op != "case" or argument.args[-1] != NULL or len(argument.args) != 3:  # noqa: PLR2004 - one branch
+        return argument
+    return argument.args[1]
 
 
 def _of_set(agg: Term) -> bool:
