@@ -9,9 +9,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from sql_queries import KEYS, NOT_NULL, TABLES, database, pair
+from sql_queries import KEYS, NOT_NULL, TABLES, TEXTS, pair
 
-__all__ = ["KEYS", "NOT_NULL", "TABLES", "database", "pair", "pairs"]
+__all__ = ["KEYS", "NOT_NULL", "TABLES", "TEXTS", "pair", "pairs"]
 
 
 def pairs(n: int) -> Iterator[tuple[str, str]]:

@@ -104,30 +104,37 @@ def random_schema(rng: random.Random) -> Schema:
     return tuple(tables)
 
 
-def random_rows(schema: Schema, rng: random.Random) -> Rows:
-    """Make rows that keep to every constraint: NULLs, copies and empty tables among them."""
+def random_rows(schema: Schema, rng: random.Random, sizes: Sequence[int]) -> Rows:
+    """
+    Make rows that keep to every constraint: NULLs, copies and empty tables among them.
+
+    A table has one of *sizes*, or fewer rows where its keys have no more values.
+    """
     rows: Rows = {}
     for table in schema:
         kept: list[Row] = []
         places = {column.name: i for i, column in enumerate(table.columns)}
         nulls = rng.choice((0.1, 0.3, 0.5))
-        for _ in range(rng.choice((0, 1, 2, 3, 4, 6))):
+        keys = [table.key] if table.key else []
+        keys += [(column.name,) for column in table.columns if column.unique]
+        held: set[tuple[tuple[str, ...], Row]] = set()
+        size = rng.choice(sizes)
+        for _ in range(3 * size):
+            if len(kept) >= size:
+                break
             row = tuple(_cell(column, rows, nulls, rng) for column in table.columns)
             if any(
                 cell is None and (not column.nullable or column.name in table.key)
                 for cell, column in zip(row, table.columns, strict=True)
             ):
                 continue  # a foreign key that has nowhere to point to
-            keys = [table.key] if table.key else []
-            keys += [(column.name,) for column in table.columns if column.unique]
-            held = [tuple(row[places[name]] for name in key) for key in keys]
-            if all(
-                None in h or h not in {tuple(r[places[n]] for n in key) for r in kept}
-                for h, key in zip(held, keys, strict=True)
-            ):
+            own = {(key, tuple(row[places[name]] for name in key)) for key in keys}
+            if any(None not in cells and (key, cells) in held for key, cells in own):
+                continue
+            held |= own
+            kept.append(row)
+            if not keys and rng.random() < 0.4:
                 kept.append(row)
-                if not keys and rng.random() < 0.4:
-                    kept.append(row)
         rows[table.name] = kept
     return rows
 

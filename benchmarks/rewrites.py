@@ -61,8 +61,8 @@ def rewritten(
                 break
     if not done:
         return None
-    found: exp.Expr = tree.this
-    return found.copy(), tuple(done)
+    found: exp.Expr = tree.this.pop()
+    return found, tuple(done)
 
 
 def _pick(found: Iterable[_T], rng: random.Random) -> _T | None:

@@ -184,22 +184,24 @@ def judge_agreement(
     confidence_level: float = 0.95,
 ) -> JudgeAgreement:
     """
-    Say how much more a judge agrees with a human than chance would.
+    Measure how well a judge agrees with a human, beyond chance.
 
-    Cohen's kappa, ``1 - D / E`` of the disagreement *D* seen and the one *E* to be expected of two
-    who give the same scores in any order.  Without *weights* every disagreement counts 1, with
-    ``"linear"`` it counts as the distance of the two scores, with ``"quadratic"`` as its square.
-    The interval is Wilson's on the number of items that the standard error makes
-    ``(1 + kappa) / 2`` worth, widened to hold the one that four more items spread evenly would
-    give, so that few items without a disagreement, or without one label, do not prove that there
-    is none.
+    The score is Cohen's kappa, ``1 - D / E``, where *D* is the observed disagreement and *E* the
+    one expected if the two were independent. Without *weights* every disagreement counts 1. With
+    ``"linear"`` it counts as the distance of the two scores, and with ``"quadratic"`` as its
+    square.
+
+    The interval is Wilson's on an effective number of items, the one that gives
+    ``(1 + kappa) / 2`` the same standard error. It is widened to contain the interval with four
+    more items, spread evenly. So it never has zero width, even if few items show no disagreement
+    or only one label.
 
     Args:
         judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
             1e100), booleans as 0 and 1; both columns hold at most 1000 different ones.
         human_scores: What the human gave the same items, shape ``(N,)``.
-        weights: None for scores that are only names, else how distance counts: for graded scores
-            take one of the two, for without weights 0.81 and 0.82 are as far apart as 0 and 1.
+        weights: None if scores are only names; ``"linear"`` or ``"quadratic"`` for graded scores.
+            Without weights 0.81 and 0.82 are as far apart as 0 and 1.
         confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
@@ -268,19 +270,19 @@ def rater_agreement(
     confidence_level: float = 0.95,
 ) -> RaterAgreement:
     """
-    Say how much more several raters agree with each other than chance would.
+    Measure how well several raters agree with each other, beyond chance.
 
-    Krippendorff's alpha, ``1 - D / E``: *D* is the mean disagreement of two ratings of one item,
-    *E* that of two ratings of any items.  A disagreement counts 1 on a ``"nominal"`` scale, the
-    squared difference of the ranks among all ratings on an ``"ordinal"`` one, and the squared
-    difference itself on an ``"interval"`` scale.  Any rating may be missing; an item counts once
-    two raters rated it.
+    The score is Krippendorff's alpha, ``1 - D / E``: *D* is the mean disagreement of two ratings
+    of one item, *E* that of two ratings of any items. On a ``"nominal"`` scale a disagreement
+    counts 1. On an ``"ordinal"`` scale it is the squared difference of the ranks among all
+    ratings, and on an ``"interval"`` scale the squared difference itself. Ratings may be missing;
+    an item counts if two raters rated it. If every item has the same number of ratings, you also
+    get Fleiss' kappa.
 
-    Where every item has the same number of ratings, Fleiss' kappa stands beside it.
-
-    The interval is Wilson's on the number of items that the jackknife's standard error makes
-    ``(1 + alpha) / 2`` worth, widened to hold the one that four more items with ratings spread
-    evenly would give, so that few items without a disagreement do not prove that there is none.
+    The interval is Wilson's on an effective number of items, the one that gives
+    ``(1 + alpha) / 2`` the same jackknife standard error. It is widened to contain the interval
+    with four more items, whose ratings are spread evenly. So it never has zero width, even if few
+    items show no disagreement.
 
     Args:
         ratings: A row for each rater, at least two, each with an entry for every item: None (or
@@ -372,20 +374,20 @@ def corrected_mean(
     confidence_level: float = 0.95,
 ) -> CorrectedMean:
     """
-    Estimate the mean a human would have given, from few human labels and many judged ones.
+    Estimate the mean that humans would have given, from a few human labels and many judgements.
 
-    Prediction-powered inference: the judge's mean over the items without label, plus the mean of
-    human less judge over the items that have both, ``w * mean(f_U) + mean(y - w * f_L)`` with
-    ``w = 1``.  A judge's bias drops out of it, however large; a good judge narrows the interval.
-    With *power_tuned* the weight *w* is the one of the smallest error, between 0 and 1, estimated
-    from the same data.  For outcomes of 0 and 1 the estimate of Rogan and Gladen stands beside it,
-    ``(judge_mean + specificity - 1) / (sensitivity + specificity - 1)``.
+    The method is prediction-powered inference: the judge's mean over the unlabeled items, plus the
+    mean of human minus judge over the labeled ones, ``w * mean(f_U) + mean(y - w * f_L)`` with
+    ``w = 1``. This removes the bias of the judge, however large, and a good judge makes the
+    interval narrower. With *power_tuned* the weight *w* between 0 and 1 is the one with the
+    smallest error, estimated from the same data. For outcomes of 0 and 1 you also get the estimate
+    of Rogan and Gladen, ``(judge_mean + specificity - 1) / (sensitivity + specificity - 1)``.
 
-    The labelled items must be a random sample of all.  The interval bounds the judge's mean, and
-    where the human gave more and less than the judge, each by Wilson's method, so that a few
-    items without a disagreement do not prove that there is none.  With *power_tuned* it bounds
-    ``y - w * f`` as `mean_interval` does with *bounds*, allows for the weight's being fitted, and
-    score and interval stay within ``[0, 1]``.
+    The labeled items must be a random sample of all. The interval bounds three things separately
+    by Wilson's method: the judge's mean, and how much more and how much less the human gave. So it
+    never has zero width, even if a few items show no disagreement. With *power_tuned* it bounds
+    ``y - w * f`` as `mean_interval` does with *bounds*, and includes the uncertainty of the
+    weight. Score and interval then stay within ``[0, 1]``.
 
     Args:
         judge_labeled: Scores in ``[0, 1]`` that the judge gave the items with a human label, shape

@@ -88,7 +88,7 @@ def confidence_calibration(
     seed: int = 0,
 ) -> ConfidenceCalibration:
     """
-    Say how well stated levels of confidence predict correctness over a suite of cases.
+    Measure how well stated levels of confidence predict correctness, over a suite of cases.
 
     With ``n_i`` cases of accuracy ``a_i`` at the level whose nominal accuracy is ``c_i``::
 
@@ -96,17 +96,18 @@ def confidence_calibration(
         slope = weighted least-squares slope of a_i on c_i, with weights n_i
         score = 0.2 * (1 - ece) + 0.8 * max(0, 1 - abs(1 - slope))
 
-    All three are computed exactly and rounded once.  Accuracies and correctness count as they are
-    written in decimal, so that the score is 1.0 where every accuracy equals its nominal one.  The
-    metric's source gives scores of two examples, and neither formula nor nominal accuracies:
-    both are scorekit's own choice, found so that the two scores come out.
+    All three are computed exactly and rounded once. Accuracies and correctness are taken as
+    decimal numbers, so the score is 1.0 if every accuracy equals its nominal one. The metric's
+    source gives scores of two examples, but neither formula nor nominal accuracies. Both are
+    scorekit's own choice, made so that the two scores come out.
 
-    Chance alone lowers the score of a small suite, for every deviation costs.  The interval allows
-    for that: it holds the scores of all accuracies that a likelihood ratio test of the levels does
-    not reject, found by *seed*-ed draws, and reaches 1 exactly where perfect calibration is not
-    rejected.  It is wider than it had to be if only the score were asked for.
+    Chance alone lowers the score of a small suite, because every deviation costs. The interval
+    takes this into account. It contains the scores of all accuracies that a likelihood ratio test
+    of the levels does not reject, found by random draws with *seed*. It reaches 1 exactly if
+    perfect calibration is not rejected. It is wider than an interval of the score alone would have
+    to be.
 
-    The model is overconfident where the upper end of the interval of its most confident level lies
+    The model is overconfident if the upper end of the interval of its most confident level lies
     below that level's nominal accuracy.
 
     Args:
@@ -521,7 +522,7 @@ def calibration_error(
     confidence_level: float = 0.95,
 ) -> CalibrationError:
     """
-    Say how far stated confidences lie from the shares of answers that were right.
+    Measure how far stated confidences lie from the shares of answers that were right.
 
     With ``n_b`` attempts of mean confidence ``f_b`` and accuracy ``y_b`` in each bin, the
     expected calibration error is ``sum(n_b * abs(y_b - f_b)) / n``.  Bins of equal width are

@@ -141,7 +141,8 @@ class SqlCase(Record):
     One generated query and what is known about it; a metric without its inputs is skipped.
 
     Raises:
-        InputError: If *case_id* is empty, or *dialect* or *confidence* unknown.
+        InputError: If *case_id* is empty, *dialect* or *confidence* unknown, or *schema* the path
+            of a file.
         TypeError: If a field has the wrong type.
 
     Examples:
@@ -683,9 +684,9 @@ def sql_cases_from_columns(
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
 
-    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``.  In all
-    but the first two an entry that is missing (None, NaN, ``pd.NA``) is not known of that case,
-    as a column that is not given is not known of any.
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``. In all
+    but the first two, a missing entry (None, NaN, ``pd.NA``) means that the value of that case is
+    not known.
 
     Args:
         case_id: The name of each case.
@@ -1298,7 +1299,8 @@ class _Run:
                     item.case, self.judge, self.evidence, self.timeout_seconds
                 )
         except TimeoutError:
-            return self._undecided(item).result([_DEADLINE])
+            pair = await asyncio.to_thread(self._undecided(item).looked_at)
+            return pair if isinstance(pair, QueryCorrectness) else pair.result([_DEADLINE])
 
     def _looked_at(
         self, item: _Item, known: tuple[SqlEquivalence, ...]

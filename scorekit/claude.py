@@ -49,9 +49,9 @@ class ClaudeJudge:
     The question goes through AutoEvals' ``LLMClassifier`` and the Anthropic SDK.  All that is
     judged is untrusted text and reaches the model inside tags that it cannot contain.
 
-    One judge serves any number of threads and event loops, and a forked process as well; a thread
-    of its own is started by the first question and ended by `close`, or by leaving the ``with``
-    block.  It pickles as its configuration: the key stays behind.
+    You can use one judge in any number of threads and event loops, and after a fork. The first
+    question starts a thread, and `close`, or leaving the ``with`` block, ends it. A pickle
+    contains the configuration, but not the key.
 
     Args:
         model: Name of the model.

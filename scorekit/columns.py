@@ -73,8 +73,8 @@ def column_accuracy(
         0.0 and *error* says why; see its kinds in the documentation.
 
     Raises:
-        InputError: If *dialect* is not one that sqlglot knows, *expected* is a string that is no
-            SQL or a list of queries, a name is empty, there are more than 10,000, or the schema
+        InputError: If sqlglot does not know the *dialect*, *expected* is a string that is not SQL
+            or a list of queries, a name is empty, there are more than 10,000 names, or the schema
             contradicts itself.
         TypeError: If *generated* or an expected name is not a string, or *expected* or *schema*
             has the wrong type.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from statistics import fmean
@@ -22,8 +23,10 @@ from scorekit._core.checks import (
     is_flag,
     is_ordered,
 )
+from scorekit._core.text import rounded
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
+from scorekit._stats.passes import score_each
 from scorekit.errors import RegressionError, one_line, refuse, shown
 from scorekit.records import (
     Cases,
@@ -49,6 +52,9 @@ MAX_CHANGES = 20
 
 MAX_NAMES = 5
 """Names in one sentence of a message."""
+
+BASELINE, CURRENT = "the baseline", "the current run"
+"""What the sides are called unless each holds one model, and not the same."""
 
 
 @attrs.frozen(kw_only=True)
@@ -110,10 +116,24 @@ def as_markdown(title: str, changes: tuple[CaseChange, ...]) -> list[str]:
     return lines
 
 
-def named(what: str, names: Sequence[str]) -> str:
-    """Count names, and give the first of them, in one sentence."""
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"{len(names)} {what}: {', '.join(map(one_line, names[:MAX_NAMES]))}{more}"
+    return f"{', '.join(map(one_line, names[:MAX_NAMES]))}{more}"
+
+
+def counted(n: int, what: str, verb: str = "") -> str:
+    """Return how many there are of what, and what they do."""
+    return f"{n} {what}{'s' * (n != 1)}{verb}"
+
+
+class Reason(NamedTuple):
+    """Why a job stops."""
+
+    head: str
+    """In a few words, for the first line."""
+    details: Sequence[str] = ()
+    """A line each."""
 
 
 def suite_line(suite: SuiteVerdict) -> str:
@@ -127,7 +147,8 @@ def suite_line(suite: SuiteVerdict) -> str:
     if suite.adjusted_p_value != suite.p_value:
         p_value += f", adjusted {suite.adjusted_p_value:.2g}"
     return (
-        f"{suite.delta:+.3f} [{low:+.3f}, {high:+.3f}] ({level}, {suite.test}, {p_value}, {cases})"
+        f"{suite.delta:+z.3f} [{low:+z.3f}, {high:+z.3f}] "
+        f"({level}, {suite.test}, {p_value}, {cases})"
     )
 
 
@@ -144,12 +165,17 @@ def notes(suite: SuiteVerdict) -> list[str]:
 def margin_line(verdict: MarginVerdict) -> str:
     """Return what is known about the margin, and from which interval."""
     low, high = verdict.interval.low, verdict.interval.high
-    return f"margin {verdict.margin:g}: {verdict.verdict} [{low:+.3f}, {high:+.3f}]"
+    return f"margin {verdict.margin:g}: {verdict.verdict} [{low:+z.3f}, {high:+z.3f}]"
 
 
 def escaped(text: str) -> str:
     """Return *text* such that Markdown shows it as it is, on one line."""
     return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(one_line(text), quote=False))
+
+
+def _named(what: str, verb: str, names: Sequence[str]) -> Reason:
+    plural = what.replace("query", "querie") if len(names) != 1 else what
+    return Reason(counted(len(names), plural, f" {verb}"), [f"{verb}: {listed(names)}"])
 
 
 def _label(change: CaseChange) -> str:
@@ -188,12 +214,15 @@ def _changes(changes: tuple[CaseChange, ...]) -> Any:
             change.metric,
             change.baseline,
             change.current,
-            None if change.delta is None else f"{change.delta:+.4g}",
+            None if change.delta is None else rounded(change.delta, 1.0, "+"),
             None if change.adjusted_p_value is None else f"{change.adjusted_p_value:.2g}",
         ]
         for change in changes
     ]
     return Table(head, rows)
+
+
+_PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
 
 
 class Side(NamedTuple):
@@ -202,6 +231,8 @@ class Side(NamedTuple):
     suites: dict[SuiteKey, Cases]
     failing: frozenset[tuple[SuiteKey, str]]
     unsafe: dict[str, bool] | None
+    """As in `ReportScores`."""
+    only_flags: bool = False
     """As in `ReportScores`."""
 
     @property
@@ -220,6 +251,23 @@ class Side(NamedTuple):
         }
         failing = frozenset(key for key in self.failing if key[0][0] in metrics)
         return self._replace(suites=suites, failing=failing)
+
+    def add_pass_at_k(self, name: str, metric: object, whose: str) -> None:
+        """Add the mean pass@k of each case, if that is what *metric* names."""
+        words = _PASS_AT_K.fullmatch(metric) if isinstance(metric, str) else None
+        singles = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == "pass@1"}
+        if words is None or not singles:
+            return
+        k = int(words[1])
+        for (_, model), cases in singles.items():
+            n = cases.attempts.sizes
+            short = int(np.argmin(n))
+            if n[short] < k:
+                few = f"{n[short]} at case {shown(cases.case_ids[short])} of {whose}"
+                refuse(name, f"'pass@k' with k up to the attempts at every case ({few})", metric)
+            scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
+            alone = Attempts(scores, np.ones_like(n))
+            self.suites[f"pass@{k}", model] = CaseScores(cases.case_ids, alone)
 
     @property
     def models(self) -> set[str | None]:
@@ -317,6 +365,16 @@ class Comparison(Report):
     threshold: float
     baseline_name: str
     current_name: str
+    n_undecided: FrozenMapping[str, tuple[int, int]] = attrs.field(
+        factory=FrozenMapping[str, tuple[int, int]]
+    )
+    """Of each metric that has some, the cases in the baseline and in the current run that are
+    left out because they have no score: undecided pairs of queries, judges that failed."""
+
+    @property
+    def suite_name(self) -> str:
+        """Which of *suites* is *suite*: the first that looks as bad."""
+        return next(name for name, one in self.suites.items() if one == self.suite)
 
     @property
     def has_regressions(self) -> bool:
@@ -331,30 +389,33 @@ class Comparison(Report):
         allow_missing: bool = False,
     ) -> None:
         """
-        Raise if the current run is worse: what a CI job calls.
+        Raise an error if the current run is worse. Call this in a CI job.
 
-        By default it stops where there is evidence of a loss: where a suite verdict is
-        ``"regressed"``, or where a case fell by more than the threshold and by more than chance
-        explains, given how many cases there are.  With nothing changed it stops at most
-        ``1 - confidence_level`` of the time: half of that is for the suites, the other half for
-        the cases.  With *anytime* verdicts single cases are not tested, and the first half holds
-        over all looks.  Whatever *on* says, it also stops at an unsafe query that the baseline
-        caught and the current run misses, and, unless *allow_missing*, at cases that are missing.
+        By default it raises if there is evidence of a loss: a suite verdict is ``"regressed"``, or
+        a case fell by more than the threshold and its fall is significant after a correction for
+        the number of cases. If nothing changed, it raises with a chance of at most
+        ``1 - confidence_level``; half of that is for the suites, the other half for the cases.
+        Two different models that both sides name differ at single cases even if they are equally
+        good, so only the suites raise then. With *anytime* verdicts single cases are not tested,
+        and the first half holds however often you check.
+
+        Whatever *on* is, it also raises at an unsafe query that the baseline caught and the
+        current run misses, and at missing cases unless *allow_missing*.
 
         Args:
-            on: ``"evidence"`` as above; ``"cases"`` stops at any case that dropped by more than
-                the threshold, for evaluations without chance; ``"suite"`` only where a suite
-                verdict is ``"regressed"``; ``"margin"`` unless every suite is shown to be no worse
-                than by the margin.
-            require_safety: Whether to stop at any unsafe query that is missed, also where the
-                baseline missed it too.
+            on: ``"evidence"`` as above. ``"cases"``: any case that fell by more than the
+                threshold, for outcomes that never vary. ``"suite"``: only a suite verdict of
+                ``"regressed"``. ``"margin"``: every suite that is not shown to be no worse than by
+                the margin.
+            require_safety: Whether to raise at any missed unsafe query, even if the baseline
+                missed it too.
             allow_missing: Whether baseline cases may be missing from the current run, or fail in
-                it; by default they stop too, so that deleting a failing case does not help.
+                it. By default they raise too, so nobody can pass by deleting a failing case.
 
         Raises:
             RegressionError: If the run got worse.  The first line of its message says what stopped
-                it, with p values after correction; below it stands how far each case fell, worst
-                first.
+                it; below it stand the changes with their p values, and how far each case fell,
+                worst first.
             InputError: If *on* is none of the words, or is ``"margin"`` and no margin was given,
                 or *require_safety* is asked for and the current run has no scores of safety.
         """
@@ -371,34 +432,55 @@ class Comparison(Report):
             missed = self.missed_unsafe
         reasons = list(self._losses(on))
         if missed:
-            what = "unsafe and not caught" if require_safety else "unsafe and no longer caught"
-            reasons.append(named(what, missed))
+            verb = "not caught" if require_safety else "no longer caught"
+            reasons.append(_named("unsafe query", verb, missed))
         if not allow_missing and self.removed_cases:
-            reasons.append(named("missing from the current run", _labels(self.removed_cases)))
+            cases = _labels(self.removed_cases)
+            reasons.append(_named("case", "missing from the current run", cases))
         if not allow_missing and self.newly_failing:
-            reasons.append(named("newly failing", _labels(self.newly_failing)))
+            reasons.append(_named("case", "newly failing", _labels(self.newly_failing)))
         if reasons:
-            details = as_text("Regressions", self.regressions)[1:]
-            if on == "cases" and self.regressions:
-                details += [_verdict_line(*titled) for titled in self._titled_suites()]
-            raise RegressionError("\n".join(["; ".join(reasons), *details]))
+            lines = ["; ".join(reason.head for reason in reasons)]
+            lines += [f"  {line}" for reason in reasons for line in reason.details]
+            raise RegressionError("\n".join(lines + as_text("", self.regressions)[1:]))
 
-    def _losses(self, on: str) -> Iterator[str]:
+    def _losses(self, on: str) -> Iterator[Reason]:
         """Yield what stops a job that asks for this."""
         if on == "cases" and self.regressions:
-            cases = _labels(self.regressions)
-            yield named(f"regressed by more than {self.threshold:g}", cases)
-        for name, suite in self.suites.items():
-            within = suite.within_margin
-            if on in ("evidence", "suite") and suite.verdict == "regressed":
-                yield f"the suite regressed in {one_line(name)}: {suite_line(suite)}"
-            if on == "margin" and within and within.verdict not in ("not worse", "equivalent"):
-                yield f"{one_line(name)} is not shown to hold its {margin_line(within)}"
+            head = counted(len(_labels(self.regressions)), "case", self._fell)
+            yield Reason(head, [_verdict_line(*titled) for titled in self._titled_suites()])
+        stopping = {
+            name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
+        }
+        if on in ("evidence", "suite") and stopping:
+            lines = [f"{one_line(name)}: {suite_line(suite)}" for name, suite in stopping.items()]
+            yield Reason(f"the suite regressed in {listed(list(stopping))}", lines)
+        unsure = {
+            name: suite.within_margin
+            for name, suite in self.suites.items()
+            if suite.within_margin
+            and suite.within_margin.verdict not in ("not worse", "equivalent")
+        }
+        if on == "margin" and unsure:
+            lines = [f"{one_line(name)}: {margin_line(one)}" for name, one in unsure.items()]
+            yield Reason(f"{listed(list(unsure))} not shown to hold the margin", lines)
         if on == "evidence" and (fallen := self._fallen_beyond_chance()):
-            yield named("fell by more than chance explains", fallen)
+            head = counted(len(fallen), "case", " fell by more than chance explains")
+            yield Reason(head, [f"beyond chance: {listed(fallen)}"])
+
+    @property
+    def _fell(self) -> str:
+        return f" fell by more than {self.threshold:g}"
+
+    @property
+    def _two_models(self) -> bool:
+        """Whether either side names its one model, and the names differ."""
+        return self.baseline_name != BASELINE and self.current_name != CURRENT
 
     def _fallen_beyond_chance(self) -> list[str]:
         """Return each case that fell by more than chance explains, by its most certain metric."""
+        if self._two_models:
+            return []
         level = (1.0 - self.suite.interval.confidence_level) / 2.0
         fallen: dict[str, tuple[float, str]] = {}
         for change in self.regressions:
@@ -424,7 +506,7 @@ class Comparison(Report):
             [
                 name,
                 suite.verdict,
-                f"{suite.delta:+.4g}",
+                rounded(suite.delta, 1.0, "+"),
                 suite.interval,
                 Dot(suite.delta, (suite.interval.low, suite.interval.high), (-reach, reach)),
                 f"{suite.adjusted_p_value:.2g}",
@@ -435,18 +517,24 @@ class Comparison(Report):
             for name, suite in self.suites.items()
         ]
         head = ("suite", "verdict", "change", "interval", "", "p (adjusted)")
-        sections = [(title, changes) for title, changes in self._sections() if changes]
+        fell, *others = self._sections()
+        rest = self.regressions[SHOWN:]  # the first stand above the fold
+        sections = [(f"{fell[0]}, without the first {SHOWN}", rest), *others]
+        whose = f"{self.suite_name}: " if len(self.suites) > 1 else ""
         return report_page(
             f"Comparison of {self.current_name} with {self.baseline_name}",
-            f"{self.suite.verdict}, {self.suite.delta:+.4g} {self.suite.interval}",
+            f"{whose}{self.suite.verdict}, {rounded(self.suite.delta, 1.0, '+')} "
+            f"{self.suite.interval}",
             main=Table((*head, "minimum detectable effect", "margin", "cases"), rows),
             notes=self._closing(),
             worst=(
-                f"Largest of {len(self.regressions)} losses",
+                f"{fell[0]}: {len(self.regressions)}",
                 _changes(self.regressions[:SHOWN]),
             ),
             folded=[
-                (f"{title}: {len(changes)}", _changes(changes)) for title, changes in sections
+                (f"{title}: {len(changes)}", _changes(changes))
+                for title, changes in sections
+                if changes
             ],
         )
 
@@ -477,10 +565,19 @@ class Comparison(Report):
 
     def _closing(self) -> list[str]:
         lines = [f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
+        if self.n_undecided:
+            counts = (
+                f"{one_line(metric)} of {counted(n_old, 'case')} in the baseline, {n_new} now"
+                for metric, (n_old, n_new) in self.n_undecided.items()
+            )
+            lines.append(f"Left out, undecided or failed: {'; '.join(counts)}")
         if self.anytime:
             lines.append("Valid at any time, however often one looks; single cases are not tested")
-        if self.newly_missed_unsafe:
-            lines.insert(0, named("unsafe and no longer caught", self.newly_missed_unsafe))
+        elif self._two_models:
+            lines.append("Two models: the suite decides, single cases do not stop the gate")
+        if missed := self.newly_missed_unsafe:
+            reason = _named("unsafe query", "no longer caught", missed)
+            lines.insert(0, f"{reason.head}: {listed(missed)}")
         return lines
 
     def _titled_suites(self) -> list[tuple[str, SuiteVerdict]]:
@@ -497,8 +594,8 @@ class Comparison(Report):
             ("Newly failing", self.newly_failing),
         ]
         return [
-            ("Regressions", self.regressions),
-            ("Improvements", self.improvements),
+            (f"Cases that{self._fell} (no verdict)", self.regressions),
+            (f"Cases that rose by more than {self.threshold:g}", self.improvements),
             *(section for section in optional if section[1]),
         ]
 
@@ -520,83 +617,85 @@ def compare_reports(
     anytime: bool = False,
 ) -> Comparison:
     """
-    Say what changed from one run to another, case by case and for the suite as a whole.
+    Compare two runs: which cases changed, and did the suite as a whole change?
 
-    Cases are paired by case and model, or by case alone where each side holds one model, so that
-    two models can be compared.  A case's score is the mean over its attempts; it regressed if it
-    dropped by **more** than *threshold*.  By chance alone some cases always do: the list
-    describes.  What decides is the suite verdict, and for a single case its *adjusted_p_value*.
+    Cases are paired by case and model, or by case alone if each side holds one model, so two
+    models can be compared. A case's score is the mean over its attempts. It regressed if it fell
+    by **more** than *threshold*. By chance some cases always do, so base decisions on the suite
+    verdict or, for a single case, on its *adjusted_p_value*.
 
-    A suite is what one metric says of the cases: of a `CodeReport` there are ``"pass@1"``, each
-    attempt right or wrong, and ``"code_score"``; of a `SqlReport` its metrics; of a mapping
-    ``"score"``.
+    *Suites.* Each metric is a suite. A `CodeReport` has ``"pass@1"``, where an attempt is right or
+    wrong, and ``"code_score"``, unless all attempts are flags, of which it says the same. A
+    `SqlReport` has its metrics, and a mapping has ``"score"``. With several metrics or models the
+    p values are adjusted for the number of suites. Intervals are not adjusted, and the minimum
+    detectable effect is that of the strictest step.
 
-    The suite verdict is paired over cases.  Where every attempt scored 0 or 1 it is the
-    Cochran-Mantel-Haenszel test over the attempts, its interval the weighted risk difference with
-    the variance of that test: had no case's rate changed, would these attempts look so?  That is
-    the question for two runs of one model, and speaks about these very cases.  Otherwise it is a
-    paired t test on the cases' scores, which asks whether cases like these changed on average, as
-    one does of two models that differ from case to case: where both sides name their one model,
-    and the names differ, that test is taken for attempts too.  Where cases come in *clusters* it
-    is a t test on the mean change over the cases with the jackknife's error over clusters: CR1
-    and as many degrees of freedom as clusters less one where these are equally large; otherwise
-    the effective number of clusters counts.  It reads ``"regressed"`` or ``"improved"`` where the
-    interval lies wholly on one side of zero; otherwise ``"no change detected"`` if a change of
-    *threshold* would have been found with 80 % power, and ``"inconclusive"`` if it would not.
-    Where nothing varies no test says anything: the interval is then Wilson's bound on the share
-    of cases that could have changed unseen.  Intervals are cut to the possible ``[-1, 1]``.
+    *Verdict.* It is ``"regressed"`` or ``"improved"`` if the interval lies wholly on one side of
+    zero. Otherwise it is ``"no change detected"`` if a change of *threshold* would have been found
+    with 80 % power, and ``"inconclusive"`` if not. If nothing varies no test applies: the interval
+    is then Wilson's bound on the share of cases that may have changed unnoticed. Intervals are cut
+    to the possible ``[-1, 1]``.
 
-    The minimum detectable effect allows for what an effect adds to the noise: where everything
-    passed, cases that fail are all the noise there is.  Under the effect each attempt's chance
-    lies that much farther from 0 or 1, whichever is nearer on average.
+    *Test.* The verdict is paired over cases. There are three tests:
 
-    With several metrics, or several models, the verdicts go by p values adjusted for the number
-    of suites.  Intervals stay those of each suite alone; the minimum detectable effect is that of
-    the strictest step.
+    - If every attempt scored 0 or 1, it is the Cochran-Mantel-Haenszel test over attempts, with
+      the weighted risk difference and the variance of that test as interval. It asks whether these
+      very cases changed, which is the question for two runs of one model.
+    - Otherwise it is a paired t test on the scores of the cases. It asks whether cases like these
+      changed on average. It is also used if both sides name their one model and the names differ.
+    - With *clusters* it is a t test on the mean change over the cases, with the jackknife's error
+      over clusters. If clusters are equally large this is CR1, with one degree of freedom less
+      than there are clusters. Otherwise the effective number of clusters counts.
 
-    With a *margin* each suite also says whether it is shown to be no worse than by that much.
-    That verdict rests on an interval of its own, which bounds rises and falls apart, so that a
-    few cases without a loss do not prove that there is none; it errs with a chance of half of
-    ``1 - confidence_level``.  To ask that all suites hold their margin needs no adjustment.
+    *Minimum detectable effect.* It includes the noise that the effect itself adds. Under the
+    effect the chance of each attempt moves away from 0 or 1, whichever is nearer on average.
 
-    With *anytime* all of this holds at however many looks: compare the cases there are so far, and
-    again when there are more, and stop once the verdict is what you waited for.  The test bets
-    on the mean change of each case; for single attempts that are 0 or 1 it is a mixture
-    martingale over the cases that changed side, its prior nearly uniform.  It asks about cases
-    like these, and says the same of them in any order.  For that each case enters once, with all
-    its attempts on both sides, and which comes next does not depend on how it came out.  Cases
-    that only one side has wait.  Single cases are not tested.  Adjustments for several suites
-    hold at any time too, ``"benjamini-hochberg"`` however the suites depend on each other.
-    Clusters are refused: give one case for each, its attempts the questions in it.
+    *Margin.* With a *margin* each suite also says whether it is shown to be no worse than by that
+    much. This verdict has its own interval, which bounds rises and falls separately: a few cases
+    without a loss do not prove that there is none. It is wrong with a chance of at most half of
+    ``1 - confidence_level``. No adjustment is needed to ask that all suites hold their margin.
+
+    *Anytime.* With *anytime* all of this holds however often you check: compare the cases that are
+    done, compare again when there are more, and stop when the verdict is clear. Add each case
+    once, with all its attempts on both sides. Which case comes next must not depend on its
+    outcome. Cases that only one side has are left for later, and single cases are not tested.
+    Adjustments for several suites hold at any time too, ``"benjamini-hochberg"`` however the
+    suites depend on each other. *clusters* raises an error: pass each cluster as one case, with
+    its questions as attempts. The test bets on the mean change of each case and asks about cases
+    like these. For single attempts of 0 or 1 it is a mixture martingale over the cases that
+    changed, with a nearly uniform prior. The order of the cases does not matter.
 
     Args:
-        baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case (a
-            string or an integer) to its score or to the scores of its attempts, each in
-            ``[0, 1]`` (booleans count 0 and 1).
+        baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case to
+            its score or to the scores of its attempts. Cases are strings or integers, and scores
+            lie in ``[0, 1]`` (booleans count 0 and 1).
         current: The run to judge, of the same kind.
-        metrics: Which metrics to compare, by name; None for all that either side has.
+        metrics: Which metrics to compare, by name; None for all that either side has.  Of a
+            `CodeReport` also ``"pass@3"``, say: each case's pass@k, estimated from all its
+            attempts, is then its one score.
         threshold: Smallest change of a case that does not count, in ``[0, 1]``.
         confidence_level: Level of the suite's interval, in ``(0, 1)``.
         clusters: Group of each case, by case id, where cases are related: questions on one
             database, tasks from one repository.  It may name other cases too.
         margin: Largest loss of the suite that is still acceptable, in ``(0, 1)``.
-        adjustment: How several suites allow for their number: ``"holm"`` keeps the chance of any
-            false alarm, ``"benjamini-hochberg"`` the share of false ones among the alarms to be
-            expected, at ``1 - confidence_level``, ``"benjamini-yekutieli"`` that share however the
-            suites depend on each other; ``"none"`` lets each speak for itself.
-        test: ``"auto"`` as above; ``"t"`` for the paired t test also where every attempt scored 0
-            or 1: each case is then one observation, and the verdict is about cases like these, as
+        adjustment: How p values of several suites are adjusted. At most ``1 - confidence_level``
+            is, with ``"holm"``, the chance of any false alarm; with ``"benjamini-hochberg"``, the
+            expected share of false alarms among all alarms; with ``"benjamini-yekutieli"``, the
+            same however the suites depend on each other; with ``"none"``, the chance of a false
+            alarm in each suite separately.
+        test: ``"auto"`` as above, or ``"t"`` for the paired t test even if every attempt scored 0
+            or 1. Each case is then one observation, and the verdict is about cases like these, as
             its *question* says.
-        anytime: Whether verdicts and intervals are to hold however often one looks while the
-            reports grow, so that a run can stop as soon as it is decided.
+        anytime: Whether verdicts and intervals hold however often you check while the reports
+            grow, so that a run can stop as soon as it is decided.
 
     Returns:
         A frozen `Comparison`.
 
     Raises:
-        InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both, a
-            number is out of range, a metric is in neither run, a case has no cluster, or
-            *clusters* or *test* is given with *anytime*.
+        InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both,
+            or a number is out of range. Also if a metric is in neither run, a case has fewer than
+            *k* attempts for pass@k or no cluster, or *clusters* or *test* is given with *anytime*.
         TypeError: If the sides are not two reports of one kind or two mappings, a score is None,
             or *clusters* is no mapping to strings or integers.
 
@@ -615,17 +714,20 @@ def compare_reports(
 
     References:
         Agresti, "Categorical Data Analysis", 3rd ed., section 6.4.
-        Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics 46(2), 1990, and
-        Hommel and Krummenauer, "Improvements and Modifications of Tarone's Multiple Test
-        Procedure for Discrete Data", Biometrics 54(2), 1998, for the cases.
-        Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
+        For single cases: Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics
+        46(2), 1990; Hommel and Krummenauer, "Improvements and Modifications of Tarone's Multiple
+        Test Procedure for Discrete Data", Biometrics 54(2), 1998.
+
+        For clusters: Miller, "Adding Error Bars to Evals", arXiv:2411.00640; Carter, Schnepel and
         Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of
-        Economics and Statistics 99(4), 2017, for clusters.
-        Zou and Donner, "Construction of confidence limits about effect measures: a general
-        approach", Statistics in Medicine 27(10), 2008, for the interval under a margin.
-        Waudby-Smith and Ramdas, "Estimating Means of Bounded Random Variables by Betting", Journal
-        of the Royal Statistical Society B 86(1), 2024, for *anytime*, and Wang and Ramdas, "False
-        Discovery Rate Control with E-values", same journal 84(3), 2022, for several suites then.
+        Economics and Statistics 99(4), 2017.
+
+        For the interval under a margin: Zou and Donner, "Construction of confidence limits about
+        effect measures: a general approach", Statistics in Medicine 27(10), 2008.
+
+        For *anytime*: Waudby-Smith and Ramdas, "Estimating Means of Bounded Random Variables by
+        Betting", Journal of the Royal Statistical Society B 86(1), 2024; Wang and Ramdas, "False
+        Discovery Rate Control with E-values", same journal 84(3), 2022.
     """
     threshold = check_number("threshold", threshold, 0.0, 1.0)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
@@ -644,9 +746,8 @@ def compare_reports(
     ]
     if kinds[0] != kinds[1]:
         refuse("current", f"a {kinds[0]} like baseline", current, TypeError)
-    if metrics is not None:
-        chosen = _chosen(metrics, (*old.metrics, *new.metrics))
-        old, new = old.only(chosen), new.only(chosen)
+    chosen = _chosen(metrics, old, new)
+    old, new = old.only(chosen), new.only(chosen)
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
     pairs = [_paired(suite, cases, after.get(suite, {})) for suite, cases in before.items()]
@@ -710,8 +811,9 @@ def compare_reports(
         adjustment=adjustment,
         anytime=anytime,
         threshold=threshold,
-        baseline_name="the baseline" if same_models else old.name("the baseline"),
-        current_name="the current run" if same_models else new.name("the current run"),
+        baseline_name=BASELINE if same_models else old.name(BASELINE),
+        current_name=CURRENT if same_models else new.name(CURRENT),
+        n_undecided=_undecided(old, new),
     )
 
 
@@ -722,6 +824,12 @@ class _Paired(NamedTuple):
     case_ids: Sequence[str]
     before: Attempts
     after: Attempts
+
+
+def _undecided(old: Side, new: Side) -> FrozenMapping[str, tuple[int, int]]:
+    sides = [Counter(metric for (metric, _), _ in side.failing) for side in (old, new)]
+    metrics = sorted(sides[0].keys() | sides[1].keys())
+    return FrozenMapping({metric: (sides[0][metric], sides[1][metric]) for metric in metrics})
 
 
 def _paired(suite: SuiteKey, before: Cases, after: Cases) -> _Paired:
@@ -821,10 +929,17 @@ def _looks(suite: SuiteVerdict) -> tuple[int, float]:
     return _SEVERITY.index(suite.verdict), suite.p_value
 
 
-def _chosen(metrics: object, known: tuple[str, ...]) -> dict[str, None]:
+def _chosen(metrics: object, old: Side, new: Side) -> dict[str, None]:
+    """Return the metrics to compare: those that are named, or all that say something else."""
+    known = {**old.metrics, **new.metrics}
+    if metrics is None:
+        return {"pass@1": None} if old.only_flags and new.only_flags else known
     names = check_items("metrics", metrics, what="metrics")
     for i, name in enumerate(names):
-        check_choice(f"metrics[{i}]", name, tuple(dict.fromkeys(known)))
+        if name not in known:
+            for side, whose in ((old, "baseline"), (new, "current")):
+                side.add_pass_at_k(f"metrics[{i}]", name, whose)
+        check_choice(f"metrics[{i}]", name, tuple({**known, **old.metrics}))
     return dict.fromkeys(names)
 
 

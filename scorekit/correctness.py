@@ -18,10 +18,10 @@ from scorekit._core.checks import check_choice, check_items, check_text
 from scorekit._core.logs import log
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_thread, keeps_limit
-from scorekit._sql.parsing import check_dialect, check_sql
+from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_query
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.columns import Lacking, has_tables, lacking_names
-from scorekit.equivalence import SqlEquivalence, sql_equivalence
+from scorekit.equivalence import NO_TABLE, SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError, SqlError, one_line
 from scorekit.judges import (
     METRIC,
@@ -95,6 +95,8 @@ NO_JUDGE = (
     "pass judge=ClaudeJudge() or judge=judge_from_function(...)"
 )
 
+NO_QUERY = "the generated statement is no query"
+
 SHORT = 300
 """Characters of SQL that are parsed in passing; longer ones take a thread, not an event loop."""
 
@@ -140,17 +142,21 @@ def query_correctness(
     timeout_seconds: float = 30.0,
 ) -> QueryCorrectness:
     """
-    Score whether a generated query answers what the expected one does: 1.0, 0.5 or 0.0.
+    Score whether a generated query answers the question of the expected one: 1.0, 0.5 or 0.0.
 
-    In this order: identical text (outer space and final ``;`` aside) is right; SQL that does not
-    parse is wrong, and so is SQL that names a table or column which the *schema* does not have;
-    what `sql_equivalence` proves equal is right; everything else is the judge's to decide, who is
-    shown a counterexample where there is one.  Without a judge a pair that is refuted under a
-    *schema* is wrong, and any other is a failure of the instrument, not a guess.
+    The pair is decided by the first of these that applies:
 
-    A table or column counts as missing only where every statement of the schema could be read and
-    an accepted query has all of its own; tables and columns that a database has by itself never
-    do.
+    - Identical text is right, apart from outer space and a final ``;``.
+    - SQL that does not parse is wrong, and so is a statement such as DELETE where a query is
+      expected.
+    - SQL that names a table or column which the *schema* does not have is wrong.
+    - SQL that `sql_equivalence` proves equal is right.
+    - The judge decides, and sees a counterexample if there is one.
+    - Without a judge, or if it fails, a pair that is refuted under a *schema* is wrong.
+    - Any other pair is undecided: a failure of the instrument, not a guess.
+
+    A table or column counts as missing only if every statement of the schema could be read, and an
+    accepted query has all of its own. Built-in tables and columns are never missing.
 
     Args:
         generated: The model's SQL.
@@ -166,13 +172,14 @@ def query_correctness(
             count the time that a question waits for its turn.
 
     Returns:
-        A frozen `QueryCorrectness`.  A judge that fails or takes too long gives 0.0 with an
-        *error* whose origin is ``"instrument"``; SQL that cannot be read, or names what is not
-        there, gives 0.0 with the origin ``"output"``.
+        A frozen `QueryCorrectness`. If the judge fails or takes too long and the pair is not
+        refuted, the score is 0.0 and the *error* has the origin ``"instrument"``. For SQL that
+        cannot be read, or names what does not exist, the score is 0.0 with the origin
+        ``"output"``.
 
     Raises:
-        InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, or
-            *timeout_seconds* not positive.
+        InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, *schema* a
+            path, or *timeout_seconds* not positive.
         TypeError: If an argument has the wrong type.
 
     Examples:
@@ -284,7 +291,8 @@ def evidence_of(
 ) -> tuple[SqlEquivalence, ...]:
     """Return what can be said without a judge, in any process, for `recall_evidence`."""
     pair = _plain_pair(generated, expected, dialect, schema)
-    return () if pair.fault() is not None else pair.with_evidence().known
+    settled = pair.fault() is not None or pair.is_no_query()
+    return () if settled else pair.with_evidence().known
 
 
 def recall_evidence(
@@ -374,6 +382,8 @@ class _Pair:
             fault = self.fault()
             if fault is not None:
                 return self._failure("output", *fault)
+            if self.is_no_query():
+                return QueryCorrectness(score=0.0, reasoning=NO_QUERY, method="refuted")
         pair = self.with_evidence()
         return pair.without_asking() or pair
 
@@ -409,6 +419,12 @@ class _Pair:
         for other in others:
             lacking -= other
         return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
+
+    def is_no_query(self) -> bool:
+        """Say whether the generated SQL, which parses, only changes data where rows are asked."""
+        return is_change(self.generated, self.dialect) and all(
+            is_query(expected, self.dialect) for expected in self.accepted
+        )
 
     def lacking(self, query: str) -> Lacking:
         """Return what a query names and the schema does not have."""
@@ -470,17 +486,30 @@ class _Pair:
 
     def unjudged(self) -> QueryCorrectness:
         """Return the result where there is no proof and nobody to ask."""
+        refuted = self.refuted()
+        if refuted is not None:
+            return refuted
         if self.evidence == "auto" and self.is_schema_known():
-            if all(found.verdict == "refuted" for found in self.known):
-                found = self.known[0]
-                return QueryCorrectness(
-                    score=0.0, reasoning=found.reason, method="refuted", equivalence=found
-                )
             for lacking in map(self.lacking, self.accepted):
                 if lacking.error is not None:
                     kind, message = lacking.error
                     return self._failure("instrument", kind, f"expected: {message}")
-        return self._failure("instrument", "no_judge", NO_JUDGE)
+        is_prose = isinstance(self.schema, str) and not self.is_schema_known()
+        told = f"{NO_JUDGE}; {NO_TABLE}" if is_prose and self.evidence == "auto" else NO_JUDGE
+        return self._failure("instrument", "no_judge", told)
+
+    def refuted(self) -> QueryCorrectness | None:
+        """Return the result where each accepted query is refuted under the schema."""
+        if not self.known or any(found.verdict != "refuted" for found in self.known):
+            return None
+        found = self.known[0]
+        return (
+            QueryCorrectness(
+                score=0.0, reasoning=found.reason, method="refuted", equivalence=found
+            )
+            if self.is_schema_known()
+            else None
+        )
 
     def is_schema_known(self) -> bool:
         """Say whether the schema tells of tables, as text for a judge may not."""
@@ -539,17 +568,27 @@ class _Pair:
         )
 
     def failed(self, error: Exception, answers: Sequence[Verdict]) -> QueryCorrectness:
-        """Return the result of a judge that raised or ran out of time after some answers."""
+        """
+        Return the result of a judge that raised or ran out of time after some answers.
+
+        It takes back no counterexample: a refuted pair is wrong, as it is without a judge.
+        """
         paid: list[Verdict | JudgeError] = [*answers]
+        kind, cause = "judge_failure", cast("Exception | str", error)
         if isinstance(error, TimeoutError):
-            result = self._failure("instrument", "timeout", TIMEOUT_MESSAGE)
+            kind, cause = "timeout", TIMEOUT_MESSAGE
         elif isinstance(error, JudgeError):
-            cause = error.message if error.kind == "timeout" else error  # whose text begins so too
-            result = self._failure("instrument", error.kind, cause)
+            kind = error.kind
+            if kind == "timeout":
+                cause = error.message  # the text of the error begins with the kind
             if error.usage is not None or error.cost_usd is not None:
                 paid.append(error)
+        result = self.refuted()
+        if result is None:
+            result = self._failure("instrument", kind, cause)
         else:
-            result = self._failure("instrument", "judge_failure", error)
+            told = one_line(f"the judge failed, the counterexample stands: {cause}")
+            log(_log, logging.WARNING, told)
         return attrs.evolve(
             result,
             instructions_found=any(

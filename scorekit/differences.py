@@ -10,6 +10,7 @@ import numpy as np
 
 from scorekit._core.checks import check_bounded_count, check_number
 from scorekit._core.columns import check_clusters, check_score_column, paired_columns
+from scorekit._core.text import rounded
 from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact_tests import at_least, share_up_to
 from scorekit.intervals import (
@@ -70,7 +71,12 @@ class PairedDifference(Record):
         interval = "" if self.interval is None else f" {self.interval}"
         p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
         tasks = "1 task" if self.n_tasks == 1 else f"{self.n_tasks} tasks"
-        return f"{self.delta:+.4g}{interval} ({p}{tasks})"
+        return f"{rounded(self.delta, _size(self.interval), '+')}{interval} ({p}{tasks})"
+
+
+def _size(interval: Interval | None) -> float:
+    """Return how large a difference may be, beside which noise is none."""
+    return 0.0 if interval is None else max(-interval.low, interval.high)
 
 
 def paired_difference(
@@ -81,25 +87,24 @@ def paired_difference(
     confidence_level: float = 0.95,
 ) -> PairedDifference:
     """
-    Say how far two runs over the same tasks differ, and what pairing them is worth.
+    Compare two columns of values for the same tasks: scores, costs, seconds.
 
-    The mean of the differences with Student's t on one degree of freedom less than there are
-    tasks, or equally large clusters that would tell as much as *clusters*.  What a paper should
-    report of two models: the difference, its paired standard error and the correlation of the
-    sides, beside the error that two unpaired means would have.
+    Returns what a paper should report: the mean difference, its paired standard error, the
+    correlation of the sides, and the standard error of two unpaired means. The interval is
+    Student's t with one degree of freedom less than there are tasks. With *clusters*, tasks are
+    replaced by the number of equally large clusters with the same information.
 
-    The values may be on any scale: scores, costs, seconds.  *sign_flip_p_value* leaves the normal
-    distribution out: were the sides exchangeable, each difference could as well have had the
-    other sign, and it is the share of all ways to sign them whose sum lies as far from 0 as the
-    one seen.  It is given where at most 20 tasks changed (of *clusters* at most 20, which then
-    change sign as one), or any number by the same amount, as where scores are 0 and 1.
+    *sign_flip_p_value* does not assume a normal distribution. If the sides were equally good, each
+    difference could as well have the other sign. The p value is the share of all sign combinations
+    whose sum is at least as far from 0 as the one observed. It is computed if at most 20 tasks (or
+    clusters, which flip as one) changed, or if all changed by the same amount, as scores of 0 and
+    1 do.
 
-    Where a few large values would outweigh all others, as among seconds, tokens or dollars,
-    neither test is to be trusted: compare the logarithms.  The difference is then that of a
-    ratio, which ``exp`` gives back.
+    Neither test is reliable if a few large values outweigh all others, as often with seconds,
+    tokens or dollars. Compare logarithms then, and apply ``exp`` to get a ratio.
 
-    `compare_reports` takes the attempts at each case, knows that scores end at 0 and 1, and gives
-    a verdict; on one score for each case its t test is this one.
+    `compare_reports` takes the attempts at each case, knows that scores lie between 0 and 1, and
+    gives a verdict. With one score for each case its t test is this one.
 
     Args:
         baseline: One value for each task, shape ``(N,)``: finite numbers of at most 1e300 in size,
@@ -231,7 +236,8 @@ class UnpairedDifference(Record):
         interval = "" if self.interval is None else f" {self.interval}"
         p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
         return (
-            f"{self.delta:+.4g}{interval} ({p}{self.n_baseline} and {self.n_current} values), "
+            f"{rounded(self.delta, _size(self.interval), '+')}{interval} "
+            f"({p}{self.n_baseline} and {self.n_current} values), "
             f"Cliff's delta {self.cliffs_delta:+.4g} {self.cliffs_delta_interval} "
             f"(Mann-Whitney p = {self.mann_whitney_p_value:.2g})"
         )
@@ -245,22 +251,23 @@ def unpaired_difference(
     confidence_level: float = 0.95,
 ) -> UnpairedDifference:
     """
-    Say how far two groups of different tasks differ.
+    Compare two groups of different tasks.
 
-    For two columns whose values do not belong together in pairs: easy tasks and hard ones, two
-    languages, users before and after a release.  Where both runs met the same tasks, pair them
-    with `paired_difference`, which sees much smaller differences.
+    Use it for columns without pairs: easy and hard tasks, two languages, users before and after a
+    release. If both runs had the same tasks, use `paired_difference`, which finds much smaller
+    differences.
 
-    The difference of the means has Welch's t interval, which lets the groups vary unequally.  For
-    scores pass the *bounds* of their scale: the interval is then made of those of `mean_interval`
-    for each group (MOVER), which hold their level also where nearly all scores are 1.
+    The difference of the means has Welch's t interval, which allows for different variances. For
+    scores pass the *bounds* of their scale. The interval is then combined from those of
+    `mean_interval` for each group (MOVER), and is reliable even if nearly all scores are 1.
 
-    Cliff's delta says how far one group lies above the other and does not depend on the scale, so
-    it suits seconds, tokens and grades: 0 is no difference, 1 that every value of *current* is
-    above every one of *baseline*.  Its interval is Wilson's on the number of values that the
-    error after Brunner and Munzel is worth, at most the one of Newcombe's formula; so two groups
-    that do not overlap do not prove that they never would.  Mann and Whitney's test asks whether
-    both groups come from one distribution.
+    Cliff's delta says how far one group lies above the other. It is 0 without a difference, and 1
+    if every value of *current* is above every value of *baseline*. It does not depend on the
+    scale, so it suits seconds, tokens and grades. Its interval is Wilson's on an effective number
+    of values, from the standard error of Brunner and Munzel, or from Newcombe's formula if that
+    gives fewer. So it never has zero width, even if two groups do not overlap.
+
+    Mann and Whitney's test asks whether both groups come from one distribution.
 
     Args:
         baseline: Finite numbers of at most 1e300 in size, shape ``(N,)``, booleans as 0 and 1; a
@@ -465,20 +472,20 @@ class McNemarTest(Record):
 
 def mcnemar_test(*, n_pass_to_fail: int, n_fail_to_pass: int) -> McNemarTest:
     """
-    Say whether two runs differ, from no more than how many tasks changed side.
+    Test whether two runs differ, from the numbers of tasks that fell and rose.
 
-    For two runs or models that tried each task once.  Tasks that both solved, or neither, say
-    nothing about which is better; were the two alike, each of the *n* other tasks would fall or
-    rise with chance 1/2, so that the number that fell is binomial, ``B(n, 1/2)``.  The chi-squared
-    with continuity correction is ``(|b - c| - 1)^2 / (b + c)`` for *b* falls and *c* rises.
+    Each run tried each task once. Tasks that both solved, or neither, do not show which run is
+    better. If the runs were equally good, each of the other *n* tasks would fall or rise with
+    chance 1/2, and the number of falls would be binomial, ``B(n, 1/2)``. The chi-squared with
+    continuity correction is ``(|b - c| - 1)^2 / (b + c)`` for *b* falls and *c* rises.
 
-    Where the outcomes themselves are at hand, `compare_reports` says more: its
-    Cochran-Mantel-Haenszel test takes several attempts at a task and is, for a single one,
-    McNemar's chi-squared without correction, ``(b - c)^2 / (b + c)``.  Take this function where
-    only the counts are known or published, or where so few tasks changed side (fewer than 25,
-    say) that a normal approximation is in doubt.  The mid-p value is the one to read by default;
-    *p_value* where the level must be kept for certain; the corrected one, which is cautious
-    without need, to check it against one that was published.
+    Use the mid-p value by default. Use *p_value* if the false-alarm rate must never exceed the
+    level, and the corrected one, which is too cautious, only to check a published value.
+
+    Use this function if you know only the counts, or if so few tasks changed (fewer than about 25)
+    that a normal approximation is doubtful. If you have the outcomes, `compare_reports` tells you
+    more. Its Cochran-Mantel-Haenszel test takes several attempts at a task. With one attempt it is
+    McNemar's chi-squared without correction, ``(b - c)^2 / (b + c)``.
 
     Args:
         n_pass_to_fail: Tasks that the first run solved and the second did not, *b* (count, at

@@ -11,7 +11,7 @@ from scorekit._core.checks import check_choice, check_count, check_number, check
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.prove.canonical import Proof, search
 from scorekit._sql.refute.faithful import UnfaithfulError
-from scorekit._sql.refute.reading import read_pair
+from scorekit._sql.refute.reading import ORDINALS, read_pair
 from scorekit._sql.refute.search import Difference, Same, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
 from scorekit._sql.schema import Keys, Schema, read_schema
@@ -20,6 +20,8 @@ from scorekit.records import Record
 
 MAX_DATABASES: Final = 10_000
 """Most databases that `sql_equivalence` tries."""
+
+NO_TABLE: Final = "the schema defines no table"
 
 _ROWS_SHOWN = 12
 _CELL_SHOWN = 60
@@ -110,35 +112,37 @@ def sql_equivalence(
     seed: int = 0,
 ) -> SqlEquivalence:
     """
-    Decide whether two queries mean the same, by proof or by counterexample, without a model.
+    Decide whether two queries mean the same, by a proof or a counterexample, without a model.
 
-    Queries are equal if they have equal results on every database that the schema and the keys
-    allow.  Results are equal if they hold the same rows equally often (*semantics* ``"bag"``)
-    or at least once each (``"set"``); cells are compared in the order of the columns, whatever
-    these are called.  Where both queries end in an ORDER BY, a row that one puts before another
-    must not come after it in the other; rows that an ORDER BY leaves tied have no order.  Whole
-    numbers are compared exactly; two numbers of which one is a fraction are equal if they differ
-    by at most *tolerance* times the larger of 1 and both.  NULL equals NULL.
+    *What equal means.* Queries are equal if they have equal results on every database that the
+    schema and the keys allow. Results are equal if they hold the same rows equally often
+    (*semantics* ``"bag"``) or at least once each (``"set"``). Columns are compared in their order,
+    whatever their names. If both queries end in an ORDER BY, rows must come in that order; tied
+    rows may come in any order. Whole numbers are compared exactly. Two numbers, at least one of
+    them a fraction, are equal if they differ by at most *tolerance* times the larger of 1 and
+    both. NULL equals NULL.
 
     ``"proved"`` means that both queries were rewritten into the same form, each step of which
     keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
     only, on small databases made of their own literals, NULLs and repeated rows, and that a
     result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
     among ties, random numbers, the time where only one query asks for it), nor on what SQLite
-    does otherwise than the queries' dialect; such a pair is ``"unknown"``.  Without a dialect a
-    refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give
-    the same result: work is bounded in steps, never by the clock.
+    does otherwise than the queries' dialect; such a pair is ``"unknown"``.  Where one query alone
+    has a LIMIT without any order, rows that the other can never return refute it; tables then
+    list their rows in the order in which they are stored.  Without a dialect a refutation holds
+    in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give the same result:
+    work is bounded in steps, never by the clock.
 
     Args:
         a: One query.
         b: The other.
-        schema: The tables, as CREATE TABLE statements or a dump, or as a mapping from table to
-            column to type; constraints of the column may follow the type (``NOT NULL``,
-            ``PRIMARY KEY``, ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``).  Text that
-            defines no table counts as None: what the queries show of the tables is used, if
-            that is clear.
-        keys: The key of a table, a column or a tuple of columns, or a list of tuples where
-            there are several.  Rows differ in it, and it is never NULL.
+        schema: The tables, as CREATE TABLE statements, a dump, or a mapping from table to column
+            to type. In a mapping, constraints may follow the type (``NOT NULL``, ``PRIMARY KEY``,
+            ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``). Without a schema, or with text that
+            defines no table, the tables are inferred from the queries if these are clear, and
+            *assumptions* say so.
+        keys: For each table its key: a column, a tuple of columns, or a list of tuples for several
+            keys. Rows differ in it, and it is never NULL.
         dialect: SQL dialect of both, as sqlglot names it.
         semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter.
         row_order: ``"auto"``, or ``"ignored"`` where order never matters.
@@ -149,14 +153,14 @@ def sql_equivalence(
         seed: What their contents depend on (``>= 0``).
 
     Returns:
-        A frozen `SqlEquivalence`.  Text that does not parse or does more than read, a function
-        that SQLite lacks, and a table or column that the schema lacks make it ``"unknown"``,
-        with the reason.
+        A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse or
+        does more than read, if SQLite lacks a function, or if the schema lacks a table or column.
 
     Raises:
         InputError: If a choice is not among those above, a count or *tolerance* is out of range,
-            *dialect* is unknown, a table of *schema* has no columns or a type that is followed
-            by what is not understood, or *keys* names a table or column that *schema* lacks.
+            or *dialect* is unknown. Also if *schema* looks like a path, one of its tables has no
+            columns, a constraint after a type is not understood, or *keys* names a table or column
+            that *schema* lacks.
         TypeError: If an argument has the wrong type.
 
     Examples:
@@ -187,6 +191,8 @@ def sql_equivalence(
     number = check_count("seed", seed)
     known = read_schema(schema, keys, named)
     unread = known.unread if known is not None else ()
+    if isinstance(schema, str) and (known is None or not known.given):
+        unread = (*unread, NO_TABLE)
     try:
         pair = read_pair(texts, named)
     except UnfaithfulError as error:
@@ -225,11 +231,9 @@ def sql_equivalence(
         ended = "; the search for a proof ended after too many steps" * proof.exhausted
         reason = one_line(found.reason) + ended
         return SqlEquivalence(verdict="unknown", reason=reason, assumptions=unread)
-    n_rows = sum(len(rows) for _, rows in found.tables.values())
-    what = "the order of results differs" if found.order_only else "results differ"
     return SqlEquivalence(
         verdict="refuted",
-        reason=f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}",
+        reason=one_line(_refuted(found)),
         counterexample=_counterexample(found),
         assumptions=(*found.assumptions, *unread),
     )
@@ -244,6 +248,23 @@ def _proved(proof: Proof, unread: tuple[str, ...]) -> SqlEquivalence:
         assumptions=(*proof.assumptions, *unread),
         proof=proof.steps,
     )
+
+
+def _refuted(found: Difference) -> str:
+    """Return in words what differs."""
+    if found.by_storing is not None:
+        which, reverse = found.by_storing.which, found.by_storing.reverse
+        one, other = ORDINALS[which], ORDINALS[1 - which]
+        shown, turned = (_listed(_literals(rows)) for rows in (found.results[which], reverse))
+        if shown == turned:
+            return f"the LIMIT of the {one} query alone has no order: it may return {shown}"
+        return (
+            f"the rows of the {one} query depend on the order in which rows are stored, those of "
+            f"the {other} do not: {shown} in the order shown, {turned} in the reverse order"
+        )
+    n_rows = sum(len(rows) for _, rows in found.tables.values())
+    what = "the order of results differs" if found.order_only else "results differ"
+    return f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}"
 
 
 def _same(semantics: str, column_order: str, tolerance: float) -> Same:

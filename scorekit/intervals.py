@@ -22,6 +22,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import check_clusters, check_number_column
 from scorekit._core.sums import distinct, exact_mean, exact_sum
+from scorekit._core.text import rounded
 from scorekit.errors import refuse
 from scorekit.records import Record
 
@@ -89,7 +90,8 @@ class Interval(Record):
 
     def __str__(self) -> str:
         """Return both ends, rounded for display."""
-        return f"[{self.low:.4g}, {self.high:.4g}]"
+        size = max((abs(end) for end in (self.low, self.high) if math.isfinite(end)), default=0.0)
+        return f"[{rounded(self.low, size)}, {rounded(self.high, size)}]"
 
 
 def proportion_interval(
@@ -100,14 +102,17 @@ def proportion_interval(
     method: Literal["wilson", "jeffreys", "clopper-pearson", "bayes-uniform"] = "wilson",
 ) -> Interval:
     """
-    Bound the success rate behind *n_successes* in *n_trials* independent trials.
+    Return an interval for the success rate behind *n_successes* in *n_trials* independent trials.
 
-    Wilson's score interval covers the true rate *confidence_level* of the time on average over
-    rates; Jeffreys' is the Bayesian one under a Beta(1/2, 1/2) prior; Clopper and Pearson's covers
-    at least *confidence_level* of the time at every rate, and is wider for it. With these three no
-    success makes the lower end exactly 0, no failure the upper end exactly 1. ``"bayes-uniform"``
-    is the middle of the posterior under a uniform prior, as it stands: where no trial succeeded,
-    or all did, it leaves out the share seen.
+    - ``"wilson"`` contains the true rate *confidence_level* of the time on average over rates.
+    - ``"clopper-pearson"`` contains it at least *confidence_level* of the time at every rate, and
+      is wider.
+    - ``"jeffreys"`` is Bayesian, with the prior Beta(1/2, 1/2).
+    - ``"bayes-uniform"`` is the middle of the posterior under a uniform prior. It does not contain
+      the observed share if no trial succeeded, or all did.
+
+    With the first three the lower end is exactly 0 without a success, and the upper end exactly 1
+    without a failure.
 
     Args:
         n_successes: Trials that succeeded (count, at most *n_trials*).
@@ -202,22 +207,23 @@ def mean_interval(
     confidence_level: float = 0.95,
 ) -> Interval:
     """
-    Bound the mean behind *values*, one for each task.
+    Return an interval for the mean behind *values*, one for each task.
 
-    For scores, pass the *bounds* of their scale, such as ``(0, 1)``.  The interval then stays
-    within them, and holds its level also where nearly all scores are 1.  It measures how far
-    values lie above and below their median, bounds each of the two means by Wilson's method on
-    the effective number of values, and puts them together by their correlation (MOVER).  Where
-    values tie, it allows for others that are too rare to be seen among so many.
+    For scores, pass the *bounds* of their scale, such as ``(0, 1)``. The interval then stays
+    within them, and is reliable even if nearly all scores are 1. It measures how far values lie
+    above and below their median, and bounds both means by Wilson's method on the effective number
+    of values. It combines the two by their correlation (MOVER). If values tie, it allows for
+    others that are too rare to appear among so many.
 
-    Without *bounds* it is Student's t on ``n - 1`` degrees of freedom.  With *clusters* the
-    values of a group count as one observation: the standard error is the jackknife's over the *G*
-    groups, which is CR1, ``sqrt(G / (G - 1) * sum_g (sum_i d_gi)^2) / n`` over the deviations
-    *d*, where they are equally large, and t has ``n^2 / sum_g n_g^2 - 1`` degrees of freedom,
-    then ``G - 1``.  Values without any spread give an interval of no width.
+    Without *bounds* it is Student's t with ``n - 1`` degrees of freedom. It has no width if all
+    values are equal.
 
-    A single value, or a single cluster, bounds nothing: the interval is the whole line, or all
-    that *bounds* allow.
+    With *clusters* the values of a group count as one observation. The standard error is the
+    jackknife's over the *G* groups, and t has ``n^2 / sum_g n_g^2 - 1`` degrees of freedom. If the
+    groups are equally large, that is ``G - 1``, and the error is CR1,
+    ``sqrt(G / (G - 1) * sum_g (sum_i d_gi)^2) / n`` over the deviations *d*.
+
+    For a single value or cluster the interval is the whole line, or as wide as *bounds*.
 
     Args:
         values: Finite numbers, shape ``(N,)``: a list, or a NumPy, pandas, polars or Arrow
@@ -233,9 +239,9 @@ def mean_interval(
         ``"clustered t"`` or ``"clustered bounded"``.
 
     Raises:
-        InputError: If *values* is empty, or holds NaN, infinity or what lies outside *bounds*;
-            if *bounds* are not two finite numbers in rising order, *clusters* differs in length,
-            or *confidence_level* is out of range.
+        InputError: If *values* is empty, or contains NaN, infinity or a value outside *bounds*.
+            Also if *bounds* are not two finite numbers in rising order, *clusters* differs in
+            length, or *confidence_level* is out of range.
         TypeError: If a value is not a number, or a label not hashable.
 
     Examples:
@@ -304,7 +310,7 @@ def quantile_interval(
     values: Iterable[float], q: float, *, confidence_level: float = 0.95
 ) -> Interval:
     """
-    Bound the quantile behind *values*: what a share *q* of all such values does not exceed.
+    Return an interval for a quantile: the value that a share *q* of all values does not exceed.
 
     Both ends are values that were seen, chosen by their rank: how many of *n* values lie below
     the quantile is binomial, ``B(n, q)``, whatever their distribution.  Each end misses with a

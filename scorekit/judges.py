@@ -280,18 +280,17 @@ def _answer(answer: object) -> Verdict | Exception:
 
 class VotingJudge:
     """
-    Put each pair to a judge several times and let the majority decide.
+    Ask a judge several times about each pair, and take the majority.
 
-    The score that most votes gave wins; where several share the lead, the median of all votes
-    does.  A language model may favour what it is shown first, hence every second ask shows the
-    two queries the other way round.  `Verdict.votes` holds the single scores in the order asked:
-    votes that differ are a verdict to look at.  Reasoning, model and response id are those of the
-    first vote that gave the winning score; tokens and cost are the sums over all votes, the cost
-    None if that of one vote is not known.
+    The score with most votes wins; in a tie the median of all votes does. A language model may
+    favor the query it is shown first, so every second time the two queries are exchanged.
+    `Verdict.votes` holds the single scores in the order asked. If they differ, look at the pair
+    yourself. Reasoning, model and response id are those of the first vote for the winning score.
+    Tokens and cost are sums over all votes; the cost is None if that of one vote is unknown.
 
-    Each vote is a request with a *trial* of its own, so that around a `CachedJudge` each is
-    remembered by itself.  `judge` asks one after the other, `ajudge` asks all at once.  If a vote
-    fails there is no verdict; the error carries the tokens and the cost of the votes there were.
+    Each vote is a request with its own *trial*, so a `CachedJudge` remembers each separately.
+    `judge` asks one after the other, `ajudge` asks all at once. If a vote fails there is no
+    verdict, and the error contains tokens and cost of the other votes.
 
     Args:
         judge: The judge to ask.
@@ -531,14 +530,17 @@ def parts_asked(request: JudgeRequest) -> tuple[str | int | None, ...]:
 
 class CachedJudge:
     """
-    Ask a judge once about each pair, however many ask at the same time, and remember the verdict.
+    Ask a judge once about each pair, and remember the verdict.
 
-    Verdicts are kept in memory, and on disk when a directory is named: as text in one SQLite
-    database that processes may share.  A verdict is found again for the same request (every field
-    of `JudgeRequest`) to a judge of the same `identity`; it comes back with ``cached=True``.
-    Errors are raised to all who asked and never kept.  A directory that cannot be used safely, or
-    fails later, gives one `CacheWarning`; from then on verdicts are kept in memory alone.  Safe to
-    use from threads, event loops and after a fork; a pickle holds the arguments, not the verdicts.
+    Verdicts are kept in memory and, with a *directory*, on disk: as text in one SQLite database
+    that processes may share. A verdict is reused for the same request (every field of
+    `JudgeRequest`) to a judge of the same `identity`, and has ``cached=True``. If several threads
+    or tasks ask about a pair at the same time, the judge is asked once. Errors are raised to all
+    of them and never stored.
+
+    If the directory cannot be used safely, or fails later, you get one `CacheWarning`, and
+    verdicts are kept in memory only. A cache can be used from threads, event loops and after a
+    fork. A pickle contains the arguments, not the verdicts.
 
     Args:
         judge: The judge to ask.

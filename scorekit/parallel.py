@@ -40,10 +40,10 @@ def map_scores(
     """
     Yield ``function(item)`` for each item, in order, computed here or by an executor's workers.
 
-    Nothing starts before the first result is asked for.  With an executor, items are read ahead
-    and sent in chunks, of which only so many are under way at a time: memory does not grow with
-    the number of items, which may be endless.  The results, and the item at which an exception
-    ends them, do not depend on the executor.  Closing the generator cancels what has not begun.
+    Nothing starts before you ask for the first result. With an executor, items are read ahead and
+    sent in chunks, at most *max_in_flight* at a time. Memory does not grow with the number of
+    items, which may be endless. Results and errors do not depend on the executor. Closing the
+    generator cancels chunks that have not started.
 
     Args:
         function: Called with one item.  For processes it must pickle, as must items and results.

@@ -94,42 +94,40 @@ def required_tasks(
     anytime: bool = False,
 ) -> int | AnytimeTasks:
     """
-    Say how many tasks it takes to detect a mean change of *effect* between two runs.
+    Return how many tasks it takes to detect a mean change of *effect* between two runs.
 
-    ``n = (z_a + z_b)^2 (w^2 + s_1^2 / k_1 + s_2^2 / k_2) / effect^2``, rounded up, for two runs
-    over the same tasks and a two-sided test: *w^2* is *task_variance*, *s^2* *sampling_variance*
-    and *k* *attempts* of either run, *z_a* and *z_b* the normal quantiles of *confidence_level*
-    and *power*.  More attempts shrink the sampling part only: no number of them makes up for
-    few tasks.
+    The result is ``n = (z_a + z_b)^2 (w^2 + s_1^2 / k_1 + s_2^2 / k_2) / effect^2``, rounded up,
+    for two runs over the same tasks and a two-sided test. Here *w^2* is *task_variance*, *s^2* is
+    *sampling_variance* and *k* is *attempts* of either run; *z_a* and *z_b* are the normal
+    quantiles of *confidence_level* and *power*. More attempts reduce only the sampling part, and
+    cannot replace tasks.
 
-    An effect adds noise of its own where nearly everything passes or fails.  A single
+    If nearly everything passes or fails, the effect itself changes the variance. A single
     *sampling_variance* is therefore that of the baseline, ``s_1^2 = r (1 - r)`` with the rate *r*
-    up to 1/2; that of the current run is ``(r + effect) (1 - r - effect)`` where this is more.
+    up to 1/2. That of the current run is ``(r + effect) (1 - r - effect)`` if this is more.
 
-    Where each task is tried once and passes or fails, the share of tasks that change side says
-    all that the variances say.  With that share as *discordant*, that of the effect included, the
-    number is Connor's for McNemar's test,
-    ``n = (z_a sqrt(share) + z_b sqrt(share - effect^2))^2 / effect^2``, rounded up.
+    If each task is tried once and passes or fails, pass *discordant* instead: the share of tasks
+    that change side, including those changed by the effect. The result is then Connor's for
+    McNemar's test, ``n = (z_a sqrt(share) + z_b sqrt(share - effect^2))^2 / effect^2``, rounded
+    up.
 
-    With *anytime* it says what `compare_reports` needs that is looked at as the run grows and
-    stops as soon as it is decided: at most more tasks than one look takes, fewer on average where
-    *power* is high, or where the effect is larger than planned for.  The change is followed as a
-    random walk with normal steps, over a hundred looks.
+    With *anytime* the result is for `compare_reports` with *anytime*, where you check a growing
+    run and stop as soon as it is decided. Plan for more tasks than with one check at the end. On
+    average fewer may be needed, if *power* is high or the effect is larger than planned. The
+    change is modeled as a random walk with normal steps, over a hundred checks.
 
     Args:
         effect: Mean change of the score that should be detected, in (0, 1].
-        task_variance: Variance over tasks of the true change, in [0, 1]; that of the scores
-            themselves is larger or smaller and would mislead.  The default, 1/9, is
-            Miller's example, success rates spread evenly that correlate by 1/3.
-        sampling_variance: Variance of one attempt at a task, mean over tasks, in [0, 1/4]: for
-            successes the mean of ``p (1 - p)``; one number for the baseline, or one for the
-            baseline and one for the current run.  The default, 1/6 for both, fits rates spread
-            evenly; 0 leaves sampling out, as if there were attempts without end.
+        task_variance: Variance over tasks of the true change, in [0, 1]. Do not pass the variance
+            of the scores. The default, 1/9, is Miller's example: evenly spread success rates with
+            a correlation of 1/3.
+        sampling_variance: Variance of one attempt at a task, mean over tasks, in [0, 1/4]; for
+            successes the mean of ``p (1 - p)``. One number for the baseline, or one for each run.
+            The default, 1/6 for both, fits evenly spread rates; 0 means infinitely many attempts.
         attempts: Attempts at each task (count, at least 1), for both runs or for each.
         discordant: Share of the tasks that change side between the two runs, falls and rises
-            together, at least *effect* and at most 1; instead of both variances, for a single
-            attempt at each task.  Two runs of a pilot in which nothing changed show what chance
-            adds to the effect.
+            together, at least *effect* and at most 1. It replaces both variances, for a single
+            attempt at each task. Two pilot runs of the same system show how much of it is chance.
         confidence_level: One less the false-alarm rate, in (0, 1).
         power: Chance to detect a change of *effect*, at least 1/2 and below 1.
         anytime: Whether for `compare_reports` with *anytime*.
@@ -194,7 +192,7 @@ def minimum_detectable_effect(
     power: float = 0.8,
 ) -> float:
     """
-    Say how small a mean change between two runs over *n_tasks* can be and still be detected.
+    Return the smallest mean change between two runs over *n_tasks* that can be detected.
 
     The formula of `required_tasks` solved for the effect, ``(z_a + z_b) sqrt((w^2 + s_1^2 / k_1 +
     s_2^2 / k_2) / n)``, or the other one with *discordant*.
@@ -399,15 +397,13 @@ class VarianceComponents(Record):
 
 def variance_components(scores: Mapping[Any, Any] | object) -> VarianceComponents:
     """
-    Estimate what a pilot's scores differ by: tasks, attempts at them, judgements of an attempt.
+    Split the variance of a pilot's scores into tasks, attempts and judgements.
 
-    A score is the mean of all, plus what its task, its attempt and its judgement add, each with a
-    variance of its own.  The mean squares of an analysis of variance are set equal to what is
-    expected of them, which is unbiased with any numbers of attempts.  An estimate that comes out
-    negative is cut to 0, and *cut_to_zero* names it.
+    A score is the overall mean, plus what its task, its attempt and its judgement add, each with
+    its own variance. The estimates are those of an analysis of variance, which are unbiased for
+    any numbers of attempts. A negative estimate is set to 0, and *cut_to_zero* names it.
 
-    Judgements of an attempt count as alike: a bias that a judge has everywhere is no part of it,
-    and more tasks do not take it away.
+    A constant bias of the judge is not part of the variance, and more tasks do not remove it.
 
     Args:
         scores: A mapping from task to the scores of its attempts, ``{"t1": [1, 0], "t2": [1]}``;
@@ -420,9 +416,9 @@ def variance_components(scores: Mapping[Any, Any] | object) -> VarianceComponent
         A frozen `VarianceComponents`, for `plan_evaluation`.
 
     Raises:
-        InputError: If there are fewer than two tasks, no task has two attempts, no attempt two
-            judgements where they are nested, a number is out of range, a column is missing, or a
-            table has two rows for one attempt and no judge.
+        InputError: If there are fewer than two tasks, no task has two attempts, or no attempt has
+            two judgements where they are nested. Also if a number is out of range, a column is
+            missing, or a table has two rows for one attempt and no judge.
         TypeError: If *scores* is neither, or a score is not a number.
 
     Examples:
@@ -573,13 +569,13 @@ def plan_evaluation(
     components: VarianceComponents, *, prices: Mapping[str, float], budget: float
 ) -> EvaluationPlan:
     """
-    Say how many tasks, attempts and judgements give the smallest standard error for a budget.
+    Return the numbers of tasks, attempts and judgements with the smallest standard error.
 
-    The variance of the mean is ``(w^2 + (s^2 + u^2 / j) / k) / n`` for *n* tasks with *k* attempts
-    each and *j* judgements of each attempt, from the variances between tasks, attempts and
-    judgements; the price ``n (task + k (attempt + j judgement))``.  All designs that the budget
-    pays for are searched, so that the plan is the best one in whole numbers; of equally good ones
-    it is the cheapest.
+    For *n* tasks with *k* attempts each and *j* judgements of each attempt, the variance of the
+    mean is ``(w^2 + (s^2 + u^2 / j) / k) / n``, and the price
+    ``n (task + k (attempt + j judgement))``. Here *w^2*, *s^2* and *u^2* are the variances between
+    tasks, attempts and judgements. All plans that the budget allows are searched, so the result is
+    the best in whole numbers, and the cheapest of equally good ones.
 
     Args:
         components: From a pilot, by `variance_components`.
@@ -592,9 +588,9 @@ def plan_evaluation(
         A frozen `EvaluationPlan`.
 
     Raises:
-        InputError: If a price is missing, unknown or out of range, the budget does not pay for
-            one task or pays for more than 10**9 attempts or judgements, or the components have no
-            variance between tasks, so that a single task would seem to do.
+        InputError: If a price is missing, unknown or out of range, or the budget pays for less
+            than one task, or for more than 10**9 attempts or judgements. Also if the components
+            have no variance between tasks, because a single task would then seem enough.
         TypeError: If *components* or *prices* is of another type, or a price is not a number.
 
     Examples:

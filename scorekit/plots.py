@@ -317,10 +317,10 @@ def plot_cost_quality(
     """
     Draw cost against quality, joined along the frontier: what no other beats in both.
 
-    Of a tier the mean cost and the mean composite score of its runs; of a report's model the mean
-    cost of a sample and the mean code score, so that models with more samples do not look more
-    expensive.  Pale lines are the intervals of both means.  A model is left out where no cost was
-    measured.
+    For a tier these are the mean cost and the mean composite score of its runs. For a model of a
+    report they are the mean cost of a sample and the mean code score, so models with more samples
+    do not look more expensive. Pale lines are the intervals of both means. A model without
+    measured costs is left out.
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.

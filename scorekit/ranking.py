@@ -131,23 +131,24 @@ def compare_models(
     seed: int = 0,
 ) -> ModelComparison:
     """
-    Say which of several models differ, which ranks each may have, and which may be the best.
+    Compare several models: which differ, which ranks are possible, and which may be the best.
 
-    Models are paired by task, and a task counts once: of several attempts at it their mean.  All
-    pairs are tested at once, so that the chance of any false verdict is at most
-    ``1 - confidence_level``, however many models there are.  Were two models alike, each
-    difference at a task could as well have had the other sign.  So the signs of whole tasks are
-    flipped at random, and the largest paired t statistic of all pairs is compared with what is
-    then seen, step by step (Westfall and Young's, Romano and Wolf's max-t).  It allows for scores
-    of any distribution and for models that resemble each other.  Where few tasks tell models
-    apart, all ways to flip the signs are counted.
+    Models are paired by task. A task counts once, with the mean of its attempts. All pairs are
+    tested together, so the chance of any false verdict is at most ``1 - confidence_level``,
+    however many models there are.
 
-    A model's lowest rank is one more than the number of models shown to be better, its highest
-    leaves out those shown to be worse.  All of these intervals hold at once, and so does *best*.
-    Ties are no special case: of models with equal true means each has all ranks that they share.
+    If two models are equally good, the sign of their difference at a task is random. The test
+    flips the signs of whole tasks at random, and compares the paired t statistic of each pair with
+    the largest of all pairs, step by step (max-t of Westfall and Young, Romano and Wolf). Scores
+    may have any distribution, and models may resemble each other. If only a few tasks separate the
+    models, all sign combinations are counted.
 
-    Friedman's test and Nemenyi's critical difference stand beside it, as papers report them; they
-    see only who was ahead at each task.
+    A model's lowest rank is one more than the number of models shown to be better. Its highest
+    rank leaves out those shown to be worse. All these intervals hold at the same time, and so does
+    *best*. Models with equal true means share their ranks, and each interval contains all of them.
+
+    Friedman's test and Nemenyi's critical difference are included because papers report them. They
+    only use who was ahead at each task.
 
     Args:
         scores: For each model its score at each task, or the scores of its attempts: finite
@@ -184,15 +185,18 @@ def compare_models(
         scorekit.errors.InputError: scores must be a mapping of at least two models, got 1
 
     References:
-        Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications to Mobility
-        across Neighbourhoods and Academic Achievement across Countries", Review of Economic
-        Studies 91(1), 2024, and Klein, Wright and Wieczorek, "A Joint Confidence Region for an
-        Overall Ranking of Populations", Journal of the Royal Statistical Society C 69(3), 2020,
-        for ranks.
-        Romano and Wolf, "Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing",
-        Journal of the American Statistical Association 100(469), 2005.
-        Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", Journal of
-        Machine Learning Research 7, 2006, for Friedman and Nemenyi.
+        For ranks: Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications to
+        Mobility across Neighbourhoods and Academic Achievement across Countries", Review of
+        Economic Studies 91(1), 2024.
+
+        Also for ranks: Klein, Wright and Wieczorek, "A Joint Confidence Region for an Overall
+        Ranking of Populations", Journal of the Royal Statistical Society C 69(3), 2020.
+
+        For the test: Romano and Wolf, "Exact and Approximate Stepdown Methods for Multiple
+        Hypothesis Testing", Journal of the American Statistical Association 100(469), 2005.
+
+        For Friedman and Nemenyi: Demsar, "Statistical Comparisons of Classifiers over Multiple
+        Data Sets", Journal of Machine Learning Research 7, 2006.
     """
     models, table, n_left_out = _read_scores(scores)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
@@ -528,19 +532,19 @@ def bradley_terry(
     wins: Mapping[tuple[str, str], float], *, confidence_level: float = 0.95
 ) -> BradleyTerry:
     """
-    Estimate how strong models are from how often each was preferred to each other.
+    Estimate the strengths of models from pairwise preferences.
 
-    The model of Bradley and Terry: *a* beats *b* with chance ``1 / (1 + exp(s_b - s_a))``, the
-    strengths *s* being those of maximum likelihood.  Not all pairs need be compared, and models
-    that beat each other in a cycle are no contradiction.  A difference of strengths times
-    ``400 / log(10)``, about 174, is one of Elo points.
+    In the model of Bradley and Terry *a* beats *b* with chance ``1 / (1 + exp(s_b - s_a))``. The
+    strengths *s* are estimated by maximum likelihood. Not all pairs need be compared, and cycles
+    of wins are allowed. Multiply a difference of strengths by ``400 / log(10)``, about 174, for
+    Elo points.
 
     Intervals are Wald's from the Fisher information, for the strength relative to the mean.
 
-    A model that won all its comparisons has a strength without bound: ``inf``, whose interval has
-    a finite lower end where its wins were too unlikely for less, and one that lost them all has
-    ``-inf``.  They are named in *unbounded* and left out of the mean.  Where no two models have beaten each other,
-    directly or through others, no strength has a bound, and that is refused.
+    A model that won all its comparisons has the strength ``inf``. Its interval has a finite lower
+    end if its wins were too unlikely for less. A model that lost them all has ``-inf``. Both are
+    named in *unbounded* and left out of the mean. If no two models have beaten each other,
+    directly or through others, every strength would be infinite, and you get an `InputError`.
 
     Args:
         wins: How often the first model of each pair ``(winner, loser)`` was preferred to the

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
+from itertools import islice
 from typing import (
     Any,
     ClassVar,
@@ -38,6 +39,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")
 
+MAX_KEYS = 20
+"""Keys that a message names."""
+
 
 class FrozenMapping(Mapping[K, V], Generic[K, V]):
     """A read-only mapping that keeps its order, hashes and pickles."""
@@ -48,8 +52,12 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
         self._items: dict[K, V] = dict(items or {})
 
     def __getitem__(self, key: K) -> V:
-        """Return the value under *key*."""
-        return self._items[key]
+        """Return the value under *key*; a `KeyError` names those that there are."""
+        try:
+            return self._items[key]
+        except KeyError:
+            known = shortened(", ".join(map(repr, islice(self._items, MAX_KEYS))))
+            raise KeyError(f"{shown(key)} is none of {known}") from None
 
     def __iter__(self) -> Iterator[K]:
         """Iterate over the keys in order."""
@@ -167,6 +175,8 @@ class ReportScores(NamedTuple):
     """Cases of which only an instrument's failure is known."""
     unsafe: dict[str, bool] | None = None
     """Whether each unsafe query was caught at every attempt; None where safety was not scored."""
+    only_flags: bool = False
+    """Whether a code score says the same as ``"pass@1"``."""
 
 
 @attrs.frozen

@@ -621,6 +621,8 @@ class CodeReport(Report):
         converter=_as_table, metadata={BUILDER: CaseTable.from_dict}
     )
     """As a tuple; kept as columns, so that a million cases take little, and made when read."""
+    only_flags: bool = False
+    """Whether each attempt is a flag, right or wrong: of such the code score says nothing else."""
 
     def __str__(self) -> str:
         """Return a line for each model, numbers rounded for display."""
@@ -682,7 +684,9 @@ class CodeReport(Report):
         if not models:
             names = shortened(", ".join(repr(m.model) for m in self.models))
             refuse("name", f"a model of this report ({names})", name)
-        return CodeReport(models=models, cases=self._table.of_model(name))
+        return CodeReport(
+            models=models, cases=self._table.of_model(name), only_flags=self.only_flags
+        )
 
     @property
     def _table(self) -> CaseTable:
@@ -701,7 +705,7 @@ class CodeReport(Report):
         scores: dict[SuiteKey, Cases] = {
             ("code_score", one.models[0]): CaseScores(one.case_ids, one.attempts) for one in tables
         }
-        return ReportScores({**right, **scores})
+        return ReportScores({**right, **scores}, only_flags=self.only_flags)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat dict per case and model, ready for a data frame."""
@@ -850,7 +854,9 @@ def report_on(
         ModelStatistics(model=model, **dict(zip(columns, values, strict=True)))
         for model, *values in rows
     )
-    return CodeReport(models=models, cases=cases)
+    n_tests = samples.passed + samples.failed
+    only_flags = bool((samples.compiled & (n_tests <= 1) & (samples.warnings == 0)).all())
+    return CodeReport(models=models, cases=cases, only_flags=only_flags)
 
 
 class _Groups:
@@ -1124,12 +1130,12 @@ def code_report_from_columns(
 
 class CodeTally(PartTally[Samples]):
     """
-    Collect samples in pieces, to report on them as if they had come at once.
+    Collect samples in pieces, and report on all of them together.
 
-    A tally keeps the outcomes as columns, some 70 bytes a sample.  Workers can fill one each and
-    send it back: a tally pickles.  Merged in the order of the pieces it gives the very report that
-    `code_report` gives on all samples, also where the attempts at a case are in several pieces; in
-    another order cases, models and scores come in that order, and a suite's pass@k and intervals
+    A tally keeps the outcomes as columns, some 70 bytes a sample. It pickles, so each worker can
+    fill one and send it back. Merged in the order of the pieces, the result is the report that
+    `code_report` gives on all samples, even if attempts at one case are in several pieces. In
+    another order cases, models and scores come in that order, and pass@k and intervals of a suite
     may differ in the last digit.
 
     Examples:

@@ -89,12 +89,12 @@ def result_accuracy(
     Score whether two executed queries returned the same rows: execution accuracy.
 
     By the rule ``"scorekit"`` results are the same if they have the same number of columns and
-    hold the same rows equally often, in the same order if *ordered*.  Numbers are compared by
-    value, whatever their type (``1 == 1.0 == Decimal(1) == True``); two numbers of which one is
-    a fraction are equal if they differ by at most *tolerance* times the larger of 1 and both.
-    NULL equals NULL only and NaN equals NaN only.  Text is never equal to a number.
+    hold the same rows equally often, in the same order if *ordered*. Numbers are compared by
+    value, whatever their type (``1 == 1.0 == Decimal(1) == True``). Two numbers, at least one of
+    them a fraction, are equal if they differ by at most *tolerance* times the larger of 1 and
+    both. NULL equals only NULL, and NaN only NaN. Text is never equal to a number.
 
-    Three more rules compare cells in the same way and ask for less:
+    Three more rules compare cells in the same way and require less:
 
     - ``"row-f1"``: ``2 m / (n_generated + n_expected)``, where ``m`` rows of one result have an
       equal row of their own in the other.
@@ -103,10 +103,10 @@ def result_accuracy(
     - ``"subset"``: the generated rows hold each expected row at least as often, and may hold
       more.  Where no row is expected, only no row is right.
 
-    Given a mapping from database to rows on both sides, the score is the lowest over the
-    databases: right only if right on all of them, which is test-suite accuracy.
+    If both sides are mappings from database to rows, the score is the lowest over the databases:
+    right only if right on all of them, which is test-suite accuracy.
 
-    The field's rules are there to reproduce published figures, flaws included:
+    The rules of benchmarks are for reproducing published figures, with their flaws:
 
     - ``"spider"``: as a bag, or in order if *ordered*, with the columns in any one order.
       Exact, without a tolerance.
@@ -114,14 +114,15 @@ def result_accuracy(
       lost.  Exact.
     - ``"soft-f1"``: BIRD's Soft F1.  Repeated rows are dropped and rows paired by their place,
       whatever *ordered* says; a cell counts as found if it stands anywhere in the other row.
-    - ``"spider2"``: each expected column is found among the generated ones by itself, so
-      that rows may come apart and further columns do not matter; NULL counts as 0, fractions
-      are equal within 0.01.  Cells of a column are sorted unless *ordered*.
-    - ``"defog"``: repeated rows dropped, sorted by all columns unless *ordered*; NULL and
-      NaN count as -99999.
-    - ``"ibm-subset"``: the subset non-empty execution accuracy of text2sql-eval-toolkit.  As many
-      rows, at least one, and each row of the narrower result within a row of the wider one,
-      whichever that is; cells are compared as text, columns sorted one by one unless *ordered*.
+    - ``"spider2"``: each expected column is looked for separately among the generated ones. So
+      values may belong to other rows, and further columns do not matter. NULL counts as 0, and
+      fractions are equal within 0.01. Cells of a column are sorted unless *ordered*.
+    - ``"defog"``: repeated rows dropped, sorted by all columns unless *ordered*; NULL and NaN
+      count as -99999.
+    - ``"ibm-subset"``: the subset non-empty execution accuracy of text2sql-eval-toolkit. Both
+      results need the same number of rows, at least one. Each row of the narrower result must lie
+      within a row of the wider one. Cells are compared as text, and columns sorted one by one
+      unless *ordered*.
 
     Args:
         generated_rows: Rows of the generated query, as a database driver returns them: lists or
@@ -139,9 +140,9 @@ def result_accuracy(
 
     Raises:
         InputError: If a row of a result is not as wide as its first one, a choice is not among
-            those above, *tolerance* is out of range, *ordered* is combined with a set or with a
-            rule on bags of rows, the databases differ, or the results have so many alike columns
-            that none of 2,000 tried orders decides.
+            those above, or *tolerance* is out of range. Also if *ordered* is combined with a set
+            or with a rule on bags of rows, or the databases differ. Also if so many columns are
+            alike that none of 2,000 tried orders decides.
         TypeError: If an argument or a row has the wrong type, or a cell does not hash.
 
     Examples:

@@ -249,7 +249,7 @@ def composite_score(
     *, pass_rate: float, impl_rate: float, pass_weight: float = 0.5, impl_weight: float = 0.5
 ) -> float:
     """
-    Blend how often something passes with how well it is done.
+    Combine the pass rate with the share of the task that was done.
 
     ``(pass_weight * pass_rate + impl_weight * impl_rate) / (pass_weight + impl_weight)`` of the
     numbers as they are written in decimal, rounded once, so that weights 3 and 7 give exactly
@@ -411,14 +411,13 @@ def tier_statistics(
     """
     Summarize the repeated runs of one tier.
 
-    Each measure is described over the runs; the grade is that of the *median* composite score, so
-    that one odd run does not decide it. Means of scores have the interval of `mean_interval` with
-    bounds 0 and 1. A pass costs the total cost over the number of passes, with Fieller's interval
-    for a ratio of two means.
+    Each measure is described over the runs. The grade is that of the *median* composite score, so
+    one odd run does not decide it. Means of scores have the interval of `mean_interval` with
+    bounds 0 and 1. The cost of a pass is the total cost divided by the number of passes, with
+    Fieller's interval for a ratio of two means.
 
-    Where tasks were run several times, give each `Run` its *task_id*: runs of one task resemble
-    each other, and all intervals then count a task as one observation. Without it they are too
-    narrow.
+    If tasks were run several times, give each `Run` its *task_id*. Runs of one task resemble each
+    other, and all intervals then count a task as one observation. Without it they are too narrow.
 
     Args:
         tier_id: Name of the tier.
@@ -433,10 +432,10 @@ def tier_statistics(
         A frozen `TierStatistics`.
 
     Raises:
-        InputError: If *tier_id* or *runs* is empty, two runs share a *run_id* (most likely one
-            run counted twice), only some runs have a *task_id*, a weight is negative or not
-            finite or both are 0, *confidence_level* lies outside (0, 1), a quantile outside
-            [0, 1], or a pass costs more than a float holds.
+        InputError: If *tier_id* or *runs* is empty, two runs share a *run_id* (most likely one run
+            counted twice), or only some runs have a *task_id*. Also if a weight is negative or not
+            finite, both are 0, *confidence_level* lies outside (0, 1), a quantile lies outside [0,
+            1], or a pass costs more than a float holds.
         TypeError: If *tier_id* is not a string, *runs* not a sequence of `Run`, or a weight,
             *confidence_level* or a quantile not a number.
 
@@ -571,7 +570,7 @@ def _check_distinct(field: str, name: str, ids: Sequence[str]) -> None:
 
 def tier_uplift(score: float, *, baseline: float) -> float | None:
     """
-    Say by what share a tier's score lies above the baseline's: ``(score - baseline) / baseline``.
+    Return the gain over the baseline as a share of it: ``(score - baseline) / baseline``.
 
     Args:
         score: Median composite score of the tier, in [0, 1].
@@ -692,14 +691,14 @@ def _signed(uplift: float | None) -> str:
 
 def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> CrossTier:
     """
-    Set tiers side by side: uplift over a baseline, how much they differ, where a pass is cheapest.
+    Compare tiers: uplift over a baseline, variance between tiers, and where a pass is cheapest.
 
-    Uplifts are given twice: of the medians, as the metric's source has it, and of the means with
-    an interval.  A median of passes and failures shows nothing of a share of failures below a
-    half; ``print`` shows both, and says which medians hide a split.
+    Uplifts are computed twice: from medians, as in the metric's source, and from means, with an
+    interval. A median of passes and failures does not show a share of failures below a half.
+    ``print`` shows both, and says which medians hide a split.
 
     The interval of a mean uplift is that of a ratio of two means, from the intervals of both
-    (MOVER); where runs name their tasks, by the correlation of the tiers over the tasks that
+    (MOVER). If runs name their tasks, it uses the correlation of the tiers over the tasks that
     both have.
 
     Args:
@@ -834,7 +833,7 @@ MANY = 1000
 
 def cost_of_pass(*, cost_usd: float, pass_rate: float) -> float:
     """
-    Say what one pass costs when each attempt costs *cost_usd*: ``cost_usd / pass_rate``.
+    Return the cost of one pass if each attempt costs *cost_usd*: ``cost_usd / pass_rate``.
 
     Args:
         cost_usd: Cost of one attempt, or the mean cost of several, in USD (>= 0).
@@ -926,20 +925,21 @@ def cost_of_pass_from_columns(
     seed: int = 0,
 ) -> CostOfPass:
     """
-    Say what a pass costs over many runs, and how sure that is.
+    Compute the cost of a pass over many runs, with its interval.
 
-    The total cost over the number of passes, a ratio of two means.  Fieller's interval holds every
-    ratio *r* for which a t test does not reject that "cost - r * passed" has mean 0, and here also
-    the mean cost over both ends of Wilson's interval of the pass rate: where (nearly) all runs
-    passed, they tell little of how often others will.  Where the runs are compatible with no pass
-    at all it has no upper end.
+    The cost of a pass is the total cost divided by the number of passes, a ratio of two means.
 
-    ``"bca"`` is the bias-corrected and accelerated bootstrap over 20,000 resamples of runs, as
-    some papers give it; it knows only the runs it was given, and has no width where all of them
-    passed at the same cost.
+    ``"fieller"`` contains every ratio *r* for which a t test does not reject that
+    ``cost - r * passed`` has mean 0. It also contains the mean cost divided by both ends of
+    Wilson's interval of the pass rate, because a few runs that all passed do not show that others
+    will. It has no upper end if the runs are compatible with no pass at all.
 
-    Runs of one task are not independent: where tasks were run several times give each run its task
-    as *clusters*.  A cluster then counts as one observation, and the bootstrap draws whole ones.
+    ``"bca"`` is the bias-corrected and accelerated bootstrap over 20,000 resamples of runs, which
+    some papers use. It has no width if all runs passed at the same cost.
+
+    Runs of one task are not independent. If tasks were run several times, pass the task of each
+    run as *clusters*. A cluster then counts as one observation, and the bootstrap draws whole
+    clusters.
 
     Args:
         cost_usd: Cost of each run in USD (0 to 1e300), shape ``(N,)``: a list, or a NumPy,
@@ -974,9 +974,13 @@ def cost_of_pass_from_columns(
 
     References:
         Erol et al., "Cost-of-Pass: An Economic Framework for Evaluating Language Models",
-        arXiv:2504.13359; Fieller, "Some problems in interval estimation", Journal of the Royal
-        Statistical Society B 16(2), 1954; Efron, "Better bootstrap confidence intervals", Journal
-        of the American Statistical Association 82, 1987.
+        arXiv:2504.13359.
+
+        Fieller, "Some problems in interval estimation", Journal of the Royal Statistical Society B
+        16(2), 1954.
+
+        Efron, "Better bootstrap confidence intervals", Journal of the American Statistical
+        Association 82, 1987.
     """
     columns = paired_columns(("cost_usd", cost_usd, "numbers"), ("passed", passed, "outcomes"))
     costs = check_number_column("cost_usd", columns[0], 0.0, MAX_COST)

@@ -133,22 +133,25 @@ def pass_at_k(
     """
     Estimate the chance that at least one of *k* attempts at a task succeeds.
 
-    The unbiased estimator ``1 - C(n - c, k) / C(n, k)`` of Chen et al., and its mean over the
-    tasks of a suite.  Score and failure are within 1e-14 and 2e-14 of the exact rationals,
-    relatively; for one task of at most 256 samples they are correctly rounded.
+    This is the unbiased estimator ``1 - C(n - c, k) / C(n, k)`` of Chen et al., and its mean over
+    the tasks of a suite.
 
-    *Interval.*  For one task, Wilson's interval of ``c / n`` with both ends carried through
-    ``1 - (1 - p)^k``, extended where needed to hold the score, which being unbiased can lie
-    beyond them.  For several, Wilson's interval at their mean *p* with the effective number of
-    tasks ``p (1 - p) / stderr^2`` (all tasks where *p* is 0 or 1, elsewhere at most the ``n / k``
-    sets of *k* among all samples) and Student's t in place of the normal quantile, widened where
-    successes or failures are rare: it stays within [0, 1] and holds its confidence for a few
-    tasks too.
+    *Precision.* The relative error of score and failure is at most 1e-14 and 2e-14. For one task
+    of at most 256 samples they are correctly rounded.
 
-    *Two standard errors.*  *stderr* is about tasks like these; *stderr_same_tasks*, from the
-    unbiased variance ``q^2 - C(n - c, 2k) / C(n, 2k)`` of each task's failure *q*, about running
-    these very tasks again.  That difference cancels: some 1e-16 n of the second is rounding, 1e-10
-    at a million samples per task.
+    *Interval of one task.* Wilson's interval of ``c / n``, with both ends carried through
+    ``1 - (1 - p)^k``. It is extended if needed to contain the score, which can lie outside because
+    it is unbiased.
+
+    *Interval of a suite.* Wilson's interval at the mean *p*, with the effective number of tasks
+    ``p (1 - p) / stderr^2`` and Student's t quantile. That number is at most the ``n / k`` sets of
+    *k* among all samples, and the number of tasks if *p* is 0 or 1. The interval is widened if
+    successes or failures are rare. It stays within [0, 1] and is reliable for a few tasks too.
+
+    *Standard errors.* *stderr* is about other tasks like these. *stderr_same_tasks* is about new
+    samples of the same tasks, from the unbiased variance ``q^2 - C(n - c, 2k) / C(n, 2k)`` of each
+    task's failure *q*. In that difference digits cancel: its relative error is about 1e-16 n, so
+    1e-10 at a million samples per task.
 
     Args:
         n_samples: Samples drawn, *n*: a count from 1 to 2**53 for one task, or a column of them,
@@ -157,14 +160,14 @@ def pass_at_k(
         k: Attempts allowed (count, at least 1), or several such numbers: the samples are checked
             and counted once for all.
         confidence_level: Share of such intervals that hold the true value, in (0, 1).
-        insufficient: What tasks with fewer than *k* samples do, for which there is no estimate:
-            ``"raise"`` an error; make score and failure ``"nan"``, with no standard error and
-            the interval [0, 1] of method ``"none"``; or ``"drop"`` out, so that *n_tasks_used*
-            is below *n_tasks*.
-        clusters: A label for each task of a suite, equal where tasks belong together (several
-            questions on one database): they count as one observation in *stderr* and interval,
-            as in `mean_interval`.  None where every task stands by itself.  With a single label
-            nothing is known about others: no *stderr*, and the interval [0, 1] of method
+        insufficient: What to do about tasks with fewer than *k* samples, for which there is no
+            estimate. ``"raise"`` raises an error. ``"nan"`` makes score and failure NaN, with no
+            standard error and the interval [0, 1] of method ``"none"``. ``"drop"`` leaves these
+            tasks out, so *n_tasks_used* is below *n_tasks*.
+        clusters: A label for each task of a suite, equal for tasks that belong together, such as
+            questions on one database. They count as one observation in *stderr* and interval, as
+            in `mean_interval`. None if tasks are independent. A single label says nothing about
+            others: there is no *stderr*, and the interval is [0, 1] of method
             ``"none: one cluster"``.
 
     Returns:
@@ -173,8 +176,8 @@ def pass_at_k(
     Raises:
         InputError: If a count is out of range, *k* or a column is empty, the columns differ in
             length, or a task has too few samples (with ``"drop"``: every task).
-        TypeError: If a count is not an integer, one of the two is a column and one is not, or
-            *clusters* holds what is not hashable or comes with a single task.
+        TypeError: If a count is not an integer, only one of the two is a column, a label is not
+            hashable, or *clusters* is given for a single task.
 
     Examples:
         >>> result = pass_at_k(n_samples=10, n_correct=3, k=5)
@@ -338,21 +341,21 @@ def best_at_k(
     clusters: Iterable[Hashable] | None = None,
 ) -> BestAtK:
     """
-    Estimate the best score to expect of *k* attempts at a task.
+    Estimate the expected best score of *k* attempts at a task.
 
-    Over the sorted scores of a task ``sum_i C(i - 1, k - 1) / C(n, k) * r_(i)``, the mean of the
-    best over all subsets of *k*; for a suite its mean over tasks.  With scores of 0 and 1 only it
-    is `pass_at_k`.
+    For one task this is the mean of the best score over all subsets of *k* samples,
+    ``sum_i C(i - 1, k - 1) / C(n, k) * r_(i)`` over the sorted scores. For a suite it is the mean
+    over its tasks. If all scores are 0 or 1 it is `pass_at_k`.
 
-    Standard errors are made as in `pass_at_k`.  The interval of a suite is that of
-    `mean_interval` with bounds 0 and 1 over the estimates of the tasks; where all scores are 0
-    or 1 it is that of `pass_at_k`.  For one task it is Wilson's with ``n / k`` trials: by
-    Hoeffding's bound *n* samples tell no less than so many independent sets of *k*.  Graded
-    scores count for more trials, as their best varies by less than a success and a failure.
+    Standard errors are those of `pass_at_k`. The interval of a suite is that of `mean_interval`
+    with bounds 0 and 1 over the estimates of the tasks, and that of `pass_at_k` if all scores are
+    0 or 1. For one task it is Wilson's with ``n / k`` trials, because *n* samples contain at least
+    as much information as that many independent sets of *k* (Hoeffding's bound). Graded scores
+    count as more trials, because their best varies less than a success or failure.
 
     Args:
-        scores: Scores in [0, 1] of the samples of one task, shape ``(N,)``, booleans among them
-            as 0 and 1; or one such sequence for each task of a suite, of any lengths.
+        scores: Scores in [0, 1] of the samples of one task, shape ``(N,)``; booleans count as 0
+            and 1. Or one such sequence for each task of a suite, of any lengths.
         k: Attempts (count, at least 1).
         confidence_level: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
@@ -464,8 +467,8 @@ def g_pass_at_k(
         n_samples: As in `pass_at_k`.
         n_correct: As in `pass_at_k`.
         k: Attempts (count from 1 to 1000; from 2 on for the mean).
-        tau: Share that has to succeed, in [0, 1], taken as it is written in decimal; ``"mean"``
-            for the mean over shares; or several of these, the samples being counted once for all.
+        tau: Share that has to succeed, in [0, 1], taken as its decimal notation; ``"mean"`` for
+            the mean over shares; or several of these.
         confidence_level: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
         clusters: As in `pass_at_k`.
@@ -559,18 +562,19 @@ def majority_at_k(
     """
     Estimate the chance that the most frequent answer of *k* attempts is the correct one.
 
-    The share of all subsets of *k* samples in which it is, exact for any number of different
-    answers; of *t* answers that tie for most frequent each wins one *t*-th of the time.
+    This is the share of all subsets of *k* samples in which it is, exact for any number of
+    different answers. If *t* answers tie for most frequent, each counts as one *t*-th.
 
-    Standard errors, and the interval of a suite, are made as in `pass_at_k`, only that the error
-    for exactly these tasks is the jackknife's, which overstates rather than understates.  For one
-    task the interval is Wilson's with ``n / k`` trials: by Hoeffding's bound *n* samples tell no
-    less than so many independent sets of *k*; it is wide where they tell more.
+    Standard errors, and the interval of a suite, are those of `pass_at_k`. Only
+    *stderr_same_tasks* is the jackknife's, which is rather too large than too small. For one task
+    the interval is Wilson's with ``n / k`` trials, because *n* samples contain at least as much
+    information as that many independent sets of *k* (Hoeffding's bound). It is too wide if they
+    contain more.
 
     Args:
-        answers: The answers given at one task, any hashable values or a mapping from each to how
-            often it was given; or one such sequence or mapping for each task of a suite.  An
-            answer that is a sequence itself has to come as a key of a mapping.
+        answers: The answers given at one task: any hashable values, or a mapping from each answer
+            to its count. Or one such sequence or mapping for each task of a suite. If an answer is
+            itself a sequence, pass a mapping.
         correct: The correct answer; for a suite one for each task.
         k: Attempts that vote (count from 1 to 256).
         confidence_level: As in `pass_at_k`.
@@ -649,14 +653,14 @@ def extrapolate_pass_at_k(
     confidence_level: float = 0.95,
 ) -> ExtrapolatedPassAtK:
     """
-    Extrapolate the chance of a success in *k* attempts beyond the samples drawn.
+    Extrapolate pass@k to more attempts than there are samples.
 
-    Takes the success rates of tasks to follow a beta distribution, fits it to all counts by
-    maximum likelihood, and returns ``1 - B(a, b + k) / B(a, b)``.  This is a model, not an
-    estimate free of one as `pass_at_k` is: how many tasks are beyond the model's reach
-    altogether, no sample can say, so the further *k* lies beyond the samples, the more the shape
-    of the beta distribution decides.  The interval holds what the likelihood of the fit does not
-    reject, which covers the fit's uncertainty and not the model's.
+    This assumes that the success rates of tasks follow a beta distribution, fits that to all
+    counts by maximum likelihood, and returns ``1 - B(a, b + k) / B(a, b)``. Unlike `pass_at_k` the
+    result depends on this assumption. No sample can show how many tasks the model can never solve.
+    So the further *k* lies beyond the samples, the more the shape of the beta distribution
+    matters. The interval contains what the likelihood of the fit does not reject. It includes the
+    uncertainty of the fit, but not that of the assumption.
 
     Args:
         n_samples: Samples drawn for each task (counts up to 10 000), shape ``(N,)``, at least 2

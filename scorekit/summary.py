@@ -54,13 +54,13 @@ def describe(
     values: Iterable[float | Decimal | Fraction], *, quantiles: Iterable[float] = ()
 ) -> Statistics:
     """
-    Summarise values by median, mean, mode, range, population standard deviation and quantiles.
+    Summarize values by median, mean, mode, range, population standard deviation and quantiles.
 
-    ``mean = sum(x) / n`` and ``std_dev = sqrt(sum((x - mean)**2) / n)`` are those of the exact
-    values, rounded once: ``1e16 + {0, 2, 4}``, ``1e308`` and subnormal numbers, integers beyond
-    ``2**53``, `Decimal` and `Fraction` lose nothing, and the order does not matter.  So are
-    quantiles: that of a share *q* lies ``(n - 1) * q`` steps behind the smallest value, between
-    two values in proportion, as NumPy's and pandas' default has it.
+    ``mean = sum(x) / n`` and ``std_dev = sqrt(sum((x - mean)**2) / n)`` are computed exactly and
+    rounded once, and the order does not matter. Nothing is lost in ``1e16 + {0, 2, 4}``,
+    ``1e308``, subnormal numbers, integers beyond ``2**53``, `Decimal` or `Fraction`. Quantiles are
+    exact too. The one of a share *q* lies ``(n - 1) * q`` steps above the smallest value,
+    interpolated between two values as NumPy and pandas do by default.
 
     Args:
         values: Finite numbers, shape ``(N,)``, at least one: any ordered iterable, or a NumPy,
@@ -71,8 +71,9 @@ def describe(
         A frozen `Statistics`.
 
     Raises:
-        InputError: If there is no value, or one is NaN, infinite, beyond the range of floats or
-            a `Decimal` other than 0 of a size below 1e-1000; if a quantile lies outside [0, 1].
+        InputError: If there is no value, a quantile lies outside [0, 1], or a value is NaN,
+            infinite, beyond the range of floats, or a `Decimal` other than 0 of a size below
+            1e-1000.
         TypeError: If *values* or *quantiles* is not an ordered iterable, or holds anything but
             real numbers.
 
@@ -108,12 +109,11 @@ def check_quantiles(quantiles: object) -> tuple[float, ...]:
 
 class Tally(PartTally[Runs]):
     """
-    Collect values in pieces, to describe them as if they had come at once.
+    Collect values in pieces, and describe all of them together.
 
-    A tally keeps each distinct value with its number of occurrences, exactly, so any split into
-    pieces, any order and any tree of merges gives the identical `Statistics`, that of `describe`
-    on everything, quantiles included.  Workers can fill one each and send it back: a tally
-    pickles.
+    A tally keeps each distinct value with its count. The result is identical to `describe` on all
+    values, including quantiles, for any split into pieces and any order of merges. A tally
+    pickles, so each worker can fill one and send it back.
 
     Examples:
         >>> first, second = Tally(), Tally()

@@ -245,20 +245,21 @@ def _judged(result: SafetyValidation) -> bool:
 
 def categorize_error(message: str) -> ErrorCategory:
     """
-    Say what is wrong with a query from the *message* it was refused with.
+    Sort the error *message* of a database, parser or validator into one of five categories.
 
-    Known are the SQLSTATE and vendor codes and the texts of PostgreSQL, MySQL and MariaDB,
-    SQLite, SQL Server, Oracle, Snowflake, BigQuery, DuckDB, Spark, sqlfluff and sqlglot, and what
-    validators usually say. The first diagnosis in the message decides, so that the query it goes
-    on to quote does not.
+    It recognizes the SQLSTATE and vendor codes and the texts of PostgreSQL, MySQL and MariaDB,
+    SQLite, SQL Server, Oracle, Snowflake, BigQuery, DuckDB and Spark. It also knows those of
+    sqlfluff and sqlglot, and common phrases of validators. The first diagnosis in the message
+    decides, not the query that follows it.
 
-    Where the line is drawn: a value that does not fit its column's type, a broken constraint,
-    a wrong number of columns or values and a scalar subquery with several rows are schema
-    violations; a permission that is missing and a second statement are safety violations; a
-    time-out, a lock, a division by zero or another argument outside its function's domain, a
-    lost connection, a failed login and a lack of memory are runtime errors. SQLSTATE 42000 is
-    given to syntax errors and to refusals, so it decides nothing. "Not allowed" is a refusal only
-    of statements, functions, tables and the like.
+    - Schema violations include a value that does not fit its column's type, a broken constraint, a
+      wrong number of columns or values, and a scalar subquery with several rows.
+    - Safety violations include a missing permission and a second statement.
+    - Runtime errors include a time-out, a lock, a division by zero or another argument outside its
+      function's domain, a lost connection, a failed login and a lack of memory.
+
+    SQLSTATE 42000 stands for syntax errors and for refusals, so it decides nothing. "Not allowed"
+    is a refusal only of statements, functions, tables and the like.
 
     Args:
         message: What the database, parser or validator said; the first 2,000 characters count.
@@ -322,10 +323,10 @@ def validation_accuracy(
     1.0 where ``is_valid == should_pass``: a ``"correct acceptance"`` or ``"correct rejection"``;
     0.0 for a ``"false acceptance"``, and for a ``"false rejection"``, which needs investigation.
 
-    The category over all comes from the flags that are False, or else from the messages. Of
-    several, a syntax error goes first, because all else that is said of a text that does not
-    parse is guesswork; then a safety violation, the graver; then a schema violation; then a
-    runtime error. A rejection that says nothing is of category unknown.
+    The overall category comes from the flags that are False, or else from the messages. If there
+    are several, a syntax error goes first, because nothing else is reliable for text that does not
+    parse. Then come a safety violation, a schema violation, and a runtime error. A rejection
+    without a reason has the category unknown.
 
     Args:
         is_valid: Whether the validator accepted the query.

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from scorekit._core.attempts import Attempts
+from scorekit._core.text import rounded
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, difference_interval, grouped_error, mean_of
 from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile, two_sided_p
@@ -87,7 +88,7 @@ class SuiteVerdict(Record):
     def __str__(self) -> str:
         """Return verdict, change and interval on one line, rounded for display."""
         return (
-            f"{self.verdict}: {self.delta:+.4g} {self.interval}, "
+            f"{self.verdict}: {rounded(self.delta, 1.0, '+')} {self.interval}, "
             f"p = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
         )
 

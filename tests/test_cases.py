@@ -544,7 +544,9 @@ def test_reports_compare_metric_by_metric() -> None:
     assert result.suites["table_accuracy"].verdict == "regressed"
     assert "query_correctness" not in result.suites
     assert result.suite == result.suites["table_accuracy"]
-    message = r"; 30 newly failing: q0, q1, q2, q3, q4 and 25 more\n  q0   table_accuracy "
+    message = (
+        r"; 30 cases newly failing\n(.*\n)*  newly failing: q0, q1, q2, q3, q4 and 25 more\n  q0 "
+    )
     with pytest.raises(RegressionError, match=message):
         result.raise_for_regressions()
     assert "Suite, table_accuracy: regressed" in result.to_text()
@@ -1049,6 +1051,33 @@ def test_a_deadline_bounds_the_judge() -> None:
     assert report.table_accuracy.count == 4
     done = score_sql_cases(cases, judge=judge, evidence="judge", resume=report)
     assert done.n_failed == 0
+
+
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(2)], ids=["here", "threads"])
+def test_evidence_decides_what_the_judge_had_no_time_for(executor: Executor | None) -> None:
+    """A proof, a counterexample or a DELETE needs no judge, so no deadline loses it."""
+
+    async def slow(_: JudgeRequest) -> float:
+        await asyncio.sleep(3600)
+        return 1.0
+
+    schema = {"users": {"id": "int", "age": "int"}}
+    queries = {
+        "refuted": "SELECT COUNT(age) FROM users",
+        "proved": "SELECT COUNT(*) FROM users u",
+        "unknown": "SELECT COUNT(CURRENT_DATE) FROM users",
+        "deleted": "DELETE FROM users",
+    }
+    cases = [
+        case(name, generated=sql, expected="SELECT COUNT(*) FROM users", schema=schema)
+        for name, sql in queries.items()
+    ]
+    judge = judge_from_function(slow, identity="slow")
+    bounds: list[dict[str, Any]] = [{"deadline_seconds": 0.01}, {"timeout_seconds": 0.01}]
+    for bound in bounds:
+        report = score_sql_cases(cases, judge=judge, executor=executor, **bound)
+        assert report.n_by_method == {"refuted": 2, "proved": 1}
+        assert [one.case_id for one in report.failures(origin="instrument")] == ["unknown"]
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,15 @@ from scorekit import (
     CodeSample,
     Comparison,
     InputError,
+    Interval,
     RegressionError,
+    SqlCase,
+    SqlReport,
     code_report,
     compare_reports,
+    score_sql_cases,
 )
+from scorekit.comparison import suite_line
 
 CASES = st.sampled_from([f"case-{i}" for i in range(8)])
 SCORES = st.floats(0, 1)
@@ -216,9 +221,9 @@ def test_raise_for_regressions() -> None:
     with pytest.raises(RegressionError) as caught:
         result.raise_for_regressions(on="cases")
     assert str(caught.value).splitlines() == [
-        "1 regressed by more than 0.05: a / m",
+        "1 case fell by more than 0.05",
+        "  Suite: inconclusive, -0.087 [-0.366, +0.191] (95 %, paired t, p = 0.39, 4 cases)",
         "  a / m  code_score 1.000 -> 0.650 (-0.350)",
-        "Suite: inconclusive, -0.087 [-0.366, +0.191] (95 %, paired t, p = 0.39, 4 cases)",
     ]
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     result.raise_for_regressions()
@@ -228,20 +233,19 @@ def test_raise_for_regressions() -> None:
     )
     with pytest.raises(RegressionError) as caught:
         worse.raise_for_regressions(on="suite")
-    first, *fallen = str(caught.value).splitlines()
-    assert first.startswith(
-        "the suite regressed in score: -0.405 [-0.433, -0.377] (95 %, paired t"
-    )
+    first, suite, *fallen = str(caught.value).splitlines()
+    assert first == "the suite regressed in score"
+    assert suite.startswith("  score: -0.405 [-0.433, -0.377] (95 %, paired t")
     assert (len(fallen), fallen[0]) == (20, "  c0   score 1.000 -> 0.500 (-0.500)")
     with pytest.raises(RegressionError) as caught:
         worse.raise_for_regressions()
-    assert str(caught.value).splitlines() == [first, *fallen]
+    assert str(caught.value).splitlines() == [first, suite, *fallen]
     with pytest.raises(RegressionError) as caught:
         worse.raise_for_regressions(on="cases")
     assert str(caught.value).splitlines() == [
-        "20 regressed by more than 0.05: c0, c1, c2, c3, c4 and 15 more",
+        "20 cases fell by more than 0.05",
+        f"  Suite: regressed, {suite.partition(': ')[2]}",
         *fallen,
-        f"Suite: regressed, {first.partition(': ')[2]}",
     ]
 
 
@@ -250,7 +254,10 @@ def test_deleting_a_failing_case_is_no_way_to_pass() -> None:
     result = compare_reports(report(a=10, b=2), report(a=10))
     on: Literal["evidence", "cases", "suite"]
     for on in ("evidence", "cases", "suite"):
-        with pytest.raises(RegressionError, match=r"^1 missing from the current run: b / m$"):
+        with pytest.raises(
+            RegressionError,
+            match=r"^1 case missing from the current run\n  missing from the current run: b / m$",
+        ):
             result.raise_for_regressions(on=on)
     result.raise_for_regressions(allow_missing=True)
 
@@ -259,8 +266,11 @@ def test_a_notebook_shows_a_single_suite_once() -> None:
     """Where several are compared all of them are shown."""
     one = compare_reports({"a": 1, "b": 0}, {"a": 0, "b": 0})._repr_html_()
     assert one.count("inconclusive") == 2  # the headline and its row
-    assert ">Largest of 1 losses<" in one
-    two = code_report(CodeSample(case_id="a", model=model, compiled=True) for model in "xy")
+    assert one.count('<td style="text-align: left">a</td>') == 1  # above the fold alone
+    assert ">Cases that fell by more than 0.05 (no verdict): 1<" in one
+    two = code_report(
+        CodeSample(case_id="a", model=model, compiled=True, passed=2) for model in "xy"
+    )
     page = compare_reports(two, two)._repr_html_()
     for name in ("x / pass@1", "x / code_score", "y / pass@1", "y / code_score"):
         assert page.count(f">{name}</td>") == 1
@@ -268,6 +278,62 @@ def test_a_notebook_shows_a_single_suite_once() -> None:
     assert str(suite) == (
         "inconclusive: +0 [-0.7935, 0.7935], p = 1 (bound without variation, 1 cases)"
     )
+
+
+def test_a_notebook_repeats_no_row() -> None:
+    """What stands above the fold does not stand under it too."""
+    before = {f"case {i}": 1.0 - i / 100 for i in range(8)}
+    result = compare_reports(before, dict.fromkeys(before, 0.0))
+    page = result._repr_html_()
+    for case in before:
+        assert page.count(f">{case}</td>") == 1
+    assert "fell by more than 0.05 (no verdict), without the first 5: 3<" in page
+
+
+def test_which_suite_looks_worst() -> None:
+    """By name; of equal ones the first."""
+    before = code_report(
+        CodeSample(case_id=f"{i}", model=model, compiled=True, passed=2)
+        for i in range(9)
+        for model in "ab"
+    )
+    result = compare_reports(before, before)
+    assert (result.suite_name, result.suites[result.suite_name]) == ("a / pass@1", result.suite)
+    assert ">a / pass@1: inconclusive, +0 [" in result._repr_html_()
+    assert compare_reports({"a": 1}, {"a": 1}).suite_name == "score"
+    with pytest.raises(KeyError, match=r"^\"'pass@1' is none of 'a / pass@1', 'b / pass@1', "):
+        result.suites["pass@1"]
+
+
+def test_noise_of_rounding_is_shown_as_none() -> None:
+    """Changes that cancel leave 5e-18 or so, which is nothing."""
+    suite = compare_reports({"a": 0.25, "b": 0.5}, {"a": 0.5, "b": 0.25}).suite
+    noisy = attrs.evolve(suite, delta=-5.55e-18)
+    assert str(noisy).startswith("inconclusive: +0 [")
+    ends = Interval(low=-5.55e-18, high=0.1, confidence_level=0.95, method="x")
+    assert str(ends) == "[0, 0.1]"
+    assert suite_line(attrs.evolve(noisy, interval=ends)).startswith("+0.000 [+0.000, +0.100] (")
+
+
+def test_undecided_cases_are_counted() -> None:
+    """Nobody sees otherwise that a verdict is about half of the cases."""
+
+    def scored(*generated: str) -> SqlReport:
+        return score_sql_cases(
+            SqlCase(case_id=f"q{i}", generated=sql, expected="SELECT a FROM t", dialect="sqlite")
+            for i, sql in enumerate(generated)
+        )
+
+    before = scored("SELECT a FROM t", "SELECT b FROM t", "SELECT c FROM t")
+    after = scored("SELECT a FROM t", "SELECT a FROM t", "SELECT d FROM t")
+    result = compare_reports(before, after)
+    assert result.n_undecided == {"query_correctness": (2, 1)}
+    line = "Left out, undecided or failed: query_correctness of 2 cases in the baseline, 1 now"
+    assert line in result.to_text().splitlines()
+    assert line in result._repr_html_()
+    assert Comparison.from_json(result.to_json()) == result
+    assert compare_reports(before, after, metrics=["column_accuracy"]).n_undecided == {}
+    assert "Left out" not in str(compare_reports({"a": 1}, {"a": 1}))
 
 
 def test_text() -> None:
@@ -278,9 +344,9 @@ def test_text() -> None:
         "Comparison of the current run with the baseline",
         "Suite: inconclusive, -0.017 [-1.000, +0.980] (95 %, paired t, p = 0.95, 3 cases)",
         "       about cases like these; minimum detectable effect (80 % power): none",
-        "Regressions: 1",
+        "Cases that fell by more than 0.05 (no verdict): 1",
         "  parse  score 0.800 -> 0.400 (-0.400)",
-        "Improvements: 1",
+        "Cases that rose by more than 0.05: 1",
         "  merge  score 0.500 -> 0.900 (+0.400)",
         "New cases: 1",
         "  line\\nbreak  score - -> 0.500",
@@ -313,7 +379,7 @@ def test_long_lists_are_counted_not_dropped() -> None:
     """Renderings list the worst twenty and say how many more there are."""
     before = {f"c{i}": 1.0 for i in range(30)}
     result = compare_reports(before, dict.fromkeys(before, 0.0))
-    assert "Regressions: 30" in result.to_text()
+    assert "Cases that fell by more than 0.05 (no verdict): 30" in result.to_text()
     assert "  and 10 more" in result.to_text()
     assert "and 10 more" in result.to_markdown()
 
@@ -458,7 +524,7 @@ def test_an_instrument_that_newly_fails_stops_a_job() -> None:
     """A case that is no longer measured must not pass for one that is fine."""
     result = compare_reports({"a": 1, "b": 1}, {"a": 1})
     failing = attrs.evolve(result, removed_cases=(), newly_failing=result.removed_cases)
-    with pytest.raises(RegressionError, match=r"^1 newly failing: b$"):
+    with pytest.raises(RegressionError, match=r"^1 case newly failing\n  newly failing: b$"):
         failing.raise_for_regressions()
     failing.raise_for_regressions(allow_missing=True)
     assert "Newly failing: 1" in failing.to_text()

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
@@ -24,7 +25,9 @@ from scorekit import (
     SqlCase,
     SqlReport,
     code_report,
+    code_report_from_columns,
     compare_reports,
+    pass_at_k,
     score_sql_cases,
 )
 
@@ -39,6 +42,9 @@ def stops(result: Comparison, **options: Any) -> str:
     except RegressionError as error:
         return str(error).splitlines()[0]
     return ""
+
+
+FLAG = {"compiled": True, "passed": True, "failed": 0, "warnings": 0}
 
 
 def code(model: str = "m", /, **attempts: list[int]) -> CodeReport:
@@ -56,11 +62,15 @@ def test_a_case_that_fell_for_certain_stops_a_job_and_chance_does_not() -> None:
     assert result.suite.verdict != "regressed"
     (change,) = result.regressions
     assert change.p_value == change.adjusted_p_value == pytest.approx(1 / math.comb(20, 10))
-    assert stops(result) == (
-        "1 fell by more than chance explains: x in score (p = 5.4e-06, adjusted 5.4e-06)"
-    )
+    assert stops(result) == "1 case fell by more than chance explains"
+    with pytest.raises(RegressionError) as caught:
+        result.raise_for_regressions()
+    assert str(caught.value).splitlines()[1:] == [
+        "  beyond chance: x in score (p = 5.4e-06, adjusted 5.4e-06)",
+        "  x  score 1.000 -> 0.000 (-1.000)",
+    ]
     assert stops(result, on="suite") == ""
-    assert stops(result, on="cases") == "1 regressed by more than 0.05: x"
+    assert stops(result, on="cases") == "1 case fell by more than 0.05"
     noisy = compare_reports(STEADY, {**STEADY, "c0": [1] * 6 + [0] * 4})
     assert noisy.has_regressions
     assert stops(noisy) == ""
@@ -115,9 +125,101 @@ def test_a_case_that_fell_by_both_metrics_is_named_once() -> None:
     steady = {f"c{i}": [4] * 8 for i in range(9)}
     before = code(x=[4] * 8, y=[4] * 8, **steady)
     after = code(x=[1] * 8, y=[4, 4, 4, 4, 0, 0, 0, 0], **steady)
-    assert stops(compare_reports(before, after, threshold=0.3)).endswith(
-        "; 1 fell by more than chance explains: x / m in pass@1 (p = 7.8e-05, adjusted 0.00016)"
+    result = compare_reports(before, after, threshold=0.3)
+    assert stops(result).endswith("; 1 case fell by more than chance explains")
+    named = r"\n  beyond chance: x / m in pass@1 \(p = 7.8e-05, adjusted 0.00016\)\n"
+    with pytest.raises(RegressionError, match=named):
+        result.raise_for_regressions()
+
+
+def flags(model: str, n_right: Sequence[int]) -> CodeReport:
+    """Report on ten attempts at each case, which are right or wrong."""
+    passed = {f"c{i}": [1] * n + [0] * (10 - n) for i, n in enumerate(n_right)}
+    return code_report_from_columns(model=model, passed=passed)
+
+
+def test_flags_are_one_metric() -> None:
+    """Their code score says the same again, and a second test would cost half the level."""
+    before, after = flags("m", [10] * 30), flags("m", [10] * 28 + [4, 0])
+    assert before.only_flags
+    assert before.for_model("m").only_flags
+    assert CodeReport.from_json(before.to_json()) == before
+    result = compare_reports(before, after)
+    assert list(result.suites) == ["pass@1"]
+    assert [change.metric for change in result.regressions] == ["pass@1"] * 2
+    alone = compare_reports(before, after, metrics=["pass@1"])
+    assert result.suite == alone.suite
+    assert result.regressions == alone.regressions
+    assert list(compare_reports(before, after, metrics=["code_score"]).suites) == ["code_score"]
+    graded = code(c0=[4, 3], c1=[4, 4])
+    assert not graded.only_flags
+    assert list(compare_reports(before, graded).suites) == ["pass@1", "code_score"]
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        {"compiled": False, "passed": True},
+        {"compiled": True, "passed": True, "warnings": 1},
+        {"compiled": True, "passed": 2},
+        {"compiled": True, "passed": 1, "failed": 1},
+    ],
+)
+def test_what_is_known_beside_right_and_wrong_is_a_metric(sample: dict[str, Any]) -> None:
+    """One sample that did not compile, or has a warning or several tests, and scores differ."""
+    samples = [CodeSample(case_id="a", model="m", **one) for one in (sample, {**sample, **FLAG})]
+    assert not code_report(samples).only_flags
+    assert code_report(samples[1:]).only_flags
+
+
+def test_pass_at_k_of_each_case_is_compared() -> None:
+    """Where every case has k attempts; the case is then one observation."""
+    before, after = code(a=[4, 4, 0, 0, 4], b=[4, 0, 0, 0]), code(a=[0, 0, 0, 4], b=[4, 4, 4, 0])
+    result = compare_reports(before, after, metrics=["pass@3", "pass@1"])
+    assert list(result.suites) == ["pass@3", "pass@1"]
+    counts = {"a": ((5, 3), (4, 1)), "b": ((4, 1), (4, 3))}
+    expected = {
+        case: [pass_at_k(n_samples=n, n_correct=c, k=3).score for n, c in sides]
+        for case, sides in counts.items()
+    }
+    changes = {c.case_id: c for c in (*result.regressions, *result.improvements)}
+    changes = {c.case_id: c for c in changes.values() if c.metric == "pass@3"}
+    assert {i: [c.baseline, c.current] for i, c in changes.items()} == expected
+    plain = compare_reports(*({case: pair[i] for case, pair in expected.items()} for i in (0, 1)))
+    assert result.suites["pass@3"].delta == plain.suite.delta
+    assert result.suites["pass@3"].p_value == plain.suite.p_value
+    short = (
+        r"^metrics\[0\] must be 'pass@k' with k up to the attempts at every case \(4 at case 'a'"
     )
+    with pytest.raises(InputError, match=f"{short} of current\\), got 'pass@5'$"):
+        compare_reports(code(a=[4] * 5), after, metrics=["pass@5"])
+    two = code_report(
+        CodeSample(case_id="a", model=model, compiled=True, passed=n)
+        for model in "xy"
+        for n in (1, 1)
+    )
+    assert list(compare_reports(two, two, metrics=["pass@2"]).suites) == ["x", "y"]
+    with pytest.raises(InputError, match=r"^metrics\[0\] must be one of 'score', got 'pass@2'$"):
+        compare_reports({"a": 1}, {"a": 1}, metrics=["pass@2"])
+
+
+def test_single_cases_of_two_models_do_not_stop_a_job() -> None:
+    """They differ for other reasons than chance where both models are equally good."""
+    n_right = [10, 0] * 40
+    other = [10 - n for n in n_right]
+    same, two = (compare_reports(flags("a", n_right), flags(m, other)) for m in "ab")
+    assert stops(same) == "40 cases fell by more than chance explains"
+    assert stops(two) == ""
+    assert two.regressions
+    assert two.regressions[0].adjusted_p_value == same.regressions[0].adjusted_p_value
+    note = "Two models: the suite decides, single cases do not stop the gate"
+    assert note in two.to_text()
+    assert note in two.to_markdown()
+    assert note in two._repr_html_()
+    assert note not in same.to_text()
+    assert stops(two, on="cases") == "40 cases fell by more than 0.05"
+    worse = compare_reports(flags("a", [10] * 20), flags("b", [2] * 20))
+    assert stops(worse) == "the suite regressed in pass@1"
 
 
 def test_a_report_without_cases_is_not_compared() -> None:
@@ -173,7 +275,7 @@ def test_a_lost_pass_is_seen_though_the_score_rose() -> None:
     }
     assert result.suites["pass@1"].delta == pytest.approx(-0.5)
     assert result.suite == result.suites["pass@1"]
-    assert stops(result).startswith("the suite regressed in pass@1: -0.500 [")
+    assert stops(result).startswith("the suite regressed in pass@1")
     assert stops(compare_reports(before, after, metrics=["code_score"])) == ""
 
 
@@ -207,7 +309,15 @@ def test_suites_are_named_by_what_there_are_several_of() -> None:
         (
             ["pass@1", "pass@2"],
             InputError,
-            "metrics[1] must be one of 'pass@1', 'code_score', got 'pass@2'",
+            (
+                "metrics[1] must be 'pass@k' with k up to the attempts at every case "
+                "(1 at case 'x' of baseline), got 'pass@2'"
+            ),
+        ),
+        (
+            ["pass@0"],
+            InputError,
+            "metrics[0] must be one of 'pass@1', 'code_score', got 'pass@0'",
         ),
     ],
 )
@@ -278,16 +388,18 @@ def test_an_unsafe_query_that_is_no_longer_caught_stops_a_job() -> None:
     assert result.suites["safety_validation"].verdict != "regressed"
     assert result.missed_unsafe == ("drop", "old", "new")
     assert result.newly_missed_unsafe == ("drop",)
-    assert stops(result) == "1 unsafe and no longer caught: drop"
+    assert stops(result) == "1 unsafe query no longer caught"
     for on in ("suite", "cases"):
-        assert "1 unsafe and no longer caught: drop" in stops(result, on=on)
-    assert stops(result, require_safety=True) == "3 unsafe and not caught: drop, old, new"
-    assert "1 unsafe and no longer caught: drop" in result.to_text()
-    assert "1 unsafe and no longer caught: drop" in result.to_markdown()
+        assert "1 unsafe query no longer caught" in stops(result, on=on)
+    message = r"^3 unsafe queries not caught\n  not caught: drop, old, new\n"
+    with pytest.raises(RegressionError, match=message):
+        result.raise_for_regressions(require_safety=True)
+    assert "1 unsafe query no longer caught: drop" in result.to_text()
+    assert "1 unsafe query no longer caught: drop" in result.to_markdown()
     assert Comparison.from_json(result.to_json()) == result
     unchanged = compare_reports(before, before)
     assert stops(unchanged) == ""
-    assert stops(unchanged, require_safety=True) == "1 unsafe and not caught: old"
+    assert stops(unchanged, require_safety=True) == "1 unsafe query not caught"
     assert "unsafe" not in unchanged.to_text()
     clean = compare_reports(sql(drop=CAUGHT, **fine), sql(drop=CAUGHT, **fine))
     assert (clean.missed_unsafe, clean.newly_missed_unsafe) == ((), ())

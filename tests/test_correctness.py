@@ -8,6 +8,7 @@ import contextvars
 import gc
 import json
 import logging
+import re
 import sqlite3
 import threading
 import time
@@ -22,6 +23,8 @@ from hypothesis import strategies as st
 
 from scorekit import correctness
 from scorekit._sql.parsing import check_sql
+from scorekit.cases import SqlCase
+from scorekit.columns import column_accuracy
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.equivalence import SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError
@@ -170,6 +173,107 @@ def test_a_refutation_needs_a_schema(ask: Ask, options: dict[str, Any]) -> None:
     assert (result.error.origin, result.error.kind) == ("instrument", "no_judge")
 
 
+def test_a_judge_that_fails_takes_back_no_counterexample(
+    ask: Ask, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The pair is wrong as it is without a judge; what the judge cost is counted."""
+
+    def judge(request: JudgeRequest) -> Verdict:
+        if "SUM" in request.expected:
+            raise JudgeError("overloaded", "busy", cost_usd=0.5)
+        return Verdict(score=0.5, reasoning="half", cost_usd=0.25)
+
+    pair = (
+        "SELECT COUNT(age) FROM users",
+        ["SELECT COUNT(*) FROM users", "SELECT SUM(1) FROM users"],
+    )
+    with caplog.at_level(logging.DEBUG, "scorekit"):
+        result = ask(*pair, schema=SHOP, judge=judge_of(judge))
+    assert (result.score, result.method, result.error) == (0.0, "refuted", None)
+    assert (result.reasoning, result.cost_usd) == ("results differ on a database of 1 row", 0.75)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the judge failed, the counterexample stands: overloaded: busy"
+    ]
+    undecided: list[dict[str, Any]] = [{}, {"schema": SHOP, "evidence": "judge"}]
+    for options in undecided:
+        error = ask(*pair, judge=judge_of(judge), **options).error
+        assert error is not None
+        assert (error.origin, error.kind) == ("instrument", "overloaded")
+
+
+@pytest.mark.parametrize(
+    "generated",
+    [
+        "DELETE FROM users",
+        "WITH old AS (SELECT id FROM users) DELETE FROM users WHERE id IN (SELECT id FROM old)",
+        "UPDATE users SET age = 1",
+        "INSERT INTO people SELECT id FROM users",
+        "REPLACE INTO users VALUES (1, 'a', 2)",
+        "CREATE TABLE x AS SELECT id FROM users",
+        "DROP TABLE users",
+        "ALTER TABLE users ADD COLUMN x int",
+        "TRUNCATE TABLE users",
+        "BEGIN; DELETE FROM users; COMMIT",
+    ],
+)
+@pytest.mark.parametrize("evidence", ["auto", "judge"])
+def test_a_statement_that_is_no_query_is_the_models_mistake(
+    ask: Ask, generated: str, evidence: str
+) -> None:
+    """Whoever asked for rows gets none, as with SQL that does not parse; nobody need be asked."""
+    judge = judge_of(never)
+    result = ask(generated, "SELECT id FROM users", judge=judge, evidence=evidence)
+    assert (result.score, result.method, result.error) == (0.0, "refuted", None)
+    assert result.reasoning == "the generated statement is no query"
+
+
+@pytest.mark.parametrize(
+    ("generated", "expected"),
+    [
+        ("DELETE FROM users RETURNING id", "SELECT id FROM users"),
+        ("CREATE TABLE x AS SELECT id FROM users; SELECT id FROM x", "SELECT id FROM users"),
+        ("SHOW TABLES", "SELECT name FROM sqlite_master"),
+        ("DELETE FROM users", "DELETE FROM users WHERE id > 0"),
+        ("DELETE FROM users", ["SELECT id FROM users", "TRUNCATE TABLE users"]),
+        ("DELETE FROM users", "SELECT (((("),
+    ],
+)
+def test_statements_that_may_be_meant_are_the_judges(
+    ask: Ask, generated: str, expected: Any
+) -> None:
+    """They return rows, or a statement was expected."""
+    result = ask(generated, expected, judge=judge_of(lambda _: 0.5))
+    assert (result.score, result.method) == (0.5, "judge")
+
+
+NO_PATH = r"^schema must be the text of a schema, not what looks like a path"
+
+
+@pytest.mark.parametrize(
+    "path", ["schema.sql", "/data/My_schema.SQL", r"C:\db\schema.json", "schema.txt", "a.sqlite "]
+)
+def test_a_path_is_no_schema(ask: Ask, path: str) -> None:
+    """Nobody reads the file; in silence it would count as no schema at all."""
+    with pytest.raises(InputError, match=f"{NO_PATH}, got {re.escape(repr(path))}$"):
+        ask("SELECT 1", "SELECT 2", schema=path)
+    for function in (sql_equivalence, column_accuracy):
+        with pytest.raises(InputError, match=NO_PATH):
+            function("SELECT 1", "SELECT 2", schema=path)
+    with pytest.raises(InputError, match=NO_PATH):
+        SqlCase(case_id="a", generated="SELECT 1", schema=path)
+
+
+def test_a_schema_without_a_table_is_named(ask: Ask) -> None:
+    """It may be words for a judge, but where there is none that is worth a word."""
+    pair = "SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users"
+    for schema in ("CRETE TABLE users (id int, age int)", "users(id, age), see schema.sql", ""):
+        result = ask(*pair, schema=schema)
+        assert result.reasoning.endswith("; the schema defines no table")
+        assert result.equivalence is not None
+        assert result.equivalence.assumptions[-1] == "the schema defines no table"
+    assert "schema" not in ask(*pair).reasoning
+
+
 def test_all_accepted_queries_must_be_refuted(ask: Ask) -> None:
     """One that nothing is known of may be the one that was answered."""
     generated = "SELECT COUNT(age) FROM users"
@@ -234,7 +338,6 @@ def test_what_the_schema_lacks_is_the_models_mistake(
         ("SELECT name COLLATE nocase FROM users", SHOP),
         ("SELECT main.users.id FROM main.users", SHOP),
         ("CREATE TABLE x AS SELECT id FROM users; SELECT id FROM x", SHOP),
-        ("INSERT INTO people SELECT id FROM users", SHOP),
         ("SELECT id FROM users, users.tags", SHOP),
         ("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c", SHOP),
     ],

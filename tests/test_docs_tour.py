@@ -100,7 +100,7 @@ SAME_TEXT = {"berliners", "range", "unshipped", "latest"}
 NOT_SQL = {"regulars", "lost"}
 UNKNOWN_NAMES = {"berlin-sum", "top-three"}
 PROVED = {"revenue", "cheap", "basket", "unsold"}
-REFUTED = {"loyalty", "cancelled", "mean-price", "address"}
+REFUTED = {"loyalty", "cancelled", "mean-price", "address", "increase"}  # an UPDATE
 
 # Tables in both queries and in either, where these differ.
 TABLES = {
@@ -176,7 +176,7 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "careful-2                 0.73 [",  # 44 of 60
         "passed           20 %               80 %",  # rounds of 3 8 4 5 4 and 10 10 8 7 9
         "leap      code_score 0.967 -> 0.800 (-0.167)",  # one 5/6, two without a test passed
-        "Regressions: 4",  # two tasks, each by both metrics
+        "Cases that fell by more than 0.05 (no verdict): 4",  # two tasks, each by both metrics
         "revenue      Revenue per category                 1.00   ✓ accepted   ✓ proved",
         "waiting      Days open orders have waited         1.00   ✗ safety     ? nobody yet",
         "loyalty      Number of orders per customer        0.50   ✓ accepted   ✗ refuted",
@@ -187,17 +187,17 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "table accuracy   2 of 5: 0.40",
         "same text            4         1.00",
         "proved               4         1.00",
-        "refuted              4         0.00",
+        "refuted              5         0.00",
         "unknown name         2         0.00",
-        "nobody yet           4            -",
+        "nobody yet           3            -",
         "products(category, price): ",
         "safe         15         1",
         "unsafe        1         3",
         "waiting   not authorized to use function: julianday          safety violation",
-        "high               90 %         7   0.57 [",  # right: 4
+        "high               90 %         8   0.50 [",  # right: 4
         "Insufficient data for calibration (need ≥ 20 cases)",
-        "query_correctness     0.500            0.500       16          4",  # 8 of 16
-        "correctness is 0.400 to 0.600.",  # 8 and 12 of 20
+        "query_correctness     0.471            0.499       17          3",  # 8 of 17
+        "correctness is 0.400 to 0.550.",  # 8 and 11 of 20
         "table_accuracy        0.812",  # (15 + 1/2 + 2/5 + 1/3) / 20
         "safety_validation     0.900            0.300       20          0",  # 18 of 20
         "validation_accuracy   0.800            0.400       20          0",  # 16 of 20
@@ -314,9 +314,9 @@ def test_correctness_without_a_judge(answers: tour_sql.Evaluation) -> None:
     origins = {name: result.error.origin for name, result in results.items() if result.error}
     wrong = {name for name, origin in origins.items() if origin == "output"}
     assert wrong == NOT_SQL | UNKNOWN_NAMES
-    assert Counter(origins.values()) == {"output": 4, "instrument": 4}
-    assert answers.before.n_failed == 4
-    assert answers.before.query_correctness_bounds == (8 / 20, 12 / 20)
+    assert Counter(origins.values()) == {"output": 4, "instrument": 3}
+    assert answers.before.n_failed == 3
+    assert answers.before.query_correctness_bounds == (8 / 20, 11 / 20)
 
 
 def test_counterexamples_are_real(answers: tour_sql.Evaluation) -> None:
@@ -383,13 +383,18 @@ def test_answers_to_the_new_prompt_pass(answers: tour_sql.Evaluation) -> None:
 
 
 def test_with_a_judge_nothing_is_left_out() -> None:
-    """Plugged in, a judge is asked about the eight, and every section still has its say."""
+    """Plugged in, a judge is asked about the seven, and every section still has its say."""
     judge = scorekit.judge_from_function(lambda _: 0.5, identity="half")
     evaluation = tour_sql.evaluate(judge)
-    assert evaluation.before.n_by_method == {"identical": 4, "proved": 4, "judge": 8}
+    assert evaluation.before.n_by_method == {
+        "identical": 4,
+        "proved": 4,
+        "refuted": 1,
+        "judge": 7,
+    }
     assert evaluation.before.n_failed == evaluation.after.n_failed == 0
     assert evaluation.before.query_correctness is not None
-    assert evaluation.before.query_correctness.mean == (8 + 8 / 2) / 20
+    assert evaluation.before.query_correctness.mean == (8 + 7 / 2) / 20
     assert evaluation.before.calibration is not None
     assert evaluation.before.calibration.score is not None
     text = "\n".join(section(evaluation) for _, section in tour_sql.SECTIONS)

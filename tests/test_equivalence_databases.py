@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Literal
 
 import pytest
+from sqlglot import transpile
 
-from scorekit import sql_equivalence
+from scorekit import Counterexample, sql_equivalence
 from scorekit._sql.parsing import parse
 from scorekit._sql.refute.aims import aim
 from scorekit._sql.refute.databases import Maker
@@ -140,7 +141,8 @@ def check(schema: str, database: Mapping[str, object]) -> None:
 
 DDL = """
     CREATE TABLE a (id int PRIMARY KEY, name text, born date, pay text);
-    CREATE TABLE b (id int PRIMARY KEY, a_id int REFERENCES a, day text, price real, amount int)
+    CREATE TABLE b (id int PRIMARY KEY, a_id int REFERENCES a, day text, price real, amount int);
+    CREATE TABLE c (x int REFERENCES a, y int, PRIMARY KEY (x, y))
 """
 JOINED = "b JOIN a ON a.id = b.a_id"
 COUNTED = "SELECT COUNT(*) FROM (SELECT a_id, COUNT(*) AS n FROM b GROUP BY a_id) WHERE n"
@@ -161,6 +163,12 @@ AGE = "SELECT name FROM a WHERE STRFTIME('%Y', 'now') - STRFTIME('%Y', born)"
         (f"{COUNTED} > 5", f"{COUNTED} >= 5"),
         ("SELECT DISTINCT name FROM a GROUP BY name ORDER BY COUNT(*) LIMIT 1", "SELECT name FROM a GROUP BY name ORDER BY COUNT(*) DESC LIMIT 1"),
         (f"{AGE} > 30", f"{AGE} >= 30"),
+        ("SELECT SUM(CASE WHEN pay = 'x' THEN 1 ELSE 0 END) * 100 / COUNT(*) FROM a WHERE name = 'y'", "SELECT SUM(CASE WHEN pay = 'x' THEN 1 ELSE 0 END) * 100.0 / COUNT(*) FROM a WHERE name = 'y'"),
+        ("SELECT MIN(amount) FROM b WHERE amount > 3000", "SELECT AVG(amount) FROM b WHERE amount > 3000"),
+        ("SELECT day FROM b WHERE amount < 0 ORDER BY amount LIMIT 1", "SELECT day FROM b WHERE amount < 0 ORDER BY amount DESC LIMIT 1"),
+        ("SELECT name FROM a ORDER BY born LIMIT 4", "SELECT name FROM a ORDER BY born DESC LIMIT 4"),
+        ("SELECT day FROM b GROUP BY day ORDER BY COUNT(*) LIMIT 3", "SELECT day FROM b GROUP BY day ORDER BY COUNT(*) DESC LIMIT 3"),
+        ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 10", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 10"),
         ("SELECT name FROM a WHERE born < CURRENT_DATE", "SELECT DISTINCT name FROM a WHERE born < DATE('now')"),
     ],
 )  # fmt: skip
@@ -188,13 +196,95 @@ def test_more_rows_are_more_whichever_they_are(
     pairs = {
         ("SELECT name FROM a LIMIT 4", "SELECT name FROM a"): "refuted",
         ("SELECT pay FROM a ORDER BY 1 LIMIT 3", "SELECT name FROM a ORDER BY 1 LIMIT 4"): "refuted",
-        ("SELECT name FROM a LIMIT 4", "SELECT name FROM a ORDER BY pay LIMIT 4"): "unknown",
         ("SELECT id FROM a ORDER BY pay LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"): "unknown",
         ("SELECT id FROM a WHERE id IN (SELECT a_id FROM b LIMIT 1)", "SELECT id FROM a WHERE id IN (SELECT a_id FROM b ORDER BY id LIMIT 1)"): "unknown",
     }  # fmt: skip
     for pair, verdict in pairs.items():
         result = sql_equivalence(*pair, schema=DDL, dialect=dialect, column_order=column_order)
         assert result.verdict == verdict, pair
+
+
+STORED = [
+    ("SELECT name FROM a LIMIT 1", "SELECT name FROM a ORDER BY name LIMIT 1"),
+    ("SELECT name FROM a LIMIT 4", "SELECT name FROM a ORDER BY pay LIMIT 4"),
+    (f"SELECT name FROM {JOINED} LIMIT 2", f"SELECT name FROM {JOINED} ORDER BY amount LIMIT 2"),
+    ("SELECT DISTINCT name FROM a LIMIT 2", "SELECT DISTINCT name FROM a ORDER BY name DESC LIMIT 2"),
+    ("SELECT id FROM a WHERE id IN (SELECT a_id FROM b LIMIT 1)", "SELECT id FROM a WHERE id IN (SELECT a_id FROM b ORDER BY price DESC LIMIT 1)"),
+    ("SELECT name, COUNT(*) FROM a GROUP BY name LIMIT 1", "SELECT name, COUNT(*) FROM a GROUP BY name ORDER BY COUNT(*) DESC LIMIT 1"),
+    ("WITH c AS (SELECT pay FROM a LIMIT 2) SELECT COUNT(pay) FROM c", "WITH c AS (SELECT pay FROM a ORDER BY born LIMIT 2) SELECT COUNT(pay) FROM c"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
+@pytest.mark.parametrize(("cut", "ordered"), STORED)
+def test_rows_that_hang_on_how_they_are_stored(
+    cut: str, ordered: str, dialect: str | None
+) -> None:
+    """Oracle: SQLite on the same rows stored in both orders, in tables with their keys or not."""
+    for pair in ((cut, ordered), (ordered, cut)):
+        result = sql_equivalence(*pair, schema=DDL, dialect=dialect)
+        assert result.verdict == "refuted"
+        assert result.assumptions[-1] == "rows are stored in the order shown"
+        found = result.counterexample
+        assert found is not None
+        which = pair.index(cut)
+        assert f"of the {('first', 'second')[which]} query" in result.reason
+        shown = [set(found.rows_of_a), set(found.rows_of_b)]
+        assert shown[0] != shown[1]
+        for keyed, turned in ((False, False), (True, False), (False, True)):
+            queries = [transpile(query, dialect or "sqlite", "sqlite")[0] for query in pair]
+            stored = [_stored(found, query, keyed=keyed, turned=turned) for query in queries]
+            assert stored[1 - which] == shown[1 - which]
+            if not turned:
+                assert stored[which] == shown[which]
+            elif "reverse" in result.reason:
+                assert stored[which] != shown[which]
+
+
+def _stored(
+    found: Counterexample, query: str, *, keyed: bool, turned: bool
+) -> set[tuple[str, ...]]:
+    """Return what a query returns where rows are stored as they are shown, or in reverse."""
+    connection = sqlite3.connect(":memory:")
+    for table in found.tables:
+        columns = ", ".join(
+            "id INTEGER PRIMARY KEY" if keyed and name == "id" else name for name in table.columns
+        )
+        connection.execute(f"CREATE TABLE {table.table} ({columns})")
+        for row in table.rows[:: -1 if turned else 1]:
+            connection.execute(f"INSERT INTO {table.table} VALUES ({', '.join(row)})")
+    rows = connection.execute(query).fetchall()
+    return {tuple("NULL" if c is None else repr(c) for c in row) for row in rows}
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("SELECT name FROM a LIMIT 1", "SELECT name FROM a ORDER BY id LIMIT 1"),
+        ("SELECT name FROM a LIMIT 1", "SELECT name FROM (SELECT name FROM a) x LIMIT 1"),
+        ("SELECT name FROM a LIMIT 1", "SELECT name FROM a WHERE id > 0 OR id <= 0 LIMIT 1"),
+        ("SELECT id FROM a WHERE id IN (SELECT a_id FROM b LIMIT 1)", "SELECT id FROM a WHERE id IN (SELECT a_id FROM b ORDER BY id LIMIT 1)"),
+        ("SELECT name FROM a WHERE name > '' GROUP BY name LIMIT 1", "SELECT name FROM a WHERE name > '' GROUP BY name ORDER BY name LIMIT 1"),
+        ("SELECT name FROM a ORDER BY pay LIMIT 1", "SELECT name FROM a ORDER BY pay, id LIMIT 1"),
+        ("SELECT name FROM a ORDER BY pay LIMIT 1", "SELECT name FROM a ORDER BY pay, born, id DESC LIMIT 1"),
+        ("SELECT id FROM (SELECT id FROM a ORDER BY pay) x LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"),
+        ("WITH c AS (SELECT id FROM a ORDER BY pay) SELECT id FROM c LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"),
+        ("SELECT id FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY pay) AS n FROM a) x WHERE n = 1 LIMIT 1", "SELECT id FROM a ORDER BY pay, id LIMIT 1"),
+        ("SELECT name, COUNT(*) FROM a", "SELECT MIN(name), COUNT(*) FROM a"),
+        ("SELECT 1 FROM a LIMIT 1", "SELECT 1 FROM a ORDER BY name LIMIT 1"),
+        ("SELECT COUNT(*) FROM (SELECT name FROM a LIMIT 2) x", "SELECT COUNT(*) FROM (SELECT pay FROM a ORDER BY pay LIMIT 2) x"),
+        ("SELECT group_concat(name) FROM a", "SELECT group_concat(name) FROM (SELECT name FROM a ORDER BY name) x"),
+        ("SELECT SUM(price) FROM b", "SELECT SUM(price) FROM (SELECT price FROM b ORDER BY price) x"),
+        ("SELECT name FROM a ORDER BY RANDOM() LIMIT 1", "SELECT name FROM a ORDER BY name LIMIT 1"),
+    ],
+)  # fmt: skip
+def test_rows_that_a_query_may_keep_refute_nothing(
+    first: str, second: str, dialect: str | None
+) -> None:
+    """Not rows in the order of a key, ties that another order breaks, or sums in any order."""
+    for pair in ((first, second), (second, first)):
+        assert sql_equivalence(*pair, schema=DDL, dialect=dialect).verdict != "refuted"
 
 
 def test_one_of_several_results_is_shown() -> None:

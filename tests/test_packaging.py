@@ -57,4 +57,4 @@ def test_the_readme_starts_with_exactly_two_commands() -> None:
     block = (ROOT / "README.md").read_text(encoding="utf-8").split("```sh\n")[1].split("```")[0]
     tour, tests = block.strip().splitlines()
     assert tour.endswith("docs/tour.py")
-    assert tests.endswith("-m pytest")
+    assert tests.endswith("-m pytest -n auto")

@@ -51,7 +51,9 @@ def test_a_metric_of_cases_needs_no_strategy_of_its_own(monkeypatch: pytest.Monk
     """Its results are drawn from cases that have its inputs."""
     monkeypatch.delitem(strategies.MAKERS, SafetyValidation)
     drawn = strategies.for_type(SafetyValidation)
-    missed = find(drawn, lambda result: result.classification == "false negative")
+    missed = find(
+        drawn, lambda result: result.classification == "false negative", settings=UNSHRUNK
+    )
     assert isinstance(missed, SafetyValidation)
     assert strategies.for_type(InputError) is NotImplemented
 
@@ -86,7 +88,7 @@ def test_a_type_is_enough(name: str, data: st.DataObject) -> None:
 
 def test_tallies_of_samples_are_not_all_empty() -> None:
     """As they would be if Hypothesis made them from their annotations."""
-    full = find(st.from_type(CodeTally), lambda tally: bool(tally._stack))
+    full = find(st.from_type(CodeTally), lambda tally: bool(tally._stack), settings=UNSHRUNK)
     assert full.result().models[0].n_samples == 1
 
 
@@ -119,8 +121,12 @@ def test_instruments_fail_in_drawn_reports_and_comparisons() -> None:
 def test_differences_come_with_clusters_and_without() -> None:
     """Both kinds are drawn, and clusters of several tasks."""
     drawn = strategies.paired_differences()
-    assert find(drawn, lambda one: one.n_groups is None).n_tasks
-    clustered = find(drawn, lambda one: one.n_groups is not None and one.n_groups < one.n_tasks)
+    assert find(drawn, lambda one: one.n_groups is None, settings=UNSHRUNK).n_tasks
+    clustered = find(
+        drawn,
+        lambda one: one.n_groups is not None and one.n_groups < one.n_tasks,
+        settings=UNSHRUNK,
+    )
     assert clustered.interval is None or clustered.interval.method == "clustered t"
 
 
@@ -143,8 +149,12 @@ def test_columns_are_arguments(
 def test_runs_come_with_and_without_tasks() -> None:
     """Tiers of either kind are drawn, some of several runs of a task."""
     tiers = strategies.tier_statistics_results()
-    assert find(tiers, lambda tier: tier.task_scores is None)
-    assert find(tiers, lambda tier: any(len(s) > 1 for s in (tier.task_scores or {}).values()))
+    assert find(tiers, lambda tier: tier.task_scores is None, settings=UNSHRUNK)
+
+    def has_repeats(tier: scorekit.TierStatistics) -> bool:
+        return any(len(scores) > 1 for scores in (tier.task_scores or {}).values())
+
+    assert find(tiers, has_repeats, settings=UNSHRUNK)
 
 
 SCHEMAS: st.SearchStrategy[Mapping[str, Mapping[str, str]]] = (

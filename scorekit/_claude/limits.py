@@ -112,14 +112,14 @@ class Allowance:
         self._per_second = 0.0
         self._at = 0.0
 
-    def note(self, headers: Mapping[str, str], n_later: int, now: float) -> None:
-        """Remember what was told before *n_later* requests were counted."""
+    def note(self, headers: Mapping[str, str], n_later: int, at: float) -> None:
+        """Remember what was told at a time, before *n_later* requests were counted."""
         try:
             limit, left = (int(headers[_HEADER + name]) for name in ("limit", "remaining"))
         except (KeyError, ValueError):
             return
         if 0 <= left <= limit and 0 < limit < _NO_LIMIT:
-            self._most, self._left, self._at = limit, left - n_later, now
+            self._most, self._left, self._at = limit, left - n_later, at
             self._per_second = limit / 60  # what is used up comes back little by little
 
     def seconds_until_next(self, now: float) -> float:
@@ -211,7 +211,8 @@ class Pace:
     def note_headers(self, turn: Turn, headers: Mapping[str, str]) -> None:
         """Remember what the answer to a request says of those to come."""
         now = asyncio.get_running_loop().time()
-        self._allowance.note(headers, self._n_sent - turn.number, now)
+        told_at = (turn.at + now) / 2  # about halfway between the question and its answer
+        self._allowance.note(headers, self._n_sent - turn.number, told_at)
 
     def note_taken(self) -> None:
         """Remember that the service answered."""

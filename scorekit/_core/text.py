@@ -26,6 +26,15 @@ def as_decimal(number: float) -> Fraction:
     return Fraction(str(number))
 
 
+NOISE = 1e-12
+"""Share of the numbers beside it below which a number is what rounding has left of 0."""
+
+
+def rounded(value: float, beside: float, sign: str = "") -> str:
+    """Return *value* to 4 significant digits for display, or 0 if it is noise of rounding."""
+    return f"{0.0 if abs(value) < NOISE * abs(beside) else value:{sign}.4g}"
+
+
 def has_text(record: object) -> bool:
     """Tell records whose own text is one line, fit for a cell."""
     kind: Any = type(record)

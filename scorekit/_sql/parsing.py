@@ -328,6 +328,25 @@ def _check_remembered(sql: str, dialect: str | None) -> None:
     parse(sql, dialect)
 
 
+def is_query(sql: str, dialect: str | None) -> bool:
+    """Say whether *sql* is one statement, which is a query."""
+    try:
+        statements = parse(sql, dialect).statements
+    except SqlError:
+        return False
+    return len(statements) == 1 and isinstance(statements[0], exp.Query)
+
+
+def is_change(sql: str, dialect: str | None) -> bool:
+    """Say whether each statement of *sql*, which parses, changes something and returns no rows."""
+    if sql.lstrip()[:6].lower() == "select":  # nearly always, and to parse costs more
+        return False
+    statements = parse(sql, dialect).statements
+    return bool(statements) and all(
+        isinstance(tree, _CHANGES) and tree.find(exp.Returning) is None for tree in statements
+    )
+
+
 # From text to SQL.
 
 _FENCE = re.compile(r"`{3,}")
@@ -371,6 +390,7 @@ def _fenced_sql(block: str) -> str:
 # From SQL to statements.
 
 _DATA = (exp.Query, DML, exp.DDL, exp.Merge, exp.Values, exp.Copy, exp.Alter, exp.Drop)
+_CHANGES = (DML, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.TruncateTable)
 _STATEMENTS = (*_DATA, exp.TruncateTable, exp.Describe, exp.Cache, exp.Analyze)
 _TRANSACTIONS = (exp.Transaction, exp.Commit, exp.Rollback)
 _BLOCKS = (exp.Block, exp.IfBlock, exp.WhileBlock)

@@ -70,12 +70,12 @@ def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema 
 
     Raises:
         InputError: If a table has no columns, a type of a mapping is followed by what is not
-            understood, or *keys* names what the schema does not have.
+            understood, the text looks like a path, or *keys* names what the schema does not have.
         TypeError: If an argument has the wrong type.
     """
     found: Definitions | None = None
     if isinstance(schema, str):
-        found = read_definitions(schema, dialect)
+        found = read_definitions(schema_text(schema), dialect)
     elif schema is not None:
         found = _read_mapping(schema, dialect)
     named: dict[str, list[tuple[str, ...]]] = {}
@@ -305,9 +305,14 @@ def _is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     return isinstance(value, list | tuple)
 
 
+_PATH = re.compile(r"(?i)\s*\S+\.(?:sql|ddl|json|txt|csv|ya?ml|md|db|sqlite3?)\s*")
+
+
 def schema_text(schema: object) -> str:
-    """Return a schema as a judge is shown it: one table a line."""
+    """Return a schema as a judge is shown it: one table a line; refuse the path of a file."""
     if isinstance(schema, str):
+        if _PATH.fullmatch(schema):
+            refuse("schema", "the text of a schema, not what looks like a path", schema)
         return schema
     if not is_mapping(schema):
         refuse("schema", _TABLES, schema, TypeError)

@@ -31,6 +31,8 @@ class Aim(NamedTuple):
     """What the value of a place is compared with, over the bare name of its column."""
     of_rows: tuple[tuple[int, frozenset[str], exp.Expr], ...]
     """What is compared over several columns of one row: the row, their names, the condition."""
+    shown: frozenset[Place]
+    """Places that a CASE or a sum in the result compares, so that rows count which fail it."""
 
 
 def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[str]]) -> Aim:
@@ -50,6 +52,7 @@ def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[
         {place: reader.root(place) for place in places},
         tuple(reader.conditions),
         tuple(reader.of_rows),
+        frozenset(map(reader.root, reader.shown)),
     )
 
 
@@ -62,6 +65,7 @@ class _Reader:
         self.rows: list[str] = []
         self.conditions: list[tuple[Place, exp.Expr]] = []
         self.of_rows: list[tuple[int, frozenset[str], exp.Expr]] = []
+        self.shown: list[Place] = []
 
     def root(self, place: Place) -> Place:
         while place in self._parents:
@@ -183,8 +187,16 @@ class _Reader:
         first = next(iter(looked))
         if len(looked) == 1:
             self.conditions.append((first, passed))
+            self.shown += [first] if _is_shown(node) else []
         else:
             self.of_rows.append((first[0], frozenset(name for _, name in looked), passed))
+
+
+def _is_shown(node: exp.Expr) -> bool:
+    """Say whether a node stands in the result of its query."""
+    while node.parent is not None and not isinstance(node.parent, exp.Query):
+        node = node.parent
+    return node.arg_key == "expressions"
 
 
 def _own_nodes(select: exp.Select) -> Iterator[exp.Expr]:

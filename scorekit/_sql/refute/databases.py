@@ -32,7 +32,7 @@ _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
 _MISSED_SHARE, _SHARED_SHARE, _CHANGE_SHARE, _WIDE_SHARE = 0.25, 0.4, 0.4, 0.4
 _TELLING_SHARE, _MET_SHARE, _ONE_MISSED_SHARE, _ALONE_SHARE = 0.5, 0.35, 0.8, 0.25
 _TWIN_SHARE, _COUNTED_SHARE = 0.25, 0.5
-_WIDE_SHARE_OF_PLACED = 0.85
+_WIDE_SHARE_OF_PLACED, _SPREAD_SHARE, _LARGEST_GROUP = 0.85, 0.3, 5
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
 _WITNESSES = (1, 1, 1, 2, 2, 3, 4, 5)
 _TRIES = 10
@@ -370,6 +370,14 @@ class Maker:
             self._count(rows, target, draw)
             self._complete(rows, draw)
             return rows
+        if self._told.placed and draw.random() < _SPREAD_SHARE:
+            self._spread(rows, target, draw)
+            self._complete(rows, draw)
+            return rows
+        if self._told.divides and draw.random() < _SPREAD_SHARE:
+            self._divide(rows, target, draw)
+            self._complete(rows, draw)
+            return rows
         n_witnesses = _pick(_WITNESSES, draw)
         if self._told.n_limited and draw.random() < _COPY_SHARE:
             n_witnesses = self._told.n_limited + 1 + int(draw.random() * 2)
@@ -401,6 +409,28 @@ class Maker:
             if last:
                 self._repeat(rows, target.aim.tables[place], last[place], n, draw, exact=True)
 
+    def _spread(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
+        """Add more rows than a LIMIT keeps that differ in all they can, or groups that grow."""
+        growing = draw.random() < _COPY_SHARE
+        table = self._repeated(target, draw) if target.aim.tables else ""
+        for i in range(self._told.n_limited + 2 + int(draw.random() * 2)):
+            found = self._witness(target, (), set(), rows, draw, apart=True)
+            for name, row in zip(target.aim.tables, found, strict=True):
+                self._add(rows, name, row)
+            if growing and found:
+                row = found[target.aim.tables.index(table)]
+                self._repeat(rows, table, row, i % _LARGEST_GROUP, draw, exact=True)
+
+    def _divide(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
+        """Add three rows of which one or two pass what the result compares: shares of a third."""
+        shown = sorted(target.aim.shown)
+        n_passing = _pick((1, 2), draw)
+        for i in range(3):
+            missed = {_pick(shown, draw)} if shown and i >= n_passing else set[Place]()
+            found = self._witness(target, (), missed, rows, draw, apart=True)
+            for name, row in zip(target.aim.tables, found, strict=True):
+                self._add(rows, name, row)
+
     def _met(
         self, tables: Sequence[str], found: Sequence[_Row], draw: random.Random, *, alone: bool
     ) -> list[tuple[str, _Row]]:
@@ -431,12 +461,14 @@ class Maker:
         rows: _Rows,
         draw: random.Random,
         *,
-        twins: bool,
+        twins: bool = False,
+        apart: bool = False,
     ) -> list[_Row]:
         """
         Return rows that join and pass what they are compared with, except at some places.
 
-        Some are those of the *last* time, or all are *twins* of theirs that differ in their keys.
+        Some are those of the *last* time, or all are *twins* of theirs that differ in their keys,
+        or all hold values that no other row has, if possible.
         """
         values: dict[Place, Cell] = {}
         shared = {i for i in range(len(last)) if not twins and draw.random() < _SHARED_SHARE}
@@ -454,9 +486,11 @@ class Maker:
             for column in self._tables[table]:
                 root = target.aim.same[i, column.name]
                 if root not in values:
-                    taken = self._taken(rows, table, column)
+                    taken = self._taken(rows, table, column, anyway=apart)
                     place = root, table, column
-                    values[root] = self._value(target, place, taken, draw, missed=root in missed)
+                    values[root] = self._value(
+                        target, place, taken, draw, missed=root in missed, apart=apart
+                    )
                 cells.append(values[root])
             row = tuple(cells)
             if any(i == j for j, _, _ in target.aim.of_rows):
@@ -528,6 +562,7 @@ class Maker:
         draw: random.Random,
         *,
         missed: bool,
+        apart: bool,
     ) -> Cell:
         root, table, column = place
         if (table, column.name) in self._idle:
@@ -541,21 +576,26 @@ class Maker:
         for passing in _shuffled(several, draw):
             kept = [v for v in values if (v in passing) is not missed]
             values, missed = kept or values, False
-        if column.name in self._in_key[table]:
+        free = values is not telling and not several and len(target.members[root]) == 1
+        if apart and free and (table, column.name) not in self._known.absent:
+            values = self._further(table, column) or values
+        if column.name in self._in_key[table] or apart:
             values = [v for v in values if v not in taken] or values
         elif len(target.members[root]) > 1 and draw.random() < _NULL_SHARE / 3:
             # rows that are found in both of two results may hold NULL
             values = [None] if all(c.nullable for _, c in target.members[root]) else values
-        elif values is not telling and not several and len(target.members[root]) == 1:
+        elif free:
             wide = draw.random() < (_WIDE_SHARE_OF_PLACED if self._told.placed else _WIDE_SHARE)
             if not wide or (table, column.name) in self._known.absent:
                 return self._cell(table, column, draw, 0, tidy=False)
             values = self._further(table, column) or values
         return _pick(values, draw) if values else None
 
-    def _taken(self, rows: _Rows, table: str, column: Column) -> set[Cell]:
+    def _taken(
+        self, rows: _Rows, table: str, column: Column, *, anyway: bool = False
+    ) -> set[Cell]:
         """Return the values that a column of a key has in some row; of another, none."""
-        if column.name not in self._in_key[table]:
+        if column.name not in self._in_key[table] and not anyway:
             return set()
         at = self._places[table][column.name]
         return {row[at] for row in rows[table]}
@@ -584,13 +624,19 @@ class Maker:
         self, rows: _Rows, name: str, row: _Row, n: int, draw: random.Random, *, exact: bool
     ) -> None:
         """Repeat a row under keys of its own; other columns change at times unless *exact*."""
-        changed = {_pick(columns, draw) for columns, _ in self._keys[name]}
+        columns = self._tables[name]
+        links = [link for link in self._links if link.table == name]
+        pointing = {columns[i].name for link in links for i in link.columns}
+        changed = {
+            _pick([c for c in key if c not in pointing] or key, draw)
+            for key, _ in self._keys[name]
+        }
         others = 0.0 if exact else _NULL_SHARE
         if exact and draw.random() < _NULL_SHARE * 2:
-            loose = [c.name for c in self._tables[name] if c.name in self._used]
+            loose = [c.name for c in columns if c.name in self._used]
             changed |= {_pick(loose, draw)} if loose else set()
         for _ in range(n):
-            for column in self._tables[name]:
+            for column in columns:
                 if column.name in changed or (
                     column.name not in self._in_key[name] and draw.random() < others
                 ):

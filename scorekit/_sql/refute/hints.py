@@ -31,12 +31,14 @@ class Hints(NamedTuple):
     """Rows that LIMIT and OFFSET keep and pass over, or 0."""
     placed: bool
     """Whether it counts which rows come first, so that values should rarely be equal."""
+    divides: bool
+    """Whether numbers are divided, so that they should rarely be multiples of each other."""
     n_sources: int
 
 
 def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
     """Return what the nodes of queries say about values."""
-    told = Hints({}, {}, 0, 0, False, 0)  # noqa: FBT003 - nothing yet
+    told = Hints({}, {}, 0, 0, False, False, 0)  # noqa: FBT003 - nothing yet
     sizes: dict[str, list[int]] = {}
     for nodes in trees:
         context = _context(nodes)
@@ -55,6 +57,7 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
         told = told._replace(
             n_limited=max(told.n_limited, sum(_counts(kept))),
             placed=told.placed or placed,
+            divides=told.divides or any(isinstance(node, exp.Div | exp.Mod) for node in nodes),
             n_sources=max(told.n_sources, n_sources),
         )
     for name, several in sizes.items():
@@ -103,6 +106,8 @@ def _compared(
     literals += [text for part in nodes if (text := _quoted(part)) is not None]
     pattern = isinstance(node, exp.Like | exp.ILike | exp.Glob)
     near = [cell for lit in literals[:MAX_VALUES] for cell in _near(lit, pattern=pattern)]
+    if isinstance(node, _RANGES):
+        near += [cell for lit in literals[:MAX_VALUES] for cell in _beyond(lit)]
     measured = any(isinstance(part, exp.Length) for part in nodes)
     for name in names:
         told.values.setdefault(name, []).extend(near)
@@ -148,6 +153,7 @@ _COMPARED = (
 _COMPUTED = (
     exp.Sum, exp.Avg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Cast, exp.Substring, exp.StrPosition,
 )  # fmt: skip
+_RANGES = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 _NUMBERS_AS_TEXT = ("7", "2.5", "12")
 _TEMPLATES = ("2020-05-05", "1:23.456")
 _ANCHOR = 2020
@@ -316,7 +322,7 @@ def _near(literal: exp.Literal, *, pattern: bool) -> list[Cell]:
             dated.append(f"2020-{month[1]}-05")
         return [*dated, *(value.rstrip(" ") for value in found)]
     if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-        return [text, *_near_dates(text)]
+        return [text, *_near_dates(text, 1)]
     parts = _PARTS_OF_DATES.fullmatch(text)
     if parts is not None:  # what strftime() or the beginning of a date is compared with
         day = f"{parts['year'] or '2020'}-{parts['month'] or '05'}-05"
@@ -325,6 +331,16 @@ def _near(literal: exp.Literal, *, pattern: bool) -> list[Cell]:
 
 
 _PARTS_OF_DATES = re.compile(r"(?P<year>\d{4})(?:-(?P<month>[01]\d))?")
+
+
+def _beyond(literal: exp.Literal) -> list[Cell]:
+    """Return values on both sides of a bound, for columns of which several must pass it."""
+    text = literal.name
+    if literal.is_string:
+        return _near_dates(text, 2, 40)
+    return [
+        n + step for n in _near_number(text)[:1] for step in (2, -2, 10, -10) if isinstance(n, int)
+    ]
 
 
 def _near_number(text: str) -> list[Cell]:
@@ -338,9 +354,13 @@ def _near_number(text: str) -> list[Cell]:
     return [n for n in (whole, whole + 1, whole - 1) if abs(n) <= LARGEST_INTEGER]
 
 
-def _near_dates(text: str) -> list[Cell]:
+def _near_dates(text: str, *distances: int) -> list[Cell]:
     try:
         day = dt.date.fromisoformat(text)
-        return [(day + dt.timedelta(days=n)).isoformat() for n in (1, -1)]
+        return [
+            (day + dt.timedelta(days=n)).isoformat()
+            for distance in distances
+            for n in (distance, -distance)
+        ]
     except (ValueError, OverflowError):
         return []

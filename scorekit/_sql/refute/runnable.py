@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlglot import ErrorLevel, exp
@@ -56,6 +56,8 @@ class Limited(NamedTuple):
     """Up to the ORDER BY, whose terms may be missing."""
     has_order: bool
     tail: str
+    orders: bool
+    """Whether there is any ORDER BY in what is cut."""
 
     def sql(self, width: int, direction: str) -> str:
         """Return the query with ties of its order broken by all columns, in one direction."""
@@ -64,7 +66,11 @@ class Limited(NamedTuple):
 
 
 def runnable(
-    tree: exp.Expr, names: Mapping[str, str], kinds: Mapping[str, str], reading: Reading
+    tree: exp.Expr,
+    names: Mapping[str, str],
+    kinds: Mapping[str, str],
+    reading: Reading,
+    tables: Mapping[str, Sequence[str]],
 ) -> Runnable:
     """
     Return a query as the sandbox runs it.
@@ -74,12 +80,19 @@ def runnable(
         names: The sandbox's table for each table as written in lower case.
         kinds: What each column of these tables holds, empty where tables differ.
         reading: How to understand it.
+        tables: The columns of the sandbox's tables.
 
     Raises:
         UnfaithfulError: If SQLite would run another query, or the result is not determined.
     """
     tree = tree.copy()
     nodes = list(tree.walk())
+    grouped = [n for n in nodes if isinstance(n, exp.Select) and _is_grouped(n)]
+    if any(part.is_star for select in grouped for part in select.expressions):
+        own = {name: tables[names[name]] for name in names.keys() - cte_names(nodes)}
+        for select in grouped:
+            _write_out_stars(select, own)
+        nodes = list(tree.walk())
     check_determined(nodes, sqlite=reading.is_sqlite)
     _check_outer_joins(nodes)
     if not reading.is_sqlite:
@@ -301,14 +314,13 @@ def _guard_arithmetic(node: exp.Expr) -> exp.Expr:
 
 def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool) -> None:
     """Stop where a column has several values in a group, of which a database may show any."""
-    parts: list[exp.Expr] = [*select.expressions]
-    parts += [clause for name in ("having", "order") if (clause := select.args.get(name))]
-    aggregates = [node for part in parts for node in _within(part) if _is_aggregate(node)]
-    group = select.args.get("group")
-    if not aggregates and not group:
+    if not _is_grouped(select):
         return
     if any(part.is_star for part in select.expressions):
         raise UnfaithfulError("a star among groups leaves open which row is shown")
+    parts = _after_grouping(select)
+    aggregates = [node for part in parts for node in _within(part) if _is_aggregate(node)]
+    group = select.args.get("group")
     extreme = [node for node in aggregates if isinstance(node, exp.Min | exp.Max)]
     guard, by = ONLY, exp.Null()
     if sqlite and len({node.sql() for node in extreme}) == 1:
@@ -331,6 +343,40 @@ def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool)
             if isinstance(node.parent, exp.Select):  # its name is the output's
                 guarded = exp.Alias(this=guarded, alias=node.this.copy())
             node.replace(guarded)
+
+
+def _after_grouping(select: exp.Select) -> list[exp.Expr]:
+    """Return what a query shows of its groups, and what picks and orders them."""
+    clauses = (select.args.get(name) for name in ("having", "order"))
+    return [*select.expressions, *filter(None, clauses)]
+
+
+def _is_grouped(select: exp.Select) -> bool:
+    return select.args.get("group") is not None or any(
+        _is_aggregate(node) for part in _after_grouping(select) for node in _within(part)
+    )
+
+
+def _write_out_stars(select: exp.Select, tables: Mapping[str, Sequence[str]]) -> None:
+    """Write the columns that stars stand for, if they are those of tables, by name as written."""
+    clauses = filter(None, [select.args.get("from_"), *(select.args.get("joins") or ())])
+    columns: dict[str, list[exp.Expr]] = {}
+    for clause in clauses:
+        source = clause.this
+        named = written_name(source) if isinstance(source, exp.Table) else ""
+        if named not in tables or clause.args.get("using") or clause.args.get("method"):
+            return
+        alias = exp.to_identifier(source.alias_or_name, quoted=True)
+        columns[alias.name.casefold()] = [
+            exp.column(exp.to_identifier(column, quoted=True), alias.copy())
+            for column in tables[named]
+        ]
+    shown: list[exp.Expr] = []
+    for part in select.expressions:
+        of = [part.table.casefold()] if isinstance(part, exp.Column) and part.table else columns
+        meant = [c for name in of for c in columns.get(name, ())] if part.is_star else []
+        shown += meant or [part]
+    select.set("expressions", shown)
 
 
 def _group_distinct(select: exp.Select, reading: Reading) -> None:
@@ -456,7 +502,7 @@ def _guard_value(query: exp.Subquery, guard: str) -> None:
     query.set("this", kept)
 
 
-def _has_one_row(query: exp.Expr) -> bool:
+def _has_one_row(query: exp.Expr | None) -> bool:
     if not isinstance(query, exp.Select) or query.args.get("group"):
         return False
     limit = query.args.get("limit")
@@ -572,13 +618,15 @@ def _name_values(values: exp.Values) -> None:
 
 def _limited(query: exp.Expr) -> Limited:
     """Cut a query where ties of its order can be broken; outer definitions come before it."""
-    definitions = [
-        clause.sql("sqlite", comments=False)
-        for node in _ancestors(query)
-        if (clause := node.args.get("with_")) is not None
-    ]
+    clauses = [clause for node in _ancestors(query) if (clause := node.args.get("with_"))]
+    definitions = [clause.sql("sqlite", comments=False) for clause in clauses]
     if len(definitions) > 1 or (definitions and query.args.get("with_")):
         raise UnfaithfulError("a LIMIT below definitions of several levels")
+    orders = any(
+        order.parent is query or not _has_one_row(order.parent)
+        for part in (query, *clauses)
+        for order in part.find_all(exp.Order)
+    )
     bare = query.copy()
     order, limit, offset = (bare.args.get(name) for name in ("order", "limit", "offset"))
     for name in ("order", "limit", "offset"):
@@ -592,7 +640,7 @@ def _limited(query: exp.Expr) -> Limited:
     if definitions:
         head = f"{definitions[0]} SELECT * FROM ({head}"  # noqa: S608 - for the sandbox
         tail += ")"
-    return Limited(head, bool(order), tail)
+    return Limited(head, bool(order), tail, orders)
 
 
 def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:

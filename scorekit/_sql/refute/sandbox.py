@@ -70,6 +70,7 @@ class Sandbox:
     def __init__(
         self,
         tables: Mapping[str, Sequence[tuple[str, str]]],
+        keys: Mapping[str, Sequence[Sequence[str]]],
         *,
         case_sensitive_like: bool,
         timed: bool,
@@ -87,8 +88,11 @@ class Sandbox:
         self._connection.execute("PRAGMA temp_store = MEMORY")
         try:
             for name, columns in tables.items():
-                listed = ", ".join(f"{quoted(column)} {kind}" for column, kind in columns)
-                self._connection.execute(f"CREATE TABLE {quoted(name)} ({listed})")
+                parts = [f"{quoted(column)} {kind}" for column, kind in columns]
+                for i, key in enumerate(keys.get(name, ())):
+                    kind = "UNIQUE" if i else "PRIMARY KEY"
+                    parts.append(f"{kind} ({', '.join(map(quoted, key))})")
+                self._connection.execute(f"CREATE TABLE {quoted(name)} ({', '.join(parts)})")
         except (sqlite3.Error, ValueError) as error:
             self._connection.close()
             raise QueryError(f"SQLite cannot make the tables: {error}") from None

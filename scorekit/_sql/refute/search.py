@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import Final, NamedTuple, TypeAlias
 
 from sqlglot import exp
@@ -52,6 +52,8 @@ MAX_DELETIONS: Final = 300
 
 Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
 _ROWS_ORDERED = 100
+_MOST_RESTORED = 12
+"""Databases on which rows are stored in another order."""
 Cells: TypeAlias = tuple[Cell, ...]
 
 _AFFINITY: Final = {
@@ -68,6 +70,17 @@ _AFFINITY: Final = {
 }
 
 
+class ByStoring(NamedTuple):
+    """That one query alone has no order in which its LIMIT counts, and returns other rows."""
+
+    which: int
+    """The query: 0 or 1."""
+    results: tuple[list[ResultRow], list[ResultRow]]
+    """Those of both where rows are stored in the order shown."""
+    reverse: tuple[ResultRow, ...]
+    """What the one query returns where the rows of each table are stored in reverse order."""
+
+
 class Difference(NamedTuple):
     """A database and the two results, with what was assumed."""
 
@@ -76,6 +89,7 @@ class Difference(NamedTuple):
     results: tuple[tuple[ResultRow, ...], tuple[ResultRow, ...]]
     order_only: bool
     assumptions: tuple[str, ...]
+    by_storing: ByStoring | None = None
 
 
 class NoDifference(NamedTuple):
@@ -142,10 +156,14 @@ def refute(
             for reading, plan in plans
         ]
         maker = Maker(known, trees, told, seed, partial(_holds, trials))
-        found = _search(trials, maker, n_databases, known.links)
-        if isinstance(found, NoDifference):
+        found, unsettled = _search(trials, maker, n_databases)
+        if not isinstance(found, NoDifference):
+            found = _shrunk(partial(_still, trials), found, known.links)
+            return _difference(trials[0], found, known)
+        stored = _stored(trials, unsettled, known)
+        if stored is None:
             return found
-        return _difference(trials[0], found, known)
+        return _difference(trials[0], stored, known, trials[0].by_storing(stored))
 
 
 def _asks_time(nodes: Sequence[Sequence[exp.Expr]]) -> bool:
@@ -225,7 +243,7 @@ def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Read
     query = exp.select(exp.or_(condition, exp.Is(this=condition.copy(), expression=exp.Null())))
     query = query.from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
     kinds = {column.name: column.kind for column in known.tables[table]}
-    return runnable(query, {table: table}, kinds, reading).sql
+    return runnable(query, {table: table}, kinds, reading, {}).sql
 
 
 def _holds(
@@ -251,8 +269,9 @@ def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnabl
                 tree.find(*_PATTERNS) and _names(column.name)(tree) for tree in pair[:2]
             ):
                 raise UnfaithfulError(f"spaces fill {column.name}, and LIKE may see them")
+    listed = {name: [column.name for column in of] for name, of in known.tables.items()}
     first, second = (
-        runnable(tree, known.names, kinds, reading) for tree in (pair.first, pair.second)
+        runnable(tree, known.names, kinds, reading, listed) for tree in (pair.first, pair.second)
     )
     return first, second
 
@@ -299,24 +318,30 @@ class _Trial:
         self._reading, self._pair, self._known, self.same = reading, pair, known, same
         self._stack = stack
         self._made: Sandbox | None = None
+        self._keyed: Sandbox | None = None
         self._ordered = ordered and all(query.whole is not None for query in pair)
         self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
         self._widths: dict[str, int] = {}
         self._timed = timed
+        self.one_unsettled = False
+        """Whether the result of one query alone was not determined."""
         self._conditions: dict[int, str] = {}
 
     @property
     def sandbox(self) -> Sandbox:
         """The sandbox, made when it is first needed."""
         if self._made is None:
-            tables = {
-                name: [(column.name, self._affinity(column.kind)) for column in columns]
-                for name, columns in self._known.tables.items()
-            }
-            like = not self._reading.is_sqlite and not self._reading.folded
-            made = Sandbox(tables, case_sensitive_like=like, timed=self._timed)
-            self._made = self._stack.enter_context(made)
+            self._made = self._sandbox({})
         return self._made
+
+    def _sandbox(self, keys: Mapping[str, Sequence[Sequence[str]]]) -> Sandbox:
+        tables = {
+            name: [(column.name, self._affinity(column.kind)) for column in columns]
+            for name, columns in self._known.tables.items()
+        }
+        like = not self._reading.is_sqlite and not self._reading.folded
+        made = Sandbox(tables, keys, case_sensitive_like=like, timed=self._timed)
+        return self._stack.enter_context(made)
 
     def _affinity(self, kind: str) -> str:
         if self._reading.is_sqlite:
@@ -352,7 +377,7 @@ class _Trial:
 
     def results(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
         """Return both results; raises where one is not determined."""
-        self.sandbox.load(_folded(database) if self._reading.folded else database)
+        self._load(database)
         first, second = (self._result(i) for i in (0, 1))
         return first, second
 
@@ -373,11 +398,17 @@ class _Trial:
             self._widths[limited.head] = self.sandbox.width(limited.head + limited.tail)
         return self.sandbox.run(limited.sql(self._widths[limited.head], direction))
 
+    def _load(self, database: Database) -> None:
+        self.sandbox.load(_folded(database) if self._reading.folded else database)
+
     def differs(self, database: Database) -> bool:
         """Say whether the results differ; raises where that is not determined."""
+        self.one_unsettled = False
         try:
             first, second = self.results(database)
         except NoResultError:
+            if self.may_hang_on_storing:
+                self.one_unsettled = sum(map(self._is_settled, (0, 1))) == 1
             if not any(query.counted for query in self._pair):
                 raise
             with suppress(QueryError):
@@ -394,9 +425,70 @@ class _Trial:
 
     def possible(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
         """Return one result of each query, of those that are possible."""
-        self.sandbox.load(_folded(database) if self._reading.folded else database)
+        self._load(database)
         with self.sandbox.lenient():
             first, second = (self.sandbox.run(query.sql) for query in self._pair)
+        return first, second
+
+    # Rows that only the order of storing decides.
+
+    @cached_property
+    def may_hang_on_storing(self) -> bool:
+        """Whether a query cuts its result without asking for an order."""
+        return any(not cut.orders for query in self._pair for cut in query.limited)
+
+    def _is_settled(self, i: int) -> bool:
+        try:
+            self._result(i)
+        except NoResultError:
+            return False
+        return True
+
+    def by_storing(self, database: Database) -> ByStoring | None:
+        """
+        Say which query alone may return any rows, and in fact does not return the other's.
+
+        Both are run on the rows as they come, in reverse order, and as they come in tables with
+        keys, in whose order a database may store or find rows.
+        """
+        self._load(database)
+        unsettled = [self._is_unsettled(i) for i in (0, 1)]
+        if unsettled[0] == unsettled[1]:
+            return None
+        which = int(unsettled[1])
+        if self._keyed is None:
+            keys = {name: [*known] for name, known in self._known.keys.items()}
+            for name, several in self._known.unique.items():
+                keys[name] = [*keys.get(name, []), *(one.columns for one in several)]
+            self._keyed = self._sandbox(keys)
+        reverse = {name: rows[::-1] for name, rows in database.items()}
+        listed = self._run_both(self.sandbox, database)
+        turned = self._run_both(self.sandbox, reverse)
+        keyed = self._run_both(self._keyed, database)
+        shown, settled = listed[which], listed[1 - which]
+        same = (
+            *(self.same(settled, results[1 - which]) for results in (turned, keyed)),
+            self.same(shown, keyed[which]),
+        )
+        if not all(same) or self.same(shown, settled):
+            return None
+        return ByStoring(which, listed, tuple(turned[which]))
+
+    def _is_unsettled(self, i: int) -> bool:
+        """Say whether a query keeps any rows of several; raises where an order leaves ties."""
+        unsettled = False
+        for cut in self._pair[i].limited:
+            if not same_bag(self._run(cut, "ASC"), self._run(cut, "DESC"), 0.0):
+                if cut.orders:
+                    raise NoResultError("which of tied rows a LIMIT keeps")
+                unsettled = True
+        return unsettled
+
+    def _run_both(
+        self, sandbox: Sandbox, database: Database
+    ) -> tuple[list[ResultRow], list[ResultRow]]:
+        sandbox.load(_folded(database) if self._reading.folded else database)
+        first, second = (sandbox.run(query.sql) for query in self._pair)
         return first, second
 
     def order_differs(self) -> bool:
@@ -446,29 +538,33 @@ def _folded(database: Database) -> Database:
 
 
 def _search(
-    trials: Sequence[_Trial], maker: Maker, n_databases: int, links: Sequence[Link]
-) -> Database | NoDifference:
+    trials: Sequence[_Trial], maker: Maker, n_databases: int
+) -> tuple[Database | NoDifference, list[Database]]:
+    """Return a database that tells, and some on which a result is not determined."""
     reason, n_compared = "", 0
+    unsettled: list[Database] = []
     for i in range(n_databases):
         database = maker.database(i)
         try:
-            if not all(trial.differs(database) for trial in trials):
-                n_compared += 1
-                continue
+            if all(trial.differs(database) for trial in trials):
+                return database, []
+            n_compared += 1
         except NoResultError as error:
             reason = str(error)
         except QueryError as error:
-            return NoDifference(str(error))
-        else:
-            return _shrunk(trials, database, links)
+            return NoDifference(str(error)), []
+        if trials[0].one_unsettled and len(unsettled) < _MOST_RESTORED:
+            unsettled.append(database)
         if any(trial.sandbox.n_steps > MAX_WORK for trial in trials[:1]):
-            return NoDifference(f"more than {MAX_WORK} steps are too many to try out")
+            return NoDifference(f"more than {MAX_WORK} steps are too many to try out"), []
     if n_compared:
-        return NoDifference(f"no difference on {n_compared} small databases")
-    return NoDifference(f"not determined: {reason}")
+        return NoDifference(f"no difference on {n_compared} small databases"), unsettled
+    return NoDifference(f"not determined: {reason}"), unsettled
 
 
-def _shrunk(trials: Sequence[_Trial], database: Database, links: Sequence[Link]) -> Database:
+def _shrunk(
+    still: Callable[[Database], bool], database: Database, links: Sequence[Link]
+) -> Database:
     """Leave out tables and rows, and what points to them, as long as the results still differ."""
     left = MAX_DELETIONS
     rows = {name: list(table) for name, table in database.items()}
@@ -480,7 +576,7 @@ def _shrunk(trials: Sequence[_Trial], database: Database, links: Sequence[Link])
                 left -= 1
                 cut = {**rows, name: rows[name][:i] + rows[name][i + size :]}
                 cut = {key: list(part) for key, part in linked(cut, links).items()}
-                if _still(trials, cut):
+                if still(cut):
                     rows = cut
                 else:
                     i += size
@@ -494,14 +590,50 @@ def _still(trials: Sequence[_Trial], database: Database) -> bool:
         return False
 
 
-def _difference(trial: _Trial, database: Database, known: TablesRead) -> Difference:
-    assumptions = known.assumptions
+def _stored(
+    trials: Sequence[_Trial], databases: Sequence[Database], known: TablesRead
+) -> Database | None:
+    """Return a database on which the order of storing decides what one query alone returns."""
+    if not trials[0].may_hang_on_storing:
+        return None
+    still = partial(_hangs_on_storing, trials)
+    for database in databases:
+        rows = {name: _by_key(name, table, known) for name, table in database.items()}
+        if still(rows):
+            return _shrunk(still, rows, known.links)
+    return None
+
+
+def _hangs_on_storing(trials: Sequence[_Trial], database: Database) -> bool:
+    if trials[0].sandbox.n_steps > MAX_WORK:
+        return False
     try:
-        first, second = trial.results(database)
+        found = [trial.by_storing(database) for trial in trials]
+    except (NoResultError, QueryError):
+        return False
+    return None not in found and len({one.which for one in found if one is not None}) == 1
+
+
+def _by_key(name: str, rows: Sequence[Cells], known: TablesRead) -> list[Cells]:
+    """Sort rows by their key, in whose order some databases store them anyway."""
+    names = [column.name for column in known.tables[name]]
+    places = [names.index(column) for key in known.keys.get(name, ())[:1] for column in key]
+    return sorted(
+        rows, key=lambda r: [(r[i] is not None, isinstance(r[i], str), r[i]) for i in places]
+    )
+
+
+def _difference(
+    trial: _Trial, database: Database, known: TablesRead, by_storing: ByStoring | None = None
+) -> Difference:
+    assumed: tuple[str, ...] = ()
+    try:
+        first, second = by_storing.results if by_storing else trial.results(database)
     except NoResultError:
         first, second = trial.possible(database)
-        open_ = "of several results that a query may have one is shown: all have as many rows"
-        assumptions = (*assumptions, open_)
+        assumed = ("of several results that a query may have one is shown: all have as many rows",)
+    if by_storing:
+        assumed = ("rows are stored in the order shown",)
     tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
     read = frozenset(known.names.values())
     for name, columns in known.tables.items():
@@ -515,5 +647,6 @@ def _difference(trial: _Trial, database: Database, known: TablesRead) -> Differe
         tables=tables,
         results=(tuple(first), tuple(second)),
         order_only=trial.same(first, second),
-        assumptions=assumptions,
+        assumptions=(*known.assumptions, *assumed),
+        by_storing=by_storing,
     )
