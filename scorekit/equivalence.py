@@ -9,7 +9,7 @@ import attrs
 
 from scorekit._core.checks import check_choice, check_count, check_number, check_text
 from scorekit._sql.parsing import check_dialect
-from scorekit._sql.prove.canonical import Proof, prove
+from scorekit._sql.prove.canonical import Proof, search
 from scorekit._sql.refute.faithful import UnfaithfulError
 from scorekit._sql.refute.reading import ORDINALS, read_pair
 from scorekit._sql.refute.search import Difference, Same, refute
@@ -206,7 +206,7 @@ def sql_equivalence(
             verdict="proved", reason="the queries are identical", proof=("identical text",)
         )
     proof_of = partial(
-        prove,
+        search,
         pair.first,
         pair.second,
         schema=known,
@@ -215,7 +215,7 @@ def sql_equivalence(
         column_order=column_order,
     )
     proof = proof_of(deep=False)
-    if proof is not None:
+    if isinstance(proof, Proof):
         return _proved(proof, unread)
     found = refute(
         texts,
@@ -230,9 +230,11 @@ def sql_equivalence(
     )
     if not isinstance(found, Difference):
         proof = proof_of(deep=True)  # costs more than to look for a difference first
-        if proof is not None:
+        if isinstance(proof, Proof):
             return _proved(proof, unread)
-        return SqlEquivalence(verdict="unknown", reason=one_line(found.reason), assumptions=unread)
+        ended = "; the search for a proof ended after too many steps" * proof.exhausted
+        reason = one_line(found.reason) + ended
+        return SqlEquivalence(verdict="unknown", reason=reason, assumptions=unread)
     return SqlEquivalence(
         verdict="refuted",
         reason=one_line(_refuted(found)),
