@@ -622,7 +622,7 @@ class CodeReport(Report):
     )
     """As a tuple; kept as columns, so that a million cases take little, and made when read."""
     only_flags: bool = False
-    """Whether each attempt is a flag, right or wrong: of such the code score says nothing else."""
+    """Whether each attempt is a flag, right or wrong, of which the code score says no more."""
 
     def __str__(self) -> str:
         """Return a line for each model, numbers rounded for display."""
