@@ -369,11 +369,11 @@ class Comparison(Report):
         factory=FrozenMapping[str, tuple[int, int]]
     )
     """Of each metric that has some, the cases in the baseline and in the current run that are
-    left out because they have no score: undecided pairs of queries, judges that failed."""
+    left out because they have no score, as undecided pairs of queries and failed judges do."""
 
     @property
     def suite_name(self) -> str:
-        """Which of *suites* is *suite*: the first that looks as bad."""
+        """Name of *suite* among the *suites*, the first where several look as bad."""
         return next(name for name, one in self.suites.items() if one == self.suite)
 
     @property

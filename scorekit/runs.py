@@ -628,7 +628,7 @@ class CrossTier(Record):
     cost_ratios: FrozenMapping[str, float | None] = attrs.field(
         factory=FrozenMapping[str, float | None]
     )
-    """Cost of a pass of each other tier divided by that of the baseline: 0.5 is half as expensive.
+    """Cost of a pass of each other tier divided by that of the baseline, 0.5 for half of it.
     None where one of them has no pass, or passes of the baseline cost nothing."""
     cost_ratio_intervals: FrozenMapping[str, Interval | None] = attrs.field(
         factory=FrozenMapping[str, Interval | None]
