@@ -8,15 +8,18 @@ import hashlib
 import json
 import multiprocessing
 import pickle
+import random
+import selectors
 import socket
 import subprocess
 import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from email.utils import formatdate
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ import pytest
 from anthropic_server import AnthropicServer
 
 from scorekit import cases, claude
+from scorekit._claude.limits import Pace
 from scorekit._claude.prompt import (
     ANSWER_SCHEMA,
     MAX_CHARACTERS,
@@ -392,6 +396,112 @@ def test_a_rate_limit_costs_no_verdict(
     assert server.fault.n_refused < 120
 
 
+class VirtualTime(asyncio.SelectorEventLoop):
+    """An event loop in which nothing takes time but waiting, which is over at once."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        super().__init__(self._Jump(self))
+
+    def time(self) -> float:
+        """Return the time in seconds."""
+        return self.now
+
+    class _Jump(selectors.SelectSelector):
+        def __init__(self, loop: VirtualTime) -> None:
+            super().__init__()
+            self._loop = loop
+
+        def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+            """Let the time pass until the next task goes on."""
+            assert timeout is not None, "nothing will ever happen"
+            self._loop.now += timeout + 1e-7  # which rounding cannot lose
+            return []
+
+
+def pace_for(max_concurrency: int) -> Pace:
+    """Return a pace whose pauses are as long in each run."""
+    pace = Pace(max_concurrency, None, 600)
+    pace._random = random.Random(0)  # noqa: S311 - keeps no secret
+    return pace
+
+
+async def paced_seconds(
+    pace: Pace, n: int, is_taken: Callable[[float], bool], wait: float | None
+) -> float:
+    """Return how long *n* questions take that cost 3 ms each and are answered after 20 ms."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualTime)
+    started = loop.now
+
+    async def ask_until_taken() -> None:
+        is_answered = False
+        while not is_answered:
+            async with pace.turn() as turn:
+                loop.now += 0.003
+                is_answered = is_taken(loop.now)
+                await asyncio.sleep(0.02 if is_answered else 0.001)
+                if is_answered:
+                    pace.note_taken()
+                else:
+                    pace.note_refused(turn.at, wait, "busy")
+
+    await asyncio.gather(*(ask_until_taken() for _ in range(n)))
+    return loop.now - started
+
+
+def refusing(share: float, seed: int) -> Callable[[float], bool]:
+    """Return a service that refuses so many at random, however fast they come."""
+    numbers = random.Random(seed)  # noqa: S311 - keeps no secret
+    return lambda _: numbers.random() >= share
+
+
+@pytest.mark.parametrize("max_concurrency", [16, 64])
+@pytest.mark.parametrize("n", [200, 2000])
+def test_pauses_longer_than_needed_waste_at_most_a_tenth(n: int, max_concurrency: int) -> None:
+    """A service that says too long a time to wait and nothing of what is left."""
+    tokens, at = 50.0, 1000.0
+
+    def is_taken(now: float) -> bool:
+        nonlocal tokens, at
+        tokens, at = min(50.0, tokens + (now - at) * 50), now
+        is_left = tokens >= 1
+        tokens -= is_left
+        return is_left
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        pace = pace_for(max_concurrency)
+        assert n / runner.run(paced_seconds(pace, n, is_taken, 1.5)) >= 0.9 * 50
+
+
+@pytest.mark.parametrize(("share", "wait"), [(0.1, None), (0.1, 0.02), (0.01, None), (0.01, 1.5)])
+def test_refusals_for_another_reason_do_not_slow_down_for_good(
+    share: float, wait: float | None
+) -> None:
+    """Where slowing down does not help it is undone; the pauses must be kept."""
+    n = 2000
+    ideal = n * 0.003 + n * share * (0.5 if wait is None else wait)
+    total = 0.0
+    for seed in range(2):
+        with asyncio.Runner(loop_factory=VirtualTime) as runner:
+            total += runner.run(paced_seconds(pace_for(16), n, refusing(share, seed), wait))
+    assert total / 2 <= 4 * ideal
+
+
+def test_time_in_which_nobody_asks_is_not_measured() -> None:
+    """The first refusal after an hour's rest slows down no more than one before it."""
+    pace = pace_for(16)
+    answers = iter([*[True] * 130, False, *[True] * 70])
+
+    async def twice() -> float:
+        await paced_seconds(pace, 100, lambda _: next(answers), 0.1)
+        await asyncio.sleep(3600)
+        return await paced_seconds(pace, 100, lambda _: next(answers), 0.1)
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        assert runner.run(twice()) < 1
+
+
 def test_a_pause_may_be_longer_than_the_time_limit(server: Any, clock: Clock) -> None:
     """Only requests that are sent count."""
     server.fault = lambda _, n: "rate_limit=500" if n == 1 else "partial"
@@ -440,6 +550,16 @@ def test_requests_per_minute_bounds_the_pace_from_the_start(server: Any) -> None
         assert time.monotonic() - started >= 7 * 0.05
 
 
+def have_come(server: Any, n: int) -> bool:
+    """Return whether there are *n* requests."""
+    return len(server.requests) == n
+
+
+def are_done(asked: Sequence[Future[Any]], n: int) -> bool:
+    """Return whether *n* of those are done."""
+    return sum(one.done() for one in asked) == n
+
+
 def test_no_more_is_sent_than_the_service_says_is_left(server: Any, clock: Clock) -> None:
     """What is used up comes back little by little: with 60 a minute, one a second."""
     clock.rate = 0.0
@@ -451,11 +571,11 @@ def test_no_more_is_sent_than_the_service_says_is_left(server: Any, clock: Clock
         asked = []
         for n in range(1, 7):  # they arrive in the order of asking
             asked.append(pool.submit(judge.judge, pair(n)))
-            assert until(lambda n=n: len(server.requests) == min(n + 1, 4))
+            assert until(partial(have_come, server, min(n + 1, 4)))
         release.set()
         for n in range(3, 7):
             # the judge has heard of these: what is told later is told of a later time
-            assert until(lambda n=n: sum(one.done() for one in asked) == n)
+            assert until(partial(are_done, asked, n))
             time.sleep(0.05)
             assert len(server.requests) == n + 1
             clock.pass_by(1)

@@ -19,15 +19,25 @@ LONGEST_PAUSE_SECONDS = 8.0
 JITTER = 0.1
 """Share by which a pause is longer than asked for, at most: programs must not return together."""
 
-CAUTION = 0.5
-"""What is kept of the pace at which the first refusal came: it may have been a burst."""
+ENOUGH = 20
+"""Questions taken before a pace is measured: one refusal in ten leaves a fast pace alone."""
 
-GROWTH = 0.05
+GROWTH = 0.0007
 """
-What a question that was taken adds to the pace, as a share of that of the last refusal.
+Share by which a question that was taken raises the pace.
 
-Enough that one refusal in ten for another reason than load does not slow down for good.
+At the pace that a service allows, a burst of 50 then lasts for 400 questions, so that pauses are
+rare; where it allows more than before, the pace doubles within 1,000.
 """
+
+CATCHING_UP = 0.013
+"""Share added to `GROWTH` where nearly all the time went by in pauses: 50 questions double it."""
+
+WORSE = 0.9
+"""Share of the expected pace below which it was wrong to slow down: pauses vary by a tenth."""
+
+RETURN = 2.0
+"""How many times the earlier pace is tried then, as it had been slowed down by chance, too."""
 
 SLOWEST = 0.5
 """Questions a second below which only pauses slow down: a pace cannot be measured on so few."""
@@ -138,8 +148,10 @@ class Pace:
     When the next question may be sent, to a service that takes only so many.
 
     No more are sent than the headers of its answers say are left.  A refusal for load pauses all
-    questions.  Between two refusals the service took as many as it allows, so the number of them
-    is the pace from then on; it grows with each question taken.
+    questions.  As many as were taken, over the time with its pauses, are a pace that the service
+    keeps up: they go on at it, and it grows with each question taken, quickly if most of the time
+    went by in pauses.  Where slowing down brought less, the service refuses for another reason,
+    and the pace is what it was.
     Used within one event loop.
     """
 
@@ -150,11 +162,15 @@ class Pace:
         self._max_wait = max_wait_seconds
         self._fastest = math.inf if per_minute is None else per_minute / 60
         self._rate = self._fastest
-        self._rate_at_refusal = math.inf
+        self._growth = 0.0
+        self._kept_up = self._tried = 0.0
         self._next = self._paused_until = self._refused_at = -math.inf
-        self._measured_from = self._refused_since = math.inf
+        self._asking = self._pausing = 0.0
+        self._asking_since = self._asked_until = 0.0
+        self._refused_since = math.inf
         self._refusal = ""
         self._n_taken = self._n_refused = 0
+        self._is_measured = True
         self._n_under_way = self._n_sent = 0
         self._heard = asyncio.Event()
         self._allowance = Allowance()
@@ -177,12 +193,16 @@ class Pace:
         finally:
             self._heard.set()
             self._n_under_way -= 1
+            self._asked_until = asyncio.get_running_loop().time()
             self._slots.release()
 
     async def _begin(self) -> Turn:
         if self._n_under_way >= FIRST_AT_ONCE:
             await self._heard.wait()
         clock = asyncio.get_running_loop().time
+        if not self._n_under_way:  # time in which nobody asks says nothing about the pace
+            idle = clock() - max(self._asked_until, self._paused_until)
+            self._asking_since += max(0.0, idle)
         while True:
             now = clock()
             rest = max(self._paused_until, self._next) - now
@@ -192,11 +212,12 @@ class Pace:
                     break
             self._check_pause()
             await asyncio.sleep(rest)
+        if not self._is_measured:  # only now, as what was under way counts
+            self._measure()
         self._n_under_way += 1
         self._n_sent += 1
         self._allowance.take()
         self._next = now + 1 / self._rate
-        self._measured_from = min(self._measured_from, now)
         return Turn(now, self._n_sent)
 
     def _check_pause(self) -> None:
@@ -219,30 +240,38 @@ class Pace:
         self._n_taken += 1
         self._n_refused = 0
         self._refused_since = math.inf
-        if self._rate < self._fastest:
-            self._rate = min(self._fastest, self._rate + GROWTH * self._rate_at_refusal)
+        self._rate = min(self._fastest, self._rate * (1 + self._growth))
 
     def note_refused(self, sent_at: float, wait: float | None, message: str) -> None:
         """Remember that the service was too busy for a question, and how long it asked to wait."""
         now = asyncio.get_running_loop().time()
         self._refusal = message
+        jitter = 0.0
         if sent_at >= self._refused_at:  # else it was on its way when an earlier one came back
             self._refused_at = now
             self._n_refused += 1
-            self._slow_down(now)
+            self._is_measured = False
+            jitter = JITTER * self._random.random()
         self._refused_since = min(self._refused_since, now)
         pause = max(wait or 0.0, backoff(self._n_refused - 1, wait or FIRST_PAUSE_SECONDS))
-        pause *= 1 + JITTER * self._random.random()
-        self._paused_until = max(self._paused_until, now + pause)
+        self._paused_until = max(self._paused_until, now + pause * (1 + jitter))
+        self._asking += max(0.0, now - self._asking_since)
+        self._pausing += self._paused_until - max(now, self._asking_since)
+        self._asking_since = self._paused_until
 
-    def _slow_down(self, now: float) -> None:
-        if not self._n_taken:  # nothing to measure: the pauses become longer
+    def _measure(self) -> None:
+        self._is_measured = True
+        if self._n_taken < ENOUGH:  # the pauses slow down, and the next refusal counts all of it
             return
-        measured = self._n_taken / max(now - self._measured_from, 1e-9)
-        if math.isinf(self._rate_at_refusal):
-            measured *= CAUTION
-        self._rate = self._rate_at_refusal = min(self._fastest, max(SLOWEST, measured))
-        self._measured_from = now
+        tried = self._n_taken / max(self._asking, 1e-9)
+        kept_up = self._n_taken / (self._asking + self._pausing)
+        if kept_up < WORSE * self._kept_up:
+            self._rate, self._growth, self._kept_up = RETURN * self._tried, GROWTH, 0.0
+        else:
+            self._rate, self._kept_up, self._tried = kept_up, kept_up, tried
+            self._growth = GROWTH + CATCHING_UP * (1 - kept_up / tried) ** 3
+        self._rate = min(self._fastest, max(SLOWEST, self._rate))
+        self._asking = self._pausing = 0.0
         self._n_taken = 0
 
 
