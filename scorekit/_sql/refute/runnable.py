@@ -87,10 +87,16 @@ def runnable(
     """
     tree = tree.copy()
     nodes = list(tree.walk())
-    grouped = [n for n in nodes if isinstance(n, exp.Select) and _is_grouped(n)]
-    if any(part.is_star for select in grouped for part in select.expressions):
+    starred = [
+        node
+        for node in nodes
+        if isinstance(node, exp.Select)
+        and any(part.is_star for part in node.expressions)
+        and (node.args.get("group") or _aggregates(_after_grouping(node)))
+    ]
+    if starred:
         own = {name: tables[names[name]] for name in names.keys() - cte_names(nodes)}
-        for select in grouped:
+        for select in starred:
             _write_out_stars(select, own)
         nodes = list(tree.walk())
     check_determined(nodes, sqlite=reading.is_sqlite)
@@ -314,13 +320,13 @@ def _guard_arithmetic(node: exp.Expr) -> exp.Expr:
 
 def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool) -> None:
     """Stop where a column has several values in a group, of which a database may show any."""
-    if not _is_grouped(select):
+    parts = _after_grouping(select)
+    aggregates = _aggregates(parts)
+    group = select.args.get("group")
+    if not aggregates and not group:
         return
     if any(part.is_star for part in select.expressions):
         raise UnfaithfulError("a star among groups leaves open which row is shown")
-    parts = _after_grouping(select)
-    aggregates = [node for part in parts for node in _within(part) if _is_aggregate(node)]
-    group = select.args.get("group")
     extreme = [node for node in aggregates if isinstance(node, exp.Min | exp.Max)]
     guard, by = ONLY, exp.Null()
     if sqlite and len({node.sql() for node in extreme}) == 1:
@@ -351,10 +357,8 @@ def _after_grouping(select: exp.Select) -> list[exp.Expr]:
     return [*select.expressions, *filter(None, clauses)]
 
 
-def _is_grouped(select: exp.Select) -> bool:
-    return select.args.get("group") is not None or any(
-        _is_aggregate(node) for part in _after_grouping(select) for node in _within(part)
-    )
+def _aggregates(parts: Iterable[exp.Expr]) -> list[exp.Expr]:
+    return [node for part in parts for node in _within(part) if _is_aggregate(node)]
 
 
 def _write_out_stars(select: exp.Select, tables: Mapping[str, Sequence[str]]) -> None:
