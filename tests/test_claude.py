@@ -1252,10 +1252,15 @@ def test_looking_for_instructions_is_linear(piece: str) -> None:
 
 def test_forty_threads_share_a_judge(server: Any) -> None:
     """One thread and one client behind them, and never more questions than allowed at once."""
-    server.seconds = 0.02
+    release = threading.Event()
+    server.hold = lambda _: not release.is_set()
     with judge_for(server, max_concurrency=8) as judge:
         with ThreadPoolExecutor(40) as pool:
-            verdicts = list(pool.map(lambda i: judge.judge(pair(i)), range(80)))
+            asked = [pool.submit(judge.judge, pair(i)) for i in range(80)]
+            assert until(lambda: server.n_under_way == 8)
+            time.sleep(0.05)
+            release.set()
+            verdicts = [one.result() for one in asked]
         assert len(judge_threads()) == 1
     assert {verdict.score for verdict in verdicts} == {1.0}
     assert (len(server.requests), server.most_under_way) == (80, 8)
