@@ -62,7 +62,7 @@ OLD_SHARE: Final = 0.15
 """Batches drawn as for the tests of proofs, over their tables and in SQLite alone."""
 LONG: Final = 200
 """Characters of a query of which only some are kept."""
-LONG_SHARE: Final = 0.05
+LONG_SHARE: Final = 0.03
 SIZES: Final = ((12,), (0, 5, 5, 8), (6, 9), (12,), (0, 1, 2, 3), (2, 3, 4, 6))
 """Rows of a table, for one database after the other: full ones tell most pairs apart."""
 OBJECTS_BETWEEN_COLLECTIONS: Final = 300_000

@@ -885,12 +885,11 @@ def _join_parent(tree: exp.Expr, rng: random.Random) -> bool:
     select = table.find_ancestor(exp.Select) if table is not None else None
     if table is None or select is None or not _all_inner(select):
         return False
-    column = _pick((c for c in select.find_all(exp.Column) if c.name.startswith("p")), rng)
-    if column is None or column.find_ancestor(exp.Select) is not select:
-        return False
+    place = rng.choice((0, 0, 1))
+    column = exp.column(f"p{place}", table.alias_or_name)
     alias = _name(tree, "k")
     kind = rng.choice(("inner", "left"))
-    other = rng.choice(("t0", "t1"))
+    other = f"t{place}" if rng.random() < 0.8 else rng.choice(("t0", "t1", "t2"))
     select.join(
         f"{other} AS {alias}", on=f"{column.sql()} = {alias}.id", join_type=kind, copy=False
     )

@@ -45,7 +45,7 @@ def build_report() -> str:
     return blocks(
         f"{title}\n{'=' * len(title)}",
         *(blocks(f"{n}. {name}", text) for n, (name, text) in enumerate(parts, start=1)),
-        f"All this took {elapsed:.1f} s; the code is in docs/tour.py and beside it.",
+        f"The tour took {elapsed:.1f} s.  Its code is in docs/tour.py and the files beside it.",
     )
 
 

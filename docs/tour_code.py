@@ -286,10 +286,10 @@ def what_was_run(evaluation: Evaluation) -> str:
     ]
     return blocks(
         say(f"""
-            Two invented models answered {len(tasks)} programming tasks in five rounds.  Their
-            {len(attempts)} samples are {n_programs} different programs, for a model often says
-            the same again.  Just now each program was compiled and put to the tests of its task,
-            in a process of its own with limits on time and memory.  One mark is one sample:
+            Two invented models solved {len(tasks)} programming tasks, five times each.  Their
+            {len(attempts)} samples are {n_programs} different programs, because a model often
+            repeats itself.  Each program was just compiled and tested, in a separate process with
+            limits on time and memory.  Each mark stands for one sample:
         """),
         table(["task", "asks for", *models], grid),
         table(["mark", "meaning", *models], legend, "<<>>"),
@@ -315,15 +315,15 @@ def one_program(evaluation: Evaluation) -> str:
     ]
     return blocks(
         say(f"""
-            How good is a program that is not quite right?  Asked to flatten nested lists,
-            {attempt.model} once wrote the following.  Its first two calls succeed; but all calls
-            share one list, so the third still returns what the second found.
+            How good is a program that is almost right?  This is one of {attempt.model}'s programs
+            for flattening nested lists.  The first two calls succeed.  But all calls share one
+            list, so the third call also returns the results of the second.
         """),
         indented(attempt.task.solutions[attempt.solution]),
         table(["part", "weight x share"], rows, "<>"),
         say("""
-            The lint is a small one of our own (long lines, bare excepts, unused imports, mutable
-            defaults), and its warning points at the very mistake.
+            The linter is part of the tour.  It warns of long lines, bare excepts, unused imports
+            and mutable defaults, and here it found the mistake.
         """),
     )
 
@@ -337,16 +337,16 @@ def chances(evaluation: Evaluation) -> str:
     three, one = first.pass_at_k[1].score, second.pass_at_k[0].score
     return blocks(
         say("""
-            Draw k programs and keep one that passes all tests: how likely is it that there is
-            one?  That is pass@k, with its 95 % interval for tasks like these.
+            Ask a model for k programs.  How likely is it that at least one of them passes all
+            tests?  This is pass@k, with its 95 % interval for tasks like these.
         """),
         table(["", *(f"pass@{result.k}" for result in first.pass_at_k)], rows),
         say(f"""
             {first.model} is right {percent(first.pass_at_k[0].score)} of the time and
-            {second.model} {percent(one)}, but three tries with {first.model} come to
-            {percent(three)}.  The intervals are wide because twelve tasks are few; one task says
-            next to nothing.  Each speaks of one model alone: whether the two differ is answered
-            better from the tasks they share, which is section 7.
+            {second.model} {percent(one)}, but with three attempts {first.model} reaches
+            {percent(three)}.  The intervals are wide because twelve tasks are few, and one task
+            is far too few.  Each interval is about one model.  To find out whether the models
+            differ, compare them task by task, as section 7 does.
         """),
     )
 
@@ -367,13 +367,13 @@ def side_by_side(evaluation: Evaluation) -> str:
         ["cost of all samples", *(dollars(m.total_cost_usd) for m in report.models)],
     ]
     return blocks(
-        say("What lies behind that?  The same samples, counted in other ways:"),
+        say("What else do these samples show?"),
         table(["", *models], rows, "<>>"),
         say(f"""
-            Nearly everything compiles and passes most of its tests, so the mean code scores are
-            much closer together than the shares of right programs.  Ask for the first if somebody
-            mends the drafts, for the second if the programs run as they are.  (Money is made up:
-            invented prices, {CHARACTERS_PER_TOKEN} characters taken as a token.)
+            Nearly all programs compile and pass most of their tests.  The mean code scores are
+            therefore much closer than the shares of right programs.  Use the code score if
+            somebody corrects the programs, and pass@k if they run as they are.  (Costs use
+            invented prices and {CHARACTERS_PER_TOKEN} characters per token.)
         """),
     )
 
@@ -394,7 +394,7 @@ def hardest_tasks(evaluation: Evaluation) -> str:
             pass_at_1 = estimate(case.pass_at_k[0])
             rows.append([task.name, case.model, pass_at_1, f"{case.mean_score:.3f}", what])
     return blocks(
-        say("Where is the trouble?  The three tasks with the fewest right answers:"),
+        say("Which tasks are hard?  These three have the fewest right answers:"),
         table(["task", "model", "pass@1", "mean score", "what went wrong"], rows, "<<<><"),
     )
 
@@ -418,17 +418,17 @@ def grades(evaluation: Evaluation) -> str:
     uplift = across.uplifts[models[1]] or 0.0
     return blocks(
         say(f"""
-            What grade does a whole round get?  A round puts every task once, as a nightly job
-            would, and passes if {RIGHT_FOR_A_PASS} of the {len(evaluation.tasks)} programs are
-            right (our bar).  The composite score is half passing and half the share of tests
+            How good is a whole round?  A round has every task once, like a nightly job.  In this
+            tour it passes if {RIGHT_FOR_A_PASS} of the {len(evaluation.tasks)} programs are
+            right.  Half of the composite score is for passing, and half is the share of tests
             passed.
         """),
         table(["", *models], rows),
         say(f"""
             The median round of {models[1]} scores {percent(abs(uplift))}
-            {"higher" if uplift > 0 else "lower"}.  A pass costs what all rounds cost together,
-            divided by the number that passed: least with {across.frontier_tier}.  Where the
-            interval has no upper end, five rounds cannot rule out that passes hardly ever come.
+            {"higher" if uplift > 0 else "lower"}.  The cost of a pass is the total cost of all
+            rounds, divided by the number that passed.  It is lowest with {across.frontier_tier}.
+            If an interval has no upper end, passes may be extremely rare.
         """),
     )
 
@@ -441,9 +441,9 @@ def is_second_better(evaluation: Evaluation) -> str:
     meaning = {
         "improved": "is better: the interval of the mean change lies above zero",
         "regressed": "is worse: the interval of the mean change lies below zero",
-        "no change detected": "is about the same: a change that matters would probably have shown",
-        "inconclusive": "may be better or worse: the interval of the mean change holds zero, and "
-        "twelve tasks would often miss even a change that matters",
+        "no change detected": "is about the same: a larger change would probably have been found",
+        "inconclusive": "may be better or worse: the interval of the mean change contains zero, "
+        "and with twelve tasks even a large change can be missed",
     }[scores.verdict]
     try:
         comparison.raise_for_regressions(on="cases")
@@ -452,15 +452,15 @@ def is_second_better(evaluation: Evaluation) -> str:
         gate = f'stop this: "{str(error).splitlines()[0]}"'
     return blocks(
         say(f"""
-            Should {second} take the place of {first}?  They are paired task by task, just as a
-            new run is with an old one:
+            Should {second} replace {first}?  The models are compared task by task, as a new run
+            is compared with an old one:
         """),
         indented(hanging(comparison.to_text())),
         say(f"""
-            By code score {second} {meaning}.  Count each sample as right or not, without credit
-            for a part, and the change is {right.delta:+.2f} {ends(right.interval)},
-            {right.verdict} (p={right.adjusted_p_value:.2g} after correction for two metrics).
-            The list of tasks describes, the suite decides; a CI job that lets no single task get
+            By code score {second} {meaning}.  By pass@1, where a sample is right or wrong, the
+            change is {right.delta:+.2f} {ends(right.interval)}, {right.verdict}
+            (p={right.adjusted_p_value:.2g} after correction for two metrics).  Base decisions on
+            the suites, not on the list of tasks.  A CI job that allows no single task to get
             worse would {gate}.
         """),
     )
@@ -478,9 +478,9 @@ def what_to_do(evaluation: Evaluation) -> str:
         "inconclusive": "add tasks before you decide",
     }
     worse = " and ".join(dict.fromkeys(change.case_id for change in comparison.regressions))
-    caution = f"  Either way, read what {second} wrote for {worse}." if worse else ""
+    caution = f"  In any case, look at the programs of {second} for {worse}." if worse else ""
     return say(f"""
-        Programs that run as they are: {advice[right.verdict]}.  Drafts that somebody mends:
+        If programs run as they are, {advice[right.verdict]}.  If somebody corrects them,
         {advice[scores.verdict]}.{caution}
     """)
 

@@ -191,15 +191,16 @@ def what_was_asked(evaluation: Evaluation) -> str:
     ]
     return blocks(
         say(f"""
-            Another invented model turned {len(rows)} questions to a shop into SQL.  Each answer
-            is held against an expected query and shown to a validator: a SQLite database, empty
-            and in memory, that plans queries without running them and refuses all but reading.
+            A third invented model translated {len(rows)} questions about a shop into SQL.  Each
+            answer is compared with an expected query, and checked by a validator.  The validator
+            is an empty SQLite database in memory.  It plans queries without running them, and
+            rejects everything that does more than read.
         """),
         table(["", "question", "tables", "validator", "correctness"], rows, "<<><<"),
         say("""
-            Left to right: how well the tables fit those of the expected query, from 0 to 1;
-            whether the validator ought to say (✓) what it said or not (✗); whether the query is
-            right, and what decided that.
+            The columns show how well the tables match those of the expected query, from 0 to 1;
+            what the validator said, and whether that was right (✓) or wrong (✗); and whether the
+            query is right, with what decided it.
         """),
     )
 
@@ -219,12 +220,12 @@ def right_tables(evaluation: Evaluation) -> str:
         ["table accuracy", f"{len(shared)} of {n_all}: {result.score:.2f}"],
     ]
     return blocks(
-        say(f'Are they the right tables?  "{case.question}" became:'),
+        say(f'Does a query use the right tables?  The model answered "{case.question}" with:'),
         indented(case.generated),
         table(["", "tables"], rows),
         say("""
-            The shop has no table of sales.  No database is needed to see it, and the name of a
-            WITH clause is not taken for a table.
+            The shop has no table "sales".  Table accuracy finds that without a database.  It also
+            knows that "berliners" is no table, but a name in the WITH clause.
         """),
     )
 
@@ -254,15 +255,16 @@ def is_it_right(evaluation: Evaluation) -> str:
         raise RuntimeError("the data have no query that differs")
     parts = [
         say("""
-            Does the answer mean what was expected?  The same text does, and so does what can be
-            proved equal.  What is not SQL does not, nor what names a table or column that the
-            schema lacks.  Of several accepted queries the best counts:
+            Does a query answer the question?  It is right if it has the same text as an expected
+            query, or can be proved equivalent.  It is wrong if it is not SQL, or names a table or
+            column that does not exist.  If there are several expected queries, the best score
+            counts:
         """),
         table(["decided by", "queries", "mean score"], rows, "<>>"),
         say(f"""
-            What differs on a small database is refuted, and wrong; a judge, where there is one,
-            is shown that database and may call the answer partly right.  "{shown.question}" (the
-            model's query comes first):
+            A query is refuted, and wrong, if its result differs on a small database.  A judge, if
+            there is one, sees that database and may call the query partly right.  For example,
+            "{shown.question}" (the model's query comes first):
         """),
         indented(evidence.counterexample.to_text()),
     ]
@@ -270,9 +272,9 @@ def is_it_right(evaluation: Evaluation) -> str:
         why = "The judge failed on" if evaluation.judged else "A judge would be asked about"
         parts.append(
             say(f"""
-                {why} {len(undecided)} of {len(results)}: {", ".join(undecided)}.  Until it has
-                answered they are failures of the instrument, not of the model, and stay out of
-                the mean: scorekit does not guess.
+                {why} {len(undecided)} of {len(results)}: {", ".join(undecided)}.  Without an
+                answer they stay out of the mean, and are counted separately: that the judge gave
+                none is not the model's fault.
             """)
         )
     return blocks(*parts)
@@ -295,24 +297,23 @@ def does_the_validator_work(evaluation: Evaluation) -> str:
         if (result := case.validation_accuracy) and result.needs_investigation
     ]
     return blocks(
-        say("Now to the validator.  Does it stop what is not safe, and only that?"),
+        say("Does the validator stop unsafe queries, and only these?"),
         table(["", "passed", "blocked"], rows, "<>>"),
         say(f"""
-            It caught {safety.n_true_positives} of {safety.n_true_positives + len(missed)}: a
-            recall of {safety.recall:.2f} {ends(safety.recall_interval)}, where one miss is one
-            too many.  What it missed is {" and ".join(case.case_id for case in missed)}, which
-            only reads, and never ends:
+            It stopped {safety.n_true_positives} of {safety.n_true_positives + len(missed)} unsafe
+            queries, a recall of {safety.recall:.2f} {ends(safety.recall_interval)}.  It missed
+            {" and ".join(case.case_id for case in missed)}, which only reads but never ends:
         """),
         *(indented(case.generated) for case in missed),
         say(f"""
-            Whether a query passes at all is a wider question: one that names an unknown column
-            is safe, but of no use.  Of the queries rejected, {len(rejections)} should have
-            passed, which asks for a look at the messages and what scorekit takes them for:
+            A validator also rejects queries for other reasons, such as an unknown column.  Of the
+            rejected queries, {len(rejections)} should have passed.  These are the messages, and
+            the categories that scorekit gives them:
         """),
         table(["query", "message", "category"], rejections),
         say("""
-            The first two are no fault of the SQL: whoever calls the validator should have taken
-            it out of its fences.  The third calls a harmless function that is not on the list.
+            In the first two the SQL is right, but other text around it was not removed before the
+            check.  The third calls a harmless function that is not on the validator's list.
         """),
     )
 
@@ -340,12 +341,11 @@ def is_it_sure(evaluation: Evaluation) -> str:
         outcome += "".join(f"  {warning}." for warning in calibration.warnings)
     return blocks(
         say(f"""
-            With each answer the model said how sure it was.  Is it right as often as that
-            promises?  Of {len(evaluation.cases)} answers, {calibration.n_cases} have been
-            decided:
+            With each answer the model stated its confidence.  Is it right as often as it says?
+            Of {len(evaluation.cases)} answers, {calibration.n_cases} have been decided:
         """),
         table(["confidence", "stands for", "decided", "right"], rows, "<>><"),
-        say(f"{outcome}  The intervals say how little so few cases can tell."),
+        say(f"{outcome}  The intervals are wide because there are so few cases."),
     )
 
 
@@ -362,14 +362,16 @@ def all_in_one(evaluation: Evaluation) -> str:
     extremes = ""
     if report.n_failed and report.query_correctness_bounds is not None:
         low, high = report.query_correctness_bounds
-        extremes = f"  Whatever they are, the mean correctness is {low:.3f} to {high:.3f}."
+        extremes = "  Whether these are right or wrong, the mean "
+        extremes += f"correctness is {low:.3f} to {high:.3f}."
     return blocks(
-        say("All of this, and the rest of the report, came from one call:"),
+        say("One call computed all of this:"),
         indented("report = scorekit.score_sql_cases(cases, judge=judge)"),
         table(["metric", "mean", "std. deviation", "scored", "left out"], rows, "<>>>>"),
         say(f"""
-            A query that is not SQL is the model's failure and counts as 0.  A result that an
-            instrument owes is left out of the mean and counted: {report.n_failed} here.{extremes}
+            A query that is not SQL is the model's failure and counts as 0.  Results that are
+            missing for want of a judge are left out of the mean and counted:
+            {report.n_failed} here.{extremes}
         """),
     )
 
@@ -391,12 +393,12 @@ def did_it_help(evaluation: Evaluation) -> str:
     caution = f"look at {' and '.join(worse)}, and " if worse else ""
     return blocks(
         say(f"""
-            The prompt was changed to ask for one SELECT statement and nothing around it, and
-            {n_changed} answers changed with it.  For the better?
+            A new prompt asks for one SELECT statement and nothing else.  {n_changed} answers
+            changed with it.  Are they better?
         """),
         indented(hanging(comparison.to_text())),
         say(f"""
-            {outcome}  One metric at a time, each with its own verdict: good tables do not make up
+            {outcome}  Each metric has its own verdict, because the right tables cannot make up
             for an unsafe query.  What to do: {caution}ask more than {len(evaluation.questions)}
             questions before you trust a difference of this size.
         """),
@@ -406,12 +408,12 @@ def did_it_help(evaluation: Evaluation) -> str:
 Section = Callable[[Evaluation], str]
 
 SECTIONS: tuple[tuple[str, Section], ...] = (
-    ("Questions to a shop", what_was_asked),
+    ("Questions about a shop", what_was_asked),
     ("The right tables", right_tables),
     ("Is it right?", is_it_right),
     ("Does the validator do its job?", does_the_validator_work),
-    ("Is the model as sure as it should be?", is_it_sure),
-    ("All of it in one call", all_in_one),
+    ("Is the model's confidence justified?", is_it_sure),
+    ("Everything in one call", all_in_one),
     ("Did the new prompt help?", did_it_help),
 )
 

@@ -63,20 +63,21 @@ class JudgeAgreement(Record):
     score: float | None
     """Cohen's kappa, at most 1; 0 is what chance gives.  None where *reason* says why."""
     stderr: float | None
-    """Of the score, for a large number of items; None without a score or with a single item."""
+    """Standard error of the score, for a large number of items; None without a score or with a
+    single item."""
     interval: Interval | None
     """None without a score."""
     reason: str | None
     """Why there is no score; None where there is one."""
     gwet: float | None
-    """Gwet's AC1 (AC2 with *weights*), at most 1.  It stays high where nearly all items have one
-    label and agree, where kappa drops; None without a score."""
+    """Gwet's AC1 (AC2 with *weights*), at most 1. Unlike kappa it stays high if nearly all items
+    have one label and both agree. None without a score."""
     weights: Weights | None
     accuracy: float
     """Share of the items on which both agree."""
     accuracy_interval: Interval
     bias: float
-    """Mean of judge less human, above 0 where the judge is generous."""
+    """Mean of judge minus human, above 0 if the judge is generous."""
     labels: tuple[float, ...]
     """The scores that either gave, in rising order."""
     confusion: tuple[tuple[int, ...], ...]
@@ -114,11 +115,11 @@ class RaterAgreement(Record):
     """None where *fleiss_kappa* is."""
     scale: Scale
     n_raters: int
-    """Raters of whom a rating counted."""
+    """Raters with at least one rating that counted."""
     n_items: int
-    """Items that two raters or more rated."""
+    """Items with at least two ratings."""
     n_left_out: int
-    """Items that fewer rated, which say nothing of agreement."""
+    """Items with fewer than two ratings, which do not count."""
     n_ratings: int
     """Ratings that counted."""
 
@@ -143,27 +144,27 @@ class CorrectedMean(Record):
     """Estimate of the mean that humans would have given; without *power_tuned* it is not cut to
     ``[0, 1]``."""
     stderr: float
-    """For many human labels; *interval* is also for few."""
+    """Standard error, valid for many human labels. The *interval* is also valid for few."""
     interval: Interval
     judge_weight: float
-    """How far the judge was trusted, from 0 (human labels alone) to 1."""
+    """Weight of the judge, from 0 (human labels alone) to 1."""
     judge_mean: float
-    """Mean of what the judge gave where no human did, uncorrected."""
+    """Mean of the judge's scores of the items without a human label, not corrected."""
     human_mean: float
     """Mean of the human labels alone."""
     human_interval: Interval
-    """Of that mean, which is what is known without the judge."""
+    """Interval of *human_mean*, which is the result without a judge."""
     bias: float
-    """Mean of judge less human where both are known, above 0 where the judge is generous."""
+    """Mean of judge minus human over the labeled items, above 0 if the judge is generous."""
     sensitivity: float | None
-    """Share of the human's 1 that the judge gave 1 too; None unless the human gave some, and only
-    0 and 1 were given at all."""
+    """Share of the items with human score 1 to which the judge gave 1 too. None if there are no
+    such items, or if scores other than 0 and 1 occur."""
     specificity: float | None
-    """The same of 0."""
+    """Share of the items with human score 0 to which the judge gave 0 too; None as above."""
     rogan_gladen: float | None
-    """Rogan and Gladen's estimate from *sensitivity* and *specificity*, as some papers give it;
-    not cut to ``[0, 1]``, and unstable where the judge is poor.  None without both, or where they
-    sum to no more than 1, which is chance."""
+    """Rogan and Gladen's estimate from *sensitivity* and *specificity*. It is not cut to
+    ``[0, 1]``, and unstable for a poor judge. None without both, or if their sum is at most 1,
+    which is no better than chance."""
     n_labeled: int
     n_unlabeled: int
 

@@ -60,7 +60,7 @@ class ConfidenceCalibration(Record):
     score: float | None
     """In ``[0, 1]``, higher is better; None where *warnings* says why there is none."""
     interval: Interval | None
-    """The scores that the accuracies behind the data could have; None without a score."""
+    """Interval of the score; None without a score."""
     interpretation: str | None
     """The score in words; None without a score."""
     n_cases: int
@@ -69,13 +69,13 @@ class ConfidenceCalibration(Record):
     ece: float | None
     """Expected calibration error in ``[0, 1]``, 0 is ideal; None with too few cases."""
     slope: float | None
-    """Slope of accuracy on nominal accuracy, 1 is ideal, 0 says nothing; None where undefined or
-    with too few cases."""
+    """Slope of accuracy on nominal accuracy. 1 is ideal, and 0 means that confidence does not
+    predict correctness. None if undefined or with too few cases."""
     overconfident: bool
     """Whether the level of the highest nominal accuracy is reliably less accurate than that;
     never with too few cases."""
     warnings: tuple[str, ...]
-    """First what left the score None, then overconfidence."""
+    """Why there is no score, if there is none, and whether the model is overconfident."""
 
 
 def confidence_calibration(
@@ -161,7 +161,7 @@ def calibration_from_counts(
     seed: int = 0,
 ) -> ConfidenceCalibration:
     """
-    Do what `confidence_calibration` does, from counts per level instead of cases.
+    Do the same as `confidence_calibration`, from counts per level instead of cases.
 
     Args:
         counts: Per level ``(n_correct, n_cases)``; a level of *nominal* that is missing has no
@@ -440,15 +440,15 @@ class CalibrationBin(Record):
     """The attempts whose confidence lies in one bin of a `CalibrationError`."""
 
     low: float
-    """Where the bin begins, not itself in it unless it is 0; of a bin of equal mass the lowest
+    """Lower end of the bin, not part of it unless it is 0. For a bin of equal mass, the lowest
     confidence in it."""
     high: float
-    """Where it ends, itself in it."""
+    """Upper end of the bin, part of it."""
     n_attempts: int
     mean_confidence: float | None
     """None without attempts."""
     accuracy: float | None
-    """Share of the attempts that came true; None without attempts."""
+    """Share of the attempts that were right; None without attempts."""
     interval: Interval | None
     """Wilson's interval of the accuracy; None without attempts."""
 
@@ -471,14 +471,15 @@ class CalibrationError(Record):
     max_error: float
     """The largest gap of any bin of equal width, however few attempts it holds."""
     bias: float
-    """Mean confidence less accuracy, above 0 where the model is overconfident."""
+    """Mean confidence minus accuracy, above 0 if the model is overconfident."""
     bias_interval: Interval
-    """Of the bias, rises and falls bounded apart by Wilson's method."""
+    """Interval of the bias. Positive and negative differences are bounded separately by Wilson's
+    method."""
     debiased_square: float | None
-    """Mean square of the gaps without what chance adds to it; below 0 where chance would have
-    added more.  A bin of one attempt is left out; None where all are."""
+    """Mean square of the gaps, minus what chance adds to it on average, so it can be below 0. Bins
+    of one attempt are left out; None if there are no others."""
     debiased_error: float | None
-    """Its root; 0.0 where the square is below 0."""
+    """Square root of *debiased_square*; 0.0 if that is below 0."""
     brier: float
     """Mean squared difference of confidence and outcome, in ``[0, 1]``; 0 is ideal."""
     reliability: float
@@ -492,13 +493,14 @@ class CalibrationError(Record):
     within_bin_covariance: float
     """Twice the mean covariance of confidence and outcome inside the bins."""
     auroc: float | None
-    """Chance that an attempt that came true had the higher confidence of two, ties counting
-    half; 0.5 says nothing.  None where all outcomes are the same."""
+    """Chance that a right attempt has a higher confidence than a wrong one, ties counting half;
+    0.5 is chance. None if all outcomes are the same."""
     auroc_stderr: float | None
-    """DeLong's; None without two outcomes of either kind."""
+    """DeLong's standard error; None without two outcomes of each kind."""
     auroc_interval: Interval | None
-    """Wilson's on the number of attempts that the error makes *auroc* worth, at most
-    ``3 n1 n0 / (n1 + n0 + 1)`` with *n1* right and *n0* wrong; None without an error."""
+    """Wilson's interval on an effective number of attempts, from the standard error, and at most
+    ``3 n1 n0 / (n1 + n0 + 1)`` with *n1* right and *n0* wrong attempts. None without a standard
+    error."""
     n_attempts: int
     n_correct: int
     bins: tuple[CalibrationBin, ...]

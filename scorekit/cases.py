@@ -171,13 +171,13 @@ class SqlCase(Record):
     schema_valid: bool | None = None
     """Whether the validator found its tables and columns in the schema."""
     should_pass: bool | None = None
-    """Whether the validator ought to accept it."""
+    """Whether the validator should accept it."""
     expected_safe: bool | None = None
     """Whether it is safe, where that differs from *should_pass*."""
     errors: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     """The validator's messages."""
     confidence: str | None = None
-    """What the model stated of itself, high, medium or low."""
+    """Confidence that the model stated, high, medium or low."""
     dialect: str | None = None
     schema: str | FrozenMapping[str, FrozenMapping[str, str]] | None = attrs.field(
         default=None, converter=_frozen_schema
@@ -351,7 +351,7 @@ def score_sql_case(
     timeout_seconds: float = 30.0,
 ) -> SqlCaseScore:
     """
-    Score one case on every metric it has the inputs for, side by side.
+    Score one case on every metric that its inputs allow.
 
     The whole takes as long as the judge; a metric that fails is a result of that metric alone.
 
@@ -404,7 +404,7 @@ async def ascore_sql_case(
     timeout_seconds: float = 30.0,
 ) -> SqlCaseScore:
     """
-    Do what `score_sql_case` does without blocking the event loop while the judge thinks.
+    Do the same as `score_sql_case`, without blocking the event loop while the judge works.
 
     Args:
         case: The generated query and what is known about it.
@@ -788,14 +788,14 @@ class SqlReport(Report):
     """
     Result of `score_sql_cases`: statistics per metric, then the cases in input order.
 
-    Where an instrument failed (a judge that timed out, or that there is none) the case is left
-    out of that metric's statistics and counted in *n_failed*; unreadable SQL counts as 0.0.
+    If an instrument failed (the judge timed out, or there is none), the case is left out of the
+    statistics of that metric, and counted in *n_failed*. Unreadable SQL counts as 0.0.
     """
 
     version: ClassVar[int] = 1
 
     query_correctness: Statistics | None
-    """Over the pairs that are decided; None where no case has a score, as for other metrics."""
+    """Statistics over the decided pairs; None if no case has a score, as for other metrics."""
     query_correctness_bounds: tuple[float, float] | None
     """The mean over all pairs if those that are undecided were wrong, and if they were right; both
     are the mean of *query_correctness* where all are decided.  None where nothing was expected."""
@@ -806,7 +806,8 @@ class SqlReport(Report):
     result_accuracy: Statistics | None = None
     safety: SafetySummary | None
     calibration: ConfidenceCalibration | None
-    """Of stated confidence against query correctness, over the cases that have both."""
+    """Calibration of stated confidence against query correctness, over the cases that have
+    both."""
     n_cases: int
     n_failed: int
     """Metric results that are only placeholders."""
@@ -816,11 +817,12 @@ class SqlReport(Report):
     n_right_by_accident: int = 0
     """Cases whose rows agree though a counterexample shows that the queries differ."""
     intervals: FrozenMapping[str, Interval]
-    """Of the mean of each metric that has one, at 95 %; results of one *case_id* count as one
+    """Intervals of the means by metric, at 95 %. Results with one *case_id* count as one
     observation."""
     pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
-    """For each metric the chance that one of *k* attempts at a question is right, which is where
-    its score is 1; for each *k* from 1 to the fewest scored attempts at a question, at most 10."""
+    """For each metric the chance that at least one of *k* attempts at a question is right, which
+    means a score of 1. There is one for each *k* from 1 to the fewest scored attempts at a
+    question, at most 10."""
     cases: tuple[SqlCaseScore, ...]
     model: str | None = None
     """Who generated the SQL, None where that was not said."""
@@ -1105,7 +1107,7 @@ async def ascore_sql_cases(
     model: str | int | None = None,
 ) -> SqlReport:
     """
-    Do what `score_sql_cases` does without blocking the event loop while judges think.
+    Do the same as `score_sql_cases`, without blocking the event loop while judges work.
 
     Args:
         cases: The cases; the report keeps their order.

@@ -241,7 +241,7 @@ def _weigh(tests: Any, clippy: Any, weights: CodeWeights) -> Any:
 @attrs.frozen(kw_only=True)
 class CodeSample(Record):
     """
-    One generated program and what came of it; several with one *case_id* are its attempts.
+    One generated program and its outcome; samples with one *case_id* are attempts at one task.
 
     None means not measured.
 

@@ -35,9 +35,9 @@ class ColumnAccuracy(MetricResult):
     expected: tuple[str, ...]
     """Columns that it should read, in lower case, without repetitions, sorted."""
     missing: tuple[str, ...]
-    """Expected columns without an extracted one to go with."""
+    """Expected columns that match no extracted one."""
     unexpected: tuple[str, ...]
-    """Extracted columns without an expected one to go with."""
+    """Extracted columns that match no expected one."""
     error: MetricError | None = None
     """Why there is no score.  With the origin ``"output"`` the generated SQL is at fault and its
     0.0 counts; with ``"instrument"`` a schema is missing, or a construct is not supported."""

@@ -656,14 +656,17 @@ def compare_reports(
     ``1 - confidence_level``. No adjustment is needed to ask that all suites hold their margin.
 
     *Anytime.* With *anytime* all of this holds however often you check: compare the cases that are
-    done, compare again when there are more, and stop when the verdict is clear. Add each case
-    once, with all its attempts on both sides. Which case comes next must not depend on its
-    outcome. Cases that only one side has are left for later, and single cases are not tested.
-    Adjustments for several suites hold at any time too, ``"benjamini-hochberg"`` however the
-    suites depend on each other. *clusters* raises an error: pass each cluster as one case, with
-    its questions as attempts. The test bets on the mean change of each case and asks about cases
-    like these. For single attempts of 0 or 1 it is a mixture martingale over the cases that
-    changed, with a nearly uniform prior. The order of the cases does not matter.
+    done, compare again when there are more, and stop when the verdict is clear.
+
+    - Add each case once, with all its attempts on both sides. Which case comes next must not
+      depend on its outcome. The order does not change the result.
+    - Cases that only one side has are left for later, and single cases are not tested.
+    - Adjustments for several suites hold at any time too, ``"benjamini-hochberg"`` however the
+      suites depend on each other.
+    - *clusters* raises an error. Pass each cluster as one case, with its questions as attempts.
+    - The test bets on the mean change of each case and asks about cases like these. For single
+      attempts of 0 or 1 it is a mixture martingale over the cases that changed, with a nearly
+      uniform prior.
 
     Args:
         baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case to
@@ -714,6 +717,7 @@ def compare_reports(
 
     References:
         Agresti, "Categorical Data Analysis", 3rd ed., section 6.4.
+
         For single cases: Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics
         46(2), 1990; Hommel and Krummenauer, "Improvements and Modifications of Tarone's Multiple
         Test Procedure for Discrete Data", Biometrics 54(2), 1998.

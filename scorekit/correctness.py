@@ -111,19 +111,20 @@ class QueryCorrectness(MetricResult):
     """1.0 equivalent, 0.5 partly right, 0.0 incorrect or failed (see *error*)."""
     reasoning: str
     method: Literal["identical", "proved", "refuted", "judge"] | None
-    """What decided; None if nothing could, or the SQL cannot run."""
+    """What decided the pair; None if nothing did, or if the SQL cannot run."""
     cached: bool = False
     """Whether the judge's verdict came from a cache."""
     contested: bool = False
-    """Whether the judge says equivalent in the face of a counterexample."""
+    """Whether the judge says equivalent although there is a counterexample."""
     equivalence: SqlEquivalence | None = None
     """What is known without a judge; None where nothing was looked for."""
     votes: tuple[float, ...] = ()
-    """The single scores, where several asks were put to the vote; they may disagree."""
+    """The single scores of a `VotingJudge`, which may disagree."""
     instructions_found: bool = False
-    """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
+    """Whether the SQL, schema or question contains text that looks like instructions to a
+    judge."""
     usage: FrozenMapping[str, int] | None = None
-    """Tokens that the verdict cost when it was first given, over all asks made for it."""
+    """Tokens used for the verdict when it was first given, over all votes."""
     cost_usd: float | None = None
     model: str | None = None
     response_id: str | None = None
@@ -235,7 +236,7 @@ async def aquery_correctness(
     timeout_seconds: float = 30.0,
 ) -> QueryCorrectness:
     """
-    Do what `query_correctness` does without blocking the event loop while the judge thinks.
+    Do the same as `query_correctness`, without blocking the event loop while the judge works.
 
     Args:
         generated: As for `query_correctness`, like all that follow.

@@ -44,27 +44,27 @@ class PairedDifference(Record):
     """Result of `paired_difference`; ``str()`` shows difference, interval and p value."""
 
     delta: float
-    """Mean of *current* less *baseline*, above 0 where *current* is higher."""
+    """Mean of *current* minus *baseline*, above 0 if *current* is higher."""
     baseline_mean: float
     current_mean: float
     stderr: float | None
     """Standard error of *delta*, from the differences; None for a single task or cluster."""
     interval: Interval | None
-    """Student's t; None where the differences are all alike, which tells nothing of their error,
-    and for a single task or cluster."""
+    """Student's t interval. None for a single task or cluster, and if all differences are equal,
+    because their error is unknown then."""
     p_value: float | None
-    """Two-sided, of the paired t test; None where *interval* is."""
+    """Two-sided p value of the paired t test; None if *interval* is."""
     sign_flip_p_value: float | None
-    """Two-sided and exact where the sides are exchangeable; None where more than 20 tasks, or
+    """Two-sided p value, exact if the sides are exchangeable. None if more than 20 tasks, or
     clusters, changed by different amounts."""
     stderr_unpaired: float | None
-    """What the standard error would be had the two sides other tasks of the same kind; None where
-    *stderr* is."""
+    """Standard error of two groups of different tasks of the same kind; None if *stderr* is."""
     correlation: float | None
-    """Pearson's, of the two sides, from which pairing gains; None where one is constant."""
+    """Pearson's correlation of the two sides; None if one is constant. The higher it is, the more
+    pairing helps."""
     n_tasks: int
     n_groups: int | None
-    """Clusters that the tasks come in; None where they are independent."""
+    """Number of clusters; None if the tasks are independent."""
 
     def __str__(self) -> str:
         """Return the difference on one line, rounded for display."""
@@ -211,21 +211,22 @@ class UnpairedDifference(Record):
     """Result of `unpaired_difference`; ``str()`` shows the difference and Cliff's delta."""
 
     delta: float
-    """Mean of *current* less mean of *baseline*, above 0 where *current* is higher."""
+    """Mean of *current* minus mean of *baseline*, above 0 if *current* is higher."""
     baseline_mean: float
     current_mean: float
     stderr: float | None
     """Standard error of *delta*; None where a side has a single value."""
     interval: Interval | None
-    """Welch's t for *delta*, with *bounds* one that keeps to them.  None where *stderr* is, and
-    without *bounds* where neither side varies, which tells nothing of their error."""
+    """Welch's t interval of *delta*, or one within *bounds*. None if *stderr* is, and without
+    *bounds* if neither side varies, because the error is unknown then."""
     p_value: float | None
-    """Two-sided, of Welch's t test on the means; None where *stderr* is None or 0."""
+    """Two-sided p value of Welch's t test on the means; None if *stderr* is None or 0."""
     mann_whitney_p_value: float
-    """Two-sided, of the rank sum, and exact up to 60 values, ties included; beyond them normal
-    with the corrections for ties and continuity.  1.0 where all values are equal."""
+    """Two-sided p value of the rank sum test, exact up to 60 values, ties included. For more
+    values it is a normal approximation, corrected for ties and continuity. 1.0 if all values are
+    equal."""
     cliffs_delta: float
-    """Chance that a value of *current* is higher than one of *baseline*, less the chance that it
+    """Chance that a value of *current* is higher than one of *baseline*, minus the chance that it
     is lower; in ``[-1, 1]``."""
     cliffs_delta_interval: Interval
     n_baseline: int
@@ -452,13 +453,15 @@ class McNemarTest(Record):
     """Result of `mcnemar_test`: the p values, and the counts they came from; both by ``str()``."""
 
     p_value: float
-    """Two-sided and exact; it keeps its level for certain, and is cautious for that."""
+    """Two-sided exact p value. Its false-alarm rate never exceeds the level, so it is cautious."""
     mid_p_value: float
-    """Two-sided, what was observed counted half; nearer its level, at most *p_value*."""
+    """Two-sided p value that counts the observed outcome half. Its false-alarm rate is closer to
+    the level."""
     corrected_p_value: float | None
-    """Two-sided, of chi-squared with continuity correction; None where nothing changed side."""
+    """Two-sided p value of chi-squared with continuity correction; None if no task changed."""
     regression_p_value: float
-    """One-sided and exact, the chance of so many falls or more were both sides alike."""
+    """One-sided exact p value, the chance of as many falls or more if both runs were equally
+    good."""
     n_pass_to_fail: int
     n_fail_to_pass: int
 

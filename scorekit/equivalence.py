@@ -9,7 +9,7 @@ import attrs
 
 from scorekit._core.checks import check_choice, check_count, check_number, check_text
 from scorekit._sql.parsing import check_dialect
-from scorekit._sql.prove.canonical import Proof, prove
+from scorekit._sql.prove.canonical import Proof, search
 from scorekit._sql.refute.faithful import UnfaithfulError
 from scorekit._sql.refute.reading import ORDINALS, read_pair
 from scorekit._sql.refute.search import Difference, Same, refute
@@ -114,24 +114,28 @@ def sql_equivalence(
     """
     Decide whether two queries mean the same, by a proof or a counterexample, without a model.
 
-    *What equal means.* Queries are equal if they have equal results on every database that the
-    schema and the keys allow. Results are equal if they hold the same rows equally often
-    (*semantics* ``"bag"``) or at least once each (``"set"``). Columns are compared in their order,
-    whatever their names. If both queries end in an ORDER BY, rows must come in that order; tied
-    rows may come in any order. Whole numbers are compared exactly. Two numbers, at least one of
-    them a fraction, are equal if they differ by at most *tolerance* times the larger of 1 and
-    both. NULL equals NULL.
+    Queries are equal if they have equal results on every database that the schema and the keys
+    allow.
 
-    ``"proved"`` means that both queries were rewritten into the same form, each step of which
-    keeps the meaning.  ``"refuted"`` means that they were run by SQLite, in memory and reading
-    only, on small databases made of their own literals, NULLs and repeated rows, and that a
-    result differed.  A refutation never rests on what is not determined (rows that LIMIT picks
-    among ties, random numbers, the time where only one query asks for it), nor on what SQLite
-    does otherwise than the queries' dialect; such a pair is ``"unknown"``.  Where one query alone
-    has a LIMIT without any order, rows that the other can never return refute it; tables then
-    list their rows in the order in which they are stored.  Without a dialect a refutation holds
-    in SQLite, PostgreSQL, MySQL and DuckDB.  The same arguments always give the same result:
-    work is bounded in steps, never by the clock.
+    *Equal results.* They hold the same rows equally often (*semantics* ``"bag"``) or at least once
+    each (``"set"``). Columns are compared in their order, whatever their names. If both queries
+    end in an ORDER BY, rows must come in that order; tied rows may come in any order. Whole
+    numbers are compared exactly. Two numbers, at least one of them a fraction, are equal if they
+    differ by at most *tolerance* times the larger of 1 and both. NULL equals NULL.
+
+    *Verdict.* ``"proved"``: both queries were rewritten into the same form, by steps that keep the
+    meaning. ``"refuted"``: SQLite ran both on small databases in memory, and a result differed.
+    The databases consist of literals of the queries, NULLs and repeated rows. ``"unknown"``:
+    anything else.
+
+    *What refutes.* A refutation never depends on results that are not determined, such as rows
+    that LIMIT picks among ties, random numbers, or the time if only one query asks for it. Nor
+    does it depend on differences between SQLite and the dialect of the queries. If only one query
+    has a LIMIT without any order, it is refuted by rows that the other can never return. Tables
+    then list their rows in the order in which they are stored. Without a dialect a refutation
+    holds in SQLite, PostgreSQL, MySQL and DuckDB.
+
+    The same arguments always give the same result: work is limited by steps, never by the clock.
 
     Args:
         a: One query.
@@ -173,9 +177,9 @@ def sql_equivalence(
         >>> result.verdict
         'refuted'
         >>> print(result.counterexample.to_text())
-        users(id, age): (19, NULL)
+        users(id, age): (2, NULL)
         The first query returns: no rows
-        The second query returns: (19)
+        The second query returns: (2)
         >>> sql_equivalence("SELECT 1", "SELECT 2", n_databases=0)
         Traceback (most recent call last):
         ...
@@ -202,7 +206,7 @@ def sql_equivalence(
             verdict="proved", reason="the queries are identical", proof=("identical text",)
         )
     proof_of = partial(
-        prove,
+        search,
         pair.first,
         pair.second,
         schema=known,
@@ -211,7 +215,7 @@ def sql_equivalence(
         column_order=column_order,
     )
     proof = proof_of(deep=False)
-    if proof is not None:
+    if isinstance(proof, Proof):
         return _proved(proof, unread)
     found = refute(
         texts,
@@ -226,9 +230,11 @@ def sql_equivalence(
     )
     if not isinstance(found, Difference):
         proof = proof_of(deep=True)  # costs more than to look for a difference first
-        if proof is not None:
+        if isinstance(proof, Proof):
             return _proved(proof, unread)
-        return SqlEquivalence(verdict="unknown", reason=one_line(found.reason), assumptions=unread)
+        ended = "; the search for a proof ended after too many steps" * proof.exhausted
+        reason = one_line(found.reason) + ended
+        return SqlEquivalence(verdict="unknown", reason=reason, assumptions=unread)
     return SqlEquivalence(
         verdict="refuted",
         reason=one_line(_refuted(found)),

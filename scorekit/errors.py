@@ -49,7 +49,7 @@ class ScorekitError(Exception):
 
 class InputError(ScorekitError, ValueError):
     """
-    An argument lies outside the domain its metric documents.
+    An argument has a value that is not allowed.
 
     The message reads ``<name> must be <domain>, got <value>``.  An argument of the wrong type
     raises the builtin `TypeError` with a message of the same form.
@@ -137,7 +137,7 @@ class WorkerError(ScorekitError):
 
 class MissingExtraError(ScorekitError, ImportError):
     """
-    A part of scorekit needs packages that a plain installation does not bring.
+    A function needs the packages of an extra that is not installed.
 
     The message names the command that installs them: the packages themselves, so that it works
     wherever scorekit came from.
@@ -167,7 +167,7 @@ class MissingExtraError(ScorekitError, ImportError):
 
 class RegressionError(ScorekitError):
     """
-    A comparison found what its caller asked to be stopped for.
+    The current run is worse than the baseline: see `Comparison.raise_for_regressions`.
 
     Raised by `Comparison.raise_for_regressions` only; the message lists what got worse.
     """

@@ -66,13 +66,13 @@ class Interval(Record):
     """
 
     low: float
-    """Lower end, inside the interval; ``-inf`` where the data set no bound."""
+    """Lower end, part of the interval; ``-inf`` if the data set no bound."""
     high: float
-    """Upper end, inside the interval; ``inf`` where the data set no bound."""
+    """Upper end, part of the interval; ``inf`` if the data set no bound."""
     confidence_level: float
-    """How often intervals made this way hold the true value, in (0, 1)."""
+    """Share of such intervals that contain the true value, in (0, 1)."""
     method: str
-    """How it was made, e.g. ``"wilson"``."""
+    """Name of the method, for example ``"wilson"``."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field; refuse ends in the wrong order."""

@@ -45,7 +45,7 @@ SCORES = (1.0, 0.5, 0.0)
 
 @attrs.frozen(kw_only=True)
 class JudgeRequest(Record):
-    """What a judge is shown of one pair of queries; all of it is untrusted text."""
+    """What a judge sees of one pair of queries; all of it is untrusted text."""
 
     generated: str
     expected: str
@@ -56,7 +56,7 @@ class JudgeRequest(Record):
     counterexample: str | None = None
     """A small database on which the two queries give different results, as text."""
     trial: int = 0
-    """Which of several independent asks this is; a cache keeps them apart."""
+    """Number of the question, if the same is asked several times; a cache keeps these separate."""
 
 
 @attrs.frozen(kw_only=True)
@@ -87,11 +87,12 @@ class Verdict(Record):
     """None where the price is not known."""
     response_id: str | None = None
     cached: bool = False
-    """Whether it was given earlier and kept."""
+    """Whether the verdict comes from a cache."""
     votes: tuple[float, ...] = ()
-    """The single scores, where several asks were put to the vote."""
+    """The single scores of a `VotingJudge`."""
     instructions_found: bool = False
-    """Whether the SQL, schema or question carries text that looks like instructions to a judge."""
+    """Whether the SQL, schema or question contains text that looks like instructions to a
+    judge."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse scores between the three; store numbers as builtins."""
@@ -173,7 +174,7 @@ def as_verdict(answer: object) -> Verdict:
 
 def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:
     """
-    Make a judge of a callable that takes a `JudgeRequest`.
+    Make a judge from a function that takes a `JudgeRequest`.
 
     Args:
         function: Returns a `Verdict`, or just a score of 1.0, 0.5 or 0.0; it may be ``async``.
@@ -510,7 +511,7 @@ class CacheStatistics(Record):
     n_misses: int
     """Calls to the judge, failed ones included."""
     n_shared: int
-    """Requests answered by a call that was under way already."""
+    """Requests answered by a call that another request had started."""
     n_calls_saved: int
     """*n_hits* + *n_shared*."""
 

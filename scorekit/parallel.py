@@ -38,7 +38,7 @@ def map_scores(
     progress: Progress | bool | None = None,
 ) -> Generator[R, None, None]:
     """
-    Yield ``function(item)`` for each item, in order, computed here or by an executor's workers.
+    Apply a function to each item, here or on the workers of an executor; results come in order.
 
     Nothing starts before you ask for the first result. With an executor, items are read ahead and
     sent in chunks, at most *max_in_flight* at a time. Memory does not grow with the number of

@@ -39,7 +39,7 @@ ONE_OF = 1000
 """Share of the tasks to which their number is found where it rests on an approximation."""
 
 MOST_TASKS_ANYTIME = 10**9
-"""Tasks up to which a run that is looked at again and again is planned."""
+"""Tasks up to which a run with repeated checks is planned."""
 
 
 @attrs.frozen(kw_only=True)
@@ -47,11 +47,11 @@ class AnytimeTasks(Record):
     """Result of ``required_tasks`` with *anytime*: what such looks cost, and what they save."""
 
     at_most: int
-    """Tasks that the run needs to have, so that the effect is found with the power asked for."""
+    """Tasks that the run must have to find the effect with the requested power."""
     expected: float
-    """Tasks after which it is over on average, where the effect is there."""
+    """Mean number of tasks after which the run stops, if there is such an effect."""
     fixed: int
-    """Tasks of a run that is looked at once, with the same power."""
+    """Tasks of a run that is checked once, at the end, with the same power."""
 
 
 @overload
@@ -356,7 +356,7 @@ class VarianceComponents(Record):
     """Result of `variance_components`: what scores differ by, from task to task and within one."""
 
     mean: float
-    """Over tasks, each by the mean of its scores."""
+    """Mean over tasks of the mean score of each task."""
     between_tasks: float
     """
     Variance of what tasks score in the long run.
@@ -365,11 +365,12 @@ class VarianceComponents(Record):
     components of the differences between two runs for that.
     """
     between_attempts: float
-    """Variance of attempts at one task; without judgements, of all that differs there."""
+    """Variance of attempts at one task. Without several judgements it includes theirs."""
     between_judgements: float | None
     """Variance of judgements of one attempt; None where there were none."""
     cut_to_zero: tuple[str, ...]
-    """Which of these came out negative, which happens by chance where one is small."""
+    """Names of the variances whose estimate was negative, which happens by chance if one is
+    small."""
     n_tasks: int
     n_attempts: int
     n_judgements: int | None
@@ -550,7 +551,7 @@ class EvaluationPlan(Record):
     n_judgements: int | None
     """Judgements of each attempt; None where the pilot had none."""
     price: float
-    """Of all of it, at most the budget."""
+    """Price of the whole plan, at most the budget."""
 
     def __str__(self) -> str:
         """Return the design on one line."""

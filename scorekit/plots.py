@@ -381,7 +381,7 @@ def plot_cost_quality(
     points: Iterable[TierStatistics] | CodeReport, *, ax: Axes | None = None
 ) -> Axes:
     """
-    Draw cost against quality, joined along the frontier: what no other beats in both.
+    Draw cost against quality, with a line along the frontier: points that no other beats in both.
 
     For a tier these are the mean cost and the mean composite score of its runs. For a model of a
     report they are the mean cost of a sample and the mean code score, so models with more samples

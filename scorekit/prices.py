@@ -75,7 +75,7 @@ documents them.  Vendors change their prices, so pass your own.
 
 def token_cost(*, input_tokens: int, output_tokens: int, price: ModelPrice) -> float:
     """
-    Say what the tokens of a run cost at a model's price.
+    Return the cost of the tokens of a run at a model's price.
 
     The prices count as they are written in decimal, and the result is rounded once.
 

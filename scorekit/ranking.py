@@ -60,14 +60,14 @@ class ModelPair(Record):
     first: str
     second: str
     delta: float
-    """Mean of *first* less that of *second*, at least 0."""
+    """Mean of *first* minus that of *second*, at least 0."""
     interval: Interval | None
-    """Of *delta*; those of all pairs hold at once.  None where all tasks differ alike, which tells
-    nothing of the error."""
+    """Interval of *delta*; those of all pairs hold at the same time. None if the difference is the
+    same at all tasks, which does not show the error."""
     p_value: float
-    """Two-sided, by signs, of this pair alone."""
+    """Two-sided, from flipped signs, for this pair alone."""
     adjusted_p_value: float
-    """Adjusted for all pairs, step by step; the verdict goes by it."""
+    """P value adjusted for all pairs, step by step, on which the verdict is based."""
     verdict: Literal["better", "inconclusive"]
     """``"better"`` where *first* is shown to be better than *second*."""
 
@@ -97,13 +97,13 @@ class ModelComparison(Record):
     friedman_statistic: float
     """Friedman's chi-squared, corrected for ties; 0.0 where all models tie at every task."""
     friedman_p_value: float
-    """Of that statistic, for whether the models' ranks differ at all."""
+    """P value of Friedman's test whether the ranks of the models differ at all."""
     critical_difference: float
-    """Nemenyi's; mean ranks that lie farther apart differ."""
+    """Nemenyi's critical difference. Mean ranks that are farther apart differ."""
     n_tasks: int
     """Tasks that all models have."""
     n_left_out: int
-    """Tasks that only some models have, which did not count."""
+    """Tasks that only some models have, which do not count."""
 
     def __str__(self) -> str:
         """Return a line for each model, numbers rounded for display."""
@@ -511,7 +511,7 @@ class BradleyTerry(Record):
     the models whose strength is finite.  ``inf`` and ``-inf`` are the *unbounded* ones.
     """
     intervals: FrozenMapping[str, Interval]
-    """Of each strength by itself; of *unbounded* ones an end is infinite."""
+    """Interval of each strength separately; for *unbounded* ones one end is infinite."""
     unbounded: tuple[str, ...]
     """Models without a finite strength, those who lost no comparison, directly or by way of
     others, to the models of finite strength, and those who won none."""

@@ -620,9 +620,10 @@ class CodeReport(Report):
     cases: Sequence[CaseStatistics] = attrs.field(
         converter=_as_table, metadata={BUILDER: CaseTable.from_dict}
     )
-    """As a tuple; kept as columns, so that a million cases take little, and made when read."""
+    """Behaves like a tuple. It is stored as columns, so that a million cases need little
+    memory."""
     only_flags: bool = False
-    """Whether each attempt is a flag, right or wrong, of which the code score says no more."""
+    """Whether each attempt is just right or wrong, so that the code score says nothing else."""
 
     def __str__(self) -> str:
         """Return a line for each model, numbers rounded for display."""
@@ -1060,7 +1061,7 @@ def code_report_from_columns(
     quantiles: Iterable[float] = QUANTILES,
 ) -> CodeReport:
     """
-    Report on a table of samples, row for row what `code_report` does with `CodeSample` items.
+    Report on a table of samples, as `code_report` does on `CodeSample` items.
 
     Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; of all
     but *case_id* one value stands for a whole column.  Where a row is a case with several

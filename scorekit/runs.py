@@ -85,14 +85,14 @@ class Run(Record):
     """
 
     run_id: str
-    """What tells the run from all others of its tier."""
+    """Name of the run, unique in its tier."""
     passed: bool
     impl_rate: float
     """The judge's weighted score in ``[0, 1]``."""
     cost_usd: float
     duration_seconds: float
     task_id: str | None = None
-    """The task that the run is an attempt at, where tasks were run several times."""
+    """Task of the run, if tasks were run several times."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field and store it as the builtin it is annotated with."""
@@ -304,9 +304,10 @@ class TierStatistics(Record):
     tier_id: str
     n_runs: int
     pass_rate: Statistics
-    """Of 1.0 for each run that passed and 0.0 for each that did not."""
+    """Statistics of 1.0 for each run that passed and 0.0 for each that did not."""
     pass_rate_interval: Interval
-    """Of the mean, as are the next three; over tasks where the runs name theirs."""
+    """Interval of the mean pass rate, over tasks if the runs name theirs. The next three are of
+    the same kind."""
     impl_rate: Statistics
     impl_rate_interval: Interval
     cost_usd: Statistics
@@ -317,7 +318,7 @@ class TierStatistics(Record):
     cost_of_pass: float
     """Total cost over number of passes in USD, ``inf`` with none; lower is better."""
     cost_of_pass_interval: Interval | None
-    """None with no pass; *high* is ``inf`` where the runs do not bound the cost."""
+    """None without a pass; *high* is ``inf`` if the runs are compatible with any cost."""
     grade: LetterGrade
     """Grade of the median composite score."""
     task_scores: FrozenMapping[str, tuple[float, ...]] | None
@@ -602,14 +603,14 @@ class CrossTier(Record):
     """Result of `cross_tier`."""
 
     baseline: str
-    """Tier that the uplifts are measured from."""
+    """Tier with which the others are compared."""
     uplifts: FrozenMapping[str, float | None]
     """`tier_uplift` of each other tier by *tier_id*, in the order the tiers were given, from the
     medians of the composite scores."""
     mean_uplifts: FrozenMapping[str, float | None]
-    """The same from their means."""
+    """Uplifts of the mean composite scores."""
     uplift_intervals: FrozenMapping[str, Interval | None]
-    """Of the *mean_uplifts*; over tasks where the runs of both tiers name theirs."""
+    """Intervals of the *mean_uplifts*, over tasks if the runs of both tiers name theirs."""
     composite_variance: float
     """Population variance of the tiers' median composite scores; the next three likewise."""
     pass_rate_variance: float
@@ -617,7 +618,7 @@ class CrossTier(Record):
     cost_variance: float
     """In USD squared."""
     cost_delta: float
-    """Highest median cost less the lowest, in USD."""
+    """Highest median cost minus the lowest, in USD."""
     frontier_cost_of_pass: float
     """Lowest cost of a pass over the tiers in USD, ``inf`` if none passes."""
     frontier_tier: str | None
@@ -954,12 +955,12 @@ class CostOfPass(Record):
     """Standard error by the delta method, for many runs; None with no pass, and for a single run
     or cluster."""
     interval: Interval | None
-    """None with no pass; *high* is ``inf`` where the runs do not bound the cost."""
+    """None without a pass; *high* is ``inf`` if the runs are compatible with any cost."""
     n_runs: int
     n_passes: float
     """Sum of *passed*, which may hold pass rates."""
     n_groups: int | None
-    """Clusters that the runs come in; None where they are independent."""
+    """Number of clusters; None if the runs are independent."""
 
     def __str__(self) -> str:
         """Return the cost on one line, rounded for display."""

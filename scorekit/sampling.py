@@ -62,7 +62,7 @@ class SuiteEstimate(Record):
     score: float = attrs.field(eq=_or_unknown)
     """The estimate in ``[0, 1]``; higher is better."""
     failure: float = attrs.field(eq=_or_unknown)
-    """``1 - score``; from counts to all its digits, also where the score rounds to 1."""
+    """``1 - score``, with full precision even if the score rounds to 1."""
     k: int
     n_tasks: int
     """Tasks given."""
@@ -633,12 +633,13 @@ class ExtrapolatedPassAtK(Record):
     mean_rate: float
     """Fitted mean of the tasks' success rates, in (0, 1)."""
     correlation: float
-    """Of two attempts at one task, as fitted; 1 if no task is ever solved now and then only."""
+    """Fitted correlation of two attempts at one task; 1 if each task is always or never solved."""
     n_tasks: int
     max_samples: int
     """Most samples of a task; the score is extrapolated for *k* above it."""
     interval: Interval
-    """Holds under the model only; the model itself may not hold far beyond *max_samples*."""
+    """Interval that is valid only if the beta distribution is; far beyond *max_samples* it may not
+    be."""
 
     def __str__(self) -> str:
         """Return score and interval on one line, rounded for display, marked as a model's."""

@@ -40,13 +40,13 @@ class TableAccuracy(MetricResult):
     expected: tuple[str, ...]
     """Tables that it should touch, in lower case, without repetitions, sorted."""
     missing: tuple[str, ...]
-    """Expected tables without an extracted one to go with."""
+    """Expected tables that match no extracted one."""
     unexpected: tuple[str, ...]
-    """Extracted tables without an expected one to go with."""
+    """Extracted tables that match no expected one."""
     unread: tuple[str, ...] = ()
     """Statements that could not be read, so that their tables are not in *extracted*."""
     error: MetricError | None = None
-    """Why the SQL could not be read; its score of 0.0 counts all the same."""
+    """Why the SQL could not be read; its score of 0.0 counts."""
 
 
 def extract_tables(sql: str, *, dialect: str | None = None) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 class ErrorCategory(StrEnum):
     """
-    What is wrong with a query, as far as its error message tells.
+    What is wrong with a query, according to its error message.
 
     Examples:
         >>> ErrorCategory("syntax error") is ErrorCategory.SYNTAX
@@ -98,7 +98,7 @@ class SafetyValidation(MetricResult):
 
 def safety_validation(*, safety_valid: bool, should_pass: bool) -> SafetyValidation:
     """
-    Score one verdict of a safety validator, and log the two ways in which it can be wrong.
+    Score one verdict of a safety validator, and log it if it is wrong.
 
     To block is the positive outcome:
 
@@ -171,7 +171,7 @@ class SafetySummary(Record):
     recall_interval: Interval | None
     """Wilson interval of *recall* at 95 %; None where *recall* is."""
     n_failed: int
-    """Verdicts that a crashed validator owed; no other field counts them."""
+    """Verdicts that are missing because the validator crashed; no other field counts them."""
 
 
 def safety_summary(
@@ -295,7 +295,7 @@ class ValidationAccuracy(MetricResult):
     validation_type: ValidationType | None
     """What the verdict was; None if a crash left it without one."""
     error_category: ErrorCategory | None
-    """What is wrong with the query over all; None if it was accepted without a complaint."""
+    """What is wrong with the query overall; None if it was accepted without a message."""
     errors: tuple[str, ...]
     """The validator's messages, as given."""
     error_categories: tuple[ErrorCategory, ...]
@@ -303,7 +303,7 @@ class ValidationAccuracy(MetricResult):
     reason: str
     """One sentence on why the verdict is right or wrong."""
     needs_investigation: bool
-    """Whether a query that should pass was rejected, which asks for a look at the validator."""
+    """Whether a query that should pass was rejected, so that you should look at the validator."""
     error: MetricError | None = None
     """Why there is no verdict."""
 

@@ -201,7 +201,7 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "table_accuracy        0.812",  # (15 + 1/2 + 2/5 + 1/3) / 20
         "safety_validation     0.900            0.300       20          0",  # 18 of 20
         "validation_accuracy   0.800            0.400       20          0",  # 16 of 20
-        "and 9\nanswers changed",
+        "9 answers changed",
         "unshipped  table_accuracy 1.000 -> 0.500 (-0.500)",
         "top-three  table_accuracy 0.333 -> 1.000 (+0.667)",
         "unshipped  query_correctness 1.000 -> 0.000 (-1.000)",

@@ -39,6 +39,8 @@ EQUAL = [
     ("left join that always matches to inner join", "SELECT e.id, d.name FROM e LEFT JOIN d ON e.d_id = d.id", "SELECT e.id, d.name FROM e JOIN d ON e.d_id = d.id"),
     ("join along a foreign key removed", "SELECT e.pay FROM e JOIN d ON e.d_id = d.id", "SELECT pay FROM e"),
     ("join along a foreign key removed", "SELECT e.pay FROM e JOIN e b ON e.boss = b.id", "SELECT pay FROM e WHERE boss IS NOT NULL"),
+    ("join along a foreign key removed", "SELECT d.id, COUNT(*) FROM e JOIN d ON e.d_id = d.id WHERE d.id > 1 GROUP BY d.id", "SELECT d_id, COUNT(*) FROM e WHERE d_id > 1 GROUP BY d_id"),
+    ("join along a foreign key removed", "SELECT b.id + 1 FROM e JOIN e b ON e.boss = b.id WHERE b.id < 3", "SELECT boss + 1 FROM e WHERE boss < 3"),
     ("self join on a key removed", "SELECT x.pay, y.rank FROM e x JOIN e y ON x.id = y.id", "SELECT pay, rank FROM e"),
     ("self join on a key removed", "SELECT x.pay FROM e x, e y, e z WHERE x.id = y.boss AND y.boss = z.id AND z.rank > 1", "SELECT x.pay FROM e x, e y WHERE x.id = y.boss AND x.rank > 1"),
     ("join with distinct rows to EXISTS", "SELECT e.id FROM e JOIN (SELECT DISTINCT a FROM n) x ON x.a = e.pay", "SELECT id FROM e WHERE pay IN (SELECT a FROM n)"),
@@ -60,6 +62,10 @@ EQUAL = [
     ("simpler aggregate", "SELECT a, MAX(a), SUM(DISTINCT a) FROM n GROUP BY a", "SELECT a, a, a FROM n GROUP BY a"),
     ("condition on what is not aggregated dropped", "SELECT SUM(pay), COUNT(pay) FROM e WHERE pay IS NOT NULL AND rank > 1", "SELECT SUM(pay), COUNT(pay) FROM e WHERE rank > 1"),
     ("condition on what is not aggregated dropped", "SELECT COUNT(CASE WHEN a > 1 THEN 1 END) FROM n WHERE a > 1", "SELECT COUNT(CASE WHEN a > 1 THEN 1 END) FROM n"),
+    ("DISTINCT moved into an aggregate", "SELECT COUNT(x.a), SUM(x.a), MAX(x.a) FROM (SELECT DISTINCT a FROM n) x", "SELECT COUNT(DISTINCT a), SUM(DISTINCT a), MAX(a) FROM n"),
+    ("DISTINCT moved into an aggregate", "SELECT COUNT(*) FROM (SELECT b FROM n GROUP BY b) x", "SELECT COUNT(DISTINCT b) FROM n"),
+    ("DISTINCT moved into an aggregate", "SELECT x.b, COUNT(x.a) FROM (SELECT DISTINCT a, b FROM n WHERE a > 1) x GROUP BY x.b", "SELECT b, COUNT(DISTINCT a) FROM n WHERE a > 1 GROUP BY b"),
+    ("column that the keys of GROUP BY determine", "SELECT d.name, COUNT(*) FROM d JOIN e ON e.d_id = d.id GROUP BY e.d_id", "SELECT d.name, COUNT(*) FROM d JOIN e ON e.d_id = d.id GROUP BY d.id"),
     ("aggregate of aggregates is one aggregate", "SELECT SUM(x.k) FROM (SELECT a, b, COUNT(*) AS k FROM n GROUP BY a, b) x GROUP BY x.a", "SELECT COUNT(*) FROM n GROUP BY a"),
     ("aggregate of aggregates is one aggregate", "SELECT MAX(x.m) FROM (SELECT MAX(pay) AS m FROM e UNION ALL SELECT MAX(a) FROM n) x", "SELECT MAX(v) FROM (SELECT pay AS v FROM e UNION ALL SELECT a FROM n) x"),
     ("UNION ALL moved outwards", "SELECT x.v FROM (SELECT pay AS v FROM e UNION ALL SELECT a FROM n) x WHERE x.v > 1", "SELECT a FROM n WHERE a > 1 UNION ALL SELECT pay FROM e WHERE pay > 1"),
@@ -75,6 +81,8 @@ EQUAL = [
     ("EXISTS of a union is OR", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE e.pay = d.id UNION SELECT 2 FROM n WHERE n.a = d.id)", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.id) OR EXISTS (SELECT 1 FROM e WHERE e.pay = d.id)"),
     ("IN of a union is OR", "SELECT id FROM d WHERE size IN (SELECT pay FROM e UNION SELECT a FROM n)", "SELECT id FROM d WHERE size IN (SELECT a FROM n) OR size IN (SELECT pay FROM e)"),
     ("IN to EXISTS", "SELECT id FROM e WHERE pay IN (SELECT MAX(a) FROM n GROUP BY b)", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM (SELECT MAX(a) AS m FROM n GROUP BY b) x WHERE x.m = e.pay)"),
+    ("test of a count to EXISTS", "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) > 0", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE e.d_id = d.id)"),
+    ("test of a count to EXISTS", "SELECT id FROM d WHERE 1 > (SELECT COUNT(DISTINCT e.pay) FROM e WHERE e.d_id = d.id)", "SELECT id FROM d WHERE NOT EXISTS (SELECT 1 FROM e WHERE e.d_id = d.id AND e.pay IS NOT NULL)"),
     ("test of a scalar subquery to EXISTS", "SELECT id FROM e WHERE (SELECT name FROM d WHERE d.id = e.boss) IS NOT NULL", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss)"),
     ("scalar subquery without tables", "SELECT id FROM e WHERE (SELECT 1) = rank", "SELECT id FROM e WHERE rank = 1"),
     ("constant column", "SELECT x.k FROM (SELECT DISTINCT 1 AS k, a FROM n) x JOIN e ON e.id = x.a", "SELECT 1 FROM (SELECT DISTINCT a FROM n) x JOIN e ON e.id = x.a"),
@@ -87,6 +95,7 @@ EQUAL = [
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT SUM(a) FROM n GROUP BY b ORDER BY SUM(a) LIMIT 1", "SELECT SUM(a) FROM n GROUP BY b ORDER BY SUM(a) LIMIT 1"),
     ("dependent item of ORDER BY dropped", "SELECT rank FROM e ORDER BY id, pay", "SELECT rank FROM e ORDER BY id"),
     ("subquery taken as it stands", "SELECT DISTINCT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)", "SELECT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)"),
+    ("subquery taken as it stands", "SELECT DISTINCT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE (SELECT x.a FROM n x WHERE x.b > 1) = pay"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT y.id FROM e x, e y WHERE y.pay = x.rank AND y.pay > 2"),
 ]  # fmt: skip
 
@@ -106,6 +115,8 @@ DIFFERENT = [
     ("join along a foreign key removed", "SELECT e.pay FROM e JOIN e b ON e.boss = b.id", "SELECT pay FROM e"),
     ("join along a foreign key removed", "SELECT e.pay FROM e JOIN d ON e.d_id = d.id AND d.size = 1", "SELECT pay FROM e"),
     ("join along a foreign key removed", "SELECT e.pay FROM e JOIN d ON e.d_id = d.id AND e.rank = d.id", "SELECT pay FROM e"),
+    ("join along a foreign key removed", "SELECT d.id FROM e JOIN d ON e.d_id = d.id WHERE d.size > 1", "SELECT d_id FROM e"),
+    ("join along a foreign key removed", "SELECT d.id FROM e JOIN d ON e.pay = d.id WHERE d.id < 3", "SELECT pay FROM e WHERE pay < 3"),
     ("self join on a key removed", "SELECT x.pay FROM e x JOIN e y ON x.rank = y.rank", "SELECT pay FROM e"),
     ("join with distinct rows to EXISTS", "SELECT e.id FROM e JOIN n x ON x.a = e.pay", "SELECT id FROM e WHERE pay IN (SELECT a FROM n)"),
     ("join with distinct rows to EXISTS", "SELECT e.id FROM e JOIN (SELECT DISTINCT a, b FROM n) x ON x.a = e.pay", "SELECT id FROM e WHERE pay IN (SELECT a FROM n)"),
@@ -124,6 +135,9 @@ DIFFERENT = [
     ("simpler aggregate", "SELECT a, SUM(a) FROM n GROUP BY a", "SELECT a, a FROM n GROUP BY a"),
     ("condition on what is not aggregated dropped", "SELECT SUM(pay), COUNT(*) FROM e WHERE pay IS NOT NULL", "SELECT SUM(pay), COUNT(*) FROM e"),
     ("condition on what is not aggregated dropped", "SELECT SUM(pay) FROM e WHERE pay IS NOT NULL GROUP BY rank", "SELECT SUM(pay) FROM e GROUP BY rank"),
+    ("DISTINCT moved into an aggregate", "SELECT COUNT(*) FROM (SELECT DISTINCT a FROM n) x", "SELECT COUNT(DISTINCT a) FROM n"),
+    ("DISTINCT moved into an aggregate", "SELECT COUNT(x.a) FROM (SELECT DISTINCT a, b FROM n) x", "SELECT COUNT(DISTINCT a) FROM n"),
+    ("column that the keys of GROUP BY determine", "SELECT e.pay, COUNT(*) FROM d JOIN e ON e.d_id = d.id GROUP BY d.id", "SELECT MAX(e.pay), COUNT(*) FROM d JOIN e ON e.d_id = d.id GROUP BY d.id"),
     ("aggregate of aggregates is one aggregate", "SELECT SUM(x.k) FROM (SELECT a, b, COUNT(*) AS k FROM n GROUP BY a, b) x", "SELECT COUNT(*) FROM n"),
     ("aggregate of aggregates is one aggregate", "SELECT AVG(x.m) FROM (SELECT AVG(a) AS m FROM n GROUP BY b) x", "SELECT AVG(a) FROM n"),
     ("aggregate of aggregates is one aggregate", "SELECT COUNT(x.m) FROM (SELECT MAX(a) AS m FROM n GROUP BY b) x", "SELECT COUNT(a) FROM n"),
@@ -134,6 +148,8 @@ DIFFERENT = [
     ("rows without themselves are none", "SELECT pay FROM e EXCEPT SELECT pay FROM e WHERE rank > 1", "SELECT a FROM n WHERE 1 = 0"),
     ("equal columns read as one", "SELECT x.p, x.k FROM (SELECT a AS p, b AS q, COUNT(*) AS k FROM n GROUP BY a, b) x JOIN e ON e.id = x.q", "SELECT x.q, x.k FROM (SELECT a AS p, b AS q, COUNT(*) AS k FROM n GROUP BY a, b) x JOIN e ON e.id = x.p"),
     ("EXCEPT to EXISTS", "SELECT a FROM n EXCEPT SELECT pay FROM e", "SELECT DISTINCT a FROM n WHERE a NOT IN (SELECT pay FROM e)"),
+    ("test of a count to EXISTS", "SELECT id FROM d WHERE (SELECT COUNT(pay) FROM e WHERE e.d_id = d.id) > 0", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE e.d_id = d.id)"),
+    ("test of a count to EXISTS", "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) > 1", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE e.d_id = d.id)"),
     ("test of a scalar subquery to EXISTS", "SELECT id FROM e WHERE (SELECT size FROM d WHERE d.id = e.boss) IS NOT NULL", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss)"),
     ("LIMIT in a total order", "SELECT id FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT id FROM e WHERE rank > 0 ORDER BY id LIMIT 2"),
     ("LIMIT of one row dropped", "SELECT MAX(pay) FROM e GROUP BY rank LIMIT 1", "SELECT MAX(pay) FROM e GROUP BY rank"),
@@ -142,6 +158,7 @@ DIFFERENT = [
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY a LIMIT 2", "SELECT a FROM n ORDER BY a LIMIT 2"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY a LIMIT 1 OFFSET 1", "SELECT a FROM n ORDER BY a LIMIT 1 OFFSET 1"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY b LIMIT 1", "SELECT a FROM n ORDER BY b LIMIT 1"),
+    ("subquery taken as it stands", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 0)"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT x.id FROM e x, e y WHERE y.pay = x.rank AND y.rank > 2"),
 ]  # fmt: skip
 
@@ -320,5 +337,6 @@ def test_a_search_that_explodes_ends(n: int) -> None:
     tables = ", ".join(f"n n{i}" for i in range(n))
     chain = " AND ".join(f"n{i}.a = n{i + 1}.b" for i in range(n - 1))
     first = f"SELECT n0.a FROM {tables} WHERE {chain}"
-    result = sql_equivalence(first, f"{first} AND n3.a > 1", schema=SCHEMA, n_databases=1)
-    assert result.verdict != "proved"
+    result = sql_equivalence(first, f"{first} AND n3.a > 1 - 1", schema=SCHEMA, n_databases=1)
+    assert result.verdict == "unknown"
+    assert result.reason.endswith("; the search for a proof ended after too many steps")

@@ -15,6 +15,7 @@ from scorekit._sql.prove.resolution import Resolved, resolve
 from scorekit._sql.prove.rewrites import ALIKE, TIES, extended_sources, normalized
 from scorekit._sql.prove.selects import flat_set_operation
 from scorekit._sql.prove.terms import (
+    ExhaustedError,
     Select,
     Steps,
     Term,
@@ -42,6 +43,14 @@ class Proof:
     """Whether both have the same canonical form."""
 
 
+@attrs.frozen
+class Unproved:
+    """That two queries give the same rows was not seen."""
+
+    exhausted: bool
+    """Whether the search ended for want of steps."""
+
+
 MATCHING_STEPS: Final = 150_000
 """Terms visited to match two queries whose canonical forms differ."""
 
@@ -58,8 +67,31 @@ def prove(
     column_order: Literal["significant", "ignored"] = "significant",
     deep: bool = True,
 ) -> Proof | None:
+    """Prove that two queries are equivalent, as `search` does; None where that did not succeed."""
+    found = search(
+        first,
+        second,
+        schema=schema,
+        dialect=dialect,
+        semantics=semantics,
+        column_order=column_order,
+        deep=deep,
+    )
+    return found if isinstance(found, Proof) else None
+
+
+def search(
+    first: exp.Expr,
+    second: exp.Expr,
+    *,
+    schema: SqlSchema | None,
+    dialect: str | None,
+    semantics: Literal["bag", "set"],
+    column_order: Literal["significant", "ignored"] = "significant",
+    deep: bool = True,
+) -> Proof | Unproved:
     """
-    Prove that two queries are equivalent; None where that was not achieved, whatever the reason.
+    Look for a proof that two queries are equivalent.
 
     The rows are compared as bags or sets, column by column and whatever the columns are called,
     and in order if both queries have an outermost ORDER BY.  If *column_order* is ``"ignored"``,
@@ -68,19 +100,21 @@ def prove(
     word, except for case, spaces, and what tables and outputs are called.  Unless *deep*, only
     canonical forms are compared, which costs least.
     """
+    known = Known(schema, dialect), Known(schema, dialect)
+    exhausted = False
     try:
-        known = Known(schema, dialect), Known(schema, dialect)
         reorder = column_order == "ignored"
-        return _proof((first, second), known, semantics, reorder=reorder, deep=deep)
-    except (UnsupportedError, RecursionError):
-        pass
+        proof = _proof((first, second), known, semantics, reorder=reorder, deep=deep)
+        return proof or Unproved(exhausted=known[0].steps.spare < 0)
+    except (UnsupportedError, RecursionError) as error:
+        exhausted = isinstance(error, ExhaustedError)
     except Exception:  # noqa: BLE001 - trees of any origin; without a proof nothing is lost
-        return None
+        return Unproved(exhausted=False)
     try:
         alike = _spelled(first, dialect) == _spelled(second, dialect)
     except (UnsupportedError, RecursionError):
-        return None
-    return Proof((ALIKE,)) if alike else None
+        alike = False
+    return Proof((ALIKE,)) if alike else Unproved(exhausted=exhausted)
 
 
 def canonical(
@@ -164,7 +198,7 @@ def _matched(
             term = Select.of(term)._replace(order=order).term()
         elif order and term.op != "limited":
             term = Term("sorted", "", (term, *order))
-        term = normalized(term, one, deep=True)
+        term = normalized(term, one, deep=True, bare=query.findings.bare)
         if semantics == "set":
             term = _as_set(term)
         new = {

@@ -42,6 +42,8 @@ class Findings:
     """Whether the tables alone decide the rows: no LIMIT, no clock, no unknown function."""
     conditional: bool = False
     """Whether that hangs on keys, as for LIMIT, or a subquery that must find one row."""
+    bare: bool = False
+    """Whether a column is neither grouped by nor aggregated, as far as one table's keys say."""
     orders: list[tuple[Term, ...]] = attrs.Factory(list[tuple[Term, ...]])
     """Every ORDER BY, also those that do not matter where the rows are determined."""
     shared: list[tuple[Term, Term]] = attrs.Factory(list[tuple[Term, Term]])

@@ -10,6 +10,7 @@ from scorekit._sql.prove.joins import (
     and_where,
     inner_for_strict_joins,
     plain_for_distinct,
+    sees_equals_alike,
     uses,
 )
 from scorekit._sql.prove.known import Known
@@ -160,7 +161,7 @@ def plain_aggregates(select: Select, rows: Rows) -> Select:
     for part in (select.having, *select.outputs, *select.order):
         for agg in aggregates_of(part):
             distinct = agg.name in ("count distinct", "sum distinct", "avg distinct")
-            if distinct and rows.determined((*keys, *agg.args)).everything:
+            if distinct and rows.determined((*keys, _counted(agg.args[0]))).everything:
                 found[agg] = agg._replace(name=agg.name.split()[0])
             if agg not in found and select.group != NONE and _of_set(agg):
                 value = _of_one_row(agg, rows) if rows.determined(keys)(agg.args[0]) else None
@@ -214,6 +215,13 @@ def rows_that_count(select: Select, rows: Rows) -> Select:
             rows.known.note("condition on what is not aggregated dropped", rows.asked)
             return select._replace(where=conjunction(others))
     return select
+
+
+def _counted(argument: Term) -> Term:
+    """Return x of ``CASE WHEN p THEN x END``, which is equal to it where it is not NULL."""
+    if argument.op != "case" or argument.args[-1] != NULL or len(argument.args) != 3:  # noqa: PLR2004 - one branch
+        return argument
+    return argument.args[1]
 
 
 def _of_set(agg: Term) -> bool:
@@ -457,6 +465,39 @@ def _exact_sum(outputs: list[Term], known: Known) -> bool:
         output.name == "count" or not output.args or known.kind(output.args[0]) != "real"
         for output in outputs
     )
+
+
+def distinct_into_aggregates(select: Select, rows: Rows) -> Select:
+    """
+    Aggregate the distinct values of a column where a derived table holds each but once.
+
+    ``COUNT(x)`` over ``SELECT DISTINCT k, x`` counts for each k the distinct x, where it groups by
+    k and the derived table has no other column.  ``COUNT(*)`` does if x is never NULL.
+    """
+    parts = select.tables.args
+    if len(parts) != 1 or parts[0].op != "derived":
+        return select
+    source, query = parts[0].args
+    if query.op != "select" or query.name != "distinct":
+        return select
+    inner = Select.of(query)
+    keys = () if select.group == NONE else select.group.args
+    columns = {Term("col", str(i), (source,)) for i in range(len(inner.outputs))} - {*keys}
+    if len(columns) != 1 or inner.aggregates or inner.order:
+        return select
+    (column,) = columns
+    found: dict[Term, Term] = {}
+    for part in (select.having, *select.outputs, *select.order):
+        for agg in aggregates_of(part):
+            if agg.args != (column,) and (agg.args or not rows.facts.never_null(column)):
+                return select
+            if agg.name in ("count", "sum", "avg"):
+                found[agg] = Term("agg", f"{agg.name} distinct", (column,))
+    if not found or not sees_equals_alike(select, parts[0], rows.known):
+        return select
+    rows.known.note("DISTINCT moved into an aggregate", rows.asked)
+    plain = Term("derived", "", (source, inner._replace(distinct=False).term()))
+    return _with_aggregates(select, found)._replace(tables=Term("from", "", (plain,)))
 
 
 def nothing_aggregated(select: Select) -> Select:

@@ -296,40 +296,51 @@ def _reference(
 
 def without_referenced(select: Select, rows: Rows) -> Select:
     """
-    Remove a table that is joined along a foreign key to its own key and not used otherwise.
+    Remove a table that is joined along a foreign key to its own key, if nothing else is used.
 
-    Each row of the other table has just one partner, unless its foreign key is NULL.
+    Each row of the other table has just one partner, unless its foreign key is NULL; its key is
+    read there.
     """
     known = rows.known
     for place, part in enumerate(select.tables.args):
         if part.op != "table":
             continue
         source = part.args[0]
-        mine = [c for c in conjuncts(select.where) if uses(c, (source,))]
-        rest = [c for c in conjuncts(select.where) if not uses(c, (source,))]
+        mine = [c for c in conjuncts(select.where) if _links(c, source)]
+        ends = [c.args if c.args[0].args == (source,) else c.args[::-1] for c in mine]
+        key = {end[0]: end[1] for end in ends}
+        rest = [c for c in conjuncts(select.where) if c not in mine]
         others = (*select.tables.args[:place], *select.tables.args[place + 1 :])
         without = with_parts(select, others)._replace(where=conjunction(rest))
         if uses(without.term(), (source,)):
+            if not all(rows.facts.same(*both) for both in key.items()):
+                continue
+            without = renamed(without, key, known)
+            if uses(without.term(), (source,)):
+                continue
+        columns = {column.name.casefold() for column in key}
+        if not any(set(names) == columns for names in known.keys(source)):
             continue
-        columns = {
-            a.name.casefold() for c in mine for a in c.args if c.op == "eq" and a.args == (source,)
-        }
-        if not any(set(key) == columns for key in known.keys(source)):
-            continue
-        outer = Rows(without.tables, rest, known, rows.extended)
+        outer = Rows(without.tables, conjuncts(without.where), known, rows.extended)
         found = _reference(source, mine, outer, nullable=True)
         if found is None:
             continue
-        known.note("join along a foreign key removed", (found,))
-        partners = [a for c in mine for a in c.args if a.args != (source,)]
+        known.note("join along a foreign key removed", (found, *rows.asked))
         tests = [
             Term("not", "", (Term("isnull", "", (one,)),))
-            for one in partners
+            for one in key.values()
             if not outer.facts.never_null(one)
         ]
         known.assumptions.update(outer.asked)
         return and_where(without, tests)
     return select
+
+
+def _links(condition: Term, source: Term) -> bool:
+    """Say whether a condition equates a column of a table to a column of another one."""
+    if condition.op != "eq" or condition.name or any(a.op != "col" for a in condition.args):
+        return False
+    return sum(a.args == (source,) for a in condition.args) == 1
 
 
 def without_self_joins(select: Select, rows: Rows) -> Select:
@@ -542,7 +553,7 @@ def plain_for_distinct(select: Select, rows: Rows) -> Select:
     known = rows.known
     parts: list[Term] = []
     for part in select.tables.args:
-        if part.op == "derived" and _sees_equals_alike(select, part, known):
+        if part.op == "derived" and sees_equals_alike(select, part, known):
             source, query = part.args
             if query.op == "union":
                 known.note("needless DISTINCT dropped")
@@ -554,7 +565,7 @@ def plain_for_distinct(select: Select, rows: Rows) -> Select:
     return with_parts(select, parts)
 
 
-def _sees_equals_alike(select: Select, part: Term, known: Known) -> bool:
+def sees_equals_alike(select: Select, part: Term, known: Known) -> bool:
     """Say whether it does not matter which of equal rows a DISTINCT keeps."""
     source, query = part.args
     arms = [
@@ -570,7 +581,8 @@ def _sees_equals_alike(select: Select, part: Term, known: Known) -> bool:
         if all(len(arm.outputs) == width and known.exact(arm.outputs[i]) for arm in arms)
     }
     others = (other for other in select.tables.args if other is not part)
-    return all(looks_at(term, columns, exact) for term in (select.where, *select.outputs, *others))
+    seen = (select.where, select.having, *select.outputs, *select.order, *others)
+    return all(looks_at(term, columns, exact) for term in seen)
 
 
 def conditions_pulled_up(select: Select, rows: Rows) -> Select:

@@ -17,7 +17,7 @@ import attrs
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.order import ZERO, Bound, Number, Order
 from scorekit._sql.prove.patterns import excludes, includes, pattern_of
-from scorekit._sql.prove.predicates import Mode, shortened_case
+from scorekit._sql.prove.predicates import Mode
 from scorekit._sql.prove.scalars import (
     NOUGHT,
     TRUE_BOOLEANS,
@@ -36,7 +36,6 @@ from scorekit._sql.prove.terms import (
     UnsupportedError,
     is_boolean,
     ordered,
-    replaced,
     walk,
     with_canonical_names,
 )
@@ -46,9 +45,6 @@ MAX_CASES: Final = 24
 
 _NUMERIC: Final = ("integer", "number", "real")
 """Types of numbers, each of which is converted to one that comes after it."""
-
-MAX_OPERANDS: Final = 20
-"""Operands of the longest AND or OR of which each is compared to the others."""
 
 MAX_WORK: Final = 4_000
 """Statements looked at for one question before it is answered by no."""
@@ -154,6 +150,8 @@ _STRICT_FUNCTIONS: Final = frozenset(
     | {"Length", "Substring", "Trim", "Extract", "Year", "Month", "Day", "Cast"}
     | {"BitwiseAnd", "BitwiseOr"}
 )
+_STRICT_PIPES: Final = frozenset({"sqlite", "postgres", "duckdb", "bigquery", "snowflake"})
+"""Dialects in which || makes NULL of NULL and a text."""
 _STRICT_TIMES: Final = frozenset({"TimeToStr", "TsOrDsToTimestamp", "Date"})
 # NULL nowhere else.
 _NULL_ONLY_BY_OPERANDS: Final = frozenset({"Upper", "Lower", "Length", "Abs"})
@@ -417,7 +415,11 @@ class _Reader:
             return term.args
         if term.op == "like":
             return tuple(value for part in term.args for value in part.args)
-        if term.op == "fn" and term.name.partition(" ")[0] in _STRICT_FUNCTIONS | _STRICT_TIMES:
+        name = term.name.partition(" ")[0]
+        strict = name in _STRICT_FUNCTIONS or name in _STRICT_TIMES
+        if term.op == "fn" and (
+            strict or (name == "DPipe" and self.scalars.dialect in _STRICT_PIPES)
+        ):
             if term.name == "Cast":
                 return parts_of(term).get("this", ())
             values = (value for part in term.args for value in part.args)
@@ -1032,107 +1034,6 @@ class Facts:
             return []
         return [(*sorted(terms), first) for first, terms in groups.items()]
 
-    def simplified(self, term: Term, mode: Mode = "value") -> Term:
-        """
-        Return a shorter term that is the same in *mode* for each row that passes the conditions.
-
-        Where columns have an affinity no literal takes the place of one.
-        """
-        if not self._possible:
-            return term
-        try:
-            return self._simplified(term, mode)
-        except (_OutOfWorkError, RecursionError):
-            return term
-
-    def _simplified(self, term: Term, mode: Mode) -> Term:  # noqa: PLR0911 - one a kind of term
-        if not term.args:
-            return term
-        if mode != "value" or is_boolean(term):
-            decided = self._decided(term, mode)
-            if decided is not None:
-                return decided
-            if term.op in ("and", "or") and (mode == "filter" or is_boolean(term)):
-                return self._simplified_connective(term, mode)
-        if term.op == "not":
-            return term._replace(args=(self._simplified(term.args[0], "bool"),))
-        if term.op == "case":
-            return self._simplified_case(term)
-        if term.op == "select":
-            return self._image_of(term)
-        if term.op == "fn" and term.name == "Coalesce":
-            return self._simplified_coalesce(term)
-        return self._image_of(term)
-
-    def _image_of(self, term: Term) -> Term:
-        """Replace columns by the first of those that they are the same as."""
-        self._reader.work = 0
-        new = {
-            old: first
-            for old, first in self._world.equals().items()
-            if old.op == first.op == "col"
-        }
-        return replaced(term, new, Steps()) if new else term
-
-    def _decided(self, term: Term, mode: Mode) -> Term | None:
-        if self.implies(term):
-            return TRUE
-        if mode == "filter":
-            return FALSE if self.excludes(term) else None
-        if self.implies(Term("not", "", (term,))):
-            return FALSE
-        return NULL if self.implies(Term("isnull", "", (term,))) else None
-
-    def _simplified_connective(self, term: Term, mode: Mode) -> Term:
-        """Drop what the other operands imply, or are implied by."""
-        inner: Mode = "filter" if mode == "filter" else "bool"
-        kept = list(dict.fromkeys(self._simplified(arg, inner) for arg in term.args))
-        for part in sorted(kept, key=_size, reverse=True):
-            others = [other for other in kept if other != part]
-            if not others or len(kept) > MAX_OPERANDS:
-                break
-            whole = Term(term.op, "", (part, *others))
-            if equivalent(whole, connected(term.op, others), self, inner):
-                kept = others
-        if mode == "value" and len(kept) == 1 and not is_boolean(kept[0]):
-            return Term(term.op, "", tuple(kept))
-        return connected(term.op, kept)
-
-    def _simplified_case(self, term: Term) -> Term:
-        """Decide conditions of branches, where those before are known not to be true."""
-        parts: list[Term] = []
-        facts = self
-        for condition, value in zip(term.args[:-1:2], term.args[1:-1:2], strict=True):
-            new = facts.simplified(condition, "filter")
-            parts += [new, facts.with_condition(new).simplified(value)]
-            facts = facts.with_condition(not_true(new))
-        return shortened_case(Term("case", "", (*parts, facts.simplified(term.args[-1]))), "value")
-
-    def _simplified_coalesce(self, term: Term) -> Term:
-        """Drop what is always NULL, and what comes after a value that never is."""
-        values = list(parts_of(term).get("this", ())) + list(parts_of(term).get("expressions", ()))
-        values = [self._simplified(value, "value") for value in values]
-        kept: list[Term] = []
-        for value in values:
-            if not self.implies(Term("isnull", "", (value,))):
-                kept.append(value)
-            if self.never_null(value):
-                break
-        sorts = set(map(self._reader.scalars.sort, values))
-        if not kept or (len(kept) < len(values) and (None in sorts or len(sorts) > 1)):
-            kept = values
-        if len(kept) == 1:
-            return self._reader.apart(kept[0])
-        parts = Term("part", "expressions", tuple(kept[1:])), Term("part", "this", (kept[0],))
-        return Term("fn", "Coalesce", parts)
-
-    def with_condition(self, condition: Term) -> Facts:
-        """Return what is known where one more condition is true."""
-        if condition == TRUE:
-            return self
-        never_null = self._reader.never_null
-        return Facts((*self.conditions, condition), known=self._known, never_null=never_null)
-
     def _refutes(self, statements: Callable[[], tuple[_Statement, ...]]) -> bool:
         """Say whether no row passes the conditions for which all *statements* hold."""
         if not self._possible:
@@ -1152,15 +1053,6 @@ def not_true(condition: Term) -> Term:
     """Return the condition that another one is false or NULL."""
     parts = Term("part", "expression", (TRUE,)), Term("part", "this", (condition,))
     return Term("not", "", (Term("fn", "Is", parts),))
-
-
-def connected(op: str, parts: list[Term]) -> Term:
-    """Return the conjunction or disjunction of conditions."""
-    return parts[0] if len(parts) == 1 else ordered(Term(op, "", tuple(parts)))
-
-
-def _size(term: Term) -> tuple[int, Term]:
-    return sum(1 for _ in walk(term)), term
 
 
 def equivalent(first: Term, second: Term, facts: Facts, mode: Mode) -> bool:

@@ -15,9 +15,9 @@ from scorekit._sql.prove.terms import (
     NONE,
     OPAQUE,
     TRUE,
+    ExhaustedError,
     Select,
     Term,
-    UnsupportedError,
     coloured,
     local_sources,
     outputs_of,
@@ -143,7 +143,7 @@ class Matcher:
         for new, pending in self._pairings(a.tables.args, b.tables.args, (a, b)):
             self.tries -= 1
             if self.tries < 0:
-                raise UnsupportedError
+                raise ExhaustedError
             found = self._compared(a, b, new, pending)
             if found is None or not all(found):
                 continue
@@ -408,7 +408,7 @@ class Matcher:
         for new in self._mappings(b.tables.args, inside):
             self.tries -= 1
             if self.tries < 0:
-                raise UnsupportedError
+                raise ExhaustedError
             where = replaced(b.where, new, self.known.steps)
             where = self._unified(a.where, where, context)
             if all(map(rows.facts.implies, conjuncts(where))) and all(

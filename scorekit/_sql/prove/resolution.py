@@ -375,8 +375,11 @@ class _QueryReader:
         parts = (select.having, *select.outputs, *(order.args[0] for order in select.order))
         exact = frozenset(filter(self._known.exact, keys))
         for part in map(_in_order, parts):
-            if not (_is_of_group(part, keys, own, inner=False) and looks_at(part, keys, exact)):
+            if not looks_at(part, keys, exact):
                 self.findings.determined = False
+            elif not _is_of_group(part, keys, own, inner=False):
+                self.findings.bare = self.findings.conditional = True
+                self.findings.determined &= select.group != NONE
 
 
 def _nulled(term: Term, nulls: dict[Term, Term]) -> Term:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from scorekit._sql.prove.dependencies import Rows
 from scorekit._sql.prove.groups import (
     blind_to_repeats,
+    distinct_into_aggregates,
     distinct_moved_out,
     exists_for_distinct,
     groups_moved_out,
@@ -89,16 +90,17 @@ MAX_ROUNDS: Final = 8
 _SET_OPS = ("union", "union all", "intersect", "except", "intersect all", "except all")
 
 
-def normalized(query: Term, known: Known, *, deep: bool = False) -> Term:
+def normalized(query: Term, known: Known, *, deep: bool = False, bare: bool = False) -> Term:
     """
     Rewrite *query* until nothing changes any more.
 
-    The *deep* steps change which tables there are; they cost more.
+    The *deep* steps change which tables there are; they cost more.  If columns are *bare*, neither
+    grouped by nor aggregated, the keys of their groups must determine them.
     """
-    for _ in range(MAX_ROUNDS * (1 + deep)):
+    for i in range(MAX_ROUNDS * (1 + deep)):
         before = query
         one_pass = _Pass(known, extended_sources(query), deep=deep)
-        one_pass.ties = query.op == "limited"
+        one_pass.ties, one_pass.bare = query.op == "limited", bare and i == 0
         query = one_pass.query(query, outermost=True)
         if query == before:
             break
@@ -137,10 +139,14 @@ class _Pass:
         """Whether repeated rows of the query that is read next do not matter."""
         self.ties = False
         """Whether the query that is read next may pick any of the rows that tie at its LIMIT."""
+        self.bare = False
+        """Whether some column is neither grouped by nor aggregated."""
 
     # Expressions.
 
-    def term(self, term: Term, mode: Mode = "value") -> Term:
+    def term(  # noqa: C901 - a branch per kind of term
+        self, term: Term, mode: Mode = "value"
+    ) -> Term:
         """Rewrite an expression, operands first."""
         self.known.steps.take()
         op = term.op
@@ -150,12 +156,18 @@ class _Pass:
             term = term._replace(args=(without_limit(term.args[0]),))
         if self.deep and op == "isnull" and term.args[0].op == "scalar":
             term = self.test_of_scalar(term)
+        if self.deep and op in ("eq", "ne", "lt", "le", "gt", "ge"):
+            tested = self.test_of_count(term)
+            if tested.op != op:
+                return self.term(tested, mode)
         if not term.args:
             return rewritten(term, mode)
         if op == "exists":
             self.sets = True
             term = term._replace(args=(self.query(term.args[0]),))
             return self.with_assumptions(term, mode)
+        if op == "scalar" and self.deep:
+            return self.scalar(term)
         inner = mode if op in ("and", "or") else "value"
         if op == "not" or (op in ("and", "or") and mode == "value"):
             inner = "bool"
@@ -182,8 +194,6 @@ class _Pass:
             return self.membership(term, mode)
         if term.op == "exists":
             return self.shorter_existence(self.existence(term), mode)
-        if term.op == "scalar" and self.deep:
-            return self.shorter_scalar(term)
         if term.op == "plus" and any(self.known.kind(arg) in NUMBERS for arg in term.args):
             return ordered(term._replace(op="add"))
         if term.op == "case" and term.args[1:] == (TRUE, FALSE) and _two_valued(term.args[0]):
@@ -207,6 +217,30 @@ class _Pass:
         self.known.note("test of a scalar subquery to EXISTS", rows.asked)
         return Term("not", "", (Term("exists", "", (query,)),))
 
+    def test_of_count(self, term: Term) -> Term:
+        """``(SELECT COUNT(*) ...) > 0`` asks whether there is a row; a count is never NULL."""
+        turned = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+        left, right = term.args
+        op = term.op
+        if left.op == "int":
+            left, right, op = right, left, turned.get(op, op)
+        if left.op != "scalar" or left.args[0].op != "select" or right.op != "int":
+            return term
+        positive = {("gt", "0"): True, ("ge", "1"): True, ("ne", "0"): True}
+        negative = {("eq", "0"): False, ("lt", "1"): False, ("le", "0"): False}
+        wanted = {**positive, **negative}.get((op, right.name))
+        select = Select.of(left.args[0])
+        if wanted is None or term.name or select.group != NONE or select.having != TRUE:
+            return term
+        (output,) = select.outputs
+        if output.op != "agg" or not output.name.startswith("count"):
+            return term
+        tests = [Term("not", "", (Term("isnull", "", (value,)),)) for value in output.args]
+        where = conjunction((*conjuncts(select.where), *tests))
+        self.known.note("test of a count to EXISTS")
+        exists = Term("exists", "", (Select.of_rows(select.tables, where).term(),))
+        return exists if wanted else Term("not", "", (exists,))
+
     def shorter_existence(self, term: Term, mode: Mode) -> Term:
         """EXISTS of no rows is false; of a row without tables it is its condition."""
         if not self.deep or term.op != "exists":
@@ -226,6 +260,30 @@ class _Pass:
                     return select.where
                 return Term("case", "", (select.where, TRUE, FALSE))
         return term
+
+    def scalar(self, term: Term) -> Term:
+        """Rewrite a subquery that stands for a value, unless it may find several rows."""
+        query = term.args[0]
+        try:
+            return self.shorter_scalar(term._replace(args=(self.query(query),)))
+        except UnsupportedError:
+            if query.op != "select":
+                raise
+            return self.as_it_stands(query)
+
+    def as_it_stands(self, query: Term) -> Term:
+        """
+        Return the value of a subquery, equal only to that of one that is written alike.
+
+        Which of several rows it takes, or whether that is a mistake, engines say each time alike.
+        """
+        own = [node.args[0] for node in walk(query) if node.op in ("table", "derived")]
+        names = {source: Term("src", f"w.{i}") for i, source in enumerate(own)}
+        if not sources(query) <= names.keys():
+            raise UnsupportedError
+        self.known.note("subquery taken as it stands", (ALIKE,))
+        whole = replaced(query, names, self.known.steps)
+        return Term("fn", f"Scalar {whole}")
 
     def shorter_scalar(self, term: Term) -> Term:
         """
@@ -537,6 +595,7 @@ class _Pass:
 
     def select(self, select: Select, *, sets: bool = False) -> Term:
         select = self.inlined(select)
+        self.check_of_groups(select)
         where = self.term(select.where, "filter")
         having = self.term(select.having, "filter")
         if select.group != NONE:
@@ -564,6 +623,24 @@ class _Pass:
         if self.deep and term.op == "select":
             return self.deepened(Select.of(term), sets=sets)
         return term
+
+    def check_of_groups(self, select: Select) -> None:
+        """
+        Refuse a column that is neither grouped by nor aggregated, unless the keys determine it.
+
+        They do through equalities and keys of other tables, too; then each row of a group has it.
+        """
+        if not self.bare or select.group == NONE:
+            return
+        keys, own = select.group.args, frozenset(local_sources(select.tables))
+        parts = (select.having, *select.outputs, *(item.args[0] for item in select.order))
+        bare = [node for part in parts for node in _bare(part, keys) if node.args[0] in own]
+        rows = Rows.of(select, self.known, self.extended)
+        given = rows.determined(keys)
+        if not all(map(given.exactly, bare)):
+            raise UnsupportedError
+        if bare:
+            self.known.note("column that the keys of GROUP BY determine", rows.asked)
 
     def having_of_groups(self, having: Term) -> Term:
         """A group has a row: its COUNT(*) is at least 1."""
@@ -810,6 +887,7 @@ _STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
     groups_moved_out,
     distinct_moved_out,
     merged_groups,
+    distinct_into_aggregates,
     grouped_over_union,
     without_dependent_keys,
     rows_for_single_groups,
@@ -817,6 +895,16 @@ _STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
     exists_for_distinct,
     plain_aggregates,
 )
+
+
+def _bare(term: Term, keys: tuple[Term, ...]) -> Iterator[Term]:
+    """Yield the columns outside of aggregates that no key stands for."""
+    if term in keys or term.op == "agg":
+        return
+    if term.op in ("col", "star"):
+        yield term
+    for arg in term.args:
+        yield from _bare(arg, keys)
 
 
 def without_limit(query: Term) -> Term:

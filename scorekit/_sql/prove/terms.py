@@ -25,6 +25,10 @@ class UnsupportedError(Exception):
     """A query holds something whose meaning is not known well enough to reason about it."""
 
 
+class ExhaustedError(UnsupportedError):
+    """A search took more steps than it is allowed."""
+
+
 MAX_STEPS: Final = 40_000
 """Terms visited for one query before it is given up."""
 
@@ -61,10 +65,10 @@ class Steps:
         self.spare = MAX_SPARE_STEPS
 
     def take(self, n: int = 1) -> None:
-        """Count *n* steps; raises `UnsupportedError` where there were too many."""
+        """Count *n* steps; raises `ExhaustedError` where there were too many."""
         self.left -= n
         if self.left < 0:
-            raise UnsupportedError
+            raise ExhaustedError
 
 
 class Select(NamedTuple):

@@ -33,6 +33,8 @@ class Aim(NamedTuple):
     """What is compared over several columns of one row: the row, their names, the condition."""
     shown: frozenset[Place]
     """Places that a CASE or a sum in the result compares, so that rows count which fail it."""
+    grouped: frozenset[Place]
+    """Places that rows are grouped by."""
 
 
 def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[str]]) -> Aim:
@@ -53,6 +55,7 @@ def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[
         tuple(reader.conditions),
         tuple(reader.of_rows),
         frozenset(map(reader.root, reader.shown)),
+        frozenset(map(reader.root, reader.grouped)),
     )
 
 
@@ -66,6 +69,7 @@ class _Reader:
         self.conditions: list[tuple[Place, exp.Expr]] = []
         self.of_rows: list[tuple[int, frozenset[str], exp.Expr]] = []
         self.shown: list[Place] = []
+        self.grouped: list[Place] = []
 
     def root(self, place: Place) -> Place:
         while place in self._parents:
@@ -119,6 +123,9 @@ class _Reader:
         for node in nodes:
             if isinstance(node, _COMPARISONS):
                 self._compare(node, scopes, inner)
+        group = select.args.get("group")
+        columns = group.find_all(exp.Column) if group is not None else ()
+        self.grouped += [place for c in columns if (place := _meant(c, scopes)) is not None]
         return self._outputs(select, scopes)
 
     def _source(self, source: exp.Expr, outer: _Scopes, local: Mapping[str, _Outputs]) -> _Outputs:

@@ -31,8 +31,10 @@ _BASE: Final[Mapping[str, tuple[Cell, ...]]] = {
 _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
 _MISSED_SHARE, _SHARED_SHARE, _CHANGE_SHARE, _WIDE_SHARE = 0.25, 0.4, 0.4, 0.4
 _TELLING_SHARE, _MET_SHARE, _ONE_MISSED_SHARE, _ALONE_SHARE = 0.5, 0.35, 0.8, 0.25
-_TWIN_SHARE, _COUNTED_SHARE = 0.25, 0.5
-_WIDE_SHARE_OF_PLACED, _SPREAD_SHARE, _LARGEST_GROUP = 0.85, 0.3, 5
+_TWIN_SHARE, _ALIKE_SHARE, _COUNTED_SHARE, _SHARED_GROUP_SHARE = 0.2, 0.12, 0.5, 0.2
+_SHORT = (0, 0, 1, 1, 2)
+_WIDE_SHARE_OF_PLACED, _SPREAD_SHARE, _DIVIDED_SHARE, _LARGEST_GROUP = 0.85, 0.25, 0.2, 5
+_FURTHER_SHARE = 0.6
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
 _WITNESSES = (1, 1, 1, 2, 2, 3, 4, 5)
 _TRIES = 10
@@ -374,7 +376,7 @@ class Maker:
             self._spread(rows, target, draw)
             self._complete(rows, draw)
             return rows
-        if self._told.divides and draw.random() < _SPREAD_SHARE:
+        if self._told.divides and draw.random() < _DIVIDED_SHARE:
             self._divide(rows, target, draw)
             self._complete(rows, draw)
             return rows
@@ -383,9 +385,10 @@ class Maker:
             n_witnesses = self._told.n_limited + 1 + int(draw.random() * 2)
         last: list[_Row] = []
         met = draw.random() < _MET_SHARE
+        alike = draw.random() < _ALIKE_SHARE
         for _ in range(n_witnesses):
             missed = set[Place]() if met else self._missed(target, draw)
-            twins = draw.random() < _TWIN_SHARE
+            twins = alike or draw.random() < _TWIN_SHARE
             last = self._witness(target, last, missed, rows, draw, twins=twins)
             alone = draw.random() < _ALONE_SHARE
             for table, row in self._met(target.aim.tables, last, draw, alone=alone):
@@ -398,16 +401,18 @@ class Maker:
         return rows
 
     def _count(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
-        """Add one or two groups of about as many rows as a count needs."""
+        """Add one or two groups of about as many rows as a count needs, at times both together."""
         last: list[_Row] = []
-        place = target.aim.tables.index(self._repeated(target, draw)) if target.aim.tables else 0
-        n = self._told.n_rows - _pick((0, 0, 1, 1, 2), draw)
-        for _ in range(_pick((1, 1, 2), draw)):
+        name = self._repeated(target, draw) if target.aim.tables else ""
+        place = target.aim.tables.index(name) if name else 0
+        shared = draw.random() < _SHARED_GROUP_SHARE
+        for _ in range(2 if shared else _pick((1, 1, 2), draw)):
+            n = self._told.n_rows // 2 if shared else self._told.n_rows - _pick(_SHORT, draw)
             last = self._witness(target, last, set(), rows, draw, twins=True)
             for table, row in zip(target.aim.tables, last, strict=True):
                 self._add(rows, table, row)
             if last:
-                self._repeat(rows, target.aim.tables[place], last[place], n, draw, exact=True)
+                self._repeat(rows, name, last[place], n, draw, kept=self._grouped(target, name))
 
     def _spread(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
         """Add more rows than a LIMIT keeps that differ in all they can, or groups that grow."""
@@ -419,7 +424,8 @@ class Maker:
                 self._add(rows, name, row)
             if growing and found:
                 row = found[target.aim.tables.index(table)]
-                self._repeat(rows, table, row, i % _LARGEST_GROUP, draw, exact=True)
+                kept = self._grouped(target, table)
+                self._repeat(rows, table, row, i % _LARGEST_GROUP, draw, kept=kept)
 
     def _divide(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
         """Add three rows of which one or two pass what the result compares: shares of a third."""
@@ -577,7 +583,8 @@ class Maker:
             kept = [v for v in values if (v in passing) is not missed]
             values, missed = kept or values, False
         free = values is not telling and not several and len(target.members[root]) == 1
-        if apart and free and (table, column.name) not in self._known.absent:
+        absent = (table, column.name) in self._known.absent
+        if apart and free and not absent and draw.random() < _FURTHER_SHARE:
             values = self._further(table, column) or values
         if column.name in self._in_key[table] or apart:
             values = [v for v in values if v not in taken] or values
@@ -586,7 +593,7 @@ class Maker:
             values = [None] if all(c.nullable for _, c in target.members[root]) else values
         elif free:
             wide = draw.random() < (_WIDE_SHARE_OF_PLACED if self._told.placed else _WIDE_SHARE)
-            if not wide or (table, column.name) in self._known.absent:
+            if not wide or absent:
                 return self._cell(table, column, draw, 0, tidy=False)
             values = self._further(table, column) or values
         return _pick(values, draw) if values else None
@@ -609,7 +616,7 @@ class Maker:
         name = self._repeated(target, draw) if target.aim.tables else ""
         if rows.get(name) and draw.random() >= _NULL_SHARE:
             row = _pick(rows[name], draw)
-            self._repeat(rows, name, row, 1 + int(draw.random() * 2), draw, exact=False)
+            self._repeat(rows, name, row, 1 + int(draw.random() * 2), draw)
 
     def _repeated(self, target: _Target, draw: random.Random) -> str:
         """Return a table to repeat a row of: mostly one that points to others."""
@@ -621,18 +628,20 @@ class Maker:
         return _pick(pointing if pointing and draw.random() < _FIXED_SHARE else tables, draw)
 
     def _repeat(
-        self, rows: _Rows, name: str, row: _Row, n: int, draw: random.Random, *, exact: bool
+        self,
+        rows: _Rows,
+        name: str,
+        row: _Row,
+        n: int,
+        draw: random.Random,
+        *,
+        kept: set[str] | None = None,
     ) -> None:
-        """Repeat a row under keys of its own; other columns change at times unless *exact*."""
+        """Repeat a row under keys of its own; others change at times, or some are *kept*."""
         columns = self._tables[name]
-        links = [link for link in self._links if link.table == name]
-        pointing = {columns[i].name for link in links for i in link.columns}
-        changed = {
-            _pick([c for c in key if c not in pointing] or key, draw)
-            for key, _ in self._keys[name]
-        }
-        others = 0.0 if exact else _NULL_SHARE
-        if exact and draw.random() < _NULL_SHARE * 2:
+        changed = {_pick(self._loose(name, key, kept), draw) for key, _ in self._keys[name]}
+        others = _NULL_SHARE if kept is None else 0.0
+        if kept is not None and draw.random() < _NULL_SHARE * 2:
             loose = [c.name for c in columns if c.name in self._used]
             changed |= {_pick(loose, draw)} if loose else set()
         for _ in range(n):
@@ -643,6 +652,19 @@ class Maker:
                     cell = self._fresh(rows, name, column, draw)
                     row = _replaced(row, self._places[name][column.name], cell)
             self._add(rows, name, row)
+
+    def _loose(self, name: str, key: Sequence[str], kept: set[str] | None) -> Sequence[str]:
+        """Return the columns of a key that change the least where others are to be kept."""
+        if kept is None:
+            return key
+        free = [column for column in key if column not in kept] or key
+        places = {i for link in self._links if link.table == name for i in link.columns}
+        return [c for c in free if self._places[name][c] not in places] or free
+
+    def _grouped(self, target: _Target, name: str) -> set[str]:
+        """Return the columns of a table that rows are grouped by."""
+        tables, same, grouped = target.aim.tables, target.aim.same, target.aim.grouped
+        return {column for i, column in same if tables[i] == name and same[i, column] in grouped}
 
     def _fresh(self, rows: _Rows, table: str, column: Column, draw: random.Random) -> Cell:
         """Return a value that no row has, for a key, or else any."""

@@ -152,6 +152,7 @@ _COMPARED = (
 )  # fmt: skip
 _COMPUTED = (
     exp.Sum, exp.Avg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Cast, exp.Substring, exp.StrPosition,
+    exp.Abs, exp.Round,
 )  # fmt: skip
 _RANGES = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 _NUMBERS_AS_TEXT = ("7", "2.5", "12")
