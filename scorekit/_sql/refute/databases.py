@@ -477,6 +477,8 @@ class Maker:
         or all hold values that no other row has, if possible.
         """
         values: dict[Place, Cell] = {}
+        tells = list(target.telling) if draw.random() < _TELLING_SHARE else []
+        at = _pick(tells, draw) if tells else None
         shared = {i for i in range(len(last)) if not twins and draw.random() < _SHARED_SHARE}
         if twins:
             values |= self._unkeyed(target, last)
@@ -494,8 +496,9 @@ class Maker:
                 if root not in values:
                     taken = self._taken(rows, table, column, anyway=apart)
                     place = root, table, column
+                    telling = target.telling[root] if root == at else []
                     values[root] = self._value(
-                        target, place, taken, draw, missed=root in missed, apart=apart
+                        target, place, taken, telling, draw, missed=root in missed, apart=apart
                     )
                 cells.append(values[root])
             row = tuple(cells)
@@ -565,6 +568,7 @@ class Maker:
         target: _Target,
         place: tuple[Place, str, Column],
         taken: set[Cell],
+        telling: list[Cell],
         draw: random.Random,
         *,
         missed: bool,
@@ -574,8 +578,7 @@ class Maker:
         if (table, column.name) in self._idle:
             return self._cell(table, column, draw, 0, tidy=True)
         values, several = target.pools[root], target.passing.get(root, [])
-        telling = target.telling.get(root)
-        if telling and draw.random() < _TELLING_SHARE:
+        if telling:
             values, several = telling, []
         elif not several:
             values = [value for value in values if value is not None]
