@@ -211,11 +211,13 @@ def _matched(
         steps.extend(
             f"{'first' if letter == 'a' else 'second'} query: {note}" for note in one.notes
         )
-    matcher = Matcher(both, extended_sources(Term("list", "", tuple(normal))))
-    if not matcher.same(*normal):
-        return []
-    known[0].assumptions.update(both.assumptions | matcher.asked)
-    return [*dict.fromkeys(steps), "tables paired, conditions and columns compared"]
+    tables = extended_sources(Term("list", "", tuple(normal)))
+    for first, second in (normal, reversed(normal)):  # one may be read in terms of the other
+        matcher = Matcher(both, tables)
+        if matcher.same(first, second):
+            known[0].assumptions.update(both.assumptions | matcher.asked)
+            return [*dict.fromkeys(steps), "tables paired, conditions and columns compared"]
+    return []
 
 
 def _tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
