@@ -274,11 +274,14 @@ class Side(NamedTuple):
         """Return the models in it."""
         return {model for _, model in self.suites}
 
-    def keyed(self, *, by_case: bool) -> dict[SuiteKey, Cases]:
-        """Return the scores, without their model where cases alone are to be paired."""
+    def keyed(self, *, by_case: bool) -> Side:
+        """Return the same, without the model where cases alone are to be paired."""
         if not by_case:
-            return self.suites
-        return {(metric, None): cases for (metric, _), cases in self.suites.items()}
+            return self
+        return self._replace(
+            suites={(metric, None): cases for (metric, _), cases in self.suites.items()},
+            failing=frozenset(((metric, None), case) for (metric, _), case in self.failing),
+        )
 
     def name(self, default: str) -> str:
         """Return the model, or *default* where there is not exactly one."""
@@ -754,11 +757,16 @@ def compare_reports(
     old, new = old.only(chosen), new.only(chosen)
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
-    pairs = [_paired(suite, cases, after.get(suite, {})) for suite, cases in before.items()]
+    pairs = [
+        _paired(suite, cases, after.suites.get(suite, {}))
+        for suite, cases in before.suites.items()
+    ]
     pairs = [pair for pair in pairs if pair.case_ids]
     n_shared = {pair.suite: len(pair.case_ids) for pair in pairs}
     if not pairs:
-        found, known = ([c for cases in side.values() for c in cases] for side in (after, before))
+        found, known = (
+            [case for cases in side.suites.values() for case in cases] for side in (after, before)
+        )
         if not known:
             refuse("baseline", "a run with a score, not with failures alone", known)
         refuse("current", f"a run with a case of baseline, such as {shown(known[0])}", found)
@@ -793,8 +801,8 @@ def compare_reports(
         verdicts = [adjusted(*pair, threshold) for pair in zip(verdicts, p_values, strict=True)]
     moved = _moved(pairs, threshold, shared_model, anytime=anytime)
     gone = [
-        (key in new.failing, _change(key, score, None, shared_model))
-        for key, score in _only_in(before, after, n_shared)
+        (key in after.failing, _change(key, score, None, shared_model))
+        for key, score in _only_in(before.suites, after.suites, n_shared)
     ]
     missed = [case_id for case_id, caught in (new.unsafe or {}).items() if not caught]
     return Comparison(
@@ -803,8 +811,8 @@ def compare_reports(
         n_unchanged=sum(n_shared.values()) - len(moved),
         new_cases=tuple(
             _change(key, None, score, shared_model)
-            for key, score in _only_in(after, before, n_shared)
-            if key not in old.failing
+            for key, score in _only_in(after.suites, before.suites, n_shared)
+            if key not in before.failing
         ),
         removed_cases=tuple(change for fails, change in gone if not fails),
         newly_failing=tuple(change for fails, change in gone if fails),

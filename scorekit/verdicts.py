@@ -87,9 +87,10 @@ class SuiteVerdict(Record):
 
     def __str__(self) -> str:
         """Return verdict, change and interval on one line, rounded for display."""
+        p_value = "p" if self.adjusted_p_value == self.p_value else "adjusted p"
         return (
             f"{self.verdict}: {rounded(self.delta, 1.0, '+')} {self.interval}, "
-            f"p = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
+            f"{p_value} = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
         )
 
 

@@ -1277,6 +1277,26 @@ def three_that_failed() -> SqlReport:
     )
 
 
+def test_a_pair_undecided_of_one_model_is_not_missing() -> None:
+    """Whatever the sides are called: it fails now, or it failed before."""
+    sure, unsure = (
+        score_sql_cases(
+            [
+                SqlCase(case_id=f"q{i}", generated=sql, expected="SELECT id FROM users")
+                for i, sql in enumerate(("SELECT id FROM users", last))
+            ],
+            model=model,
+        )
+        for model, last in (("large", "SELECT id FROM users"), ("small", "SELECT name FROM users"))
+    )
+    for result, n_failing in (
+        (compare_reports(sure, unsure, metrics=["query_correctness"]), 1),
+        (compare_reports(unsure, sure, metrics=["query_correctness"]), 0),
+    ):
+        assert len(result.newly_failing) == n_failing
+        assert (result.removed_cases, result.new_cases) == ((), ())
+
+
 def test_two_models_are_told_apart() -> None:
     """A comparison names them, and asks about questions like these, as of code."""
     right, wrong = "SELECT id FROM users", "SELECT id FROM orders"

@@ -104,6 +104,8 @@ def test_quoted_text_is_left_alone() -> None:
         ("VACUUM", "unsupported: there is no statement that the parser can look into"),
         ("CALL p(1)", "unsupported: there is no statement that the parser can look into"),
         ("SELECT (", "parse: Incomplete Paren. Line 1, column 8."),
+        ("SELECT a FROM t GROUP BY", "parse: Incomplete Group. Line 1, column 24."),
+        ("SELECT a FROM t GROUP BY LIMIT 1", "parse: Incomplete Group. Line 1, column 24."),
         ("SELECT 1 FROM ", "parse: Expected table name but got the end. Line 1, column 13."),
         ("SELECT 1" + " " * MAX_CHARS, "too_long: 200008 characters are more than 200000"),
         ("SELECT " + "(" * 40, "too_deep: 41 levels of nesting are more than 32"),

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType, exp
@@ -441,6 +442,7 @@ def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
     try:
         tokens = dialect.tokenize(text)
         _check_nesting(nesting(tokens, dialect), text)
+        _check_groups(tokens, text)
         parser = dialect.parser(max_nodes=_NODES + _NODES_PER_TOKEN * len(tokens))
         with quiet():
             return parser.parse(tokens, text)
@@ -460,6 +462,21 @@ def _check_nesting(depth: int, text: str) -> None:
     if depth > MAX_NESTING:
         levels = f"{-(-depth // 2)} levels of nesting are more than {MAX_NESTING // 2}"
         raise SqlError("too_deep", levels, text)
+
+
+_AFTER_GROUPS = frozenset(
+    {TokenType.HAVING, TokenType.ORDER_BY, TokenType.LIMIT, TokenType.R_PAREN, TokenType.SEMICOLON}
+)
+
+
+def _check_groups(words: list[Token], text: str) -> None:
+    """Refuse GROUP BY with nothing behind it, which the parser takes and no database does."""
+    for token, after in zip_longest(words, words[1:]):
+        if token.token_type == TokenType.GROUP_BY and (
+            after is None or after.token_type in _AFTER_GROUPS
+        ):
+            where = f"Line {token.line}, column {token.col}"
+            raise SqlError("parse", f"Incomplete Group. {where}.", text)
 
 
 def _refusal(error: SqlglotError, text: str) -> SqlError:
