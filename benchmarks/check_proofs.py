@@ -47,7 +47,7 @@ from benchmarks.random_sql import (
 )
 from benchmarks.rewrites import rewritten
 from scorekit import sql_equivalence
-from scorekit._sql.prove.canonical import prove
+from scorekit._sql.prove.canonical import Proof, search
 from scorekit._sql.refute.faithful import UnfaithfulError
 from scorekit._sql.refute.reading import read_pair
 from scorekit._sql.rows import plain, same_bag, same_sequence
@@ -367,8 +367,8 @@ def proof_of(
         return Verdict("unknown", "a query cannot be read")
     if first == second:
         return Verdict("identical", "the queries are identical")
-    proof = prove(first, second, schema=known, dialect=dialect, semantics="bag")
-    if proof is None:
+    proof = search(first, second, schema=known, dialect=dialect, semantics="bag")
+    if not isinstance(proof, Proof):
         return Verdict("unknown", "not proved")
     reason = "canonical form" if proof.canonical else "matched"
     return Verdict("proved", reason, proof.steps, proof.assumptions)

@@ -17,7 +17,7 @@ from sql_queries import PAIRS, TABLES, contradicts, database, pair, schemas
 from sqlglot import exp
 
 from scorekit._sql.parsing import parse
-from scorekit._sql.prove.canonical import UNORDERED, Proof, canonical, prove
+from scorekit._sql.prove.canonical import UNORDERED, Proof, canonical, search
 from scorekit._sql.prove.expressions import NO_ROW_VALUES
 from scorekit._sql.prove.rewrites import ALIKE
 from scorekit._sql.prove.terms import UnsupportedError
@@ -29,6 +29,12 @@ REFERENCE = json.loads((Path(__file__).parent / "data" / "sql_pairs.json").read_
 
 def _tree(sql: str, dialect: str | None = "sqlite") -> exp.Expr:
     return parse(sql, dialect).statements[0]
+
+
+def prove(first: exp.Expr, second: exp.Expr, **options: Any) -> Proof | None:
+    """Return the proof alone."""
+    found = search(first, second, **options)
+    return found if isinstance(found, Proof) else None
 
 
 def _prove(

@@ -57,29 +57,6 @@ MATCHING_STEPS: Final = 150_000
 UNORDERED = "order is not compared, as only one query has ORDER BY"
 
 
-def prove(
-    first: exp.Expr,
-    second: exp.Expr,
-    *,
-    schema: SqlSchema | None,
-    dialect: str | None,
-    semantics: Literal["bag", "set"],
-    column_order: Literal["significant", "ignored"] = "significant",
-    deep: bool = True,
-) -> Proof | None:
-    """Prove that two queries are equivalent, as `search` does; None where that did not succeed."""
-    found = search(
-        first,
-        second,
-        schema=schema,
-        dialect=dialect,
-        semantics=semantics,
-        column_order=column_order,
-        deep=deep,
-    )
-    return found if isinstance(found, Proof) else None
-
-
 def search(
     first: exp.Expr,
     second: exp.Expr,

@@ -398,8 +398,9 @@ class _Trial:
             self._widths[limited.head] = self.sandbox.width(limited.head + limited.tail)
         return self.sandbox.run(limited.sql(self._widths[limited.head], direction))
 
-    def _load(self, database: Database) -> None:
-        self.sandbox.load(_folded(database) if self._reading.folded else database)
+    def _load(self, database: Database, sandbox: Sandbox | None = None) -> None:
+        loaded = _folded(database) if self._reading.folded else database
+        (sandbox or self.sandbox).load(loaded)
 
     def differs(self, database: Database) -> bool:
         """Say whether the results differ; raises where that is not determined."""
@@ -487,7 +488,7 @@ class _Trial:
     def _run_both(
         self, sandbox: Sandbox, database: Database
     ) -> tuple[list[ResultRow], list[ResultRow]]:
-        sandbox.load(_folded(database) if self._reading.folded else database)
+        self._load(database, sandbox)
         first, second = (sandbox.run(query.sql) for query in self._pair)
         return first, second
 
