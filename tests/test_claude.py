@@ -456,22 +456,41 @@ def refusing(share: float, seed: int) -> Callable[[float], bool]:
     return lambda _: numbers.random() >= share
 
 
-@pytest.mark.parametrize("max_concurrency", [16, 64])
-@pytest.mark.parametrize("n", [200, 2000])
-def test_pauses_longer_than_needed_waste_at_most_a_tenth(n: int, max_concurrency: int) -> None:
-    """A service that says too long a time to wait and nothing of what is left."""
-    tokens, at = 50.0, 1000.0
+def taking_50_a_second(burst: int) -> Callable[[float], bool]:
+    """Return a service that takes so many at once."""
+    tokens, at = float(burst), 1000.0
 
     def is_taken(now: float) -> bool:
         nonlocal tokens, at
-        tokens, at = min(50.0, tokens + (now - at) * 50), now
+        tokens, at = min(burst, tokens + (now - at) * 50), now
         is_left = tokens >= 1
         tokens -= is_left
         return is_left
 
+    return is_taken
+
+
+@pytest.mark.parametrize("max_concurrency", [16, 64])
+@pytest.mark.parametrize("n", [200, 400, 2000])
+def test_pauses_longer_than_needed_waste_at_most_a_tenth(n: int, max_concurrency: int) -> None:
+    """A service that says too long a time to wait and nothing of what is left."""
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         pace = pace_for(max_concurrency)
-        assert n / runner.run(paced_seconds(pace, n, is_taken, 1.5)) >= 0.9 * 50
+        assert n / runner.run(paced_seconds(pace, n, taking_50_a_second(50), 1.5)) >= 0.9 * 50
+
+
+def test_what_a_pause_gives_back_is_made_up_for_only_where_there_is_room() -> None:
+    """A service that takes five at once refuses those who return together."""
+    is_taken = taking_50_a_second(5)
+    answers: list[bool] = []
+
+    def noted(now: float) -> bool:
+        answers.append(is_taken(now))
+        return answers[-1]
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(paced_seconds(pace_for(16), 2000, noted, 1.5))
+    assert answers.count(False) <= 80
 
 
 @pytest.mark.parametrize(("share", "wait"), [(0.1, None), (0.1, 0.02), (0.01, None), (0.01, 1.5)])

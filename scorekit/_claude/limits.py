@@ -22,19 +22,22 @@ JITTER = 0.1
 ENOUGH = 20
 """Questions taken before a pace is measured: one refusal in ten leaves a fast pace alone."""
 
-GROWTH = 0.0007
+GROWTH = 0.0004
 """
 Share by which a question that was taken raises the pace.
 
-At the pace that a service allows, a burst of 50 then lasts for 400 questions, so that pauses are
-rare; where it allows more than before, the pace doubles within 1,000.
+At the pace that a service allows, a burst of 50 then lasts for 500 questions, so that pauses are
+rare; where it allows more than before, the pace doubles within 2,000.
 """
 
-CATCHING_UP = 0.013
-"""Share added to `GROWTH` where nearly all the time went by in pauses: 50 questions double it."""
+CATCHING_UP = 0.007
+"""Share added to `GROWTH` where nearly all the time went by in pauses: 100 questions double it."""
 
 WORSE = 0.9
 """Share of the expected pace below which it was wrong to slow down: pauses vary by a tenth."""
+
+REFILLED = 0.5
+"""Share of a pause for which the next questions make up, since little by little more are taken."""
 
 RETURN = 2.0
 """How many times the earlier pace is tried then, as it had been slowed down by chance, too."""
@@ -149,9 +152,9 @@ class Pace:
 
     No more are sent than the headers of its answers say are left.  A refusal for load pauses all
     questions.  As many as were taken, over the time with its pauses, are a pace that the service
-    keeps up: they go on at it, and it grows with each question taken, quickly if most of the time
-    went by in pauses.  Where slowing down brought less, the service refuses for another reason,
-    and the pace is what it was.
+    keeps up: they go on at it, after as many at once as half of the pause had room for, and it
+    grows with each question taken, quickly if most of the time went by in pauses.  Where slowing
+    down brought less, the service refuses for another reason, and the pace is what it was.
     Used within one event loop.
     """
 
@@ -164,6 +167,7 @@ class Pace:
         self._rate = self._fastest
         self._growth = 0.0
         self._kept_up = self._tried = 0.0
+        self._made_up, self._behind = REFILLED, 0.0
         self._next = self._paused_until = self._refused_at = -math.inf
         self._asking = self._pausing = 0.0
         self._asking_since = self._asked_until = 0.0
@@ -217,7 +221,7 @@ class Pace:
         self._n_under_way += 1
         self._n_sent += 1
         self._allowance.take()
-        self._next = now + 1 / self._rate
+        self._next = max(self._next, now - self._behind) + 1 / self._rate
         return Turn(now, self._n_sent)
 
     def _check_pause(self) -> None:
@@ -251,6 +255,8 @@ class Pace:
             self._refused_at = now
             self._n_refused += 1
             self._is_measured = False
+            if self._next < sent_at:  # still making up for a pause: that was too much at once
+                self._made_up /= 2
             jitter = JITTER * self._random.random()
         self._refused_since = min(self._refused_since, now)
         pause = max(wait or 0.0, backoff(self._n_refused - 1, wait or FIRST_PAUSE_SECONDS))
@@ -271,6 +277,7 @@ class Pace:
             self._rate, self._kept_up, self._tried = kept_up, kept_up, tried
             self._growth = GROWTH + CATCHING_UP * (1 - kept_up / tried) ** 3
         self._rate = min(self._fastest, max(SLOWEST, self._rate))
+        self._behind = self._made_up * (asyncio.get_running_loop().time() - self._refused_at)
         self._asking = self._pausing = 0.0
         self._n_taken = 0
 
