@@ -30,13 +30,13 @@ At the pace that a service allows, a burst of 50 then lasts for 500 questions, s
 rare; where it allows more than before, the pace doubles within 2,000.
 """
 
-CATCHING_UP = 0.007
-"""Share added to `GROWTH` where nearly all the time went by in pauses: 100 questions double it."""
+CATCHING_UP = 0.0055
+"""Share added to `GROWTH` where nearly all the time went by in pauses: 120 questions double it."""
 
 WORSE = 0.9
 """Share of the expected pace below which it was wrong to slow down: pauses vary by a tenth."""
 
-REFILLED = 0.5
+REFILLED = 0.6
 """Share of a pause for which the next questions make up, since little by little more are taken."""
 
 RETURN = 2.0
@@ -152,7 +152,7 @@ class Pace:
 
     No more are sent than the headers of its answers say are left.  A refusal for load pauses all
     questions.  As many as were taken, over the time with its pauses, are a pace that the service
-    keeps up: they go on at it, after as many at once as half of the pause had room for, and it
+    keeps up: they go on at it, after as many at once as most of the pause had room for, and it
     grows with each question taken, quickly if most of the time went by in pauses.  Where slowing
     down brought less, the service refuses for another reason, and the pace is what it was.
     Used within one event loop.
@@ -275,7 +275,7 @@ class Pace:
             self._rate, self._growth, self._kept_up = RETURN * self._tried, GROWTH, 0.0
         else:
             self._rate, self._kept_up, self._tried = kept_up, kept_up, tried
-            self._growth = GROWTH + CATCHING_UP * (1 - kept_up / tried) ** 3
+            self._growth = GROWTH + CATCHING_UP * (1 - kept_up / tried) ** 2
         self._rate = min(self._fastest, max(SLOWEST, self._rate))
         self._behind = self._made_up * (asyncio.get_running_loop().time() - self._refused_at)
         self._asking = self._pausing = 0.0
