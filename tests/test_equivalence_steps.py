@@ -286,6 +286,17 @@ TIED = "of rows that tie at LIMIT both queries pick the same"
         ("e JOIN d ON e.d_id = d.id", "e INNER JOIN d ON d.id = e.d_id", True),
         ("e JOIN d ON e.d_id = d.id", "d JOIN e ON d.id = e.d_id", False),
         ("e JOIN d ON e.d_id = d.id", "e LEFT JOIN d ON d.id = e.d_id", False),
+        *(
+            (f"e JOIN d ON e.boss = d.id {more}", f"e LEFT JOIN d ON e.boss = d.id {more}", proved)
+            for more, proved in (
+                ("WHERE (d.size > 1 AND pay > 0)", True),
+                ("WHERE d.size BETWEEN 1 AND 3", True),
+                ("JOIN n ON d.size = n.a", True),
+                ("WHERE NOT d.size IS NULL", False),
+                ("WHERE d.name LIKE 'x%'", False),
+                ("WHERE d.size = 1 OR d.size = 2", False),
+            )
+        ),
         ("e", "(SELECT pay, rank FROM e ORDER BY pay) x", False),
     ],
 )
@@ -299,6 +310,37 @@ def test_ties_at_a_limit_are_broken_alike_by_the_same_joins(
     assert (TIED in result.assumptions) is proved
     whole = query.replace(" LIMIT 1", "")
     assert sql_equivalence(whole.format(first), whole.format(second), schema=SCHEMA).proof
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "mysql"])
+@pytest.mark.parametrize(
+    ("first", "second", "equal"),
+    [
+        ("SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) / SUM(CASE WHEN pay = 2 THEN 1 ELSE 0 END) FROM e WHERE pay IS NOT NULL", "SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) / SUM(CASE WHEN pay = 2 THEN 1 ELSE 0 END) FROM e", True),
+        ("SUM(CASE WHEN pay = 1 THEN boss ELSE 0 END) / SUM(CASE WHEN pay = 2 THEN boss ELSE 0 END) FROM e WHERE pay IS NOT NULL", "SUM(CASE WHEN pay = 1 THEN boss ELSE 0 END) / SUM(CASE WHEN pay = 2 THEN boss ELSE 0 END) FROM e", True),
+        ("SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n LEFT JOIN d ON n.a = d.id", "SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n JOIN d ON n.a = d.id", False),
+        ("SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e WHERE pay IS NOT NULL", "SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e", False),
+        ("COALESCE(SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END), 0) FROM e WHERE pay < 3", "COALESCE(SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END), 0) FROM e", True),
+        ("CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) > 0 THEN 'y' ELSE 'n' END FROM e WHERE pay < 3", "CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) > 0 THEN 'y' ELSE 'n' END FROM e", True),
+        ("CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e WHERE pay < 3", "CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e", False),
+        ("SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(d.size) FROM e LEFT JOIN d ON e.boss = d.id", "SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(d.size) FROM e JOIN d ON e.boss = d.id", True),
+        ("SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(e.id) FROM e LEFT JOIN d ON e.boss = d.id", "SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(e.id) FROM e JOIN d ON e.boss = d.id", False),
+        ("AVG(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) FROM e LEFT JOIN d ON e.boss = d.id", "AVG(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) FROM e JOIN d ON e.boss = d.id", False),
+    ],
+)  # fmt: skip
+def test_rows_that_add_nothing_to_a_sum(
+    first: str, second: str, dialect: str, *, equal: bool
+) -> None:
+    """A sum of noughts is 0, one of nothing NULL; a quotient of both is NULL."""
+    pair = f"SELECT {first}", f"SELECT {second}"
+    assert _differ(*pair) is not equal
+    for one, other in (pair, pair[::-1]):
+        result = sql_equivalence(one, other, schema=SCHEMA, dialect=dialect, n_databases=1)
+        assert (result.verdict == "proved") is equal, result
+    assert (
+        sql_equivalence(*pair, schema=SCHEMA, dialect="postgres", n_databases=1).verdict
+        != "proved"
+    )
 
 
 def test_only_the_last_limit_may_leave_ties() -> None:

@@ -56,6 +56,7 @@ from scorekit._sql.prove.selects import (
     without_duplicates,
     without_needless_distinct,
 )
+from scorekit._sql.prove.sums import rows_that_add
 from scorekit._sql.prove.terms import (
     FALSE,
     NONE,
@@ -877,6 +878,7 @@ _STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
     inner_for_full_joins,
     inner_for_strict_joins,
     rows_that_count,
+    rows_that_add,
     without_arms,
     scalars_for_single_rows,
     semi_joins,
