@@ -52,6 +52,7 @@ from scorekit._sql.prove.selects import (
     flat_set_operation,
     inner_for_outer_joins,
     ordered_tables,
+    projected_first,
     without_constant_keys,
     without_duplicates,
     without_needless_distinct,
@@ -100,6 +101,8 @@ def normalized(query: Term, known: Known, *, deep: bool = False, bare: bool = Fa
     """
     for i in range(MAX_ROUNDS * (1 + deep)):
         before = query
+        if deep:
+            query = projected_first(query, known)
         one_pass = _Pass(known, extended_sources(query), deep=deep)
         one_pass.ties, one_pass.bare = query.op == "limited", bare and i == 0
         query = one_pass.query(query, outermost=True)
