@@ -327,6 +327,7 @@ def test_ties_at_a_limit_are_broken_alike_by_the_same_joins(
         ("SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n LEFT JOIN d ON n.a = d.id", "SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n JOIN d ON n.a = d.id", False),
         ("SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e WHERE pay IS NOT NULL", "SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e", False),
         ("COALESCE(SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END), 0) FROM e WHERE pay < 3", "COALESCE(SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END), 0) FROM e", True),
+        ("COALESCE(COUNT(d.id) - SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END), 0) FROM n LEFT JOIN d ON n.a = d.id", "COALESCE(COUNT(d.id) - SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END), 0) FROM n JOIN d ON n.a = d.id", False),
         ("CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) > 0 THEN 'y' ELSE 'n' END FROM e WHERE pay < 3", "CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) > 0 THEN 'y' ELSE 'n' END FROM e", True),
         ("CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e WHERE pay < 3", "CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e", False),
         ("SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(d.size) FROM e LEFT JOIN d ON e.boss = d.id", "SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(d.size) FROM e JOIN d ON e.boss = d.id", True),

@@ -180,7 +180,9 @@ def folded(term: Term) -> Term:  # noqa: PLR0911 - one an operator
             return NULL if _is_nought(parts_of(term)["expression"][0]) else term
         return _folded_noughts(term, operands)
     if name == "Coalesce":
-        first = next((operand for operand in operands if operand != NULL), NULL)
+        parts = parts_of(term)
+        values = (*parts["this"], *parts.get("expressions", ()))
+        first = next((value for value in values if value != NULL), NULL)
         return first if first.op in ("int", "null") else term
     if name == "Cast":
         (this,) = parts_of(term)["this"]
