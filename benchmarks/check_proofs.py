@@ -69,8 +69,10 @@ THEMED_SHARE: Final = 0.4
 """Batches of pairs by theme."""
 OLD_SHARE: Final = 0.1
 """Batches drawn as for the tests of proofs, over their tables and in SQLite alone."""
-REWRITTEN_SHARE: Final = 0.4
-"""Pairs by theme of which one query is the other, or a third one, after some rewrites."""
+EQUAL_WAYS: Final = (1, 2, 3)
+"""Pairs by theme of one query that no database tells apart."""
+REWRITTEN_SHARE: Final = 0.3
+"""Pairs by theme of which one query is rewritten, or is the other one after some rewrites."""
 LONG: Final = 200
 """Characters of a query of which only some are kept."""
 LONG_SHARE: Final = 0.03
@@ -321,20 +323,40 @@ def drawn(job: Job, schema: Schema, dialect: str | None, rng: random.Random) -> 
 
 
 def by_theme(job: Job, schema: Schema, dialect: str | None, rng: random.Random) -> Iterator[Pair]:
-    """Draw pairs of ways to write one query, some of them rewritten further."""
-    del job
-    for _ in range(PAIRS_A_BATCH // REWRITES_A_QUERY):
-        theme, queries, reordered = ways(schema, rng, dialect)
-        pairs = list(itertools.permutations(queries, 2))
-        for first, second in rng.sample(pairs, min(REWRITES_A_QUERY, len(pairs))):
+    """
+    Draw pairs of ways to write one query, some of them rewritten further.
+
+    All are run first: a pair is drawn among those that few databases tell apart, as a proof of it
+    would be wrong, or among those that none does, as it may have a proof.
+    """
+    drawn = [ways(schema, rng, dialect) for _ in range(PAIRS_A_BATCH // REWRITES_A_QUERY)]
+    texts = {text: spoken(text, dialect) for one in drawn for text in one.queries}
+    several = databases(schema, rng, job.n_sqlite, dialect)
+    answers = [
+        {
+            text: None if isinstance(rows, Exception) else sorted(map(repr, rows))
+            for text, rows in given.of.items()
+        }
+        for given in in_sqlite(schema, several, texts)
+    ]
+    for theme, written, reordered in drawn:
+        pairs = list(itertools.combinations(written, 2))
+        rng.shuffle(pairs)
+        apart = {(a, b): sum(of[a] != of[b] for of in answers) for a, b in pairs}
+        near = sorted((pair for pair in pairs if apart[pair]), key=apart.__getitem__)
+        never = [pair for pair in pairs if not apart[pair]]
+        n_never = min(len(never), rng.choice(EQUAL_WAYS))
+        chosen = [*never[:n_never], *near[: REWRITES_A_QUERY - n_never]]
+        for first, second in pairs[:REWRITES_A_QUERY] if reordered else chosen:
             other: str = second
             names: tuple[str, ...] = (theme,)
             if rng.random() < REWRITTEN_SHARE:
-                tree = parse_one(rng.choice((first, first, second)), read=dialect)
+                tree = parse_one(rng.choice((first, second)), read=dialect)
                 found = rewritten(tree, rng, sound=False)
                 if found is not None:
                     other, names = found[0].sql(dialect), (theme, *found[1])
-            yield Pair(first, other, names, reordered)
+            two = (first, other) if rng.random() < 0.5 else (other, first)
+            yield Pair(*two, names, reordered)
 
 
 def check_old(job: Job, rng: random.Random) -> Found:
@@ -400,14 +422,19 @@ def decided(
         (in_duckdb, job.n_duckdb, IN_DUCKDB),
     ):
         if dialect in dialects and n and texts:
-            loose = LOOSE_SHARE if run is in_sqlite and dialect in LOOSE else 0
-            several = [
-                random_rows(schema, rng, SIZES[i % len(SIZES)], loose=rng.random() < loose)
-                for i in range(n)
-            ]
+            several = databases(schema, rng, n, dialect if run is in_sqlite else "duckdb")
             answers = run(schema, several, texts)
             cross_run(found, proved, answers, schema, dialect=dialect, shown=shown)
     return found
+
+
+def databases(schema: Schema, rng: random.Random, n: int, dialect: str | None) -> list[Rows]:
+    """Make the rows of some databases, loose ones among them where the dialect has such."""
+    share = LOOSE_SHARE if dialect in LOOSE else 0
+    return [
+        random_rows(schema, rng, SIZES[i % len(SIZES)], loose=rng.random() < share)
+        for i in range(n)
+    ]
 
 
 def spoken(text: str, dialect: str | None) -> str:
