@@ -264,7 +264,10 @@ def _refuted(found: Difference) -> str:
         one, other = ORDINALS[which], ORDINALS[1 - which]
         shown, turned = (_listed(_literals(rows)) for rows in (found.results[which], reverse))
         if shown == turned:
-            return f"the LIMIT of the {one} query alone has no order: it may return {shown}"
+            return (
+                f"the rows of the {one} query alone depend on the order in which rows are stored: "
+                f"it may return {shown}"
+            )
         return (
             f"the rows of the {one} query depend on the order in which rows are stored, those of "
             f"the {other} query do not: {shown} in the order shown, {turned} in the reverse order"
