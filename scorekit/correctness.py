@@ -518,7 +518,7 @@ class _Pair:
         reasons = [found.reason for found in self.known if found.verdict == "unknown"]
         why = NO_SCHEMA
         if reasons:
-            reason = in_roles(one_line(reasons[0], SHORT_REASON))
+            reason = in_roles(one_line(reasons[0], SHORT_REASON)).rstrip(".")
             why = f"neither proved equal nor refuted: {reason}"
             why += "" if self.dialect else f" ({NO_DIALECT})"
         is_prose = isinstance(self.schema, str) and not self.is_schema_known()
