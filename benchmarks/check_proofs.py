@@ -5,7 +5,8 @@ Random pairs of queries: is anything proved, or refuted, that databases contradi
 
 Pairs are drawn until the given number has been proved: a random query over a random schema, and
 the same after rewrites that keep its meaning, or nearly do.  Long queries take most of the time
-and seldom show a difference, so only some of them are kept.  Each proof is run on databases that
+and seldom show a difference, so only some of them are kept.  Other pairs are drawn by theme: ways
+to write one query that NULLs, ties or keys may tell apart.  Each proof is run on databases that
 keep to the schema, in SQLite and, if it is installed, in DuckDB, as far as these speak the
 dialect.  With ``--equal`` there are only rewrites that keep the meaning, the number is one of
 pairs, and none of them may be refuted.  An interrupt ends it early, with the figures so far.
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
+import itertools
 import logging
 import random
 import signal
@@ -24,7 +26,7 @@ import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -46,6 +48,7 @@ from benchmarks.random_sql import (
     schema_text,
 )
 from benchmarks.rewrites import rewritten
+from benchmarks.themes import ways
 from scorekit import sql_equivalence
 from scorekit._sql.prove.canonical import Proof, search
 from scorekit._sql.refute.faithful import UnfaithfulError
@@ -56,10 +59,20 @@ from scorekit._sql.schema import SqlSchema, read_schema
 DIALECTS: Final = (None, None, "sqlite", "sqlite", "postgres", "duckdb", "mysql")
 IN_SQLITE: Final = (None, "sqlite", "mysql")
 IN_DUCKDB: Final = (None, "postgres", "duckdb")
+LOOSE: Final = (None, "sqlite")
+"""Dialects in which a column may hold what its type does not allow."""
+LOOSE_SHARE: Final = 0.3
+"""Databases of which some columns do."""
 PAIRS_A_BATCH: Final = 60
 REWRITES_A_QUERY: Final = 5
-OLD_SHARE: Final = 0.15
+THEMED_SHARE: Final = 0.4
+"""Batches of pairs by theme."""
+OLD_SHARE: Final = 0.1
 """Batches drawn as for the tests of proofs, over their tables and in SQLite alone."""
+EQUAL_WAYS: Final = (1, 2, 3)
+"""Pairs by theme of one query that no database tells apart."""
+REWRITTEN_SHARE: Final = 0.3
+"""Pairs by theme of which one query is rewritten, or is the other one after some rewrites."""
 LONG: Final = 200
 """Characters of a query of which only some are kept."""
 LONG_SHARE: Final = 0.03
@@ -87,6 +100,8 @@ class Pair(NamedTuple):
     first: str
     second: str
     rewrites: tuple[str, ...]
+    reordered: bool = False
+    """Whether the columns may come in another order."""
 
 
 class Verdict(NamedTuple):
@@ -96,7 +111,8 @@ class Verdict(NamedTuple):
     reason: str
     steps: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
-    counterexample: str = ""
+    reordered: bool = False
+    """Whether it is said that the columns come in another order."""
 
 
 class Answers(NamedTuple):
@@ -147,7 +163,7 @@ class Found:
 
 
 def in_sqlite(
-    schema: Schema, several: Iterable[Rows], texts: Collection[str]
+    schema: Schema, several: Iterable[Rows], texts: Mapping[str, str]
 ) -> Iterator[Answers]:
     """Run queries on databases in SQLite, which refuses rows that break a constraint."""
     with contextlib.closing(
@@ -162,11 +178,13 @@ def in_sqlite(
                 marks = ", ".join("?" * len(table.columns))
                 insert = f"INSERT INTO {table.name} VALUES ({marks})"  # noqa: S608 - our names
                 connection.executemany(insert, rows[table.name])
-            yield Answers("SQLite", rows, {text: answer(connection, text) for text in texts})
+            yield Answers(
+                "SQLite", rows, {name: answer(connection, text) for name, text in texts.items()}
+            )
 
 
 def in_duckdb(
-    schema: Schema, several: Iterable[Rows], texts: Collection[str]
+    schema: Schema, several: Iterable[Rows], texts: Mapping[str, str]
 ) -> Iterator[Answers]:
     """
     Run queries on databases in DuckDB, without constraints, since its are not quite others'.
@@ -181,9 +199,9 @@ def in_duckdb(
             listed = ", ".join(Column(c.name, c.kind).text() for c in table.columns)
             connection.execute(f"CREATE TABLE {table.name} ({listed})")
         planned: dict[str, Answer | str] = {}
-        for i, text in enumerate(texts):
+        for i, (name, text) in enumerate(texts.items()):
             made = answer(connection, f"PREPARE q{i} AS {text}")
-            planned[text] = made if isinstance(made, Exception) else f"EXECUTE q{i}"
+            planned[name] = made if isinstance(made, Exception) else f"EXECUTE q{i}"
         for rows in several:
             for table in schema:
                 connection.execute(f"DELETE FROM {table.name}")  # noqa: S608 - our names
@@ -217,13 +235,38 @@ def same(pair: Pair, rows: Sequence[list[tuple[Any, ...]]]) -> bool:
     return (same_sequence if ordered else same_bag)(rows[0], rows[1], 1e-9)
 
 
+def reorders(
+    pair: Pair,
+    rows: Sequence[list[tuple[Any, ...]]],
+    orders: dict[Pair, list[tuple[int, ...]]],
+) -> bool:
+    """Say whether results are the same in an order of columns that fit all results before."""
+    width = len((rows[0] or rows[1])[0])
+    known = orders.get(pair) or list(itertools.permutations(range(width)))
+    fitting = [
+        order
+        for order in known
+        if same(pair, (rows[0], [tuple(row[i] for i in order) for row in rows[1]]))
+    ]
+    orders[pair] = fitting
+    return bool(fitting)
+
+
 def errs(pair: Pair, schema: Schema, given: Answers) -> bool:
-    """Say whether a difference is SQLite's mistake: its newer joins have some."""
+    """
+    Say whether a difference is SQLite's mistake: its newer joins have some.
+
+    Where DuckDB cannot hold the rows, as a column holds what its type does not allow, a difference
+    at such a join is not counted either.
+    """
     texts = pair.first, pair.second
     outer = any(f" {side} JOIN " in text for side in ("RIGHT", "FULL") for text in texts)
     if not outer or given.engine != "SQLite" or find_spec("duckdb") is None:
         return False
-    (other,) = in_duckdb(schema, [given.rows], texts)
+    try:
+        (other,) = in_duckdb(schema, [given.rows], {text: text for text in texts})
+    except Exception:  # noqa: BLE001 - DuckDB's, which is imported only where it is used
+        return True
     rows = [found for text in texts if not isinstance(found := other.of[text], Exception)]
     return len(rows) == len(texts) and same(pair, rows)
 
@@ -235,16 +278,20 @@ def check(job: Job) -> Found:
         gc.freeze()
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     rng = random.Random(job.seed)  # noqa: S311 - for tests, not for secrets
-    if not job.equal and rng.random() < OLD_SHARE:
-        return check_old(job, rng)
-    schema = random_schema(rng)
+    themed = False
+    if not job.equal:
+        style = rng.random()
+        if style < OLD_SHARE:
+            return check_old(job, rng)
+        themed = style < OLD_SHARE + THEMED_SHARE
+    schema = random_schema(rng, unique=0.3 if themed else 0.12)
     if rng.random() < 0.3:  # nothing but columns is known
         schema = tuple(
             table._replace(key=(), columns=tuple(Column(c.name, c.kind) for c in table.columns))
             for table in schema
         )
     dialect = rng.choice(DIALECTS)
-    pairs = list(drawn(job, schema, dialect, rng))
+    pairs = list((by_theme if themed else drawn)(job, schema, dialect, rng))
     text = schema_text(schema)
     if job.equal:
         return decided_whole(job, pairs, text, dialect)
@@ -273,6 +320,43 @@ def drawn(job: Job, schema: Schema, dialect: str | None, rng: random.Random) -> 
                 seen.add(other)
                 first, second = (query, other) if rng.random() < 0.5 else (other, query)
                 yield Pair(first, second, names)
+
+
+def by_theme(job: Job, schema: Schema, dialect: str | None, rng: random.Random) -> Iterator[Pair]:
+    """
+    Draw pairs of ways to write one query, some of them rewritten further.
+
+    All are run first: a pair is drawn among those that few databases tell apart, as a proof of it
+    would be wrong, or among those that none does, as it may have a proof.
+    """
+    drawn = [ways(schema, rng, dialect) for _ in range(PAIRS_A_BATCH // REWRITES_A_QUERY)]
+    texts = {text: spoken(text, dialect) for one in drawn for text in one.queries}
+    several = databases(schema, rng, job.n_sqlite, dialect)
+    answers = [
+        {
+            text: None if isinstance(rows, Exception) else sorted(map(repr, rows))
+            for text, rows in given.of.items()
+        }
+        for given in in_sqlite(schema, several, texts)
+    ]
+    for theme, written, reordered in drawn:
+        pairs = list(itertools.combinations(written, 2))
+        rng.shuffle(pairs)
+        apart = {(a, b): sum(of[a] != of[b] for of in answers) for a, b in pairs}
+        near = sorted((pair for pair in pairs if apart[pair]), key=apart.__getitem__)
+        never = [pair for pair in pairs if not apart[pair]]
+        n_never = min(len(never), rng.choice(EQUAL_WAYS))
+        chosen = [*never[:n_never], *near[: REWRITES_A_QUERY - n_never]]
+        for first, second in pairs[:REWRITES_A_QUERY] if reordered else chosen:
+            other: str = second
+            names: tuple[str, ...] = (theme,)
+            if rng.random() < REWRITTEN_SHARE:
+                tree = parse_one(rng.choice((first, second)), read=dialect)
+                found = rewritten(tree, rng, sound=False)
+                if found is not None:
+                    other, names = found[0].sql(dialect), (theme, *found[1])
+            two = (first, other) if rng.random() < 0.5 else (other, first)
+            yield Pair(*two, names, reordered)
 
 
 def check_old(job: Job, rng: random.Random) -> Found:
@@ -332,16 +416,30 @@ def decided(
         if verdict.verdict == "proved":
             proved[pair] = verdict
     rng = random.Random(job.seed)  # noqa: S311 - for tests, not for secrets
-    texts = dict.fromkeys(text for pair in proved for text in (pair.first, pair.second))
+    texts = {text: spoken(text, dialect) for pair in proved for text in pair[:2]}
     for run, n, dialects in (
         (in_sqlite, job.n_sqlite, IN_SQLITE),
         (in_duckdb, job.n_duckdb, IN_DUCKDB),
     ):
         if dialect in dialects and n and texts:
-            several = [random_rows(schema, rng, SIZES[i % len(SIZES)]) for i in range(n)]
+            several = databases(schema, rng, n, dialect if run is in_sqlite else "duckdb")
             answers = run(schema, several, texts)
             cross_run(found, proved, answers, schema, dialect=dialect, shown=shown)
     return found
+
+
+def databases(schema: Schema, rng: random.Random, n: int, dialect: str | None) -> list[Rows]:
+    """Make the rows of some databases, loose ones among them where the dialect has such."""
+    share = LOOSE_SHARE if dialect in LOOSE else 0
+    return [
+        random_rows(schema, rng, SIZES[i % len(SIZES)], loose=rng.random() < share)
+        for i in range(n)
+    ]
+
+
+def spoken(text: str, dialect: str | None) -> str:
+    """Return a query as it is run: MySQL divides whole numbers exactly."""
+    return text.replace(" / ", " * 1.0 / ") if dialect == "mysql" else text
 
 
 def read(pairs: Sequence[Pair], dialect: str | None) -> dict[str, exp.Expr]:
@@ -367,11 +465,18 @@ def proof_of(
         return Verdict("unknown", "a query cannot be read")
     if first == second:
         return Verdict("identical", "the queries are identical")
-    proof = search(first, second, schema=known, dialect=dialect, semantics="bag")
+    proof = search(
+        first,
+        second,
+        schema=known,
+        dialect=dialect,
+        semantics="bag",
+        column_order="ignored" if pair.reordered else "significant",
+    )
     if not isinstance(proof, Proof):
         return Verdict("unknown", "not proved")
     reason = "canonical form" if proof.canonical else "matched"
-    return Verdict("proved", reason, proof.steps, proof.assumptions)
+    return Verdict("proved", reason, proof.steps, proof.assumptions, proof.reordered)
 
 
 def cross_run(
@@ -385,6 +490,7 @@ def cross_run(
 ) -> None:
     """Hold proofs against what databases answer."""
     wrong: set[Pair] = set()
+    orders: dict[Pair, list[tuple[int, ...]]] = {}
     for given in several:
         for pair, verdict in proved.items():
             answers = (given.of[pair.first], given.of[pair.second])
@@ -397,6 +503,8 @@ def cross_run(
                 continue
             found.n_runs += 1
             if same(pair, rows):
+                continue
+            if verdict.reordered and reorders(pair, rows, orders):
                 continue
             if errs(pair, schema, given):
                 found.errors["SQLite: errs in RIGHT and FULL joins, as DuckDB shows"] += 1

@@ -8,11 +8,12 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-Cell: TypeAlias = int | str | None
+Cell: TypeAlias = int | float | str | None
 Row: TypeAlias = tuple[Cell, ...]
 Rows: TypeAlias = dict[str, list[Row]]
 
 NUMBERS: Final = (-1, 0, 1, 2, 3)
+ODD: Final = ("a", "", 1.5, -0.5)
 TEXTS: Final = ("a", "b", "A", "ab", "")
 KINDS: Final = ("int", "text")
 COMPARISONS: Final = ("=", "=", "<>", "<", "<=", ">", ">=")
@@ -71,8 +72,8 @@ def schema_text(schema: Schema) -> str:
     return ";\n".join(table.text() for table in schema)
 
 
-def random_schema(rng: random.Random) -> Schema:
-    """Make three or four tables, in a chain of foreign keys."""
+def random_schema(rng: random.Random, *, unique: float = 0.12) -> Schema:
+    """Make three or four tables, in a chain of foreign keys; some columns are *unique*."""
     tables: list[Table] = []
     for i in range(rng.choice((3, 4))):
         style = rng.random()
@@ -87,7 +88,7 @@ def random_schema(rng: random.Random) -> Schema:
                     name,
                     kind,
                     nullable=rng.random() < 0.7,
-                    unique=rng.random() < 0.12,
+                    unique=rng.random() < unique,
                     check=check.format(name),
                     values=values,
                 )
@@ -104,11 +105,14 @@ def random_schema(rng: random.Random) -> Schema:
     return tuple(tables)
 
 
-def random_rows(schema: Schema, rng: random.Random, sizes: Sequence[int]) -> Rows:
+def random_rows(
+    schema: Schema, rng: random.Random, sizes: Sequence[int], *, loose: bool = False
+) -> Rows:
     """
     Make rows that keep to every constraint: NULLs, copies and empty tables among them.
 
-    A table has one of *sizes*, or fewer rows where its keys have no more values.
+    A table has one of *sizes*, or fewer rows where its keys have no more values.  *Loose* columns
+    of numbers hold texts and fractions, too, as SQLite lets them.
     """
     rows: Rows = {}
     for table in schema:
@@ -122,7 +126,12 @@ def random_rows(schema: Schema, rng: random.Random, sizes: Sequence[int]) -> Row
         for _ in range(3 * size):
             if len(kept) >= size:
                 break
-            row = tuple(_cell(column, rows, nulls, rng) for column in table.columns)
+            row = tuple(
+                rng.choice(ODD)
+                if loose and _is_free(column) and rng.random() < 0.2
+                else _cell(column, rows, nulls, rng)
+                for column in table.columns
+            )
             if any(
                 cell is None and (not column.nullable or column.name in table.key)
                 for cell, column in zip(row, table.columns, strict=True)
@@ -137,6 +146,10 @@ def random_rows(schema: Schema, rng: random.Random, sizes: Sequence[int]) -> Row
                 kept.append(row)
         rows[table.name] = kept
     return rows
+
+
+def _is_free(column: Column) -> bool:
+    return column.kind == "int" and not (column.other or column.check or column.name == "id")
 
 
 def _cell(column: Column, rows: Rows, nulls: float, rng: random.Random) -> Cell:

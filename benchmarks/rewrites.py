@@ -948,6 +948,8 @@ def _wrap(tree: exp.Expr, _: random.Random) -> bool:
     if not isinstance(tree.this, exp.Select) or tree.this.args.get("order"):
         return False
     names = [part.alias for part in tree.this.expressions]
+    if not all(names):
+        return False
     with_ = tree.this.args.get("with_")
     inner = tree.this.copy()
     inner.set("with_", None)

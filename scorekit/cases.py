@@ -39,6 +39,7 @@ from scorekit._sql.schema import schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
+    ROLES,
     Evidence,
     QueryCorrectness,
     Undecided,
@@ -46,10 +47,11 @@ from scorekit.correctness import (
     aquery_correctness,
     evidence_of,
     has_evidence,
+    in_roles,
     query_correctness,
     recall_evidence,
 )
-from scorekit.equivalence import SqlEquivalence
+from scorekit.equivalence import Counterexample, SqlEquivalence
 from scorekit.errors import JudgeError, one_line
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import (
@@ -268,8 +270,7 @@ class SqlCaseScore(Record):
 
     def __str__(self) -> str:
         """Return the scores on one line, then the SQL and why it is not right."""
-        name = one_line(self.case_id) + (f" (attempt {self.attempt})" if self.attempt else "")
-        lines = [f"{name}: {', '.join(f'{m} {r}' for m, r in self.metrics().items())}"]
+        lines = [f"{self._name}: {', '.join(f'{m} {r}' for m, r in self.metrics().items())}"]
         lines += _block("generated", self.generated)
         for query in () if self.expected is None else accepted_queries(self.expected):
             lines += _block("expected", query)
@@ -281,10 +282,14 @@ class SqlCaseScore(Record):
     @property
     def counterexample(self) -> str:
         """The database on which the queries differ, as text; empty where none is known."""
+        example = self._counterexample
+        return "" if example is None else example.to_text(names=ROLES)
+
+    @property
+    def _counterexample(self) -> Counterexample | None:
         correctness = self.query_correctness
         known = None if correctness is None else correctness.equivalence
-        example = None if known is None else known.counterexample
-        return "" if example is None else example.to_text()
+        return None if known is None else known.counterexample
 
     def reasons(self) -> dict[str, str]:
         """Return why each metric that is not fully right is not, by metric."""
@@ -296,6 +301,29 @@ class SqlCaseScore(Record):
         if self.right_by_accident:
             reasons["result_accuracy"] = "right by accident: the rows agree, the queries differ"
         return reasons
+
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: the scores with reasons, the SQL, the counterexample."""
+        from scorekit._core.notebook import Code, Drawn, Table, page, report_page
+
+        reasons = self.reasons()
+        rows = [[name, result, reasons.get(name)] for name, result in self.metrics().items()]
+        queries = () if self.expected is None else accepted_queries(self.expected)
+        blocks: list[tuple[str, object]] = [("generated", Code(self.generated))]
+        blocks += [("expected", Code(query)) for query in queries]
+        if (example := self._counterexample) is not None:
+            blocks.append(("counterexample", _tables(example)))
+        return report_page(
+            f"SqlCaseScore of {self._name}",
+            "",
+            main=Table(("metric", "score", "why"), rows),
+            blocks=blocks,
+            folded=[("All fields", Drawn(page(self)))],
+        )
+
+    @property
+    def _name(self) -> str:
+        return one_line(self.case_id) + (f" (attempt {self.attempt})" if self.attempt else "")
 
     def shown(self) -> dict[str, object]:
         """Return what a table of cases shows."""
@@ -311,6 +339,20 @@ class SqlCaseScore(Record):
             "expected": expected if isinstance(expected, str) else "\nor ".join(expected),
             "why": "\n".join(why + self.counterexample.splitlines()),
         }
+
+
+def _tables(example: Counterexample) -> Any:
+    """Return the tables of a counterexample and what the queries return, a small table each."""
+    from scorekit._core.notebook import Table
+
+    parts = [(one.table, one.columns, one.rows) for one in example.tables]
+    for title, rows in example.results(ROLES):
+        n_columns = len(rows[0]) if rows else 0
+        parts.append((title, tuple(f"column {i + 1}" for i in range(n_columns)), rows))
+    return Table(
+        ("table", "rows"),
+        [[name, Table(h, rows) if rows else "no rows"] for name, h, rows in parts],
+    )
 
 
 def _block(name: str, text: str) -> list[str]:
@@ -329,7 +371,11 @@ def _reason(result: Any) -> str:
     if result.error is not None:
         error: MetricError = result.error
         named = error.message.startswith(f"{error.kind}:")
-        return error.message if named else f"{error.kind}: {error.message}"
+        reason = error.message if named else f"{error.kind}: {error.message}"
+        known: SqlEquivalence | None = getattr(result, "equivalence", None)
+        if known is not None and error.kind != "no_judge":  # whose message has it
+            reason += f"; without a judge: {in_roles(str(known))}"
+        return reason
     if hasattr(result, "missing"):
         lists = (("missing", result.missing), ("unexpected", result.unexpected))
         return "; ".join(f"{what} {', '.join(names)}" for what, names in lists if names)

@@ -53,6 +53,9 @@ MAX_CHANGES = 20
 MAX_NAMES = 5
 """Names in one sentence of a message."""
 
+UNDETECTABLE = "none, with so few cases even the largest change may be missed"
+"""What stands for a minimum detectable effect where there is none."""
+
 BASELINE, CURRENT = "the baseline", "the current run"
 """What the sides are called unless each holds one model, and not the same."""
 
@@ -155,7 +158,7 @@ def suite_line(suite: SuiteVerdict) -> str:
 def notes(suite: SuiteVerdict) -> list[str]:
     """Return what else there is to say of a suite: its question, its power, the margin."""
     effect = suite.minimum_detectable_effect
-    stated = "none" if effect is None else f"{effect:.3f}"
+    stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
     found = [f"about {suite.question}; minimum detectable effect (80 % power): {stated}"]
     if suite.within_margin is not None:
         found.append(margin_line(suite.within_margin))
@@ -194,8 +197,15 @@ def _number(value: float | None, sign: str = "") -> str:
 
 
 def _shift(change: CaseChange) -> str:
-    text = f"{one_line(change.metric)} {_number(change.baseline)} -> {_number(change.current)}"
-    return text if change.delta is None else f"{text} ({change.delta:+.3f})"
+    before, after = _number(change.baseline), _number(change.current)
+    shift = f"{before} -> {after}"
+    if change.delta is not None:
+        shift += f" ({change.delta:+.3f})"
+    elif change.current is None:
+        shift = f"{before} before, no score now"
+    else:
+        shift = f"{after} now, no score before"
+    return f"{one_line(change.metric)} {shift}"
 
 
 SHOWN = 5
@@ -263,8 +273,9 @@ class Side(NamedTuple):
             n = cases.attempts.sizes
             short = int(np.argmin(n))
             if n[short] < k:
-                few = f"{n[short]} at case {shown(cases.case_ids[short])} of {whose}"
-                refuse(name, f"'pass@k' with k up to the attempts at every case ({few})", metric)
+                few = f"case {shown(cases.case_ids[short])} of {whose} has"
+                most = "'pass@1'" if n[short] == 1 else f"'pass@1' to 'pass@{n[short]}'"
+                refuse(name, f"{most}, as {few} {counted(int(n[short]), 'attempt')}", metric)
             scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
             alone = Attempts(scores, np.ones_like(n))
             self.suites[f"pass@{k}", model] = CaseScores(cases.case_ids, alone)
@@ -399,8 +410,8 @@ class Comparison(Report):
         the number of cases. If nothing changed, it raises with a chance of at most
         ``1 - confidence_level``; half of that is for the suites, the other half for the cases.
         Two different models that both sides name differ at single cases even if they are equally
-        good, so only the suites raise then. With *anytime* verdicts single cases are not tested,
-        and the first half holds however often you check.
+        good, so only the suites raise then, unless *test* was ``"cmh"``. With *anytime* verdicts
+        single cases are not tested, and the first half holds however often you check.
 
         Whatever *on* is, it also raises at an unsafe query that the baseline caught and the
         current run misses, and at missing cases unless *allow_missing*.
@@ -477,8 +488,9 @@ class Comparison(Report):
 
     @property
     def _two_models(self) -> bool:
-        """Whether either side names its one model, and the names differ."""
-        return self.baseline_name != BASELINE and self.current_name != CURRENT
+        """Whether either side names its one model, the names differ, and no one asked for CMH."""
+        named = self.baseline_name != BASELINE and self.current_name != CURRENT
+        return named and all(one.question != "these cases" for one in self.suites.values())
 
     def _fallen_beyond_chance(self) -> list[str]:
         """Return each case that fell by more than chance explains, by its most certain metric."""
@@ -616,7 +628,7 @@ def compare_reports(
     clusters: Mapping[Any, str | int] | None = None,
     margin: float | None = None,
     adjustment: Adjustment = "holm",
-    test: Literal["auto", "t"] = "auto",
+    test: Literal["auto", "t", "cmh"] = "auto",
     anytime: bool = False,
 ) -> Comparison:
     """
@@ -645,7 +657,8 @@ def compare_reports(
       the weighted risk difference and the variance of that test as interval. It asks whether these
       very cases changed, which is the question for two runs of one model.
     - Otherwise it is a paired t test on the scores of the cases. It asks whether cases like these
-      changed on average. It is also used if both sides name their one model and the names differ.
+      changed on average. It is also used if both sides name their one model and the names differ,
+      unless *test* is ``"cmh"``.
     - With *clusters* it is a t test on the mean change over the cases, with the jackknife's error
       over clusters. If clusters are equally large this is CR1, with one degree of freedom less
       than there are clusters. Otherwise the effective number of clusters counts.
@@ -691,7 +704,8 @@ def compare_reports(
             alarm in each suite separately.
         test: ``"auto"`` as above, or ``"t"`` for the paired t test even if every attempt scored 0
             or 1. Each case is then one observation, and the verdict is about cases like these, as
-            its *question* says.
+            its *question* says. ``"cmh"`` for Cochran-Mantel-Haenszel even if the names of the
+            models differ, as those of two versions of one system may.
         anytime: Whether verdicts and intervals hold however often you check while the reports
             grow, so that a run can stop as soon as it is decided.
 
@@ -701,7 +715,8 @@ def compare_reports(
     Raises:
         InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both,
             or a number is out of range. Also if a metric is in neither run, a case has fewer than
-            *k* attempts for pass@k or no cluster, or *clusters* or *test* is given with *anytime*.
+            *k* attempts for pass@k or no cluster, *clusters* or *test* is given with *anytime*, or
+            *test* is ``"cmh"`` with *clusters* or scores between 0 and 1.
         TypeError: If the sides are not two reports of one kind or two mappings, a score is None,
             or *clusters* is no mapping to strings or integers.
 
@@ -741,12 +756,7 @@ def compare_reports(
     if margin is not None:
         margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
     check_choice("adjustment", adjustment, ADJUSTMENTS)
-    check_choice("test", test, ("auto", "t"))
-    if check_flag("anytime", anytime):
-        if clusters is not None:
-            refuse("clusters", "None where anytime=True", clusters)
-        if test != "auto":
-            refuse("test", "'auto' where anytime=True", test)
+    _check_test(test, clusters, anytime=check_flag("anytime", anytime))
     old, new = read_side("baseline", baseline), read_side("current", current)
     kinds = [
         type(run).__name__ if isinstance(run, Report) else "mapping" for run in (baseline, current)
@@ -791,11 +801,15 @@ def compare_reports(
             confidence_level=confidence_level,
             groups=None if groups is None else _groups(groups, pair.case_ids),
             margin=margin,
-            by_attempts=test == "auto" and (same_models or not by_case or None in models),
+            by_attempts=test == "cmh"
+            or (test == "auto" and (same_models or not by_case or None in models)),
             n_verdicts=n_verdicts,
         )
         for pair in pairs
     ]
+    names = _names(pairs)
+    if test == "cmh":
+        _check_outcomes(names, verdicts)
     p_values = adjusted_p_values([one.adjusted_p_value for one in verdicts], adjustment)
     if len(verdicts) > 1:
         verdicts = [adjusted(*pair, threshold) for pair in zip(verdicts, p_values, strict=True)]
@@ -819,7 +833,7 @@ def compare_reports(
         missed_unsafe=None if new.unsafe is None else tuple(missed),
         newly_missed_unsafe=tuple(c for c in missed if (old.unsafe or {}).get(c)),
         suite=min(verdicts, key=_looks),
-        suites=FrozenMapping(dict(zip(_names(pairs), verdicts, strict=True))),
+        suites=FrozenMapping(dict(zip(names, verdicts, strict=True))),
         adjustment=adjustment,
         anytime=anytime,
         threshold=threshold,
@@ -951,8 +965,30 @@ def _chosen(metrics: object, old: Side, new: Side) -> dict[str, None]:
         if name not in known:
             for side, whose in ((old, "baseline"), (new, "current")):
                 side.add_pass_at_k(f"metrics[{i}]", name, whose)
-        check_choice(f"metrics[{i}]", name, tuple({**known, **old.metrics}))
+        choices = tuple({**known, **old.metrics})
+        if "pass@1" in known and isinstance(name, str) and name not in choices:
+            several = "'pass@k' for k attempts, such as 'pass@3'"
+            refuse(f"metrics[{i}]", f"one of {', '.join(map(repr, choices))}, or {several}", name)
+        check_choice(f"metrics[{i}]", name, choices)
     return dict.fromkeys(names)
+
+
+def _check_test(test: object, clusters: object, *, anytime: bool) -> None:
+    check_choice("test", test, ("auto", "t", "cmh"))
+    if anytime and clusters is not None:
+        refuse("clusters", "None where anytime=True", clusters)
+    if anytime and test != "auto":
+        refuse("test", "'auto' where anytime=True", test)
+    if test == "cmh" and clusters is not None:
+        refuse("test", "'auto' or 't' with clusters", test)
+
+
+def _check_outcomes(names: list[str], verdicts: list[SuiteVerdict]) -> None:
+    """Refuse suites that Cochran-Mantel-Haenszel was asked for and could not test."""
+    for name, one in zip(names, verdicts, strict=True):
+        if one.question != "these cases":
+            why = f"for scores between 0 and 1, as in {shown(name)}; metrics= picks others"
+            refuse("test", f"'auto' or 't' {why}", "cmh")
 
 
 def _clusters(clusters: object) -> Mapping[str, Any]:

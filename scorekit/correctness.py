@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ from scorekit._core.logs import log
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_thread, keeps_limit
 from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_query
+from scorekit._sql.refute.reading import ORDINALS
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.columns import Lacking, has_tables, lacking_names
 from scorekit.equivalence import NO_TABLE, SqlEquivalence, sql_equivalence
@@ -90,15 +92,24 @@ def remember(key: str, found: SqlEquivalence) -> None:
             _remembered.popitem(last=False)
 
 
-NO_JUDGE = (
-    "the queries differ in text, are not proved equal, and there is no judge to ask; "
-    "pass judge=ClaudeJudge() or judge=judge_from_function(...)"
+NO_JUDGE = "no judge to ask; pass judge=ClaudeJudge() or judge=judge_from_function(...)"
+
+NO_DIALECT = (
+    "without dialect=, a refutation has to hold in SQLite, PostgreSQL, MySQL and DuckDB alike"
 )
+
+NO_SCHEMA = "a counterexample is known, but it counts only with a schema that defines the tables"
+
+ROLES: Final = ("generated", "expected")
+"""What the first and the second of two queries are called here."""
 
 NO_QUERY = "the generated statement is no query"
 
 SHORT = 300
 """Characters of SQL that are parsed in passing; longer ones take a thread, not an event loop."""
+
+SHORT_REASON = 200
+"""Characters of a reason in a message that says more behind it."""
 
 Evidence = Literal["auto", "judge"]
 
@@ -495,19 +506,29 @@ class _Pair:
                 if lacking.error is not None:
                     kind, message = lacking.error
                     return self._failure("instrument", kind, f"expected: {message}")
+        return self._failure("instrument", "no_judge", f"{self.undecided()}; {NO_JUDGE}")
+
+    def undecided(self) -> str:
+        """Say why evidence does not decide the pair, and what would let it decide more."""
+        if not self.known:
+            return "the queries differ in text"
+        reasons = [found.reason for found in self.known if found.verdict == "unknown"]
+        why = NO_SCHEMA
+        if reasons:
+            reason = in_roles(one_line(reasons[0], SHORT_REASON))
+            why = f"neither proved equal nor refuted: {reason}"
+            why += "" if self.dialect else f" ({NO_DIALECT})"
         is_prose = isinstance(self.schema, str) and not self.is_schema_known()
-        told = f"{NO_JUDGE}; {NO_TABLE}" if is_prose and self.evidence == "auto" else NO_JUDGE
-        return self._failure("instrument", "no_judge", told)
+        return f"{why}; {NO_TABLE}" if is_prose else why
 
     def refuted(self) -> QueryCorrectness | None:
         """Return the result where each accepted query is refuted under the schema."""
         if not self.known or any(found.verdict != "refuted" for found in self.known):
             return None
         found = self.known[0]
+        reason = in_roles(found.reason)
         return (
-            QueryCorrectness(
-                score=0.0, reasoning=found.reason, method="refuted", equivalence=found
-            )
+            QueryCorrectness(score=0.0, reasoning=reason, method="refuted", equivalence=found)
             if self.is_schema_known()
             else None
         )
@@ -656,6 +677,13 @@ class Undecided:
             if isinstance(answer, Exception) and all(v.score < 1.0 for v in verdicts):
                 return self.pair.failed(answer, verdicts)
         return self.pair.judged(answers)
+
+
+def in_roles(reason: str) -> str:
+    """Return a reason of `sql_equivalence` that says which query was generated."""
+    for ordinal, role in zip(ORDINALS, ROLES, strict=True):
+        reason = re.sub(rf"\bthe {ordinal} (?=query\b|text\b)", f"the {role} ", reason)
+    return reason
 
 
 def accepted_queries(expected: object) -> tuple[str, ...]:

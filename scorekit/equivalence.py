@@ -54,16 +54,19 @@ class Counterexample(Record):
     order_only: bool = False
     """Whether the same rows come, in an order that cannot be both queries'."""
 
-    def to_text(self) -> str:
-        """Return the tables and both results, one a line; long ones are cut."""
+    def to_text(self, *, names: tuple[str, str] = ORDINALS) -> str:
+        """Return the tables and what the queries of these *names* return, one a line, cut."""
+        returned = (f"{title}: {_listed(rows)}" for title, rows in self.results(names))
+        return "\n".join([*map(str, self.tables), *returned])
+
+    def results(self, names: tuple[str, str]) -> list[tuple[str, tuple[tuple[str, ...], ...]]]:
+        """Return what each query returns behind a title that names it."""
         order = " in this order" if self.order_only else ""
-        return "\n".join(
-            [
-                *map(str, self.tables),
-                f"The first query returns{order}: {_listed(self.rows_of_a)}",
-                f"The second query returns{order}: {_listed(self.rows_of_b)}",
-            ]
-        )
+        rows = self.rows_of_a, self.rows_of_b
+        return [
+            (f"The {name} query returns{order}", own)
+            for name, own in zip(names, rows, strict=True)
+        ]
 
 
 def _listed(rows: tuple[tuple[str, ...], ...]) -> str:
@@ -261,10 +264,13 @@ def _refuted(found: Difference) -> str:
         one, other = ORDINALS[which], ORDINALS[1 - which]
         shown, turned = (_listed(_literals(rows)) for rows in (found.results[which], reverse))
         if shown == turned:
-            return f"the LIMIT of the {one} query alone has no order: it may return {shown}"
+            return (
+                f"the rows of the {one} query alone depend on the order in which rows are stored: "
+                f"it may return {shown}"
+            )
         return (
             f"the rows of the {one} query depend on the order in which rows are stored, those of "
-            f"the {other} do not: {shown} in the order shown, {turned} in the reverse order"
+            f"the {other} query do not: {shown} in the order shown, {turned} in the reverse order"
         )
     n_rows = sum(len(rows) for _, rows in found.tables.values())
     what = "the order of results differs" if found.order_only else "results differ"

@@ -384,9 +384,9 @@ def plot_cost_quality(
     Draw cost against quality, with a line along the frontier: points that no other beats in both.
 
     For a tier these are the mean cost and the mean composite score of its runs. For a model of a
-    report they are the mean cost of a sample and the mean code score, so models with more samples
-    do not look more expensive. Pale lines are the intervals of both means. A model without
-    measured costs is left out.
+    report they are the mean cost of a sample and the mean code score, or pass@1 where attempts
+    are just right or wrong, so models with more samples do not look more expensive. Pale lines
+    are the intervals of both means. A model without measured costs is left out.
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.
@@ -620,20 +620,23 @@ def _places(points: object) -> tuple[list[_Place], str, str]:
             for tier in tiers
         ]
         return places, "Mean cost of a run (USD)", "Mean composite score"
+    # of flags the share of tests passed is that of right attempts
+    quality = "test_pass_rate" if points.only_flags else "code_score"
     places = [
         (
             model.model,
             model.mean_cost_usd,
-            model.mean_score,
+            model.test_pass_rate if points.only_flags else model.mean_score,
             model.intervals["cost_usd"],
-            model.intervals["code_score"],
+            model.intervals[quality],
         )
         for model in points.models
         if model.mean_cost_usd is not None
     ]
     if not places:
         refuse("points", "a report with a sample whose cost_usd was measured", points)
-    return places, "Mean cost of a sample (USD)", "Mean code score"
+    title = "Share of right attempts (pass@1)" if points.only_flags else "Mean code score"
+    return places, "Mean cost of a sample (USD)", title
 
 
 def _frontier(places: Iterable[tuple[float, float]]) -> set[tuple[float, float]]:

@@ -144,7 +144,11 @@ class Listing(tuple[T, ...]):
     def __getitem__(self, place: SupportsIndex | slice, /) -> T | Listing[T]:
         """Return a record, or of a slice a listing."""
         found: Any = super().__getitem__(place)
-        return Listing[T](found) if isinstance(place, slice) else found
+        return type(self)(found) if isinstance(place, slice) else found
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return what a table shows of each."""
+        return [record.shown() for record in self]  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         """Return the text of each, long ones with a line between."""
@@ -155,7 +159,7 @@ class Listing(tuple[T, ...]):
         """Return an escaped table."""
         from scorekit._core.notebook import Table
 
-        rows: list[dict[str, object]] = [record.shown() for record in self]  # type: ignore[attr-defined]
+        rows = self.rows()
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         return Table(names, [[row.get(name) for name in names] for row in rows]).drawn()
 

@@ -271,7 +271,7 @@ class CaseStatistics(Record):
 
     def __str__(self) -> str:
         """Return how many attempts were correct, and their scores, on one line."""
-        return ", ".join(f"{name} {value}" for name, value in self.shown().items() if value)
+        return _line(self.shown())
 
     def shown(self) -> dict[str, object]:
         """Return what a table of cases shows."""
@@ -283,6 +283,23 @@ class CaseStatistics(Record):
             "mean code score": f"{self.mean_score:.4g}",
             "scores": "" if best == worst else f"{worst:.4g} to {best:.4g}",
         }
+
+
+def _line(row: dict[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in row.items() if value)
+
+
+class _Flags(Listing[CaseStatistics]):
+    """Cases of which only right and wrong is known, shown without their code scores."""
+
+    __slots__ = ()
+
+    def rows(self) -> list[dict[str, object]]:
+        measured = ("case", "model", "correct")
+        return [{name: row[name] for name in measured} for row in super().rows()]
+
+    def __str__(self) -> str:
+        return "\n".join(map(_line, self.rows())) or "none"
 
 
 @attrs.frozen(kw_only=True)
@@ -626,35 +643,38 @@ class CodeReport(Report):
     """Whether each attempt is just right or wrong, so that the code score says nothing else."""
 
     def __str__(self) -> str:
-        """Return a line for each model, numbers rounded for display."""
-        return "\n".join(
-            f"{one_line(one.model)}: {', '.join(map(str, one.pass_at_k))}, mean code score "
-            f"{one.mean_score:.4g} ({one.n_samples} samples of {one.n_cases} cases)"
-            for one in self.models
-        )
+        """Return a line for each model, numbers rounded for display, without what is no score."""
+
+        def line(one: ModelStatistics) -> str:
+            scores = list(map(str, one.pass_at_k))
+            scores += [] if self.only_flags else [f"mean code score {one.mean_score:.4g}"]
+            counts = f"({one.n_samples} samples of {one.n_cases} cases)"
+            return f"{one_line(one.model)}: {', '.join(scores)} {counts}"
+
+        return "\n".join(map(line, self.models))
 
     def _repr_html_(self) -> str:
         """Return a page for a notebook: a row for each model, then the worst cases."""
         from scorekit._core.notebook import Table, report_page
 
         failures = self.failures()
-        worst = failures[:SHOWN]
-        names = tuple(worst[0].shown()) if worst else ()
+        worst = failures[:SHOWN].rows()
+        names = tuple(worst[0]) if worst else ()
         rest = {"models": self.models, "cases": self.cases}
         best = max(self.models, key=lambda one: one.pass_at_k[0].score)
         several = f"best of {len(self.models)} models: " if len(self.models) > 1 else ""
         return report_page(
             f"CodeReport of {len(self.models)} model{'s' * (len(self.models) > 1)}",
             f"{several}{best.model}, {best.pass_at_k[0]}",
-            main=_model_table(self.models),
+            main=_model_table(self.models, only_flags=self.only_flags),
             worst=(
                 f"Worst of {len(failures)} cases with a wrong attempt",
-                Table(names, [tuple(case.shown().values()) for case in worst]),
+                Table(names, [tuple(row.values()) for row in worst]),
             ),
             folded=[(f"All {name}", values) for name, values in rest.items()],
         )
 
-    def failures(self) -> tuple[CaseStatistics, ...]:
+    def failures(self) -> Listing[CaseStatistics]:
         """
         Return the cases with a wrong attempt, the smallest share of correct ones first.
 
@@ -672,7 +692,8 @@ class CodeReport(Report):
             case sort, model a, correct 0 of 1, mean code score 0.75
         """
         wrong = [case for case in self.cases if case.n_correct < case.n_samples]
-        return Listing(sorted(wrong, key=lambda c: (c.n_correct / c.n_samples, c.mean_score)))
+        kind = _Flags if self.only_flags else Listing[CaseStatistics]
+        return kind(sorted(wrong, key=lambda c: (c.n_correct / c.n_samples, c.mean_score)))
 
     def for_model(self, name: str) -> CodeReport:
         """
@@ -727,7 +748,7 @@ SHOWN = 5
 """Cases that the page of a report shows before it folds the rest."""
 
 
-def _model_table(models: tuple[ModelStatistics, ...]) -> Any:
+def _model_table(models: tuple[ModelStatistics, ...], *, only_flags: bool) -> Any:
     """Return a row for each model: each estimate with its interval, and what was measured."""
     from scorekit._core.notebook import Dot, Table
 
@@ -739,20 +760,23 @@ def _model_table(models: tuple[ModelStatistics, ...]) -> Any:
         "model",
         "",
         *(one.notation.format(k=one.k) for one in estimates),
-        *("code score", "compiled", "tests passed", "USD an attempt", "seconds"),
-        *("cases", "attempts"),
+        *(() if only_flags else ("code score", "compiled", "tests passed")),
+        *("USD an attempt", "seconds", "cases", "attempts"),
     ]
     rows: list[list[object]] = []
     for model in models:
         first = model.pass_at_k[0]
+        graded: list[object] = [
+            cell(model.mean_score, model.intervals.get("code_score")),
+            model.compilation_rate,
+            model.test_pass_rate,
+        ]
         rows.append(
             [
                 model.model,
                 Dot(first.score, (first.interval.low, first.interval.high)),
                 *(cell(one.score, one.interval) for one in model.pass_at_k),
-                cell(model.mean_score, model.intervals.get("code_score")),
-                model.compilation_rate,
-                model.test_pass_rate,
+                *([] if only_flags else graded),
                 model.mean_cost_usd,
                 model.mean_latency_seconds,
                 model.n_cases,

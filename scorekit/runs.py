@@ -779,9 +779,14 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
         frontier_cost_of_pass=frontier.cost_of_pass,
         frontier_tier=None if math.isinf(frontier.cost_of_pass) else frontier.tier_id,
         tiers=checked,
-        cost_ratios=FrozenMapping({tier.tier_id: _cost_ratio(tier, base) for tier in others}),
+        cost_ratios=FrozenMapping(
+            {tier.tier_id: _cost_ratio(_price_of(tier), _price_of(base)) for tier in others}
+        ),
         cost_ratio_intervals=FrozenMapping(
-            {tier.tier_id: _cost_ratio_interval(tier, base) for tier in others}
+            {
+                tier.tier_id: _cost_ratio_interval(_price_of(tier), _price_of(base))
+                for tier in others
+            }
         ),
     )
 
@@ -829,16 +834,24 @@ def _uplift_interval(tier: TierStatistics, base: TierStatistics) -> Interval | N
     )
 
 
-def _cost_ratio(tier: TierStatistics, base: TierStatistics) -> float | None:
-    cost, other = tier.cost_of_pass, base.cost_of_pass
+_Priced = tuple[float, Interval | None]
+"""The cost of a pass and its interval."""
+
+
+def _price_of(tier: TierStatistics) -> _Priced:
+    return tier.cost_of_pass, tier.cost_of_pass_interval
+
+
+def _cost_ratio(own: _Priced, base: _Priced) -> float | None:
+    cost, other = own[0], base[0]
     ratio = cost / other if 0.0 < other < math.inf else math.inf
     return ratio if math.isfinite(ratio) else None
 
 
-def _cost_ratio_interval(tier: TierStatistics, base: TierStatistics) -> Interval | None:
+def _cost_ratio_interval(own: _Priced, base: _Priced) -> Interval | None:
     """Bound the ratio of two costs of a pass from the intervals of both, on the log scale."""
-    ratio = _cost_ratio(tier, base)
-    over, under = tier.cost_of_pass_interval, base.cost_of_pass_interval
+    ratio = _cost_ratio(own, base)
+    (cost, over), (other, under) = own, base
     if not ratio or over is None or under is None:
         return None
 
@@ -846,7 +859,6 @@ def _cost_ratio_interval(tier: TierStatistics, base: TierStatistics) -> Interval
         """Return the distance between two costs, which may be 0 or infinite."""
         return abs(math.log(first / second)) if 0.0 < first / second < math.inf else math.inf
 
-    cost, other = tier.cost_of_pass, base.cost_of_pass
     down = math.hypot(reach(over.low, cost), reach(under.high, other))
     up = math.hypot(reach(over.high, cost), reach(under.low, other))
     return Interval(
@@ -961,10 +973,18 @@ class CostOfPass(Record):
     """Sum of *passed*, which may hold pass rates."""
     n_groups: int | None
     """Number of clusters; None if the runs are independent."""
+    cost_ratio: float | None = None
+    """Cost of a pass divided by that of the baseline, as in `CrossTier`; None without one."""
+    cost_ratio_interval: Interval | None = None
 
     def __str__(self) -> str:
         """Return the cost on one line, rounded for display."""
-        return f"a pass costs {self.cost_of_pass:.4g} USD{_behind(self.interval)}"
+        cost = f"a pass costs {self.cost_of_pass:.4g} USD{_behind(self.interval)}"
+        if self.cost_ratio is None:
+            return cost
+        return (
+            f"{cost}, {self.cost_ratio:.4g} times the baseline{_behind(self.cost_ratio_interval)}"
+        )
 
 
 def cost_of_pass_from_columns(
@@ -972,6 +992,7 @@ def cost_of_pass_from_columns(
     cost_usd: Iterable[float],
     passed: Iterable[bool | float],
     clusters: Iterable[Hashable] | None = None,
+    baseline: CostOfPass | None = None,
     method: Literal["fieller", "bca"] = "fieller",
     confidence_level: float = 0.95,
     seed: int = 0,
@@ -999,6 +1020,8 @@ def cost_of_pass_from_columns(
         passed: Whether it passed, or the pass rate of a task in [0, 1], shape ``(N,)``.
         clusters: A label for each run, equal where runs belong together; None where every run
             stands by itself.
+        baseline: Result of other runs, such as those of another model, to divide the cost of a
+            pass by. The interval of the ratio is that of `cross_tier`.
         method: ``"fieller"``, or ``"bca"`` for at most 10,000 runs or clusters.
         confidence_level: Level of the interval, in (0, 1).
         seed: Of the resamples of ``"bca"`` (at most 2**32 - 1); the same runs in the same order
@@ -1009,8 +1032,10 @@ def cost_of_pass_from_columns(
 
     Raises:
         InputError: If a column is empty, their lengths differ, a number is out of range, a pass
-            costs more than a float holds, or ``"bca"`` is given too many runs.
-        TypeError: If a value has the wrong type, or a label is not hashable.
+            costs more than a float holds, ``"bca"`` is given too many runs, or *baseline* has an
+            interval of another level.
+        TypeError: If a value has the wrong type, a label is not hashable, or *baseline* no
+            `CostOfPass`.
 
     Examples:
         >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
@@ -1019,6 +1044,9 @@ def cost_of_pass_from_columns(
         a pass costs 0.2714 USD [0.1323, 0.6254]
         >>> print(cost_of_pass_from_columns(cost_usd=costs[:3], passed=passed[:3]))
         a pass costs 0.25 USD [0, inf]
+        >>> old = cost_of_pass_from_columns(cost_usd=[0.5] * 10, passed=[True] * 10)
+        >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old))
+        a pass costs 0.2714 USD [0.1323, 0.6254], 0.5429 times the baseline [0.2369, 1.251]
         >>> cost_of_pass_from_columns(cost_usd=[0.1, -0.1], passed=[True, True])
         Traceback (most recent call last):
         ...
@@ -1040,6 +1068,13 @@ def cost_of_pass_from_columns(
     check_choice("method", method, ("fieller", "bca"))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     seed = check_count("seed", seed, 0, 2**32 - 1)
+    if baseline is not None:
+        check_instance("baseline", baseline, CostOfPass)
+        level = (
+            confidence_level if baseline.interval is None else baseline.interval.confidence_level
+        )
+        if level != confidence_level:
+            refuse("confidence_level", f"that of baseline, {level}", confidence_level)
     codes = check_clusters(clusters, costs.size, "cost_usd", cost_usd)
     n = int(codes.max()) + 1
     if method == "bca" and n > MAX_RESAMPLED:
@@ -1059,7 +1094,7 @@ def cost_of_pass_from_columns(
     if interval is not None:  # rounding must not leave the cost outside
         low, high = min(interval.low, cost), max(interval.high, cost)
         interval = attrs.evolve(interval, low=low, high=high)
-    return CostOfPass(
+    result = CostOfPass(
         cost_of_pass=cost,
         stderr=_delta_error(costs, passes, codes),
         interval=interval,
@@ -1067,6 +1102,17 @@ def cost_of_pass_from_columns(
         n_passes=n_passes,
         n_groups=None if clusters is None else n,
     )
+    if baseline is None:
+        return result
+    return attrs.evolve(
+        result,
+        cost_ratio=_cost_ratio(_priced(result), _priced(baseline)),
+        cost_ratio_interval=_cost_ratio_interval(_priced(result), _priced(baseline)),
+    )
+
+
+def _priced(found: CostOfPass) -> _Priced:
+    return found.cost_of_pass, found.interval
 
 
 def cost_interval(

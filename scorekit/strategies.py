@@ -822,11 +822,15 @@ def bradley_terries(draw: st.DrawFn) -> BradleyTerry:
 @st.composite
 def costs_of_pass(draw: st.DrawFn) -> CostOfPass:
     """Draw results of `scorekit.cost_of_pass_from_columns`."""
-    runs = draw(st.lists(st.tuples(st.floats(0, 1e6), st.booleans()), min_size=1, max_size=8))
-    costs, passed = zip(*runs, strict=True)
-    return cost_of_pass_from_columns(
-        cost_usd=costs, passed=passed, confidence_level=draw(_CONFIDENCES)
-    )
+    level, baseline = draw(_CONFIDENCES), None
+    tables = st.lists(st.tuples(st.floats(0, 1e6), st.booleans()), min_size=1, max_size=8)
+    for runs in draw(st.lists(tables, min_size=1, max_size=2)):
+        costs, passed = zip(*runs, strict=True)
+        baseline = cost_of_pass_from_columns(
+            cost_usd=costs, passed=passed, baseline=baseline, confidence_level=level
+        )
+    assert baseline is not None  # noqa: S101 - for the type checkers
+    return baseline
 
 
 @st.composite

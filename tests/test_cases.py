@@ -531,6 +531,56 @@ def test_a_notebook_shows_scores_and_whose_failure_there_was() -> None:
     assert "<td>0&nbsp;(output:&nbsp;parse)</td>" in page
 
 
+def test_a_notebook_shows_of_a_case_what_print_does() -> None:
+    """Scores with their reasons, the SQL in blocks, the counterexample as tables; all escaped."""
+    score = score_sql_case(
+        SqlCase(
+            case_id="<count>",
+            generated="SELECT COUNT(age)\nFROM users",
+            expected=["SELECT COUNT(*) FROM users", "SELECT COUNT(*) FROM users WHERE 1 < 2"],
+            expected_tables=["users", "pets"],
+            schema={"users": {"id": "int primary key", "age": "int"}},
+        )
+    )
+    page = score._repr_html_()
+    assert "SqlCaseScore of &lt;count&gt;" in page
+    for reason in ("results differ on a database of 1 row", "missing pets"):
+        assert f">{reason}</td>" in page
+        assert reason in str(score)
+    for query in ("SELECT COUNT(age)\nFROM users", "SELECT COUNT(*) FROM users WHERE 1 &lt; 2"):
+        assert f'<pre style="white-space: pre-wrap">{query}</pre>' in page
+    assert ">The generated query returns</td>" in page
+    assert "The generated query returns: (0)" in str(score)
+    assert ">NULL</td>" in page
+    empty = score_sql_case(SqlCase(case_id="none", generated="SELECT 1"))._repr_html_()
+    assert "counterexample" not in empty.partition("<details>")[0]
+    lacking = SqlCase(
+        case_id="rows",
+        generated="SELECT name FROM users LIMIT 1",
+        expected="SELECT MIN(name) FROM users",
+        schema={"users": {"name": "text"}},
+    )
+    assert ">no rows</td>" in score_sql_case(lacking)._repr_html_()
+
+
+def test_an_undecided_case_says_why_wherever_it_is_shown() -> None:
+    """Print, rows for a data frame, the notebook; also where a judge failed."""
+    odd = SqlCase(
+        case_id="today",
+        generated="SELECT id, DATE('now') FROM users",
+        expected="SELECT id, CURRENT_DATE FROM users",
+        schema={"users": {"id": "int primary key"}},
+        dialect="sqlite",
+    )
+    why = "no difference on 40 small databases"
+    for judge in (None, judge_of(RuntimeError("down"))):
+        report = score_sql_cases([odd], judge=judge)
+        failures: Any = report.failures(origin="instrument")
+        for text in (str(failures), failures._repr_html_(), report.to_rows()[0]["reason"]):
+            assert why in text
+        assert ("judge_failure: down; without a judge: unknown: " in str(failures)) == bool(judge)
+
+
 def test_reports_compare_metric_by_metric() -> None:
     """Regressions, and apart from them what the instrument failed to measure."""
     cases = [attrs.evolve(FULL, case_id=f"q{i}") for i in range(30)]

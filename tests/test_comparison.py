@@ -27,7 +27,7 @@ from scorekit import (
     compare_reports,
     score_sql_cases,
 )
-from scorekit.comparison import suite_line
+from scorekit.comparison import UNDETECTABLE, suite_line
 
 CASES = st.sampled_from([f"case-{i}" for i in range(8)])
 SCORES = st.floats(0, 1)
@@ -187,7 +187,10 @@ def test_a_single_case_decides_nothing() -> None:
         None,
     )
     assert (suite.interval.low, suite.interval.high) == (-1.0, 1.0)
-    assert "effect (80 % power): none" in compare_reports({"a": 0.9}, {"a": 0.2}).to_text()
+    assert (
+        "effect (80 % power): none, with so few cases even the largest change may be missed"
+        in compare_reports({"a": 0.9}, {"a": 0.2}).to_text()
+    )
 
 
 @given(st.integers(2, 60), st.floats(0.01, 1), st.floats(0.5, 0.99))
@@ -343,15 +346,15 @@ def test_text() -> None:
     assert compare_reports(before, after).to_text().splitlines() == [
         "Comparison of the current run with the baseline",
         "Suite: inconclusive, -0.017 [-1.000, +0.980] (95 %, paired t, p = 0.95, 3 cases)",
-        "       about cases like these; minimum detectable effect (80 % power): none",
+        f"       about cases like these; minimum detectable effect (80 % power): {UNDETECTABLE}",
         "Cases that fell by more than 0.05 (no verdict): 1",
         "  parse  score 0.800 -> 0.400 (-0.400)",
         "Cases that rose by more than 0.05: 1",
         "  merge  score 0.500 -> 0.900 (+0.400)",
         "New cases: 1",
-        "  line\\nbreak  score - -> 0.500",
+        "  line\\nbreak  score 0.500 now, no score before",
         "Missing cases: 1",
-        "  gone  score 1.000 -> -",
+        "  gone  score 1.000 before, no score now",
         "Unchanged: 1 (within 0.05)",
     ]
 
@@ -517,7 +520,7 @@ def test_what_no_change_could_show_is_said_so() -> None:
     """An effect beyond the whole scale is no figure to read; one case is not "1 cases"."""
     text = compare_reports({"a": 1}, {"a": 0}).to_text()
     assert "p = 0.32, 1 case)" in text
-    assert "minimum detectable effect (80 % power): none" in text
+    assert "(80 % power): none, with so few cases even the largest change may be missed" in text
 
 
 def test_an_instrument_that_newly_fails_stops_a_job() -> None:

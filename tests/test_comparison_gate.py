@@ -188,10 +188,8 @@ def test_pass_at_k_of_each_case_is_compared() -> None:
     plain = compare_reports(*({case: pair[i] for case, pair in expected.items()} for i in (0, 1)))
     assert result.suites["pass@3"].delta == plain.suite.delta
     assert result.suites["pass@3"].p_value == plain.suite.p_value
-    short = (
-        r"^metrics\[0\] must be 'pass@k' with k up to the attempts at every case \(4 at case 'a'"
-    )
-    with pytest.raises(InputError, match=f"{short} of current\\), got 'pass@5'$"):
+    short = r"^metrics\[0\] must be 'pass@1' to 'pass@4', as case 'a' of current has 4 attempts"
+    with pytest.raises(InputError, match=f"{short}, got 'pass@5'$"):
         compare_reports(code(a=[4] * 5), after, metrics=["pass@5"])
     two = code_report(
         CodeSample(case_id="a", model=model, compiled=True, passed=n)
@@ -309,15 +307,15 @@ def test_suites_are_named_by_what_there_are_several_of() -> None:
         (
             ["pass@1", "pass@2"],
             InputError,
-            (
-                "metrics[1] must be 'pass@k' with k up to the attempts at every case "
-                "(1 at case 'x' of baseline), got 'pass@2'"
-            ),
+            ("metrics[1] must be 'pass@1', as case 'x' of baseline has 1 attempt, got 'pass@2'"),
         ),
         (
             ["pass@0"],
             InputError,
-            "metrics[0] must be one of 'pass@1', 'code_score', got 'pass@0'",
+            (
+                "metrics[0] must be one of 'pass@1', 'code_score', or 'pass@k' for k attempts, "
+                "such as 'pass@3', got 'pass@0'"
+            ),
         ),
     ],
 )
@@ -357,6 +355,32 @@ def test_two_models_are_asked_about_cases_like_these() -> None:
     still = compare_reports(code("a", x=[4], y=[4]), code("b", x=[4], y=[4]))
     assert {suite.question for suite in still.suites.values()} == {"cases like these"}
     assert "about cases like these; " in still.to_text()
+
+
+def test_two_versions_with_names_of_their_own_are_asked_about_these_cases() -> None:
+    """As if the names did not differ: the suites, single cases and the gate."""
+    attempts = {"x": [4] * 10, "y": [0, 4] * 5, "z": [4] * 10}
+    worse = {**attempts, "z": [0] * 10}
+    new = code("v2", **worse)
+    two = compare_reports(code("v1", **attempts), new, metrics=["pass@1"], test="cmh")
+    one = compare_reports(code("v1", **attempts), code("v1", **worse), metrics=["pass@1"])
+    assert two.suites == one.suites
+    assert two.suite.test == "Cochran-Mantel-Haenszel"
+    assert (two.baseline_name, two.current_name) == ("v1", "v2")
+    assert stops(two) == stops(one)
+    assert "1 case fell by more than chance explains" in stops(two)
+    assert "Two models" not in two.to_text()
+    assert Comparison.from_json(two.to_json()) == two
+    graded = {"x": [3, 4], "y": [4, 1]}
+    message = (
+        r"^test must be 'auto' or 't' for scores between 0 and 1, as in 'code_score'; metrics= "
+        r"picks others, got 'cmh'$"
+    )
+    with pytest.raises(InputError, match=message):
+        compare_reports(code("v1", **graded), code("v2", **graded), test="cmh")
+    message = r"^test must be 'auto' or 't' with clusters, got 'cmh'$"
+    with pytest.raises(InputError, match=message):
+        compare_reports({"a": 1}, {"a": 1}, test="cmh", clusters={"a": 1})
 
 
 # Safety.

@@ -268,10 +268,10 @@ def test_a_schema_without_a_table_is_named(ask: Ask) -> None:
     pair = "SELECT COUNT(age) FROM users", "SELECT COUNT(*) FROM users"
     for schema in ("CRETE TABLE users (id int, age int)", "users(id, age), see schema.sql", ""):
         result = ask(*pair, schema=schema)
-        assert result.reasoning.endswith("; the schema defines no table")
+        assert "; the schema defines no table; no judge" in result.reasoning
         assert result.equivalence is not None
         assert result.equivalence.assumptions[-1] == "the schema defines no table"
-    assert "schema" not in ask(*pair).reasoning
+    assert "defines no table" not in ask(*pair).reasoning
 
 
 def test_all_accepted_queries_must_be_refuted(ask: Ask) -> None:
@@ -599,6 +599,64 @@ def test_without_a_judge_an_undecided_pair_is_no_guess(ask: Ask) -> None:
     assert result.error is not None
     assert (result.error.origin, result.error.kind) == ("instrument", "no_judge")
     assert "pass judge=" in result.error.message
+
+
+NO_DIALECT = (
+    "without dialect=, a refutation has to hold in SQLite, PostgreSQL, MySQL and DuckDB alike"
+)
+USERS = {"users": {"id": "int primary key", "name": "text", "age": "int"}}
+ASK = "; no judge to ask; pass judge=ClaudeJudge() or judge=judge_from_function(...)"
+TODAY = "SELECT id, DATE('now') FROM users", "SELECT id, CURRENT_DATE FROM users"
+
+
+@pytest.mark.parametrize(
+    ("pair", "options", "why"),
+    [
+        (
+            TODAY,
+            {"schema": USERS},
+            f"neither proved equal nor refuted: the time of day is not determined ({NO_DIALECT})",
+        ),
+        (
+            TODAY,
+            {"schema": USERS, "dialect": "sqlite"},
+            "neither proved equal nor refuted: no difference on 40 small databases",
+        ),
+        (
+            ("SELECT a FROM t", "SELECT a FROM"),
+            {"dialect": "sqlite"},
+            "neither proved equal nor refuted: the expected query cannot be read: parse: ",
+        ),
+        (
+            ("SELECT a FROM t", "SELECT b FROM t"),
+            {},
+            "a counterexample is known, but it counts only with a schema that defines the tables",
+        ),
+        (
+            ("SELECT a FROM t", "SELECT b FROM t"),
+            {"evidence": "judge"},
+            "the queries differ in text",
+        ),
+    ],
+)
+def test_an_undecided_pair_says_why(
+    ask: Ask, pair: tuple[str, str], options: dict[str, Any], why: str
+) -> None:
+    """What stood in the way, which of the queries it was, and what would help."""
+    result = ask(*pair, **options)
+    assert result.error is not None
+    assert result.error.message.startswith(why)
+    assert result.error.message.endswith(ASK)
+
+
+def test_the_reason_of_a_refutation_says_which_query_was_generated(ask: Ask) -> None:
+    """Nobody has to remember which of the two came first."""
+    pair = "SELECT name FROM users ORDER BY age LIMIT 1", "SELECT name FROM users LIMIT 1"
+    result = ask(*pair, schema=USERS)
+    assert result.equivalence is not None
+    assert result.reasoning.startswith("the rows of the expected query depend on the order")
+    named = result.reasoning.replace("the expected", "the second")
+    assert result.equivalence.reason == named.replace("the generated", "the first")
 
 
 @pytest.mark.parametrize(

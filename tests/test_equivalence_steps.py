@@ -384,6 +384,28 @@ def test_ties_at_a_limit_are_broken_alike_by_the_same_joins(
     assert sql_equivalence(whole.format(first), whole.format(second), schema=SCHEMA).proof
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "SELECT DISTINCT pay, boss FROM e ORDER BY pay LIMIT 1",
+            "SELECT pay, boss FROM e GROUP BY pay, boss ORDER BY pay LIMIT 1",
+        ),
+        (
+            "SELECT pay, boss, rank FROM e GROUP BY pay, boss, rank ORDER BY pay LIMIT 1",
+            "SELECT pay, boss, rank FROM e GROUP BY pay, rank, boss ORDER BY pay LIMIT 1",
+        ),
+    ],
+)
+def test_ties_among_groups_are_broken_by_their_keys(first: str, second: str) -> None:
+    """GROUP BY may sort its rows, where DISTINCT takes them as they come."""
+    for query in (first, second):
+        assert sql_equivalence(query, query, schema=SCHEMA, dialect="sqlite").verdict == "proved"
+    assert sql_equivalence(first, second, schema=SCHEMA, dialect="sqlite").verdict == "unknown"
+    whole = [query.removesuffix(" LIMIT 1") for query in (first, second)]
+    assert sql_equivalence(*whole, schema=SCHEMA, dialect="sqlite").verdict == "proved"
+
+
 def test_only_the_last_limit_may_leave_ties() -> None:
     """What a subquery picks, another one like it may pick otherwise."""
     query = "SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE {} ORDER BY rank LIMIT 1)"

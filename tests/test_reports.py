@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 from collections import defaultdict
 from fractions import Fraction
 from typing import Any
@@ -164,7 +165,7 @@ def test_rows_are_flat() -> None:
 
 def test_printed_it_has_a_line_for_each_model() -> None:
     """The repr of a report of a thousand cases tells nobody anything."""
-    text = str(code_report([sample("a", "x\ny", passed=1), sample("b", "x\ny", failed=1)]))
+    text = str(code_report([sample("a", "x\ny", passed=2), sample("b", "x\ny", failed=1)]))
     assert text.startswith(r"x\ny: pass@1 = 0.5 [")
     assert text.endswith("], mean code score 0.75 (2 samples of 2 cases)")
 
@@ -519,6 +520,29 @@ def test_failures_come_worst_first() -> None:
     right = code_report([CodeSample(case_id="x", model="m", compiled=True, passed=1)])
     assert right.failures() == ()
     assert "Worst" not in right._repr_html_()
+
+
+def test_flags_are_shown_without_what_was_not_measured() -> None:
+    """No code score, compilation or tests stand beside pass@1, which says it all."""
+    report = code_report_from_columns(
+        case_id=["a", "a", "b", "c"], model="m", passed=[True, False, False, True], cost_usd=0.5
+    )
+    assert report.only_flags
+    assert re.fullmatch(r"m: pass@1 = 0\.5 \[.*\] \(4 samples of 3 cases\)", str(report))
+    failures = report.failures()
+    lines = ["case b, model m, correct 0 of 1", "case a, model m, correct 1 of 2"]
+    assert str(failures).splitlines() == lines
+    assert str(failures[1:]) == lines[1]
+    assert str(failures[:0]) == "none"
+    assert failures == tuple(report.cases[i] for i in (1, 0))
+    above = report._repr_html_().partition("<details>")[0]
+    for page in (above, failures._repr_html_()):
+        for word in ("score", "compiled", "tests passed"):
+            assert word not in page
+    assert ">USD an attempt<" in above
+    graded = attrs.evolve(report, only_flags=False)
+    assert ">compiled<" in graded._repr_html_()
+    assert "mean code score" in str(graded.failures())
 
 
 def test_quantiles_of_what_was_measured() -> None:

@@ -9,13 +9,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scorekit import Run, cost_of_pass_from_columns, tier_statistics
+from scorekit import Run, cost_of_pass_from_columns, cross_tier, tier_statistics
 from scorekit.errors import InputError
 from scorekit.intervals import Interval
 from scorekit.runs import MAX_RESAMPLED, ratio_interval
@@ -266,6 +267,15 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
             InputError,
             "confidence_level must be a number in (0, 1), got 1.0",
         ),
+        ({"baseline": 0.5}, TypeError, "baseline must be a CostOfPass, got 0.5"),
+        (
+            {
+                "baseline": cost_of_pass_from_columns(cost_usd=[1, 2], passed=[1, 1]),
+                "confidence_level": 0.9,
+            },
+            InputError,
+            "confidence_level must be that of baseline, 0.95, got 0.9",
+        ),
         ({"seed": -1}, InputError, "seed must be an integer in [0, 4294967295], got -1"),
         (
             {"cost_usd": [0.1] * 10_001, "passed": [1] * 10_001, "method": "bca"},
@@ -284,6 +294,45 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
     with pytest.raises(error) as caught:
         cost_of_pass_from_columns(**{"cost_usd": [0.1, 0.2], "passed": [1, 0], **arguments})
     assert str(caught.value) == message
+
+
+def test_the_ratio_to_a_baseline_is_that_of_tiers() -> None:
+    """Columns of cost, outcome and task are enough; nothing else of a run goes into it."""
+    rng = np.random.default_rng(5)
+    tiers: list[Any] = []
+    tables: list[Any] = []
+    for name, cost, rate in (("T0", 0.2, 0.5), ("T1", 0.3, 0.9), ("none", 0.1, 0.0)):
+        rows = [
+            (f"t{i % 12}", round(cost * rng.uniform(0.5, 1.5), 3), rng.random() < rate)
+            for i in range(60)
+        ]
+        runs = [
+            Run(
+                run_id=f"{i}",
+                task_id=task,
+                passed=ok,
+                impl_rate=0.5,
+                cost_usd=usd,
+                duration_seconds=1,
+            )
+            for i, (task, usd, ok) in enumerate(rows)
+        ]
+        tiers.append(tier_statistics(name, runs))
+        task, usd, ok = zip(*rows, strict=True)
+        tables.append({"cost_usd": usd, "passed": ok, "clusters": task})
+    across = cross_tier(tiers)
+    base = cost_of_pass_from_columns(**tables[0])
+    assert (base.cost_ratio, base.cost_ratio_interval) == (None, None)
+    new = cost_of_pass_from_columns(**tables[1], baseline=base)
+    assert new.cost_ratio == pytest.approx(across.cost_ratios["T1"], rel=1e-12)
+    assert str(new.cost_ratio_interval) == str(across.cost_ratio_intervals["T1"])
+    assert f", {new.cost_ratio:.4g} times the baseline {new.cost_ratio_interval}" in str(new)
+    plain = cost_of_pass_from_columns(**tables[1])
+    assert attrs.evolve(new, cost_ratio=None, cost_ratio_interval=None) == plain
+    never = cost_of_pass_from_columns(**tables[2], baseline=base)
+    assert (never.cost_ratio, never.cost_ratio_interval) == (None, None)
+    assert "baseline" not in str(never)
+    assert cost_of_pass_from_columns(**tables[1], baseline=never).cost_ratio is None
 
 
 def test_few_passes_leave_the_cost_without_upper_bound() -> None:

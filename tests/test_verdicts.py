@@ -201,7 +201,7 @@ def test_one_cluster_decides_nothing() -> None:
     assert suite.within_margin.verdict == "undecided"
     assert (suite.within_margin.interval.low, suite.within_margin.interval.high) == (-1.0, 1.0)
     assert "3 cases in 1 group)" in result.to_text()
-    assert "minimum detectable effect (80 % power): none" in result.to_text()
+    assert "(80 % power): none, with so few cases even the largest" in result.to_text()
 
 
 # Several at once.
@@ -430,7 +430,7 @@ def test_margin_interval_laws(values: list[float], confidence_level: float) -> N
                 "'none', got 'bonferroni'"
             ),
         ),
-        ({"test": "z"}, InputError, "test must be one of 'auto', 't', got 'z'"),
+        ({"test": "z"}, InputError, "test must be one of 'auto', 't', 'cmh', got 'z'"),
         (
             {"clusters": ["x"]},
             TypeError,

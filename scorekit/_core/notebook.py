@@ -94,6 +94,16 @@ class Drawn(NamedTuple):
         return self.html
 
 
+class Code(NamedTuple):
+    """Text that stands in a block of its own, such as a query."""
+
+    text: str
+
+    def drawn(self) -> str:
+        """Return the block."""
+        return _text(self.text, block=True)
+
+
 _DOT_WIDTH = 150
 _DOT_MARGIN = 5
 
@@ -133,7 +143,7 @@ def _drawn(value: object) -> str:
     """Return a cell; missing entries are empty."""
     if value is None:
         return ""
-    return value.drawn() if isinstance(value, Dot | Drawn | Table) else _cell(value)
+    return value.drawn() if isinstance(value, Dot | Drawn | Code | Table) else _cell(value)
 
 
 def report_page(
@@ -142,6 +152,7 @@ def report_page(
     *,
     main: Table,
     notes: Sequence[str] = (),
+    blocks: Sequence[tuple[str, object]] = (),
     worst: tuple[str, Table] | None = None,
     folded: Sequence[tuple[str, object]] = (),
 ) -> str:
@@ -155,8 +166,10 @@ def report_page(
         *(f"<div>{_text(note)}</div>" for note in notes),
     ]
     if worst is not None and worst[1].rows:
-        parts.append(f'<div style="margin-top: 0.6em"><b>{_text(worst[0])}</b></div>')
-        parts.append(worst[1].drawn())
+        blocks = [*blocks, worst]
+    for name, value in blocks:
+        parts.append(f'<div style="margin-top: 0.6em"><b>{_text(name)}</b></div>')
+        parts.append(_drawn(value))
     for name, value in folded:
         drawn = _drawn(value)
         parts.append(f"<details><summary>{_text(name)}</summary>{drawn}</details>")
@@ -196,18 +209,18 @@ def _cell(value: object) -> str:
     return text.replace(" ", "&nbsp;") if _is_record(value) else text  # an interval stays whole
 
 
-def _text(text: str) -> str:
+def _text(text: str, *, block: bool = False) -> str:
     lines = text.splitlines()
     kept = lines[:ROWS_AT_MOST]
     kept = [_line(line, min(WHOLE, LONGEST_TEXT // len(kept))) for line in kept]
-    if len(kept) < 2:  # noqa: PLR2004 - a single line, or nothing
+    if len(kept) < 2 and not block:  # noqa: PLR2004 - a single line, or nothing
         return "".join(kept)
-    block = _PRE + "\n".join(kept[:FOLD_AFTER]) + "</pre>"
+    shown = _PRE + "\n".join(kept[:FOLD_AFTER]) + "</pre>"
     if len(kept) > FOLD_AFTER:
         title = f"<summary>{len(lines) - FOLD_AFTER} more</summary>"
         rest = _PRE + "\n".join(kept[FOLD_AFTER:]) + "</pre>" + _after(len(lines))
-        block += f"<details>{title}{rest}</details>"
-    return f'<div align="left">{block}</div>'  # notebooks set cells flush right
+        shown += f"<details>{title}{rest}</details>"
+    return f'<div align="left">{shown}</div>'  # notebooks set cells flush right
 
 
 def _line(line: str, limit: int) -> str:

@@ -230,10 +230,21 @@ def _tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
     """
     Say whether two queries read their rows alike, so that those which tie come in the same order.
 
-    They join the same tables in the same order, and no rows are sorted but at the end.
+    They join the same tables in the same order, group them by the same keys in the same order,
+    by which they may be sorted, and no rows are sorted otherwise but at the end.
     """
     sorts = (len(list(tree.find_all(exp.Order))) for tree in (first, second))
-    return max(sorts) <= 1 and _joined(first) == _joined(second)
+    return (
+        max(sorts) <= 1
+        and _joined(first) == _joined(second)
+        and _grouped(first) == _grouped(second)
+    )
+
+
+def _grouped(tree: exp.Expr) -> list[list[str]]:
+    """Return the keys of each GROUP BY, in their order."""
+    groups = tree.find_all(exp.Group)
+    return [[key.name.casefold() for key in group.expressions] for group in groups]
 
 
 def _joined(tree: exp.Expr) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
+from scorekit._sql.refute.faithful import is_ordered_by_what_is_dropped
 from scorekit._sql.refute.runnable import written_name
 
 Place: TypeAlias = tuple[int, str]
@@ -35,6 +36,8 @@ class Aim(NamedTuple):
     """Places that a CASE or a sum in the result compares, so that rows count which fail it."""
     grouped: frozenset[Place]
     """Places that rows are grouped by."""
+    copied: frozenset[Place]
+    """Places that make rows distinct which are ordered by others."""
 
 
 def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[str]]) -> Aim:
@@ -56,6 +59,7 @@ def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[
         tuple(reader.of_rows),
         frozenset(map(reader.root, reader.shown)),
         frozenset(map(reader.root, reader.grouped)),
+        frozenset(map(reader.root, reader.copied)),
     )
 
 
@@ -70,6 +74,7 @@ class _Reader:
         self.of_rows: list[tuple[int, frozenset[str], exp.Expr]] = []
         self.shown: list[Place] = []
         self.grouped: list[Place] = []
+        self.copied: list[Place] = []
 
     def root(self, place: Place) -> Place:
         while place in self._parents:
@@ -126,7 +131,10 @@ class _Reader:
         group = select.args.get("group")
         columns = group.find_all(exp.Column) if group is not None else ()
         self.grouped += [place for c in columns if (place := _meant(c, scopes)) is not None]
-        return self._outputs(select, scopes)
+        outputs = self._outputs(select, scopes)
+        if is_ordered_by_what_is_dropped(select):
+            self.copied += filter(None, outputs.values())
+        return outputs
 
     def _source(self, source: exp.Expr, outer: _Scopes, local: Mapping[str, _Outputs]) -> _Outputs:
         if isinstance(source, exp.Subquery):

@@ -25,6 +25,7 @@ from scorekit._sql.refute.sandbox import (
     AT_MOST,
     DIVIDE,
     NOW_TEXT,
+    OF_COPIES,
     ONLY,
     RATIO,
     REMAINDER,
@@ -47,6 +48,8 @@ class Runnable(NamedTuple):
     """A query of as many rows, whichever of them a last LIMIT keeps."""
     is_cut: bool
     """Whether there is such a LIMIT, which is the first of *limited* then."""
+    as_written: Runnable | None
+    """The same if it orders distinct rows by what may differ in copies: as SQLite orders them."""
 
 
 class Limited(NamedTuple):
@@ -71,6 +74,8 @@ def runnable(
     kinds: Mapping[str, str],
     reading: Reading,
     tables: Mapping[str, Sequence[str]],
+    *,
+    guards_copies: bool = True,
 ) -> Runnable:
     """
     Return a query as the sandbox runs it.
@@ -81,11 +86,12 @@ def runnable(
         kinds: What each column of these tables holds, empty where tables differ.
         reading: How to understand it.
         tables: The columns of the sandbox's tables.
+        guards_copies: Whether to stop where distinct rows are ordered by what differs in copies.
 
     Raises:
         UnfaithfulError: If SQLite would run another query, or the result is not determined.
     """
-    tree = tree.copy()
+    given, tree = tree, tree.copy()
     nodes = list(tree.walk())
     starred = [
         node
@@ -110,7 +116,12 @@ def runnable(
         _write_types(nodes)
         _stop_clocks(nodes)
     _read_strings(nodes, kinds, reading)
-    _guard(nodes, kinds, reading)
+    by_copies = [
+        node
+        for node in nodes
+        if isinstance(node, exp.Select) and is_ordered_by_what_is_dropped(node)
+    ]
+    _guard(nodes, kinds, reading, by_copies if guards_copies else ())
     if not reading.is_sqlite:
         _write_as_sqlite(nodes, kinds)
         tree = tree.transform(_guard_arithmetic, copy=False)
@@ -128,6 +139,9 @@ def runnable(
         whole=_limited(whole) if whole.args.get("order") else None,
         counted=_counted(whole, reading),
         is_cut=_is_cut(whole),
+        as_written=runnable(given, names, kinds, reading, tables, guards_copies=False)
+        if by_copies and guards_copies and reading.is_sqlite
+        else None,
         sql=_sql(whole),
     )
 
@@ -138,7 +152,7 @@ def _is_cut(query: exp.Expr) -> bool:
 
 def _counted(whole: exp.Expr, reading: Reading) -> str:
     """Return a query of as many rows as another, even where it is open what they show."""
-    guards = (ONLY, AT_LEAST, AT_MOST, UNTIED) if reading.is_sqlite else (UNTIED,)
+    guards = (ONLY, AT_LEAST, AT_MOST, OF_COPIES, UNTIED) if reading.is_sqlite else (UNTIED,)
     distinct = whole.args.get("distinct") or not isinstance(whole, exp.Select)
     open_ = [
         i
@@ -162,13 +176,17 @@ def _check_outer_joins(nodes: list[exp.Expr]) -> None:
         raise UnfaithfulError("SQLite errs at times in RIGHT and FULL joins of nested queries")
 
 
-def _guard(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
+def _guard(
+    nodes: list[exp.Expr],
+    kinds: Mapping[str, str],
+    reading: Reading,
+    by_copies: Sequence[exp.Select],
+) -> None:
     """Stop where a database may show any of several values."""
     for node in nodes:
         if isinstance(node, exp.Select):
-            if is_ordered_by_what_is_dropped(node):
-                _group_distinct(node, reading)
-            _guard_groups(node, kinds, sqlite=reading.is_sqlite)
+            grouped = any(node is one for one in by_copies) and _group_distinct(node, reading)
+            _guard_groups(node, kinds, sqlite=reading.is_sqlite, of_copies=grouped)
     for node in nodes:
         if isinstance(node, exp.Subquery) and _is_value(node):
             _guard_value(node, SAME if reading.is_sqlite else SINGLE)
@@ -318,7 +336,9 @@ def _guard_arithmetic(node: exp.Expr) -> exp.Expr:
 # Columns of a group that are neither grouped nor aggregated.
 
 
-def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool) -> None:
+def _guard_groups(
+    select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool, of_copies: bool
+) -> None:
     """Stop where a column has several values in a group, of which a database may show any."""
     parts = _after_grouping(select)
     aggregates = _aggregates(parts)
@@ -328,7 +348,7 @@ def _guard_groups(select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool)
     if any(part.is_star for part in select.expressions):
         raise UnfaithfulError("a star among groups leaves open which row is shown")
     extreme = [node for node in aggregates if isinstance(node, exp.Min | exp.Max)]
-    guard, by = ONLY, exp.Null()
+    guard, by = OF_COPIES if of_copies else ONLY, exp.Null()
     if sqlite and len({node.sql() for node in extreme}) == 1:
         # SQLite shows the row that the least or greatest value comes from.
         guard = AT_LEAST if isinstance(extreme[0], exp.Min) else AT_MOST
@@ -383,24 +403,31 @@ def _write_out_stars(select: exp.Select, tables: Mapping[str, Sequence[str]]) ->
     select.set("expressions", shown)
 
 
-def _group_distinct(select: exp.Select, reading: Reading) -> None:
-    """Group instead of DISTINCT, so that what rows are ordered by is guarded as in a group."""
+def _group_distinct(select: exp.Select, reading: Reading) -> bool:
+    """
+    Group instead of DISTINCT, so that what rows are ordered by is guarded as in a group.
+
+    Returns:
+        Whether it was not grouped before.
+    """
     parts = select.expressions
     group = select.args.get("group")
     if group is not None and group.expressions:
         shown = {part.unalias().sql() for part in parts}
         if all(part.sql() in shown for part in group.expressions):
             select.set("distinct", None)  # of groups that differ in what is shown
-            return
+            return False
     if (
         not reading.is_sqlite
         or select.args.get("group")
         or any(part.find(exp.AggFunc, exp.Window, exp.Query) for part in parts)
+        or _aggregates([select.args["order"]])
         or not all(part.find(exp.Column) for part in parts)
     ):
         raise UnfaithfulError("DISTINCT leaves open what its rows are ordered by")
     select.set("distinct", None)
     select.set("group", exp.Group(expressions=[part.unalias().copy() for part in parts]))
+    return True
 
 
 def _write_out(group: exp.Expr, shown: list[exp.Expr], kinds: Mapping[str, str]) -> None:

@@ -24,11 +24,11 @@ MAX_RESULT_ROWS: Final = 2_000
 _MAX_LENGTH = 1_000
 _STEPS_A_CALL = 1_000
 
-DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME, UNTIED = (
+DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, SINGLE, SAME, UNTIED = (
     f"scorekit_{name}"
     for name in (
         *("divide", "ratio", "remainder", "only", "at_min", "at_max"),
-        *("single", "same", "untied"),
+        *("of_copies", "single", "same", "untied"),
     )
 )
 
@@ -40,7 +40,7 @@ FUNCTIONS: Final = frozenset(
     "ltrim max min mod nth_value ntile nullif percent_rank rank replace round row_number rtrim "
     "sign sqrt strftime substr substring sum time total trim trunc typeof unicode unixepoch "
     "unlikely upper".split()
-) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, SINGLE, SAME, UNTIED}
+) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, SINGLE, SAME, UNTIED}
 CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
 ZONES: Final = frozenset({"localtime", "utc"})
 NOW_TEXT: Final = "2022-06-15 10:30:00"
@@ -64,6 +64,10 @@ class NoResultError(Exception):
     """A query has no definite result on one database, or none within the limits."""
 
 
+class CopiesError(NoResultError):
+    """Distinct rows are ordered by what differs in their copies."""
+
+
 class Sandbox:
     """An in-memory database of a few tables; close it after use."""
 
@@ -78,7 +82,7 @@ class Sandbox:
         self.n_steps = 0
         """Instructions of all queries so far, in thousands rounded down."""
         self._open, self._steps, self._timed = False, 0, timed
-        self._failure: str | None = None
+        self._failure: NoResultError | None = None
         self._lenient = False
         self._dates: sqlite3.Connection | None = None
         self._tables = {name: len(columns) for name, columns in tables.items()}
@@ -160,7 +164,7 @@ class Sandbox:
 
     def _reason(self, error: Exception) -> Exception:
         if self._failure is not None:
-            return NoResultError(self._failure)
+            return self._failure
         message = str(error)
         if message in (
             "integer overflow",
@@ -175,7 +179,7 @@ class Sandbox:
         self.n_steps += _STEPS_A_CALL
         if self._steps <= MAX_INSTRUCTIONS:
             return False
-        self._failure = f"more than {MAX_INSTRUCTIONS} steps"
+        self._failure = NoResultError(f"more than {MAX_INSTRUCTIONS} steps")
         return True
 
     def _authorize(
@@ -195,7 +199,8 @@ class Sandbox:
         for name, compute in ((DIVIDE, _divide), (RATIO, _ratio), (REMAINDER, _remainder)):
             self._connection.create_function(name, 2, self._guarded(compute), deterministic=True)
         for name, sign in ((ONLY, 0), (AT_LEAST, 1), (AT_MOST, -1)):
-            self._connection.create_aggregate(name, 2, partial(_Only, sign, self._fail_strictly))
+            self._connection.create_aggregate(name, 2, partial(_Only, sign, self._bare))
+        self._connection.create_aggregate(OF_COPIES, 2, partial(_Only, 0, self._of_copies))
         for name, copies in ((SINGLE, False), (SAME, True)):
             self._connection.create_aggregate(name, 1, partial(_Single, copies, self._fail))
         self._connection.create_function(UNTIED, 2, self._untied, deterministic=True)
@@ -231,6 +236,14 @@ class Sandbox:
         if not self._lenient:
             self._fail(reason)
 
+    def _bare(self) -> None:
+        self._fail_strictly("a column that is neither grouped nor aggregated")
+
+    def _of_copies(self) -> None:
+        if not self._lenient:
+            self._failure = CopiesError("DISTINCT leaves open what its rows are ordered by")
+            raise self._failure
+
     def _untied(self, value: Cell, n_peers: int) -> Cell:
         if n_peers > 1:
             self._fail_strictly("ties in the order of a window")
@@ -249,8 +262,8 @@ class Sandbox:
         return call
 
     def _fail(self, reason: str) -> NoReturn:
-        self._failure = reason
-        raise NoResultError(reason)
+        self._failure = NoResultError(reason)
+        raise self._failure
 
 
 class _Single:
@@ -273,7 +286,7 @@ class _Single:
 class _Only:
     """The one value that a column has in a group, or has where another is least."""
 
-    def __init__(self, sign: int, fail: Callable[[str], None]) -> None:
+    def __init__(self, sign: int, fail: Callable[[], None]) -> None:
         self._sign, self._fail = sign, fail
         self._values: list[Cell] = []
         self._best: Cell = None
@@ -291,7 +304,7 @@ class _Only:
 
     def finalize(self) -> Any:
         if len(self._values) > 1:
-            self._fail("a column that is neither grouped nor aggregated")
+            self._fail()
         return self._values[0] if self._values else None
 
 

@@ -36,6 +36,7 @@ from scorekit._sql.refute.sandbox import (
     FUNCTIONS,
     NOW_TEXT,
     Cell,
+    CopiesError,
     Database,
     NoResultError,
     QueryError,
@@ -52,7 +53,7 @@ MAX_DELETIONS: Final = 300
 
 Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
 _ROWS_ORDERED = 100
-_MOST_RESTORED = 12
+_MOST_RESTORED = 20
 """Databases on which rows are stored in another order."""
 Cells: TypeAlias = tuple[Cell, ...]
 
@@ -71,7 +72,11 @@ _AFFINITY: Final = {
 
 
 class ByStoring(NamedTuple):
-    """That one query alone has no order in which its LIMIT counts, and returns other rows."""
+    """
+    That one query alone returns the rows that happen to come first, and they are others.
+
+    Its LIMIT has no order that counts, or it orders distinct rows by what differs in copies.
+    """
 
     which: int
     """The query: 0 or 1."""
@@ -435,8 +440,11 @@ class _Trial:
 
     @cached_property
     def may_hang_on_storing(self) -> bool:
-        """Whether a query cuts its result without asking for an order."""
-        return any(not cut.orders for query in self._pair for cut in query.limited)
+        """Whether a query cuts its result, but leaves the order open that it asks for, if any."""
+        return any(
+            query.as_written is not None or any(not cut.orders for cut in query.limited)
+            for query in self._pair
+        )
 
     def _is_settled(self, i: int) -> bool:
         try:
@@ -477,8 +485,13 @@ class _Trial:
 
     def _is_unsettled(self, i: int) -> bool:
         """Say whether a query keeps any rows of several; raises where an order leaves ties."""
-        unsettled = False
-        for cut in self._pair[i].limited:
+        query, unsettled = self._pair[i], False
+        if query.as_written is not None:
+            try:
+                self.sandbox.run(query.sql)
+            except CopiesError:
+                query, unsettled = query.as_written, True
+        for cut in query.limited:
             if not same_bag(self._run(cut, "ASC"), self._run(cut, "DESC"), 0.0):
                 if cut.orders:
                     raise NoResultError("which of tied rows a LIMIT keeps")
@@ -489,7 +502,7 @@ class _Trial:
         self, sandbox: Sandbox, database: Database
     ) -> tuple[list[ResultRow], list[ResultRow]]:
         self._load(database, sandbox)
-        first, second = (sandbox.run(query.sql) for query in self._pair)
+        first, second = (sandbox.run((query.as_written or query).sql) for query in self._pair)
         return first, second
 
     def order_differs(self) -> bool:
