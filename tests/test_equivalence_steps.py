@@ -102,6 +102,18 @@ EQUAL = [
     ("dependent item of ORDER BY dropped", "SELECT rank FROM e ORDER BY id, pay", "SELECT rank FROM e ORDER BY id"),
     ("subquery taken as it stands", "SELECT DISTINCT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)", "SELECT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)"),
     ("subquery taken as it stands", "SELECT DISTINCT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE (SELECT x.a FROM n x WHERE x.b > 1) = pay"),
+    ("window in its simplest form", "SELECT pay, SUM(pay) OVER (PARTITION BY id, rank), COUNT(rank) OVER () FROM e", "SELECT pay, SUM(pay) OVER (PARTITION BY e.id), COUNT(*) OVER () FROM e"),
+    ("window in its simplest form", "SELECT id, SUM(rank) OVER (ORDER BY pay, id ROWS UNBOUNDED PRECEDING) FROM e WHERE d_id = 1", "SELECT x.id, SUM(x.rank) OVER (PARTITION BY d_id ORDER BY x.pay, x.id) FROM e x WHERE d_id = 1"),
+    ("window in its simplest form", "SELECT id, RANK() OVER (PARTITION BY d_id ORDER BY pay, id) FROM e", "SELECT id, ROW_NUMBER() OVER (PARTITION BY d_id ORDER BY pay, id, rank) FROM e"),
+    ("unused window or column dropped", "SELECT x.a FROM (SELECT a, ROW_NUMBER() OVER (ORDER BY b) AS k FROM n) x", "SELECT a FROM n"),
+    ("filter on PARTITION BY keys before the window", "SELECT x.pay FROM (SELECT pay, d_id, RANK() OVER (PARTITION BY d_id ORDER BY rank) AS k FROM e) x WHERE x.k <= 3 AND x.d_id = 1", "SELECT x.pay FROM (SELECT pay, RANK() OVER (PARTITION BY d_id ORDER BY rank) AS k FROM e WHERE d_id = 1) x WHERE x.k < 4"),
+    ("first rank as the extreme of the partition", "SELECT x.a FROM (SELECT a, RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k = 1", "SELECT x.a FROM (SELECT a, DENSE_RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k < 2"),
+    ("first rank as the extreme of the partition", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY d_id ORDER BY rank DESC) AS k FROM e) x WHERE x.k <= 1", "SELECT x.id FROM (SELECT id, rank, MAX(rank) OVER (PARTITION BY d_id) AS m FROM e) x WHERE x.rank = x.m"),
+    ("window as a join with groups", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY boss ORDER BY rank) AS k FROM e) x WHERE x.k = 1", "SELECT e.id FROM e JOIN (SELECT boss, MIN(rank) AS m FROM e GROUP BY boss) y ON (e.boss = y.boss OR e.boss IS NULL AND y.boss IS NULL) AND e.rank = y.m"),
+    ("DISTINCT over windows to GROUP BY", "SELECT DISTINCT a, SUM(b) OVER (PARTITION BY a) FROM n", "SELECT a, SUM(b) FROM n GROUP BY a"),
+    ("correlated aggregate as a join with groups", "SELECT id FROM e WHERE pay = (SELECT MAX(x.pay) FROM e x WHERE x.d_id = e.d_id)", "SELECT e.id FROM e JOIN (SELECT d_id, MAX(pay) AS m FROM e GROUP BY d_id) y ON y.d_id = e.d_id AND y.m = e.pay"),
+    ("correlated aggregate as a join with groups", "SELECT id, (SELECT MAX(x.pay) FROM e x WHERE x.d_id = e.d_id) FROM e", "SELECT id, MAX(pay) OVER (PARTITION BY d_id) FROM e"),
+    ("group told by its extreme", "SELECT pay FROM e WHERE id IN (SELECT MAX(id) FROM e GROUP BY boss)", "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (PARTITION BY boss ORDER BY id DESC) AS k FROM e) x WHERE x.k = 1"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT y.id FROM e x, e y WHERE y.pay = x.rank AND y.pay > 2"),
 ]  # fmt: skip
 
@@ -171,6 +183,19 @@ DIFFERENT = [
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY a LIMIT 1 OFFSET 1", "SELECT a FROM n ORDER BY a LIMIT 1 OFFSET 1"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY b LIMIT 1", "SELECT a FROM n ORDER BY b LIMIT 1"),
     ("subquery taken as it stands", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 0)"),
+    ("window in its simplest form", "SELECT id, SUM(rank) OVER (ORDER BY pay ROWS UNBOUNDED PRECEDING) FROM e", "SELECT id, SUM(rank) OVER (ORDER BY pay) FROM e"),
+    ("window in its simplest form", "SELECT id, RANK() OVER (ORDER BY pay) FROM e", "SELECT id, DENSE_RANK() OVER (ORDER BY pay) FROM e"),
+    ("window in its simplest form", "SELECT pay, COUNT(pay) OVER () FROM e", "SELECT pay, COUNT(*) OVER () FROM e"),
+    ("unused window or column dropped", "SELECT x.a FROM (SELECT a, COUNT(*) OVER (PARTITION BY a) AS k FROM n) x WHERE x.k > 1", "SELECT a FROM n"),
+    ("filter on PARTITION BY keys before the window", "SELECT x.pay FROM (SELECT pay, d_id, RANK() OVER (ORDER BY rank) AS k FROM e) x WHERE x.k <= 3 AND x.d_id = 1", "SELECT x.pay FROM (SELECT pay, RANK() OVER (ORDER BY rank) AS k FROM e WHERE d_id = 1) x WHERE x.k < 4"),
+    ("first rank as the extreme of the partition", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY d_id ORDER BY pay DESC) AS k FROM e) x WHERE x.k = 1", "SELECT x.id FROM (SELECT id, pay, MAX(pay) OVER (PARTITION BY d_id) AS m FROM e) x WHERE x.pay = x.m"),
+    ("first rank as the extreme of the partition", "SELECT x.a FROM (SELECT a, RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k <= 2", "SELECT x.a FROM (SELECT a, DENSE_RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k < 3"),
+    ("window as a join with groups", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY boss ORDER BY rank) AS k FROM e) x WHERE x.k = 1", "SELECT e.id FROM e JOIN (SELECT boss, MIN(rank) AS m FROM e GROUP BY boss) y ON e.boss = y.boss AND e.rank = y.m"),
+    ("DISTINCT over windows to GROUP BY", "SELECT DISTINCT b, a, SUM(b) OVER (PARTITION BY a) FROM n", "SELECT b, a, SUM(b) FROM n GROUP BY a, b"),
+    ("DISTINCT over windows to GROUP BY", "SELECT DISTINCT COUNT(*) OVER () FROM n", "SELECT COUNT(*) FROM n"),
+    ("correlated aggregate as a join with groups", "SELECT id, (SELECT MAX(x.pay) FROM e x WHERE x.boss = e.boss) FROM e", "SELECT id, MAX(pay) OVER (PARTITION BY boss) FROM e"),
+    ("correlated aggregate as a join with groups", "SELECT id FROM e WHERE (SELECT COUNT(x.pay) FROM e x WHERE x.boss = e.boss) = 0", "SELECT e.id FROM e JOIN (SELECT boss, COUNT(pay) AS m FROM e GROUP BY boss) y ON y.boss = e.boss AND y.m = 0"),
+    ("group told by its extreme", "SELECT pay FROM e WHERE rank IN (SELECT MAX(rank) FROM e GROUP BY boss)", "SELECT x.pay FROM (SELECT pay, rank, MAX(rank) OVER (PARTITION BY boss) AS m FROM e) x WHERE x.m = x.rank"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT x.id FROM e x, e y WHERE y.pay = x.rank AND y.rank > 2"),
 ]  # fmt: skip
 
@@ -251,6 +276,64 @@ def test_a_near_miss_of_a_step_is_not_proved(step: str, first: str, second: str)
 def test_grouping_sets_are_unions(first: str, second: str) -> None:
     """Of the rows for each set of keys, where the other keys are NULL."""
     assert sql_equivalence(first, second, schema=SCHEMA).verdict == "proved"
+
+
+MEANS = [
+    ("sqlite", "AVG(pay)", "SUM(pay) * 1.0 / COUNT(pay)", True),
+    ("sqlite", "AVG(pay)", "CAST(SUM(pay) AS REAL) / NULLIF(COUNT(pay), 0)", True),
+    ("sqlite", "AVG(rank)", "1.0 * SUM(rank) / COUNT(*)", True),
+    ("sqlite", "AVG(DISTINCT pay)", "SUM(DISTINCT pay) * 1.0 / COUNT(DISTINCT pay)", True),
+    ("sqlite", "AVG(pay)", "SUM(pay) / COUNT(pay)", False),
+    ("sqlite", "AVG(pay)", "SUM(pay) * 1.0 / COUNT(*)", False),
+    ("sqlite", "AVG(CASE WHEN pay > 1 THEN 1.0 ELSE 0 END)", "COUNT(CASE WHEN pay > 1 THEN 1 END) * 1.0 / COUNT(*)", True),
+    ("sqlite", "100.0 * SUM(CASE WHEN pay > 1 THEN 1 ELSE 0 END) / COUNT(*)", "CAST(COUNT(*) FILTER (WHERE pay > 1) AS REAL) * 100 / COUNT(*)", True),
+    ("sqlite", "100.0 * SUM(CASE WHEN pay > 1 THEN 1 ELSE 0 END) / COUNT(*)", "100 * COUNT(*) FILTER (WHERE pay > 1) / COUNT(*)", False),
+    ("sqlite", "AVG(pay > 1)", "COUNT(*) FILTER (WHERE pay > 1) * 1.0 / COUNT(*)", False),
+    ("sqlite", "SUM(rank > 1)", "SUM(CASE WHEN rank > 1 THEN 1 ELSE 0 END)", True),
+    ("sqlite", "IFNULL(SUM(pay > 1), 0)", "COUNT(CASE WHEN pay > 1 THEN 1 END)", True),
+    ("sqlite", "SUM(rank > 1)", "COUNT(CASE WHEN rank > 1 THEN 1 END)", False),
+    (None, "COALESCE(SUM(1), 0)", "COUNT(*)", True),
+    (None, "SUM(1)", "COUNT(*)", False),
+    (None, "AVG(pay)", "SUM(pay) * 1.0 / COUNT(pay)", False),
+    ("mysql", "AVG(pay)", "SUM(pay) * 1.0 / COUNT(pay)", False),
+    ("postgres", "AVG(pay)", "SUM(pay)::numeric / COUNT(pay)", True),
+    ("postgres", "AVG(pay)", "SUM(pay) / COUNT(pay)", False),
+    ("duckdb", "AVG(pay)", "SUM(pay) / COUNT(pay)", True),
+    ("duckdb", "AVG(CASE WHEN pay > 1 THEN 1 ELSE 0 END)", "COUNT(*) FILTER (WHERE pay > 1) / COUNT(*)", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "first", "second", "proved"), MEANS)
+def test_a_mean_is_a_quotient_where_its_database_divides_so(
+    dialect: str | None, first: str, second: str, *, proved: bool
+) -> None:
+    """SQLite drops remainders, MySQL digits, and DuckDB makes NaN of 0 / 0."""
+    pair = f"SELECT {first} FROM e", f"SELECT {second} FROM e"
+    result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect, n_databases=1)
+    assert (result.verdict == "proved") is proved, result
+    if dialect == "sqlite" and proved:
+        assert not _differ(*pair)
+    by_rank = [f"{query} GROUP BY rank HAVING {query.split(' ', 1)[1][:-7]} > 0" for query in pair]
+    result = sql_equivalence(*by_rank, schema=SCHEMA, dialect=dialect, n_databases=1)
+    assert result.verdict == "proved" or not proved
+    if dialect == "sqlite" and result.verdict == "proved":
+        assert not _differ(*by_rank)
+
+
+@pytest.mark.parametrize(
+    ("over", "other"),
+    [
+        ("ROW_NUMBER() OVER (ORDER BY pay)", "ROW_NUMBER() OVER (ORDER BY pay, rank)"),
+        ("LAG(rank) OVER (ORDER BY pay)", "LAG(rank, 1) OVER (PARTITION BY 1 ORDER BY pay)"),
+        ("NTILE(2) OVER (ORDER BY pay)", "NTILE(2) OVER (ORDER BY pay ASC, 1)"),
+    ],
+)
+def test_rows_that_tie_in_a_window_prove_nothing(over: str, other: str) -> None:
+    """Any of them may come first, each time another."""
+    pair = f"SELECT id, {over} FROM e", f"SELECT id, {other} FROM e"
+    assert sql_equivalence(*pair, schema=SCHEMA, n_databases=1).verdict == "unknown"
+    renamed = f"SELECT x.id, {over} AS k FROM e x"
+    assert sql_equivalence(pair[0], renamed, schema=SCHEMA).verdict == "proved"
 
 
 def test_grouping_sets_give_a_row_for_no_keys() -> None:

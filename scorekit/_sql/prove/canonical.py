@@ -23,9 +23,11 @@ from scorekit._sql.prove.terms import (
     arrangements,
     replaced,
     sources,
+    walk,
     with_canonical_names,
 )
 from scorekit._sql.prove.trees import check_tree
+from scorekit._sql.prove.windows import is_settled
 from scorekit._sql.schema import SqlSchema
 
 
@@ -161,7 +163,32 @@ def _matched(
     *,
     ordered: bool,
 ) -> list[str]:
-    """Return the steps by which two queries are the same; none if that was not seen."""
+    """
+    Return the steps by which two queries are the same; none if that was not seen.
+
+    Windows and correlated subqueries are left as they are at first, and then read as joins.
+    """
+    steps = _compared(queries, known, semantics, ordered=ordered)
+    if not steps and any(map(_may_join, (query.term for query in queries))):
+        for one in known:
+            one.joining = True
+        steps = _compared(queries, known, semantics, ordered=ordered)
+    return steps
+
+
+def _may_join(query: Term) -> bool:
+    """Say whether a query has aggregates that a join with groups may give."""
+    return any(node.op in ("window", "scalar") for node in walk(query))
+
+
+def _compared(
+    queries: tuple[Resolved, Resolved],
+    known: tuple[Known, Known],
+    semantics: Literal["bag", "set"],
+    *,
+    ordered: bool,
+) -> list[str]:
+    """Bring two queries to their normal forms and compare these."""
     normal: list[Term] = []
     steps: list[str] = []
     both = Known(known[0].schema, known[0].dialect, Steps(MATCHING_STEPS))
@@ -184,6 +211,8 @@ def _matched(
             if "." not in source.name
         }
         both.tables.update({new[s]: name for s, name in one.tables.items() if s in new})
+        if not is_settled(term):
+            return []
         normal.append(replaced(term, new, both.steps))
         steps.extend(
             f"{'first' if letter == 'a' else 'second'} query: {note}" for note in one.notes

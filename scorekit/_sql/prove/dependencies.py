@@ -12,6 +12,7 @@ from scorekit._sql.prove.terms import (
     TRUE,
     Select,
     Term,
+    least_of,
     local_sources,
     outputs_of,
     walk,
@@ -91,12 +92,21 @@ class Rows:
 
     def _output_never_null(self, column: Term) -> bool:
         query = self.derived[column.args[0]]
+        return self._never_null_in(query, int(column.name))
+
+    def _never_null_in(self, query: Term, place: int) -> bool:  # noqa: PLR0911 - one per kind of query
+        if query.op == "windowed":
+            below, windows = query.args
+            k = place - len(outputs_of(below))
+            if k >= 0:
+                return least_of(windows.args[k]) is not None
+            return self._never_null_in(below, place)
         arms = query.args if query.op in ("union", "union all") else (query,)
         for arm in arms:
             if arm.op != "select":
                 return False
             select = Select.of(arm)
-            output = select.outputs[int(column.name)]
+            output = select.outputs[place]
             if output.op == "agg" and output.name.startswith("count"):
                 continue
             if select.aggregates and select.group == NONE:
@@ -292,7 +302,28 @@ def exactly_one(query: Term) -> bool:
     return select.group == NONE and select.aggregates and select.having == TRUE
 
 
-def unique_outputs(  # noqa: C901, PLR0911 - one per kind of query
+def _tells_rows(value: Term, select: Select, around: Rows) -> bool:
+    """Say whether a value is another one in each row, so that groups differ in its extremes."""
+    rows = Rows.of(select, around.known, around.extended)
+    rows.asked = around.asked
+    return (
+        value.op == "col" and rows.facts.never_null(value) and rows.determined((value,)).everything
+    )
+
+
+def _unique_by_windows(query: Term, around: Rows) -> list[tuple[int, ...]]:
+    """A row number is another one in each row of a partition; no window repeats a row."""
+    inner, windows = query.args
+    found = unique_outputs(inner, around)
+    n = len(outputs_of(inner))
+    for k, window in enumerate(windows.args):
+        keys = window.args[1].args
+        if window.name.startswith("row_number") and all(key.op == "position" for key in keys):
+            found.append((*(int(key.name) for key in keys), n + k))
+    return found
+
+
+def unique_outputs(  # noqa: C901, PLR0911, PLR0912 - one per kind of query
     query: Term, around: Rows
 ) -> list[tuple[int, ...]]:
     """Return sets of outputs, by number, in which the rows of a query differ."""
@@ -301,6 +332,8 @@ def unique_outputs(  # noqa: C901, PLR0911 - one per kind of query
         if limits.get("limit") == "1":
             return [()]
         return unique_outputs(query.args[0], around)
+    if query.op == "windowed":
+        return _unique_by_windows(query, around)
     outputs = outputs_of(query)
     whole = tuple(range(len(outputs)))
     if query.op == "select":
@@ -316,6 +349,13 @@ def unique_outputs(  # noqa: C901, PLR0911 - one per kind of query
         if frozenset(select.group.args) <= frozenset(select.outputs):
             places = tuple(select.outputs.index(key) for key in select.group.args)
             return [places]
+        for i, output in enumerate(select.outputs):
+            if (
+                output.op == "agg"
+                and output.name in ("min", "max")
+                and _tells_rows(output.args[0], select, around)
+            ):
+                return [(i,)]
         rows = Rows.of(select, around.known, around.extended)
         rows.asked = around.asked
         given = rows.determined(output for output in select.outputs if output.op != "agg")

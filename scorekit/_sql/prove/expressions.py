@@ -20,6 +20,7 @@ from scorekit._sql.prove.terms import (
     sources,
 )
 from scorekit._sql.prove.trees import check_parts, parts_of
+from scorekit._sql.prove.windows import frame_of, function_of, is_determined, operands_of
 
 
 class Query(NamedTuple):
@@ -98,6 +99,8 @@ _OPERANDS = frozenset(
 )
 
 _OPS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "like", exp.Glob: "like"}
+
+_WINDOW_PARTS = frozenset({"this", "partition_by", "order", "spec", "alias", "over"})
 
 _MEMBERSHIPS = ((exp.EQ, exp.Any), (exp.NEQ, exp.All))
 
@@ -179,7 +182,58 @@ class ExpressionReader:
             return self._aggregate(node, scope)
         if isinstance(node, exp.Filter) and type(node.this) in _AGGREGATES:
             return self._filtered(node, scope)
+        if isinstance(node, exp.Window):
+            return self._window(node, scope)
         return self.generic(node, scope)
+
+    def _window(self, node: exp.Window, scope: Scope) -> Term:
+        """Read a window function with its PARTITION BY, ORDER BY and frame."""
+        check_parts(node, _WINDOW_PARTS)
+        keys, order, spec = self._over(node, scope)
+        function: exp.Expr = node.this
+        name = function_of(function)
+        if name is not None:
+            operands = tuple(self.read(one, scope) for one in operands_of(function))
+        elif type(function) in _AGGREGATES or (
+            isinstance(function, exp.Filter) and type(function.this) in _AGGREGATES
+        ):
+            agg = self.read(function, scope)
+            if agg.op != "agg":
+                raise UnsupportedError
+            name, operands = f"agg {agg.name}", agg.args
+        else:
+            raise UnsupportedError
+        frame = frame_of(spec, name, in_order=bool(order))
+        if frame is None:
+            raise UnsupportedError
+        over = Term(
+            "over",
+            name,
+            (Term("list", "", operands), Term("group", "", keys), Term("list", "", order), frame),
+        )
+        if not is_determined(over):
+            self._findings.conditional = True
+        return over
+
+    def _over(
+        self, node: exp.Window, scope: Scope, depth: int = 0
+    ) -> tuple[tuple[Term, ...], tuple[Term, ...], exp.Expr | None]:
+        """Return the keys, the order and the frame of a window, which may be that of another."""
+        keys = tuple(self.read(key, scope) for key in node.args.get("partition_by") or ())
+        order = tuple(
+            order_term(item, self.read(item.this, scope)) for item in ordered_nodes(node)
+        )
+        spec = node.args.get("spec")
+        alias = node.args.get("alias")
+        if alias is not None:
+            named = scope.windows.get(self._names.name(alias))
+            if named is None or depth > len(scope.windows):
+                raise UnsupportedError
+            more, before, frame = self._over(named, scope, depth + 1)
+            if (keys and more) or (order and before) or (spec is not None and frame is not None):
+                raise UnsupportedError
+            keys, order, spec = keys or more, order or before, spec or frame
+        return keys, order, spec
 
     def _filtered(self, node: exp.Filter, scope: Scope) -> Term:
         """``SUM(x) FILTER (WHERE p)`` is ``SUM(CASE WHEN p THEN x END)``: NULLs are not summed."""
@@ -351,6 +405,25 @@ class ExpressionReader:
         if isinstance(node, _WITHOUT_VALUE):
             return self.generic(node, scope)
         return self.read(node, scope)
+
+
+def ordered_nodes(tree: exp.Expr) -> list[exp.Expr]:
+    """Return the items of an ORDER BY."""
+    order = tree.args.get("order")
+    if order is None:
+        return []
+    check_parts(order, frozenset({"expressions"}))
+    for node in order.expressions:
+        if not isinstance(node, exp.Ordered):
+            raise UnsupportedError
+        check_parts(node, frozenset({"this", "desc", "nulls_first"}))
+    return list(order.expressions)
+
+
+def order_term(node: exp.Expr, term: Term) -> Term:
+    """Return an item of an ORDER BY whose expression is *term*."""
+    desc, first = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
+    return Term("order", f"{'desc' if desc else 'asc'} {'first' if first else 'last'}", (term,))
 
 
 def _of_given_time(node: exp.Expr) -> bool:

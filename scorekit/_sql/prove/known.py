@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import attrs
 
 from scorekit._sql.kinds import UNCASED
-from scorekit._sql.prove.terms import Steps, Term
+from scorekit._sql.prove.terms import Steps, Term, least_of, outputs_of
 from scorekit._sql.schema import SqlSchema
 
 _KINDS = {"int": "integer", "str": "text", "true": "boolean", "false": "boolean"}
@@ -28,6 +28,8 @@ class Known:
     notes: list[str] = attrs.Factory(list[str])
     """Names of the steps taken, in order."""
     n_fresh: int = 0
+    joining: bool = False
+    """Whether windows are read as joins with groups."""
 
     def note(self, step: str, assumptions: Iterable[str] = ()) -> None:
         """Say that a step was taken, and what it rests upon."""
@@ -82,13 +84,31 @@ class Known:
         kinds: set[str] = set()
         while arms:
             arm = arms.pop()
-            if arm.op == "select":
+            if arm.op == "windowed":
+                if self.window(column) is not None:
+                    return "unknown" if self.least(column) is None else "integer"
+                arms.append(arm.args[0])
+            elif arm.op == "select":
                 outputs = arm.args[4].args
                 place = int(column.name) if column.name.isdigit() else len(outputs)
                 kinds.add(self.kind(outputs[place]) if place < len(outputs) else "unknown")
             else:
                 arms.extend(arm.args[:1] if arm.op == "limited" else arm.args)
         return kinds.pop() if len(kinds) == 1 else "unknown"
+
+    def window(self, column: Term) -> Term | None:
+        """Return the window function that a column of a derived table is, if it is one."""
+        query = self.derived.get(column.args[0]) if column.op == "col" else None
+        if query is None or query.op != "windowed" or not column.name.isdigit():
+            return None
+        inner, windows = query.args
+        place = int(column.name) - len(outputs_of(inner))
+        return windows.args[place] if 0 <= place < len(windows.args) else None
+
+    def least(self, column: Term) -> int | None:
+        """Return the least value of a column that is a whole number by what computes it."""
+        window = self.window(column)
+        return None if window is None else least_of(window)
 
     def exact(self, value: Term) -> bool:
         """Say whether equal values of an expression are the same to every function."""

@@ -25,6 +25,7 @@ from scorekit._sql.prove.terms import (
     replaced_terms,
     walk,
 )
+from scorekit._sql.prove.windows import same_windows
 
 MAX_PAIRINGS: Final = 200
 """Ways to pair the tables of two queries that are tried."""
@@ -77,6 +78,11 @@ class Matcher:
             if found is None and first.op == "union":
                 found = self._union_of_sets(first, second, identity=identity)
             return found
+        if first.op == "windowed":
+            columns = self.queries(first.args[0], second.args[0], identity=False)
+            if columns is None or not all(columns):
+                return None
+            return (*columns, *same_windows(first, second, columns))
         if first.op == "limited":
             if OPAQUE in (first.name, second.name):
                 width = len(outputs_of(first))

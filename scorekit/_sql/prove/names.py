@@ -75,6 +75,8 @@ class Scope:
     """Columns joined by USING, which belong to both sides."""
     aliases: dict[str, Term | None] = attrs.Factory(dict[str, "Term | None"])
     """Outputs that the clause may name; None where two have the name."""
+    windows: dict[str, exp.Window] = attrs.Factory(dict[str, exp.Window])
+    """What WINDOW names."""
     n_visible: int | None = None
     """How many of the tables an ON may name."""
 

@@ -7,7 +7,13 @@ from typing import Final, NamedTuple
 import attrs
 from sqlglot import exp
 
-from scorekit._sql.prove.expressions import ExpressionReader, Findings, Query
+from scorekit._sql.prove.expressions import (
+    ExpressionReader,
+    Findings,
+    Query,
+    order_term,
+    ordered_nodes,
+)
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.names import COMPLETE, Ctes, Names, Scope
 from scorekit._sql.prove.sources import FromReader
@@ -26,6 +32,7 @@ from scorekit._sql.prove.terms import (
     walk,
 )
 from scorekit._sql.prove.trees import check_parts, check_tree, parts_of
+from scorekit._sql.prove.windows import has_window, isolated
 
 
 class Resolved(NamedTuple):
@@ -63,7 +70,7 @@ _UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
 
 _SELECT_PARTS = frozenset(
     {"with_", "expressions", "distinct", "from_", "joins", "where", "group", "having", "order"}
-    | {"limit", "offset"}
+    | {"limit", "offset", "windows", "qualify"}
 )
 
 
@@ -109,6 +116,7 @@ class _QueryReader:
     def _select(self, tree: exp.Select, scope: Scope) -> Query:
         check_parts(tree, _SELECT_PARTS)
         tables = self._from.read(tree, scope)
+        scope.windows.update(self._windows(tree))
         outputs, names = self._outputs(tree, scope)
         distinct = tree.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
@@ -133,11 +141,38 @@ class _QueryReader:
             and (tree.args.get("having") is not None or select.aggregates)
         ):
             raise UnsupportedError
+        kept = self._filter(tree.args.get("qualify"), named)
+        over = any(map(has_window, (where, having, kept, *group.args, *outputs, *order)))
+        if tree.args.get("qualify") is not None and not over:
+            raise UnsupportedError
         if len(sets) > 1:
+            if over:
+                raise UnsupportedError
             return self._limited(tree, self._of_sets(select, sets, names), scope.ctes)
         self._check_determined(select)
+        if over:
+            select = self._isolated(select, kept)
+            order = select.order
         query = Query(select._replace(order=()).term(), names, order)
         return self._limited(tree, query, scope.ctes)
+
+    def _windows(self, tree: exp.Select) -> dict[str, exp.Window]:
+        """Return what WINDOW names."""
+        found: dict[str, exp.Window] = {}
+        for node in tree.args.get("windows") or ():
+            if not isinstance(node, exp.Window) or self._names.name(node.this) in found:
+                raise UnsupportedError
+            check_parts(node, frozenset({"this", "partition_by", "order", "spec", "alias"}))
+            found[self._names.name(node.this)] = node
+        return found
+
+    def _isolated(self, select: Select, kept: Term) -> Select:
+        """Take windows apart, or compare the SELECT only as it stands."""
+        try:
+            return isolated(select, kept, self._known)
+        except UnsupportedError:
+            self.findings.determined = False
+            return select._replace(having=Term("and", "", (select.having, kept)))
 
     def _of_sets(self, select: Select, sets: list[Term], names: tuple[str, ...]) -> Query:
         """
@@ -188,7 +223,7 @@ class _QueryReader:
         for query, distinct in zip(queries[1:], reversed(flags), strict=True):
             term = Term(op if distinct else f"{op} all", "", (term, query.term))
         names = queries[0].names
-        order = tuple(self._position(node, names) for node in _ordered_nodes(tree))
+        order = tuple(self._position(node, names) for node in ordered_nodes(tree))
         self.findings.orders.append(order)
         return self._limited(tree, Query(term, names, order), ctes)
 
@@ -201,7 +236,7 @@ class _QueryReader:
             place = names.index(self._names.name(this.this))
         else:
             raise UnsupportedError
-        return _order_term(node, Term("position", str(place)))
+        return order_term(node, Term("position", str(place)))
 
     def _limited(self, tree: exp.Expr, query: Query, ctes: Ctes) -> Query:
         """Keep LIMIT and OFFSET as they stand: which rows they take, the tables do not say."""
@@ -348,7 +383,7 @@ class _QueryReader:
         self, tree: exp.Select, scope: Scope, outputs: tuple[Term, ...]
     ) -> tuple[Term, ...]:
         found: list[Term] = []
-        for node in _ordered_nodes(tree):
+        for node in ordered_nodes(tree):
             this = node.this
             name = self._names.name(this.this) if _is_bare(this) else ""
             if name and name in scope.aliases:
@@ -357,7 +392,7 @@ class _QueryReader:
                     raise UnsupportedError
             else:
                 term = self._key(this, scope, outputs)
-            found.append(_order_term(node, term))
+            found.append(order_term(node, term))
         self.findings.orders.append(tuple(found))
         return tuple(found)
 
@@ -409,18 +444,6 @@ def _is_bare(node: exp.Expr) -> bool:
     return isinstance(node, exp.Column) and not node.table
 
 
-def _ordered_nodes(tree: exp.Expr) -> list[exp.Expr]:
-    order = tree.args.get("order")
-    if order is None:
-        return []
-    check_parts(order, frozenset({"expressions"}))
-    for node in order.expressions:
-        if not isinstance(node, exp.Ordered):
-            raise UnsupportedError
-        check_parts(node, frozenset({"this", "desc", "nulls_first"}))
-    return list(order.expressions)
-
-
 def _bound(node: exp.Expr) -> Term | None:
     """Return a LIMIT, FETCH or OFFSET of a plain number of rows."""
     if isinstance(node, exp.Fetch):
@@ -436,8 +459,3 @@ def _bound(node: exp.Expr) -> Term | None:
         return None
     name = "offset" if isinstance(node, exp.Offset) else "limit"
     return Term("bound", name, (Term("int", str(int(value.this))),))
-
-
-def _order_term(node: exp.Expr, term: Term) -> Term:
-    desc, first = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
-    return Term("order", f"{'desc' if desc else 'asc'} {'first' if first else 'last'}", (term,))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from scorekit._sql.prove.averages import means_of_quotients
 from scorekit._sql.prove.dependencies import Rows
+from scorekit._sql.prove.extremes import groups_for_scalars, without_keys_of_extremes
 from scorekit._sql.prove.groups import (
     blind_to_repeats,
     distinct_into_aggregates,
@@ -86,6 +88,14 @@ from scorekit._sql.prove.unions import (
     semi_for_set_operation,
     typed_arms,
     without_empty_arms,
+)
+from scorekit._sql.prove.windows import (
+    extremes_for_first_ranks,
+    filtered_before_windows,
+    groups_for_distinct_windows,
+    groups_for_windows,
+    simplified,
+    without_unused_windows,
 )
 
 MAX_ROUNDS: Final = 8
@@ -424,7 +434,7 @@ class _Pass:
 
     # Queries.
 
-    def query(  # noqa: PLR0911 - one per kind of query
+    def query(  # noqa: C901, PLR0911 - one per kind of query
         self, query: Term, *, outermost: bool = False
     ) -> Term:
         """Rewrite a query, what is inside of it first."""
@@ -437,6 +447,10 @@ class _Pass:
         if query.op == "sorted" and self.deep:
             inner, *order = query.args
             return query._replace(args=(self.query(inner, outermost=True), *order))
+        if query.op == "windowed":
+            inner, windows = query.args
+            query = query._replace(args=(self.query(inner), windows))
+            return simplified(query, self.known, self.extended, deep=self.deep)
         if query.op not in _SET_OPS:
             raise UnsupportedError
         arms = tuple(self.query(arm, outermost=outermost) for arm in query.args)
@@ -878,6 +892,13 @@ def substituted(term: Term, new: dict[Term, Term], known: Known) -> Term:
 
 _STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
     pruned,
+    without_unused_windows,
+    filtered_before_windows,
+    extremes_for_first_ranks,
+    groups_for_distinct_windows,
+    groups_for_windows,
+    groups_for_scalars,
+    without_keys_of_extremes,
     plain_for_distinct,
     constants_read,
     inner_for_full_joins,
@@ -902,6 +923,7 @@ _STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
     rows_for_single_groups,
     without_distinct_over_keys,
     exists_for_distinct,
+    means_of_quotients,
     plain_aggregates,
 )
 

@@ -272,7 +272,8 @@ class Scalars:
         if op == "col":
             kind = self.known.kind(term)
             truth = kind == "boolean" and self.dialect in TRUE_BOOLEANS
-            return truth or (not self.loose and kind in ("integer", "natural"))
+            counts = self.known.least(term) is not None
+            return truth or counts or (not self.loose and kind in ("integer", "natural"))
         if op == "agg":
             return term.name.startswith("count")
         if op in ("add", "mul", "sum"):
@@ -350,8 +351,9 @@ class Scalars:
         """Return the least and the greatest number that a value can be, None for no bound."""
         if (term.op == "agg" and term.name.startswith("count")) or term.name == "Length":
             return 0, None
-        if term.op != "col" or self.loose:
-            return None, None
+        least = self.known.least(term)
+        if term.op != "col" or self.loose or least is not None:
+            return least, None
         if self.known.kind(term) == "boolean" and self.dialect in TRUE_BOOLEANS:
             return 0, 1
         return (0 if self.known.kind(term) == "natural" else None), None

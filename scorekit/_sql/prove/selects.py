@@ -131,7 +131,9 @@ def without_needless_distinct(select: Select) -> Select:
     return select._replace(distinct=False)
 
 
-def collapsed(select: Select, known: Known) -> Term:  # noqa: PLR0911 - one per guard
+def collapsed(  # noqa: C901, PLR0911 - one per guard
+    select: Select, known: Known
+) -> Term:
     """
     Let a SELECT that only filters and computes over one derived table become part of that.
 
@@ -145,6 +147,8 @@ def collapsed(select: Select, known: Known) -> Term:  # noqa: PLR0911 - one per 
         return select.term()
     source, query = tables[0].args
     if query.op != "select":
+        if query.op == "windowed":
+            return select.term()
         own = tuple(Term("col", str(i), (source,)) for i in range(len(select.outputs)))
         identity = select.outputs == own and len(own) == len(outputs_of(query))
         if identity and select.where == TRUE and not select.distinct and not select.order:

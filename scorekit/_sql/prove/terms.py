@@ -54,6 +54,12 @@ OPAQUE: Final = "as it stands"
 IN_ORDER: Final = "in order"
 """Name of a set operation whose operands must stay where they are."""
 
+RANKS: Final = ("row_number", "rank", "dense_rank")
+"""Window functions that number the rows of a partition from 1."""
+
+IN_TOTAL_ORDER: Final = "in a total order"
+"""End of the name of a window function whose order leaves no ties."""
+
 _T = TypeVar("_T")
 
 
@@ -154,9 +160,19 @@ def looks_at(term: Term, keys: Collection[Term], exact: Collection[Term]) -> boo
 
 def outputs_of(query: Term) -> tuple[Term, ...]:
     """Return the outputs of a query; of a set operation those of its first arm."""
-    while query.op != "select":
+    while query.op not in ("select", "windowed"):
         query = query.args[0]
+    if query.op == "windowed":
+        return (*outputs_of(query.args[0]), *query.args[1].args)
     return Select.of(query).outputs
+
+
+def least_of(window: Term) -> int | None:
+    """Return the least value of a window function that gives whole numbers and no NULL."""
+    name = window.name.removesuffix(f" {IN_TOTAL_ORDER}")
+    if name in (*RANKS, "ntile"):
+        return 1
+    return 0 if name in ("agg count", "agg count distinct") else None
 
 
 def sources(term: Term) -> frozenset[Term]:

@@ -1,0 +1,216 @@
+"""Steps that read correlated aggregates, and rows that have an extreme, as joins with groups."""
+
+from __future__ import annotations
+
+from scorekit._sql.prove.dependencies import Rows
+from scorekit._sql.prove.predicates import conjunction, conjuncts, strict_parts
+from scorekit._sql.prove.terms import (
+    NONE,
+    TRUE,
+    Select,
+    Term,
+    local_sources,
+    ordered,
+    replaced,
+    replaced_terms,
+    sources,
+    walk,
+)
+
+
+def groups_for_scalars(select: Select, rows: Rows) -> Select:
+    """
+    Join groups where a subquery aggregates the rows that equal the current one in some columns.
+
+    ``x = (SELECT MAX(y) FROM u WHERE u.g = t.g)`` is a join with ``SELECT g, MAX(y) ... GROUP BY
+    g``: at most one group is found, as its keys compare as they do in WHERE.  Where none is, the
+    aggregate of no rows is NULL (so not a count), which no row that passes WHERE may find; or the
+    current row is itself one of those that are aggregated.
+    """
+    known = rows.known
+    if not known.joining:
+        return select
+    strict = frozenset[Term]().union(*map(strict_parts, conjuncts(select.where)))
+    shown = (select.where, *(select.outputs if select.plain else ()))
+    for part in shown:
+        for scalar in _scalars(part):
+            found = _grouped(scalar, rows, certain=scalar in strict)
+            if found is None:
+                continue
+            group, pairs = found
+            if not select.plain and any(
+                scalar in walk(one) for one in (select.having, *select.outputs, select.group)
+            ):
+                continue
+            source = known.fresh()
+            new = {scalar: Term("col", str(len(pairs)), (source,))}
+            joined = [
+                Term("eq", "", (outer, Term("col", str(i), (source,))))
+                for i, (_, outer) in enumerate(pairs)
+            ]
+            known.note("correlated aggregate as a join with groups", rows.asked)
+            rest = Select.of(replaced_terms(select._replace(tables=NONE).term(), new, known.steps))
+            return rest._replace(
+                tables=Term(
+                    "from",
+                    "",
+                    (*select.tables.args, Term("derived", "", (source, group.term()))),
+                ),
+                where=conjunction((*conjuncts(rest.where), *joined)),
+            )
+    return select
+
+
+def _scalars(term: Term) -> list[Term]:
+    """Return the subqueries in an expression that stand for a value, the outermost ones."""
+    if term.op == "scalar":
+        return [term]
+    if term.op == "select":
+        return []
+    return [found for arg in term.args for found in _scalars(arg)]
+
+
+def _grouped(  # noqa: C901, PLR0911 - one per guard
+    scalar: Term, rows: Rows, *, certain: bool
+) -> tuple[Select, list[tuple[Term, Term]]] | None:
+    """Return a subquery by groups, with the pairs of its keys and what they equal outside."""
+    query = scalar.args[0]
+    if query.op != "select":
+        return None
+    inner = Select.of(query)
+    if inner.group != NONE or inner.having != TRUE or inner.distinct or inner.order:
+        return None
+    (output,) = inner.outputs
+    if output.op != "agg" or output.name.startswith("count"):
+        return None
+    own = frozenset(local_sources(inner.tables))
+    inside = own | {n.args[0] for n in walk(query) if n.op in ("table", "derived")}
+    pairs: list[tuple[Term, Term]] = []
+    rest: list[Term] = []
+    for condition in conjuncts(inner.where):
+        if sources(condition) <= inside:
+            rest.append(condition)
+            continue
+        if condition.op != "eq" or condition.name or not rows.alike(*condition.args):
+            return None
+        for mine, outer in (condition.args, condition.args[::-1]):
+            if sources(mine) <= own and sources(outer) <= rows.own:
+                if mine in [key for key, _ in pairs]:
+                    return None
+                pairs.append((mine, outer))
+                break
+        else:
+            return None
+    if not pairs or not sources(output) <= inside or not sources(inner.tables) <= inside:
+        return None
+    if not certain and not _itself(inner, pairs, rest, rows):
+        return None
+    keys = tuple(mine for mine, _ in pairs)
+    group = inner._replace(
+        where=conjunction(tuple(rest)),
+        group=ordered(Term("group", "", keys)),
+        outputs=(*keys, output),
+    )
+    return group, pairs
+
+
+def _itself(inner: Select, pairs: list[tuple[Term, Term]], rest: list[Term], rows: Rows) -> bool:
+    """Say whether the current row is one of the rows of a subquery over the same table."""
+    if len(inner.tables.args) != 1 or inner.tables.args[0].op != "table":
+        return False
+    (mine,) = inner.tables.args[0].args
+    outer = pairs[0][1]
+    if outer.op != "col" or outer.args[0] in rows.extended:
+        return False
+    other = outer.args[0]
+    if rows.known.tables.get(other, "") != rows.known.tables.get(mine, " "):
+        return False
+    return (
+        all(
+            key == Term("col", value.name, (mine,))
+            and value.args == (other,)
+            and rows.facts.never_null(value)
+            for key, value in pairs
+            if value.op == "col" or key.op != "col"
+        )
+        and all(value.op == "col" for _, value in pairs)
+        and all(rows.facts.implies(replaced(one, {mine: other}, rows.known.steps)) for one in rest)
+    )
+
+
+def without_keys_of_extremes(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0912 - one per guard
+    """
+    Drop the join by the keys of a group that has the current row's own id as its extreme.
+
+    A row with ``t.id = MAX(id)`` of some group is the row of that group that has this id, where id
+    is a key.  So it has the keys of this group, which need not be compared; only that they are
+    not NULL, where the comparison asked for that.
+    """
+    known = rows.known
+    for part in select.tables.args:
+        if part.op != "derived" or part.args[1].op != "select":
+            continue
+        source, query = part.args
+        inner = Select.of(query)
+        found = extreme_of(inner, rows)
+        if found is None:
+            continue
+        place, extreme = found
+        column = Term("col", str(place), (source,))
+        where = conjuncts(select.where)
+        for condition in where:
+            if condition.op != "eq" or condition.name or column not in condition.args:
+                continue
+            (other,) = [one for one in condition.args if one != column] or [column]
+            table = inner.tables.args[0]
+            if (
+                other.op != "col"
+                or other.name != extreme.name
+                or other.args[0] not in rows.own
+                or known.tables.get(other.args[0], "") != table.name
+            ):
+                continue
+            mine, theirs = other.args[0], table.args[0]
+            new: dict[Term, list[Term]] = {}
+            for i, output in enumerate(inner.outputs):
+                if output.op != "col" or output not in inner.group.args:
+                    continue
+                pair = (Term("col", output.name, (mine,)), Term("col", str(i), (source,)))
+                tests = [Term("isnull", "", (one,)) for one in pair]
+                for equal in (Term("eq", "", pair), Term("eq", "", pair[::-1])):
+                    new[equal] = [Term("not", "", (Term("isnull", "", pair[:1]),))]
+                    for both in (tests, tests[::-1]):
+                        nulls = Term("and", "", tuple(both))
+                        for either in ((equal, nulls), (nulls, equal)):
+                            new[Term("or", "", either)] = []
+            kept: list[Term] = []
+            for one in where:
+                kept.extend(new.get(one, [one]))
+            if len(kept) == len(where) and not any(one in new for one in where):
+                continue
+            known.note(
+                "group told by its extreme", (*rows.asked, _key_named(theirs, extreme, rows))
+            )
+            return select._replace(where=conjunction(tuple(kept)))
+    return select
+
+
+def _key_named(source: Term, column: Term, rows: Rows) -> str:
+    return f"{rows.known.tables[source]} ({column.name.casefold()}) is a key"
+
+
+def extreme_of(inner: Select, rows: Rows) -> tuple[int, Term] | None:
+    """Return the output of groups of one table that is the MAX or MIN of its key, and that."""
+    if inner.group == NONE or len(inner.tables.args) != 1 or inner.having != TRUE:
+        return None
+    (table,) = inner.tables.args
+    if table.op != "table":
+        return None
+    for i, output in enumerate(inner.outputs):
+        if output.op == "agg" and output.name in ("min", "max"):
+            (value,) = output.args
+            if value.op == "col" and value.args == table.args:
+                keys = rows.known.keys(table.args[0])
+                if (value.name.casefold(),) in keys:
+                    return i, value
+    return None
