@@ -433,10 +433,19 @@ def test_rows_that_add_nothing_to_a_sum(
     for one, other in (pair, pair[::-1]):
         result = sql_equivalence(one, other, schema=SCHEMA, dialect=dialect, n_databases=1)
         assert (result.verdict == "proved") is equal, result
-    assert (
-        sql_equivalence(*pair, schema=SCHEMA, dialect="postgres", n_databases=1).verdict
-        != "proved"
-    )
+    result = sql_equivalence(*pair, schema=SCHEMA, dialect="postgres", n_databases=1)
+    assert result.verdict != "proved" or "/" not in first
+
+
+def test_an_index_may_bring_ties_in_another_order() -> None:
+    """SQLite walks it backwards for one ORDER BY, and sorts for the other."""
+    schema = "CREATE TABLE t (id INT, s TEXT UNIQUE)"
+    query = "SELECT id FROM t ORDER BY s DESC{} LIMIT 2"
+    pair = query.format(""), query.format(", s")
+    database = sqlite3.connect(":memory:")
+    database.executescript(f"{schema}; INSERT INTO t VALUES (3, 'b'), (2, NULL), (1, NULL)")
+    assert len({tuple(database.execute(one).fetchall()) for one in pair}) == 2
+    assert sql_equivalence(*pair, schema=schema, n_databases=1).verdict == "unknown"
 
 
 @pytest.mark.parametrize(
