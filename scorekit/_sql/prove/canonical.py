@@ -230,15 +230,25 @@ def _tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
     """
     Say whether two queries read their rows alike, so that those which tie come in the same order.
 
-    They join the same tables in the same order, group them by the same keys in the same order,
-    by which they may be sorted, and no rows are sorted otherwise but at the end.
+    They join the same tables in the same order and under the same conditions, by which engines
+    choose the table to begin with, group them by the same keys in the same order, by which they
+    may be sorted, and no rows are sorted otherwise but at the end.
     """
     sorts = (len(list(tree.find_all(exp.Order))) for tree in (first, second))
+    joined = _joined(first)
     return (
         max(sorts) <= 1
-        and _joined(first) == _joined(second)
+        and joined == _joined(second)
+        and (len(joined) == 1 or _conditions(first) == _conditions(second))
         and _grouped(first) == _grouped(second)
     )
+
+
+def _conditions(tree: exp.Expr) -> list[str]:
+    """Return what WHERE and ON ask for, as it is written."""
+    found = [node.this for node in tree.find_all(exp.Where)]
+    found += [join.args["on"] for join in tree.find_all(exp.Join) if join.args.get("on")]
+    return sorted(part.sql().casefold() for one in found for part in _conjuncts(one))
 
 
 def _grouped(tree: exp.Expr) -> list[list[str]]:

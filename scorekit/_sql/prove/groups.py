@@ -123,6 +123,14 @@ def _of_one_row(agg: Term, rows: Rows) -> Term | None:
     if name in BLIND:
         return this
     if name in ("sum", "avg") and rows.known.kind(this) in _NUMBERS:
+        columns = [node for node in walk(this) if node.op == "col"]
+        if rows.known.dialect == "sqlite" and columns:
+            return None  # which sums text, that a column of numbers may hold, as a number
+        if rows.known.dialect is None:
+            tables = rows.known.tables
+            if not all(column.args[0] in tables for column in columns):
+                return None
+            rows.asked.update(f"{tables[c.args[0]]}.{c.name} holds numbers" for c in columns)
         return this
     return None
 
