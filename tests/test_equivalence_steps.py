@@ -27,6 +27,9 @@ EQUAL = [
     ("left join to inner join", "SELECT SUM(d.size) FROM e LEFT JOIN d ON e.boss = d.id", "SELECT SUM(d.size) FROM e JOIN d ON e.boss = d.id"),
     ("left join to inner join", "SELECT e.id FROM e LEFT JOIN n ON e.id = n.a GROUP BY e.id HAVING COUNT(n.b) > 1", "SELECT e.id FROM e JOIN n ON e.id = n.a GROUP BY e.id HAVING COUNT(n.b) > 1"),
     ("left join to inner join", "SELECT e.id FROM e LEFT JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.name = 'x'", "SELECT e.id FROM e JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.name = 'x'"),
+    ("left join to inner join", "SELECT d.name, d.size FROM d LEFT JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1", "SELECT d.name, d.size FROM d JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1"),
+    ("left join to inner join", "SELECT d.id, COUNT(*) FROM d LEFT JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1 AND MAX(d.size) > 1 OR COUNT(e.id) > 0", "SELECT d.id, COUNT(*) FROM d JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1 AND MAX(d.size) > 1 OR COUNT(e.id) > 0"),
+    ("what HAVING says of each group goes", "SELECT COUNT(*) FROM (SELECT b FROM n WHERE a > 1 GROUP BY b HAVING COUNT(DISTINCT a) > 0) x", "SELECT COUNT(DISTINCT b) FROM n WHERE a > 1"),
     ("full join to outer or inner join", "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE e.rank > 1", "SELECT e.id, d.id FROM e LEFT JOIN d ON e.boss = d.id WHERE e.rank > 1"),
     ("full join to outer or inner join", "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE e.rank > 1 AND d.size = 2", "SELECT e.id, d.id FROM e JOIN d ON e.boss = d.id WHERE e.rank > 1 AND d.size = 2"),
     ("outer join that is not used removed", "SELECT e.pay FROM e LEFT JOIN d ON e.boss = d.id", "SELECT pay FROM e"),
@@ -120,6 +123,9 @@ DIFFERENT = [
     ("left join to inner join", "SELECT SUM(d.size), COUNT(*) FROM e LEFT JOIN d ON e.boss = d.id", "SELECT SUM(d.size), COUNT(*) FROM e JOIN d ON e.boss = d.id"),
     ("left join to inner join", "SELECT e.id FROM e LEFT JOIN n ON e.id = n.a GROUP BY e.id HAVING COUNT(n.b) < 2", "SELECT e.id FROM e JOIN n ON e.id = n.a GROUP BY e.id HAVING COUNT(n.b) < 2"),
     ("left join to inner join", "SELECT e.id FROM e LEFT JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.name = 'x' OR e.rank = 2", "SELECT e.id FROM e JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.name = 'x' OR e.rank = 2"),
+    ("left join to inner join", "SELECT d.size, COUNT(*) FROM d LEFT JOIN e ON e.pay = d.id GROUP BY d.size HAVING COUNT(*) > 1", "SELECT d.size, COUNT(*) FROM d JOIN e ON e.pay = d.id GROUP BY d.size HAVING COUNT(*) > 1"),
+    ("left join to inner join", "SELECT d.id FROM d LEFT JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1 OR MAX(d.size) > 1", "SELECT d.id FROM d JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1 OR MAX(d.size) > 1"),
+    ("what HAVING says of each group goes", "SELECT b FROM n GROUP BY b HAVING COUNT(DISTINCT a) > 0", "SELECT DISTINCT b FROM n"),
     ("full join to outer or inner join", "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE e.rank > 1 OR d.size = 1", "SELECT e.id, d.id FROM e LEFT JOIN d ON e.boss = d.id WHERE e.rank > 1 OR d.size = 1"),
     ("outer join that is not used removed", "SELECT d.name FROM d LEFT JOIN e ON e.d_id = d.id", "SELECT name FROM d"),
     ("optional side without rows removed", "SELECT e.pay, x.size FROM e LEFT JOIN (SELECT * FROM d WHERE size > 2 OR size < 1) x ON e.boss = x.id", "SELECT pay, NULL FROM e"),
@@ -427,10 +433,19 @@ def test_rows_that_add_nothing_to_a_sum(
     for one, other in (pair, pair[::-1]):
         result = sql_equivalence(one, other, schema=SCHEMA, dialect=dialect, n_databases=1)
         assert (result.verdict == "proved") is equal, result
-    assert (
-        sql_equivalence(*pair, schema=SCHEMA, dialect="postgres", n_databases=1).verdict
-        != "proved"
-    )
+    result = sql_equivalence(*pair, schema=SCHEMA, dialect="postgres", n_databases=1)
+    assert result.verdict != "proved" or "/" not in first
+
+
+def test_an_index_may_bring_ties_in_another_order() -> None:
+    """SQLite walks it backwards for one ORDER BY, and sorts for the other."""
+    schema = "CREATE TABLE t (id INT, s TEXT UNIQUE)"
+    query = "SELECT id FROM t ORDER BY s DESC{} LIMIT 2"
+    pair = query.format(""), query.format(", s")
+    database = sqlite3.connect(":memory:")
+    database.executescript(f"{schema}; INSERT INTO t VALUES (3, 'b'), (2, NULL), (1, NULL)")
+    assert len({tuple(database.execute(one).fetchall()) for one in pair}) == 2
+    assert sql_equivalence(*pair, schema=schema, n_databases=1).verdict == "unknown"
 
 
 @pytest.mark.parametrize(

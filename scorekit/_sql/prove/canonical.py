@@ -231,13 +231,15 @@ def _tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
     Say whether two queries read their rows alike, so that those which tie come in the same order.
 
     They join the same tables in the same order and under the same conditions, by which engines
-    choose the table to begin with, group them by the same keys in the same order, by which they
-    may be sorted, and no rows are sorted otherwise but at the end.
+    choose the table to begin with.  They group by the same keys in the same order, by which rows
+    may be sorted, and sort at the end alone, by the same columns, which an index may
+    bring in order.
     """
-    sorts = (len(list(tree.find_all(exp.Order))) for tree in (first, second))
+    sorts = [list(tree.find_all(exp.Order)) for tree in (first, second)]
     joined = _joined(first)
     return (
-        max(sorts) <= 1
+        max(map(len, sorts)) <= 1
+        and list(map(_sorted_by, sorts[0])) == list(map(_sorted_by, sorts[1]))
         and joined == _joined(second)
         and (len(joined) == 1 or _conditions(first) == _conditions(second))
         and _grouped(first) == _grouped(second)
@@ -249,6 +251,24 @@ def _conditions(tree: exp.Expr) -> list[str]:
     found = [node.this for node in tree.find_all(exp.Where)]
     found += [join.args["on"] for join in tree.find_all(exp.Join) if join.args.get("on")]
     return sorted(part.sql().casefold() for one in found for part in _conjuncts(one))
+
+
+def _sorted_by(order: exp.Expr) -> list[tuple[str, bool]]:
+    """Return the columns by which an ORDER BY sorts, no name for other expressions, and how."""
+    select = order.parent
+    shown: list[exp.Expr] = select.expressions if isinstance(select, exp.Select) else []
+    named = {one.alias.casefold(): one for one in shown if one.alias}
+    found: list[tuple[str, bool]] = []
+    for item in order.expressions:
+        this: exp.Expr = item.this
+        if isinstance(this, exp.Literal) and this.name.isdigit() and int(this.name) <= len(shown):
+            this = shown[int(this.name) - 1]
+        elif isinstance(this, exp.Column) and not this.table:
+            this = named.get(this.name.casefold(), this)
+        this = this.unalias()
+        name = this.name.casefold() if isinstance(this, exp.Column) else ""
+        found.append((name, bool(item.args.get("desc"))))
+    return found
 
 
 def _grouped(tree: exp.Expr) -> list[list[str]]:

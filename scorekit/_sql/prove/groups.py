@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from scorekit._sql.prove.dependencies import Rows, unique_outputs
+from scorekit._sql.prove.dependencies import Rows, sources_in, unique_outputs
 from scorekit._sql.prove.joins import (
     and_where,
     inner_for_strict_joins,
     plain_for_distinct,
     sees_equals_alike,
     uses,
+    with_parts,
 )
 from scorekit._sql.prove.known import Known
+from scorekit._sql.prove.logic import Facts
 from scorekit._sql.prove.predicates import conjunction, conjuncts
+from scorekit._sql.prove.selects import distinct_for_group
 from scorekit._sql.prove.terms import (
     NONE,
     NULL,
@@ -222,6 +225,63 @@ def rows_that_count(select: Select, rows: Rows) -> Select:
         if all(rows.with_only((*others, test)).facts.implies(part) for test in tests):
             rows.known.note("condition on what is not aggregated dropped", rows.asked)
             return select._replace(where=conjunction(others))
+    return select
+
+
+def having_of_every_group(select: Select, rows: Rows) -> Select:
+    """Drop of HAVING what holds for each group: it counts 1 at least of what is never NULL."""
+    counts = [
+        agg
+        for agg in aggregates_of(select.having)
+        if agg.name.startswith("count") and (not agg.args or rows.facts.never_null(agg.args[0]))
+    ]
+    if select.group == NONE or not counts:
+        return select
+    least = [Term("le", "", (Term("int", "1"), agg)) for agg in counts]
+    facts = Facts(least, known=rows.known, never_null=lambda _: False)
+    kept = [part for part in conjuncts(select.having) if not facts.implies(part)]
+    if len(kept) == len(conjuncts(select.having)):
+        return select
+    rows.known.note("what HAVING says of each group goes", rows.asked)
+    return distinct_for_group(select._replace(having=conjunction(kept)))
+
+
+def groups_with_partners(select: Select, rows: Rows) -> Select:
+    """
+    Make a left join an inner one where HAVING refuses the groups of rows without a partner.
+
+    The keys of GROUP BY tell the rows of the other tables apart, so that a row without a partner
+    is a group by itself.
+    """
+    if select.group == NONE or not has_aggregate(select.having):
+        return select
+    known = rows.known
+    for part in select.tables.args:
+        for arm in part.args[1:] if part.op == "left" else ():
+            own = sources_in(arm)
+            if uses(select.group, own):
+                continue
+            rest = [other for other in select.tables.args if other is not part]
+            others = [other for other in part.args[1:] if other is not arm]
+            base = [Term("left", "", (part.args[0], *others))] if others else part.args[0].args
+            alone = Rows(Term("from", "", (*rest, *base)), (), known, rows.extended)
+            alone.asked = rows.asked
+            if not alone.determined(select.group.args).everything:
+                continue
+            nulls = {
+                node: NULL
+                for node in walk(select.having)
+                if node.op == "col" and node.args[0] in own
+            }
+            having = replaced(select.having, nulls, known.steps)
+            values = {agg: _of_one_row(agg, alone) for agg in aggregates_of(having)}
+            found = {agg: value for agg, value in values.items() if value is not None}
+            if len(found) == len(values) and alone.facts.excludes(
+                replaced_aggregates(having, found)
+            ):
+                known.note("left join to inner join", rows.asked)
+                inner = with_parts(select, (*rest, *base, *arm.args[0].args))
+                return and_where(inner, conjuncts(arm.args[1]))
     return select
 
 
