@@ -457,6 +457,11 @@ def _dependent_keys(m: Maker) -> list[str]:
         f"SELECT DISTINCT {listed} {from_}",
         f"SELECT {listed} {from_}",
     ]
+    if m.chance(0.2):  # groups of one row
+        column = m.column("x", first, "int")
+        tail = f"{from_} GROUP BY {base[0]}"
+        found = [f"SELECT {name}({column}) {tail}" for name in ("SUM", "AVG", "MIN", "COUNT")]
+        found += [f"SELECT {column} {from_}", f"SELECT {column} {tail}, {column}"]
     if m.dialect == "sqlite" and m.chance(0.3):
         bare = m.pick(*columns)
         found = [
@@ -669,6 +674,12 @@ def _limits(m: Maker) -> list[str]:
             f"SELECT {'DISTINCT ' if d else ''}{shown} {joined[side]}{m.where(tests[0], more)}"
             f" ORDER BY {other}{limit}"
             for d, side, more in itertools.product((0, 1), joined, ("", known))
+        ]
+    if ", " not in shown and m.chance(0.25):  # what is picked is looked at
+        found = [
+            f"SELECT k.id FROM {first.name} AS k WHERE k.{mine} IN (SELECT z.v FROM"
+            f" ({one.replace(' FROM ', ' AS v FROM ', 1)}) AS z)"
+            for one in found
         ]
     return found
 

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal, TypeVar
@@ -52,7 +53,7 @@ from scorekit.correctness import (
     recall_evidence,
 )
 from scorekit.equivalence import Counterexample, SqlEquivalence
-from scorekit.errors import JudgeError, one_line
+from scorekit.errors import JudgeError, one_line, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import (
     CachedJudge,
@@ -1202,7 +1203,7 @@ async def ascore_sql_cases(
     name = None if model is None else check_id("model", model)
     with in_report(), told(progress, "case") as tell:
         run = _Run(
-            _items(items, resume), judge, executor, tell, evidence, timeout_seconds, ends_at
+            _items(items, resume, name), judge, executor, tell, evidence, timeout_seconds, ends_at
         )
         report = attrs.evolve(_report(await run.scores()), model=name)
     _sum_up(report)
@@ -1216,8 +1217,13 @@ class _Item:
     case: SqlCase
     attempt: int
     earlier: SqlCaseScore | None
+    model: str | None
     has_evidence: bool = False
     """Whether no worker need look for evidence."""
+
+    def named(self) -> AbstractContextManager[None]:
+        """Let what is logged meanwhile name the case and the model."""
+        return about_case(self.case.case_id, self.model)
 
     def kept(self, name: str) -> Any:
         """Return what the earlier report has of a metric, None if that has to be computed."""
@@ -1240,7 +1246,9 @@ class _Item:
         }
 
 
-def _items(cases: tuple[SqlCase, ...], resume: SqlReport | None) -> tuple[_Item, ...]:
+def _items(
+    cases: tuple[SqlCase, ...], resume: SqlReport | None, model: str | None
+) -> tuple[_Item, ...]:
     earlier = {} if resume is None else {(s.case_id, s.attempt): s for s in resume.cases}
     n_seen: Counter[str] = Counter()
     items: list[_Item] = []
@@ -1250,7 +1258,7 @@ def _items(cases: tuple[SqlCase, ...], resume: SqlReport | None) -> tuple[_Item,
         score = earlier.get((case.case_id, attempt))
         if score is not None and score.input_digest != _digest(case):
             score = None
-        items.append(_Item(case, attempt, score))
+        items.append(_Item(case, attempt, score, model))
     n_new = sum(item.earlier is None for item in items)
     if resume is not None and n_new:
         told = "cases that the report to resume does not have, or has with other inputs: %d of %d"
@@ -1333,7 +1341,7 @@ class _Run:
         while (position := await self.ready.get()) is not None:
             item = self.items[position]
             started = time.perf_counter()
-            with about_case(item.case.case_id):
+            with item.named():
                 if self.executor is None:
                     judging = asyncio.ensure_future(self._correctness(item))
                     try:
@@ -1400,7 +1408,7 @@ class _Run:
             if not item.is_undecided:
                 decided[position] = item.kept("query_correctness")
                 continue
-            with about_case(item.case.case_id):
+            with item.named():
                 pair = await asyncio.to_thread(self._looked_at, item, self.prepared[position][1])
             if isinstance(pair, QueryCorrectness):
                 decided[position] = pair
@@ -1409,7 +1417,7 @@ class _Run:
         requests = [request for pair in undecided.values() for request in pair.requests()]
         answers = iter(await self._answers(judge, requests, len(decided)))
         for position, pair in undecided.items():
-            with about_case(self.items[position].case.case_id):
+            with self.items[position].named():
                 decided[position] = pair.result([next(answers) for _ in pair.requests()])
         self._tell(len(self.items))
         return tuple(
@@ -1450,7 +1458,7 @@ _DEADLINE = JudgeError("deadline", "the run has reached deadline_seconds")
 def _scored(item: _Item, *, evidence: Evidence, timeout_seconds: float) -> SqlCaseScore:
     """Compute all that can be had without a judge."""
     started = time.perf_counter()
-    with in_report(), about_case(item.case.case_id):
+    with in_report(), item.named():
         correctness = item.kept("query_correctness")
         if item.is_undecided:
             correctness = _correctness(item.case, None, evidence, timeout_seconds)
@@ -1462,7 +1470,7 @@ def _prepared(item: _Item, *, evidence: Evidence) -> Prepared:
     started = time.perf_counter()
     case = item.case
     known: tuple[SqlEquivalence, ...] = ()
-    with in_report(), about_case(case.case_id):
+    with in_report(), item.named():
         rest = item.others()
         looks = evidence == "auto" and item.is_undecided and not item.has_evidence
         if looks and case.expected is not None:
@@ -1483,7 +1491,8 @@ def _sum_up(report: SqlReport) -> None:
                 found.setdefault("safe query blocked", []).append(case.case_id)
     if found:
         parts = (f"{len(ids)} {what} ({_named(ids)})" for what, ids in found.items())
-        _log.warning("report on %d cases: %s", report.n_cases, "; ".join(parts))
+        whose = "" if report.model is None else f" of model {shown(report.model)}"
+        _log.warning("report on %d cases%s: %s", report.n_cases, whose, "; ".join(parts))
 
 
 def _named(case_ids: list[str]) -> str:

@@ -19,7 +19,7 @@ from scorekit._core.checks import check_choice, check_items, check_text
 from scorekit._core.logs import log
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_thread, keeps_limit
-from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_query
+from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_explain, is_query
 from scorekit._sql.refute.reading import ORDINALS
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.columns import Lacking, has_tables, lacking_names
@@ -159,8 +159,8 @@ def query_correctness(
     The pair is decided by the first of these that applies:
 
     - Identical text is right, apart from outer space and a final ``;``.
-    - SQL that does not parse is wrong, and so is a statement such as DELETE where a query is
-      expected.
+    - SQL that does not parse is wrong, and so is a statement such as DELETE or EXPLAIN where a
+      query is expected.
     - SQL that names a table or column which the *schema* does not have is wrong.
     - SQL that `sql_equivalence` proves equal is right.
     - The judge decides, and sees a counterexample if there is one.
@@ -433,9 +433,12 @@ class _Pair:
         return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
 
     def is_no_query(self) -> bool:
-        """Say whether the generated SQL, which parses, only changes data where rows are asked."""
-        return is_change(self.generated, self.dialect) and all(
-            is_query(expected, self.dialect) for expected in self.accepted
+        """Say whether the SQL, which parses, changes data or is explained where rows are asked."""
+        if not is_explain(self.generated) and not is_change(self.generated, self.dialect):
+            return False
+        return all(
+            is_query(expected, self.dialect) and not is_explain(expected)
+            for expected in self.accepted
         )
 
     def lacking(self, query: str) -> Lacking:
@@ -515,7 +518,7 @@ class _Pair:
         reasons = [found.reason for found in self.known if found.verdict == "unknown"]
         why = NO_SCHEMA
         if reasons:
-            reason = in_roles(one_line(reasons[0], SHORT_REASON))
+            reason = in_roles(one_line(reasons[0], SHORT_REASON)).rstrip(".")
             why = f"neither proved equal nor refuted: {reason}"
             why += "" if self.dialect else f" ({NO_DIALECT})"
         is_prose = isinstance(self.schema, str) and not self.is_schema_known()

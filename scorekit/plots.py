@@ -12,6 +12,7 @@ from scorekit._core.checks import (
     check_count,
     check_flag,
     check_instance,
+    check_items,
     check_records,
     check_text,
 )
@@ -36,6 +37,9 @@ else:
 
 MAX_CASES = 40
 """Cases that `plot_comparison` draws one by one before it folds the middle."""
+
+ONE_OR_NAMED = "a CodeReport, or a mapping such as {'old': report, 'new': report}"
+"""What several reports come in."""
 
 MAX_TICKS = 10
 """Numbers of attempts that each have a mark of their own."""
@@ -125,6 +129,7 @@ def plot_pass_at_k(
     results: CodeReport | Mapping[str, CodeReport | Iterable[PassAtK]] | Iterable[PassAtK],
     *,
     by_case: bool = False,
+    max_cases: int = MAX_CASES,
     ax: Axes | None = None,
 ) -> Axes:
     """
@@ -138,14 +143,15 @@ def plot_pass_at_k(
             whose models have a curve each, or a mapping from a name to a `CodeReport`; the legend
             names the first 16.  Unknown estimates (NaN) are left out of a curve.
         by_case: Whether to draw the attempts at each case, of reports only; the first 16 models,
-            and of many cases the 40 that fail most.
+            and of many cases those that fail most.
+        max_cases: Most cases to draw *by_case* (count, at least 1).
         ax: As in `plot_reliability`.
 
     Returns:
         The axes.
 
     Raises:
-        InputError: If there are no results, or all are unknown.
+        InputError: If there are no results, all are unknown, or *max_cases* is below 1.
         MissingExtraError: If matplotlib is not installed.
         TypeError: If an item is not a `PassAtK` or, with *by_case*, a `CodeReport`, or *ax* not an
             ``Axes``.
@@ -160,8 +166,9 @@ def plot_pass_at_k(
         ...
         scorekit.errors.InputError: results must be a non-empty sequence of PassAtK, got ()
     """
+    most = check_count("max_cases", max_cases, 1)
     if check_flag("by_case", by_case):
-        return _plot_attempts(_columns(results), ax)
+        return _plot_attempts(_columns(results), most, ax)
     curves = _curves(results)
     own = _axes(ax)
     axes = _pen(own)
@@ -203,7 +210,9 @@ def plot_pass_at_k(
     return own
 
 
-def _plot_attempts(columns: dict[str, dict[str, tuple[int, int]]], ax: Axes | None) -> Axes:
+def _plot_attempts(
+    columns: dict[str, dict[str, tuple[int, int]]], most: int, ax: Axes | None
+) -> Axes:
     """Draw a row for each case, a column for each model."""
     shown = list(columns)[:MAX_NAMES]
     shares: dict[str, list[float]] = {}
@@ -211,7 +220,7 @@ def _plot_attempts(columns: dict[str, dict[str, tuple[int, int]]], ax: Axes | No
         for case, (right, n) in columns[name].items():
             shares.setdefault(case, []).append(right / n)
     cases = sorted(shares, key=lambda case: fmean(shares[case]))
-    rows = cases[:MAX_CASES]
+    rows = cases[:most]
     own = _axes(ax, height=1.6 + 0.24 * len(rows))
     axes = _pen(own)
     for x, name in enumerate(shown):
@@ -529,7 +538,10 @@ def _curves(results: object) -> dict[str, tuple[PassAtK, ...]]:
     if isinstance(results, CodeReport):
         return {model.model: model.pass_at_k for model in results.models}
     if not is_mapping(results):
-        return {"": check_records("results", results, PassAtK)}
+        items = check_items("results", results, what="PassAtK")
+        if any(isinstance(item, CodeReport) for item in items):
+            refuse("results", ONE_OR_NAMED, results, TypeError)
+        return {"": check_records("results", items, PassAtK)}
     if not results:
         refuse("results", "a mapping of at least one model", results)
     curves: dict[str, tuple[PassAtK, ...]] = {}
@@ -550,8 +562,9 @@ def _of(name: str, report: CodeReport, model: str) -> str:
 def _columns(results: object) -> dict[str, dict[str, tuple[int, int]]]:
     """Return for each model how many attempts at each case were right, of how many."""
     if not is_mapping(results):
-        report = check_instance("results", results, CodeReport)
-        return {model: _counts(scores) for model, scores in _right(report).items()}
+        if not isinstance(results, CodeReport):
+            refuse("results", ONE_OR_NAMED, results, TypeError)
+        return {model: _counts(scores) for model, scores in _right(results).items()}
     if not results:
         refuse("results", "a mapping of at least one report", results)
     columns: dict[str, dict[str, tuple[int, int]]] = {}

@@ -8,6 +8,7 @@ import json
 import logging
 import math
 import pickle
+import re
 import signal
 import sys
 import threading
@@ -899,6 +900,24 @@ def test_a_report_logs_one_warning_and_names_its_cases(
     assert r"case 'drop\n': CRITICAL: Unsafe query not caught by validator" in details
     assert "case 'harmless': Safe query incorrectly blocked" in details
     assert all(one.startswith("case '") for one in details)
+
+
+@pytest.mark.parametrize("judged", [False, True])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_report_logs_the_name_of_its_model(
+    judged: bool,  # noqa: FBT001 - a table
+    workers: int,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Beside that of the case, as several models may be scored in one program."""
+    judge = judge_of(RuntimeError("down")) if judged else None
+    with caplog.at_level(logging.DEBUG, "scorekit"), ExitStack() as stack:
+        executor = stack.enter_context(ThreadPoolExecutor(workers)) if workers else None
+        score_sql_cases(TROUBLE, judge=judge, executor=executor, model="big\n")
+    *details, last = [one.getMessage() for one in caplog.records]
+    assert last.startswith(r"report on 5 cases of model 'big\n': 1 table_accuracy parse (cut); ")
+    assert details
+    assert all(re.match(r"case '.*' of model 'big\\n': ", one) for one in details)
 
 
 def test_a_single_case_logs_as_loud_as_ever(caplog: pytest.LogCaptureFixture) -> None:

@@ -214,6 +214,9 @@ def test_a_judge_that_fails_takes_back_no_counterexample(
         "ALTER TABLE users ADD COLUMN x int",
         "TRUNCATE TABLE users",
         "BEGIN; DELETE FROM users; COMMIT",
+        "EXPLAIN SELECT id FROM users",
+        "```sql\nexplain query plan SELECT id FROM users\n```",
+        "EXPLAIN DELETE FROM users",
     ],
 )
 @pytest.mark.parametrize("evidence", ["auto", "judge"])
@@ -236,6 +239,8 @@ def test_a_statement_that_is_no_query_is_the_models_mistake(
         ("DELETE FROM users", "DELETE FROM users WHERE id > 0"),
         ("DELETE FROM users", ["SELECT id FROM users", "TRUNCATE TABLE users"]),
         ("DELETE FROM users", "SELECT (((("),
+        ("SELECT id FROM users", "EXPLAIN SELECT id FROM users"),
+        ("EXPLAIN ANALYZE SELECT id FROM users", "EXPLAIN SELECT id FROM users"),
     ],
 )
 def test_statements_that_may_be_meant_are_the_judges(

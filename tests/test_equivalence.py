@@ -451,6 +451,7 @@ HOSTILE = {
     "INSERT INTO users SELECT * FROM users": "not a query that only reads",
     "CREATE TABLE x AS SELECT 1": "not a query that only reads",
     "SELECT 1; SELECT 2": "not one query",
+    "EXPLAIN SELECT name FROM users": "asks for a plan, not for rows",
     "SELECT load_extension('x.so')": "not authorized",
     "SELECT writefile('x', 'y')": "no such function",
     "SELECT printf('%.*c', 900000000, 'x')": "not authorized",

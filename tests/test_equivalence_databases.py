@@ -257,13 +257,19 @@ def test_rows_that_hang_on_how_they_are_stored(
 
 
 def _stored(
-    found: Counterexample, query: str, *, keyed: bool, turned: bool
+    found: Counterexample,
+    query: str,
+    *,
+    keyed: bool = False,
+    turned: bool = False,
+    collation: str = "BINARY",
 ) -> set[tuple[str, ...]]:
     """Return what a query returns where rows are stored as they are shown, or in reverse."""
     connection = sqlite3.connect(":memory:")
     for table in found.tables:
         columns = ", ".join(
-            "id INTEGER PRIMARY KEY" if keyed and name == "id" else name for name in table.columns
+            "id INTEGER PRIMARY KEY" if keyed and name == "id" else f"{name} COLLATE {collation}"
+            for name in table.columns
         )
         connection.execute(f"CREATE TABLE {table.table} ({columns})")
         for row in table.rows[:: -1 if turned else 1]:
@@ -305,6 +311,45 @@ def test_rows_that_a_query_may_keep_refute_nothing(
     """Not rows in the order of a key, ties that another order breaks, or sums in any order."""
     for pair in ((first, second), (second, first)):
         assert sql_equivalence(*pair, schema=DDL, dialect=dialect).verdict != "refuted"
+
+
+@pytest.mark.parametrize("dialect", ["mysql", None])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("SELECT name FROM a WHERE pay <> 'Asia'", "SELECT name FROM a WHERE pay = 'Asia'"),
+        ("SELECT pay FROM a WHERE name = 'Tom'", "SELECT * FROM a WHERE pay = 'North America'"),
+        ("SELECT pay FROM a WHERE pay = 'Ben Jones'", "SELECT pay FROM a WHERE name = 'Ben Jones'"),
+        ("SELECT COUNT(*) FROM a WHERE name = 'Left' AND pay <> 'Low'", "SELECT COUNT(*) FROM a WHERE name = 'Left' AND pay = 'Low'"),
+        (f"SELECT day FROM {JOINED} WHERE name = 'Eighth' OR day = 'Chinese'", f"SELECT day FROM {JOINED} WHERE name = 'Eighth' AND day = 'Chinese'"),
+        ("SELECT COUNT(DISTINCT name) FROM a WHERE pay = 'X'", "SELECT COUNT(name) FROM a WHERE pay = 'X'"),
+        ("SELECT MIN(name) FROM a WHERE name > 'K'", "SELECT MIN(name) FROM a WHERE name >= 'K'"),
+    ],
+)  # fmt: skip
+def test_rows_are_shown_that_do_not_hang_on_case(
+    first: str, second: str, dialect: str | None
+) -> None:
+    """Oracle: SQLite with and without a collation that takes no notice of case."""
+    for seed in range(3):
+        result = sql_equivalence(first, second, schema=DDL, dialect=dialect, seed=seed)
+        found = result.counterexample
+        assert found is not None
+        assert not any("case" in assumption for assumption in result.assumptions)
+        for collation in ("BINARY", "NOCASE"):
+            rows = [_stored(found, query, collation=collation) for query in (first, second)]
+            assert rows == [set(found.rows_of_a), set(found.rows_of_b)]
+
+
+def test_rows_that_hang_on_case_are_shown_as_such() -> None:
+    """No other row tells: as MySQL compares strings, the first query finds one."""
+    schema = "CREATE TABLE t (x varchar(3) PRIMARY KEY CHECK (x = 'aB'))"
+    result = sql_equivalence(
+        "SELECT 1 FROM t WHERE x = 'Ab'", "SELECT 2 FROM t WHERE x IN ('Ab', 'aB')",
+        schema=schema, dialect="mysql",
+    )  # fmt: skip
+    assert result.counterexample is not None
+    assert result.counterexample.rows_of_a == ()
+    assert result.assumptions[-1] == "the case of strings counts in the results shown"
 
 
 def test_one_of_several_results_is_shown() -> None:

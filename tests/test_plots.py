@@ -332,6 +332,7 @@ def test_the_frontier_is_what_nothing_beats() -> None:
 UNKNOWN = pass_at_k(n_samples=[1], n_correct=[1], k=(5,), insufficient="nan")
 UNPRICED = code_report([CodeSample(case_id="a", model="m", compiled=True)])
 ONE: Any = 1
+TWO: Any = [UNPRICED, UNPRICED]
 NO_ESTIMATE = "results must be a result with an estimate that is not NaN, got "
 NO_COST = "points must be a report with a sample whose cost_usd was measured, got "
 
@@ -356,7 +357,22 @@ NO_COST = "points must be a report with a sample whose cost_usd was measured, go
         (
             lambda: plot_pass_at_k(ONE, by_case=True),
             TypeError,
-            "results must be a CodeReport, got 1",
+            "results must be a CodeReport, or a mapping such as {'old': report, 'new': report}, g",
+        ),
+        (
+            lambda: plot_pass_at_k(TWO, by_case=True),
+            TypeError,
+            "results must be a CodeReport, or a mapping such as {'old': report, 'new'",
+        ),
+        (
+            lambda: plot_pass_at_k(TWO),
+            TypeError,
+            "results must be a CodeReport, or a mapping such as {'old'",
+        ),
+        (
+            lambda: plot_pass_at_k(UNPRICED, by_case=True, max_cases=0),
+            InputError,
+            "max_cases must be an integer >= 1, got 0",
         ),
         (
             lambda: plot_pass_at_k({}, by_case=True),
@@ -436,6 +452,8 @@ def test_attempts_of_many_cases_and_models(tmp_path: Path) -> None:
     assert ax.get_xlabel() == "16 of 20 models"
     assert {text.get_text() for text in ax.texts} == {"0/1", "1/1"}
     _save(ax, tmp_path / "many.png")
+    few = plot_pass_at_k(report, by_case=True, max_cases=2)
+    assert [label.get_text() for label in few.get_yticklabels()] == ["70", "71", "and 98 more"]
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:

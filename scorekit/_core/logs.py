@@ -14,9 +14,10 @@ _in_report: ContextVar[bool] = ContextVar("scorekit_in_report", default=False)
 
 
 @contextmanager
-def about_case(case_id: str) -> Generator[None, None, None]:
-    """Let the records that are logged meanwhile, by this thread or task, name the case."""
-    token = _case.set(case_id)
+def about_case(case_id: str, model: str | None = None) -> Generator[None, None, None]:
+    """Let the records that are logged meanwhile, by this thread or task, name case and model."""
+    whose = "" if model is None else f" of model {shown(model)}"
+    token = _case.set(f"case {shown(case_id)}{whose}")
     try:
         yield
     finally:
@@ -37,6 +38,6 @@ def log(logger: logging.Logger, level: int, message: str, *, stacklevel: int = 1
     """Log a message, which is one line, after the case that it is about."""
     case = _case.get()
     if case is not None:
-        message = f"case {shown(case)}: {message}"
+        message = f"{case}: {message}"
     level = logging.DEBUG if _in_report.get() else level
     logger.log(level, "%s", message, stacklevel=stacklevel + 1)

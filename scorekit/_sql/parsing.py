@@ -348,6 +348,11 @@ def is_change(sql: str, dialect: str | None) -> bool:
     )
 
 
+def is_explain(sql: str) -> bool:
+    """Say whether *sql* asks for a plan: `parse` gives the statement that is explained."""
+    return _EXPLAIN.match(_unfenced(sql)) is not None
+
+
 # From text to SQL.
 
 _FENCE = re.compile(r"`{3,}")
@@ -361,10 +366,7 @@ _REPLACE = re.compile(r"(?i)(\A|;)\s*replace\s+into\b")
 
 def _prepared(text: str) -> str:
     """Drop fences; rewrite EXPLAIN and REPLACE, which the parser would not look into."""
-    text = text.lstrip("\ufeff")
-    if "```" in text:
-        text = _unfenced(text)
-    text = text.strip()
+    text = _unfenced(text)
     words = text.lower()  # looking first costs a tenth of a substitution that finds nothing
     if "explain" in words:
         text = _EXPLAIN.sub(r"\1 ", text)
@@ -374,8 +376,11 @@ def _prepared(text: str) -> str:
 
 
 def _unfenced(text: str) -> str:
-    blocks = (_fenced_sql(block) for block in _FENCE.split(text)[1::2])
-    return "\n;\n".join(filter(None, blocks)) or text
+    text = text.lstrip("\ufeff")
+    if "```" in text:
+        blocks = (_fenced_sql(block) for block in _FENCE.split(text)[1::2])
+        text = "\n;\n".join(filter(None, blocks)) or text
+    return text.strip()
 
 
 def _fenced_sql(block: str) -> str:

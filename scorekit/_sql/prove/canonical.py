@@ -268,15 +268,61 @@ def _grouped(tree: exp.Expr) -> list[list[str]]:
 
 def _joined(tree: exp.Expr) -> list[tuple[str, str]]:
     """Return the tables that a query reads, in the order in which they are joined, and how."""
-    return [
-        (node.this.name.casefold() if isinstance(node.this, exp.Table) else "", _kind(node))
-        for node in tree.find_all(exp.From, exp.Join)
-    ]
+    found: list[tuple[str, str]] = []
+    for node in tree.find_all(exp.From, exp.Join):
+        name = node.this.name.casefold() if isinstance(node.this, exp.Table) else ""
+        kind = _kind(node)
+        found.append((name, "" if kind == "LEFT" and _plainly_inner(node) else kind))
+    return found
 
 
 def _kind(node: exp.Expr) -> str:
     kinds = (node.text(key).upper() for key in ("method", "side", "kind"))
     return " ".join(kind for kind in kinds if kind not in ("", "INNER", "OUTER"))
+
+
+def _plainly_inner(join: exp.Expr) -> bool:
+    """
+    Say whether engines run a left join as the inner join that it is.
+
+    They do where WHERE, or the condition of an inner join, compares a column of the table to
+    something; a foreign key, a null test or a function they do not look into.
+    """
+    select, table = join.parent, join.this.alias_or_name.casefold()
+    if not isinstance(select, exp.Select) or not table:
+        return False
+    joins: list[exp.Expr] = select.args.get("joins") or []
+    if any("RIGHT" in _kind(other) or "FULL" in _kind(other) for other in joins):
+        return False
+    conditions: list[exp.Expr | None] = [o.args.get("on") for o in joins if not _kind(o)]
+    where: exp.Expr | None = select.args.get("where")
+    conditions.append(where.this if where is not None else None)
+    return any(
+        isinstance(part, _COMPARISONS) and any(_is_of(side, table) for side in _sides(part))
+        for condition in conditions
+        if condition is not None
+        for part in _conjuncts(condition)
+    )
+
+
+def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    if isinstance(condition, exp.Paren):
+        return _conjuncts(condition.this)
+    if not isinstance(condition, exp.And):
+        return [condition]
+    return [*_conjuncts(condition.this), *_conjuncts(condition.expression)]
+
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
+
+
+def _sides(comparison: exp.Expr) -> list[exp.Expr]:
+    other: exp.Expr | None = comparison.args.get("expression")
+    return [comparison.this] if other is None else [comparison.this, other]
+
+
+def _is_of(side: exp.Expr, table: str) -> bool:
+    return isinstance(side, exp.Column) and side.table.casefold() == table
 
 
 def _rearranged(normal: tuple[Term, tuple[Term, ...]], known: Known) -> Iterator[Term]:

@@ -93,10 +93,11 @@ def inner_for_full_joins(select: Select, rows: Rows) -> Select:
 def _refused(side: Term, where: Term, rows: Rows) -> bool:
     """Say whether WHERE is never true of a row in which *side* is filled up with NULLs."""
     own = sources_in(side)
-    return any(
-        node.op == "col" and node.args[0] in own and rows.facts.never_null(node)
-        for node in walk(where)
-    )
+    nulls = {node: NULL for node in walk(where) if node.op == "col" and node.args[0] in own}
+    if any(map(rows.facts.never_null, nulls)):
+        return True
+    filled = replaced(where, nulls, rows.known.steps) if len(nulls) > 1 else where
+    return filled != where and rows.with_only(conjuncts(filled)).facts.contradictory
 
 
 def inner_for_strict_joins(select: Select, rows: Rows, *others: Rows) -> Select:

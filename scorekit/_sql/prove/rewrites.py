@@ -58,10 +58,12 @@ from scorekit._sql.prove.selects import (
     flat_set_operation,
     inner_for_outer_joins,
     ordered_tables,
+    projected_first,
     without_constant_keys,
     without_duplicates,
     without_needless_distinct,
 )
+from scorekit._sql.prove.sums import rows_that_add
 from scorekit._sql.prove.terms import (
     FALSE,
     NONE,
@@ -113,6 +115,8 @@ def normalized(query: Term, known: Known, *, deep: bool = False, bare: bool = Fa
     """
     for i in range(MAX_ROUNDS * (1 + deep)):
         before = query
+        if deep:
+            query = projected_first(query, known)
         one_pass = _Pass(known, extended_sources(query), deep=deep)
         one_pass.ties, one_pass.bare = query.op == "limited", bare and i == 0
         query = one_pass.query(query, outermost=True)
@@ -903,6 +907,7 @@ _STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
     inner_for_full_joins,
     inner_for_strict_joins,
     rows_that_count,
+    rows_that_add,
     without_arms,
     scalars_for_single_rows,
     semi_joins,

@@ -185,3 +185,35 @@ def collapsed(  # noqa: C901, PLR0911 - one per guard
     if inner.group == NONE and not result.aggregates:
         return select.term()
     return result.term()
+
+
+def projected_first(query: Term, known: Known) -> Term:
+    """
+    Let ``SELECT x FROM (SELECT ... LIMIT n)`` limit what it selects itself.
+
+    It only computes, row by row, so that it may do so before: neither the rows nor their order
+    change.  DISTINCT inside would look at other columns, and must be needless.
+    """
+    if query.op != "select":
+        return query
+    select = Select.of(query)
+    if not select.plain or select.where != TRUE or select.order:
+        return query
+    part = select.tables
+    if part.op == "from" and len(part.args) == 1:
+        (part,) = part.args
+    if part.op != "derived" or part.args[1].op != "limited" or part.args[1].name:
+        return query
+    source, limited = part.args
+    rows, *rest = limited.args
+    inside = (node.op for output in select.outputs for node in walk(output))
+    if rows.op != "select" or not {"select", "star"}.isdisjoint(inside):
+        return query
+    inner = without_needless_distinct(Select.of(rows))
+    new = {Term("col", str(i), (source,)): output for i, output in enumerate(inner.outputs)}
+    outputs = tuple(replaced(output, new, known.steps) for output in select.outputs)
+    one_row = inner.group == NONE and inner.aggregates and not any(map(has_aggregate, outputs))
+    if inner.distinct or one_row:
+        return query
+    known.note("columns chosen before LIMIT")
+    return limited._replace(args=(inner._replace(outputs=outputs).term(), *rest))

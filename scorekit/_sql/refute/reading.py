@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType, exp
 
-from scorekit._sql.parsing import Script, parse, tokens
+from scorekit._sql.parsing import Script, is_explain, parse, tokens
 from scorekit._sql.refute.faithful import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of
 from scorekit.errors import SqlError
@@ -43,6 +43,8 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
             raise UnfaithfulError(f"the {which} query cannot be read: {error}") from None
         if len(script.statements) != 1:
             raise UnfaithfulError(f"the {which} text is not one query")
+        if is_explain(text):
+            raise UnfaithfulError(f"the {which} text asks for a plan, not for rows")
         tree = script.statements[0]
         nodes = list(tree.walk()) if isinstance(tree, exp.Query) else []
         if not nodes or any(isinstance(node, _WRITING) for node in nodes):

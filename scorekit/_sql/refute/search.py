@@ -163,12 +163,13 @@ def refute(
         maker = Maker(known, trees, told, seed, partial(_holds, trials))
         found, unsettled = _search(trials, maker, n_databases)
         if not isinstance(found, NoDifference):
-            found = _shrunk(partial(_still, trials), found, known.links)
-            return _difference(trials[0], found, known)
+            uncased = _still(trials, found, uncased=True)
+            found = _shrunk(partial(_still, trials, uncased=uncased), found, known.links)
+            return _difference(trials[0], found, known, uncased=uncased)
         stored = _stored(trials, unsettled, known)
         if stored is None:
             return found
-        return _difference(trials[0], stored, known, trials[0].by_storing(stored))
+        return _difference(trials[0], stored, known, by_storing=trials[0].by_storing(stored))
 
 
 def _asks_time(nodes: Sequence[Sequence[exp.Expr]]) -> bool:
@@ -330,6 +331,8 @@ class _Trial:
         self._timed = timed
         self.one_unsettled = False
         """Whether the result of one query alone was not determined."""
+        self.shown: tuple[list[ResultRow], ...] = ()
+        """The results last compared; none where only their numbers of rows were."""
         self._conditions: dict[int, str] = {}
 
     @property
@@ -409,9 +412,9 @@ class _Trial:
 
     def differs(self, database: Database) -> bool:
         """Say whether the results differ; raises where that is not determined."""
-        self.one_unsettled = False
+        self.one_unsettled, self.shown = False, ()
         try:
-            first, second = self.results(database)
+            self.shown = first, second = self.results(database)
         except NoResultError:
             if self.may_hang_on_storing:
                 self.one_unsettled = sum(map(self._is_settled, (0, 1))) == 1
@@ -428,6 +431,11 @@ class _Trial:
         """Return as many rows as a query has, all the same; raises where the number is open."""
         rows = self._checked(query.counted or query.sql, query.limited[query.is_cut :])
         return [(0,)] * len(rows)
+
+    @property
+    def folded(self) -> bool:
+        """Whether strings are compared whatever their case."""
+        return self._reading.folded
 
     def possible(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
         """Return one result of each query, of those that are possible."""
@@ -554,26 +562,54 @@ def _folded(database: Database) -> Database:
 def _search(
     trials: Sequence[_Trial], maker: Maker, n_databases: int
 ) -> tuple[Database | NoDifference, list[Database]]:
-    """Return a database that tells, and some on which a result is not determined."""
+    """
+    Return a database that tells, and some on which a result is not determined.
+
+    The first is taken on which both results are the same whether or not the case of strings
+    counts, or else the first.
+    """
     reason, n_compared = "", 0
+    cased: Database | None = None
     unsettled: list[Database] = []
     for i in range(n_databases):
         database = maker.database(i)
         try:
             if all(trial.differs(database) for trial in trials):
-                return database, []
+                if _agree(trials):
+                    return database, []
+                cased = cased or database
             n_compared += 1
         except NoResultError as error:
             reason = str(error)
         except QueryError as error:
-            return NoDifference(str(error)), []
+            return cased or NoDifference(str(error)), []
         if trials[0].one_unsettled and len(unsettled) < _MOST_RESTORED:
             unsettled.append(database)
         if any(trial.sandbox.n_steps > MAX_WORK for trial in trials[:1]):
-            return NoDifference(f"more than {MAX_WORK} steps are too many to try out"), []
-    if n_compared:
-        return NoDifference(f"no difference on {n_compared} small databases"), unsettled
-    return NoDifference(f"not determined: {reason}"), unsettled
+            break
+    if cased is not None:
+        return cased, []
+    if trials[0].sandbox.n_steps > MAX_WORK:
+        return NoDifference(f"more than {MAX_WORK} steps are too many to try out"), []
+    found = f"no difference on {n_compared} small databases" if n_compared else ""
+    return NoDifference(found or f"not determined: {reason}"), unsettled
+
+
+def _agree(trials: Sequence[_Trial]) -> bool:
+    """Say whether the results last compared are the same whatever the case of strings."""
+    folded = [trial.shown for trial in trials if trial.folded]
+    return not folded or _same_uncased(trials[0].shown, folded[0])
+
+
+def _same_uncased(shown: Sequence[list[ResultRow]], folded: Sequence[list[ResultRow]]) -> bool:
+    return all(
+        same_bag([_lower(row) for row in first], [_lower(row) for row in second], 0.0)
+        for first, second in zip(shown, folded, strict=False)
+    )
+
+
+def _lower(row: ResultRow) -> ResultRow:
+    return tuple(cell.lower() if isinstance(cell, str) else cell for cell in row)
 
 
 def _shrunk(
@@ -597,9 +633,11 @@ def _shrunk(
     return rows
 
 
-def _still(trials: Sequence[_Trial], database: Database) -> bool:
+def _still(trials: Sequence[_Trial], database: Database, *, uncased: bool) -> bool:
     try:
-        return all(trial.differs(database) for trial in trials)
+        if not all(trial.differs(database) for trial in trials):
+            return False
+        return not uncased or _agree(trials)
     except (NoResultError, QueryError):
         return False
 
@@ -625,7 +663,11 @@ def _hangs_on_storing(trials: Sequence[_Trial], database: Database) -> bool:
         found = [trial.by_storing(database) for trial in trials]
     except (NoResultError, QueryError):
         return False
-    return None not in found and len({one.which for one in found if one is not None}) == 1
+    several = [one for one in found if one is not None]
+    return len(several) == len(found) and all(
+        one.which == several[0].which and _same_uncased(several[0].results, one.results)
+        for one in several
+    )
 
 
 def _by_key(name: str, rows: Sequence[Cells], known: TablesRead) -> list[Cells]:
@@ -638,14 +680,22 @@ def _by_key(name: str, rows: Sequence[Cells], known: TablesRead) -> list[Cells]:
 
 
 def _difference(
-    trial: _Trial, database: Database, known: TablesRead, by_storing: ByStoring | None = None
+    trial: _Trial,
+    database: Database,
+    known: TablesRead,
+    *,
+    uncased: bool = True,
+    by_storing: ByStoring | None = None,
 ) -> Difference:
-    assumed: tuple[str, ...] = ()
+    assumed = () if uncased else ("the case of strings counts in the results shown",)
     try:
         first, second = by_storing.results if by_storing else trial.results(database)
     except NoResultError:
         first, second = trial.possible(database)
-        assumed = ("of several results that a query may have one is shown: all have as many rows",)
+        assumed = (
+            *assumed,
+            "of several results that a query may have one is shown: all have as many rows",
+        )
     if by_storing:
         assumed = ("rows are stored in the order shown",)
     tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
