@@ -71,6 +71,8 @@ OLD_SHARE: Final = 0.1
 """Batches drawn as for the tests of proofs, over their tables and in SQLite alone."""
 EQUAL_WAYS: Final = (1, 2, 3)
 """Pairs by theme of one query that no database tells apart."""
+NEAR_WAYS: Final = 2
+"""Pairs by theme of one query that fewest databases tell apart; others are drawn from all."""
 REWRITTEN_SHARE: Final = 0.3
 """Pairs by theme of which one query is rewritten, or is the other one after some rewrites."""
 LONG: Final = 200
@@ -344,6 +346,8 @@ def by_theme(job: Job, schema: Schema, dialect: str | None, rng: random.Random) 
         rng.shuffle(pairs)
         apart = {(a, b): sum(of[a] != of[b] for of in answers) for a, b in pairs}
         near = sorted((pair for pair in pairs if apart[pair]), key=apart.__getitem__)
+        if len(near) > NEAR_WAYS:
+            near[NEAR_WAYS:] = rng.sample(near[NEAR_WAYS:], len(near) - NEAR_WAYS)
         never = [pair for pair in pairs if not apart[pair]]
         n_never = min(len(never), rng.choice(EQUAL_WAYS))
         chosen = [*never[:n_never], *near[: REWRITES_A_QUERY - n_never]]

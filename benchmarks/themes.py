@@ -661,7 +661,6 @@ def _limits(m: Maker) -> list[str]:
         f"SELECT {shown} {from_}{all_} ORDER BY {', '.join([*items, 'x.id'])}{limit}",
         f"SELECT {shown} {from_}{all_} ORDER BY {m.cast(value)}{down}{limit}",
         f"SELECT {shown} FROM (SELECT * {from_}) AS x{all_}{end}",
-        f"SELECT {shown} {from_}{all_}{order}",
     ]
     if shown == value:
         extreme = f"{'MAX' if down else 'MIN'}({value})"
@@ -824,7 +823,7 @@ def _columns(m: Maker) -> list[str]:
         values = [v for v in values if "+" not in v] or ["x.id"]
         values += [m.aggregate("x", first), m.aggregate("y", second)]
     elif m.chance(0.3):
-        tail = f" ORDER BY {values[0]}"
+        tail = f" ORDER BY {', '.join(values)}"  # what ties is alike
     distinct = m.maybe("DISTINCT ", 0.2)
     found: list[str] = []
     for _ in range(N_DRAWN):

@@ -121,6 +121,10 @@ def test_dialects_decide(
     [
         ("SELECT EXTRACT(YEAR FROM name) FROM users", "SQLite may not understand EXTRACT"),
         ("SELECT 1 FROM users WHERE name = 3", "postgres may convert between text and numbers"),
+        (
+            "SELECT 1 FROM (SELECT MIN(name) AS n FROM users) x WHERE n > 5",
+            "postgres may convert between text and numbers",
+        ),
         ("SELECT DISTINCT ON (city) name FROM users", "SQLite does not have this form"),
         ("SELECT name FROM users FETCH FIRST 1 ROW WITH TIES", "SQLite does not have this form"),
     ],

@@ -205,7 +205,7 @@ class _Quotients:
         if term.op == "agg":
             if term.name.split()[0] not in ("sum", "count"):
                 return None
-            fractional = term.name == "sum" and self._is_fraction(term.args[0])
+            fractional = term.name.startswith("sum") and self._is_fraction(term.args[0])
             return _Product(1, term, fractional)
         inner = self._unwrapped(term)
         if inner is not None:

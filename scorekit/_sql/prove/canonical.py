@@ -56,6 +56,10 @@ class Unproved:
 MATCHING_STEPS: Final = 150_000
 """Terms visited to match two queries whose canonical forms differ."""
 
+COMPARED: Final = "tables paired, conditions and columns compared"
+
+PERMUTED: Final = "columns put in order"
+
 UNORDERED = "order is not compared, as only one query has ORDER BY"
 
 
@@ -130,7 +134,9 @@ def _proof(  # noqa: C901 - a branch per way to prove
         if not findings[0].determined or findings[0].conditional:
             extra.add(ALIKE)
     elif any(one.conditional for one in findings) and all(one.determined for one in findings):
-        steps = _matched(queries, known, semantics, ordered=ordered) if deep else []
+        steps = (
+            _matched(queries, known, semantics, ordered=ordered, reorder=reorder) if deep else []
+        )
         if not steps:
             return None
     elif all(one.determined for one in findings):
@@ -143,7 +149,11 @@ def _proof(  # noqa: C901 - a branch per way to prove
                 first, second = map(_rearranged, normal, known)
                 reordered = next(first) in second
             if not reordered:
-                steps = _matched(queries, known, semantics, ordered=ordered) if deep else []
+                steps = (
+                    _matched(queries, known, semantics, ordered=ordered, reorder=reorder)
+                    if deep
+                    else []
+                )
                 if not steps:
                     return None
     else:
@@ -153,6 +163,7 @@ def _proof(  # noqa: C901 - a branch per way to prove
         return None
     if not steps:
         return Proof(tuple(sorted(assumptions)), reordered)
+    reordered = PERMUTED in steps
     return Proof(tuple(sorted(assumptions)), reordered, tuple(steps), canonical=False)
 
 
@@ -162,23 +173,27 @@ def _matched(
     semantics: Literal["bag", "set"],
     *,
     ordered: bool,
+    reorder: bool,
 ) -> list[str]:
     """
     Return the steps by which two queries are the same; none if that was not seen.
 
     Windows and correlated subqueries are left as they are at first, and then read as joins.
     """
-    steps = _compared(queries, known, semantics, ordered=ordered)
+    steps = _compared(queries, known, semantics, ordered=ordered, reorder=reorder)
     if not steps and any(map(_may_join, (query.term for query in queries))):
         for one in known:
             one.joining = True
-        steps = _compared(queries, known, semantics, ordered=ordered)
+        steps = _compared(queries, known, semantics, ordered=ordered, reorder=reorder)
     return steps
 
 
 def _may_join(query: Term) -> bool:
     """Say whether a query has aggregates that a join with groups may give."""
-    return any(node.op in ("window", "scalar") for node in walk(query))
+    ops = {node.op for node in walk(query)}
+    return not ops.isdisjoint(("window", "scalar")) or (
+        "agg" in ops and any(n.op == "join" and n.name in ("left", "right") for n in walk(query))
+    )
 
 
 def _compared(
@@ -187,6 +202,7 @@ def _compared(
     semantics: Literal["bag", "set"],
     *,
     ordered: bool,
+    reorder: bool,
 ) -> list[str]:
     """Bring two queries to their normal forms and compare these."""
     normal: list[Term] = []
@@ -222,7 +238,10 @@ def _compared(
         matcher = Matcher(both, tables)
         if matcher.same(first, second):
             known[0].assumptions.update(both.assumptions | matcher.asked)
-            return [*dict.fromkeys(steps), "tables paired, conditions and columns compared"]
+            return [*dict.fromkeys(steps), COMPARED]
+        if reorder and matcher.permuted(first, second):
+            known[0].assumptions.update(both.assumptions | matcher.asked)
+            return [*dict.fromkeys(steps), COMPARED, PERMUTED]
     return []
 
 
@@ -230,17 +249,27 @@ def _tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
     """
     Say whether two queries read their rows alike, so that those which tie come in the same order.
 
-    They join the same tables in the same order, group them by the same keys in the same order,
-    by which they may be sorted, and no rows are sorted otherwise but at the end, by as many items
-    and by the same columns, which an index may bring in order.
+    They join the same tables in the same order and under the same conditions, by which engines
+    choose the table to begin with.  They group by the same keys in the same order, by which rows
+    may be sorted, and sort at the end alone, by the same columns, which an index may
+    bring in order.
     """
     sorts = [list(tree.find_all(exp.Order)) for tree in (first, second)]
+    joined = _joined(first)
     return (
         max(map(len, sorts)) <= 1
         and list(map(_sorted_by, sorts[0])) == list(map(_sorted_by, sorts[1]))
-        and _joined(first) == _joined(second)
+        and joined == _joined(second)
+        and (len(joined) == 1 or _conditions(first) == _conditions(second))
         and _grouped(first) == _grouped(second)
     )
+
+
+def _conditions(tree: exp.Expr) -> list[str]:
+    """Return what WHERE and ON ask for, as it is written."""
+    found = [node.this for node in tree.find_all(exp.Where)]
+    found += [join.args["on"] for join in tree.find_all(exp.Join) if join.args.get("on")]
+    return sorted(part.sql().casefold() for one in found for part in _conjuncts(one))
 
 
 def _sorted_by(order: exp.Expr) -> list[tuple[str, bool]]:

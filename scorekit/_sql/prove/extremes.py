@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from scorekit._sql.prove.dependencies import Rows
+from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
+from scorekit._sql.prove.joins import uses
 from scorekit._sql.prove.predicates import conjunction, conjuncts, strict_parts
 from scorekit._sql.prove.terms import (
     NONE,
+    NULL,
     TRUE,
     Select,
     Term,
@@ -24,8 +27,8 @@ def groups_for_scalars(select: Select, rows: Rows) -> Select:
 
     ``x = (SELECT MAX(y) FROM u WHERE u.g = t.g)`` is a join with ``SELECT g, MAX(y) ... GROUP BY
     g``: at most one group is found, as its keys compare as they do in WHERE.  Where none is, the
-    aggregate of no rows is NULL (so not a count), which no row that passes WHERE may find; or the
-    current row is itself one of those that are aggregated.
+    aggregate of no rows is NULL, or 0 if it counts, which no row that passes WHERE may find; or
+    the current row is itself one of those that are aggregated.
     """
     known = rows.known
     if not known.joining:
@@ -34,7 +37,7 @@ def groups_for_scalars(select: Select, rows: Rows) -> Select:
     shown = (select.where, *(select.outputs if select.plain else ()))
     for part in shown:
         for scalar in _scalars(part):
-            found = _grouped(scalar, rows, certain=scalar in strict)
+            found = _grouped(scalar, rows, certain=_finds_rows(scalar, strict, select, rows))
             if found is None:
                 continue
             group, pairs = found
@@ -61,6 +64,21 @@ def groups_for_scalars(select: Select, rows: Rows) -> Select:
     return select
 
 
+def _finds_rows(scalar: Term, strict: frozenset[Term], select: Select, rows: Rows) -> bool:
+    """Say whether WHERE refuses what a subquery gives of no rows."""
+    query = scalar.args[0]
+    output = Select.of(query).outputs[0] if query.op == "select" else scalar
+    if output.op != "agg" or not output.name.startswith("count"):
+        return scalar in strict
+    none = {scalar: Term("int", "0")}
+    facts = rows.with_only(()).facts
+    return any(
+        facts.excludes(replaced_terms(condition, none, rows.known.steps))
+        for condition in conjuncts(select.where)
+        if scalar in walk(condition)
+    )
+
+
 def _scalars(term: Term) -> list[Term]:
     """Return the subqueries in an expression that stand for a value, the outermost ones."""
     if term.op == "scalar":
@@ -81,7 +99,7 @@ def _grouped(  # noqa: C901, PLR0911 - one per guard
     if inner.group != NONE or inner.having != TRUE or inner.distinct or inner.order:
         return None
     (output,) = inner.outputs
-    if output.op != "agg" or output.name.startswith("count"):
+    if output.op != "agg" or (output.name.startswith("count") and not certain):
         return None
     own = frozenset(local_sources(inner.tables))
     inside = own | {n.args[0] for n in walk(query) if n.op in ("table", "derived")}
@@ -136,6 +154,113 @@ def _itself(inner: Select, pairs: list[tuple[Term, Term]], rest: list[Term], row
         and all(value.op == "col" for _, value in pairs)
         and all(rows.facts.implies(replaced(one, {mine: other}, rows.known.steps)) for one in rest)
     )
+
+
+def scalars_for_left_joins(select: Select, rows: Rows) -> Select:
+    """
+    Read what is aggregated of an optional side for each row as correlated subqueries.
+
+    If the keys of GROUP BY tell the other rows apart, a group is one of them with its partners, or
+    with NULLs that no aggregate sees.  So it is with the aggregates of a grouped optional side
+    whose keys are all compared; of no group these are NULL, also a count unless COALESCE makes
+    it 0.
+    """
+    if not rows.known.joining:
+        return select
+    for part in select.tables.args:
+        if part.op != "left" or len(part.args) != 2:  # noqa: PLR2004 - one optional side
+            continue
+        base, arm = part.args
+        others = [other for other in select.tables.args if other is not part]
+        found = _values_of_groups(select, arm, rows) or _values_of_arm(select, arm, rows)
+        if found is None:
+            continue
+        rows.known.note("optional side to correlated aggregates", rows.asked)
+        having = replaced_terms(select.having, found, rows.known.steps)
+        kept = select._replace(
+            group=NONE,
+            having=TRUE,
+            tables=NONE,
+            where=conjunction((*conjuncts(select.where), *conjuncts(having))),
+        )
+        kept = Select.of(replaced_terms(kept.term(), found, rows.known.steps))
+        return kept._replace(tables=Term("from", "", (*others, *base.args)))
+    return select
+
+
+def _values_of_groups(select: Select, arm: Term, rows: Rows) -> dict[Term, Term] | None:
+    """Return the subquery that each aggregate over an optional side is, if all are."""
+    own = frozenset(local_sources(arm))
+    if select.group == NONE:
+        return None
+    if not rows.determined(select.group.args).sources >= rows.own - own:
+        return None
+    found: dict[Term, Term] = {}
+    parts = (select.having, *select.outputs, *select.order)
+    for part in parts:
+        for agg in aggregates_of(part):
+            if not agg.args or agg.args[0].op != "col" or agg.args[0].args[0] not in own:
+                return None
+            query = Select.of_rows(arm.args[0], arm.args[1], (agg,))
+            found[agg] = Term("scalar", "", (_copied(query.term(), rows),))
+    rest = (replaced_aggregates(part, dict.fromkeys(found, NULL)) for part in parts)
+    if not found or any(uses(one, own) for one in (*rest, select.where, select.group)):
+        return None
+    return found
+
+
+def _values_of_arm(  # noqa: C901, PLR0911, PLR0912 - one per guard
+    select: Select, arm: Term, rows: Rows
+) -> dict[Term, Term] | None:
+    """Return the subquery that each column of a grouped optional side is, if all are."""
+    tables, condition = arm.args
+    if not select.plain or len(tables.args) != 1 or tables.args[0].op != "derived":
+        return None
+    source, query = tables.args[0].args
+    if query.op != "select":
+        return None
+    inner = Select.of(query)
+    if inner.group == NONE or inner.distinct or inner.order or inner.having != TRUE:
+        return None
+    columns = {Term("col", str(i), (source,)): output for i, output in enumerate(inner.outputs)}
+    equal: dict[Term, Term] = {}
+    for one in conjuncts(condition):
+        if one.op != "eq" or one.name or not rows.alike(*one.args):
+            return None
+        for mine, outer in (one.args, one.args[::-1]):
+            if columns.get(mine) in inner.group.args and not uses(outer, (source,)):
+                equal[columns[mine]] = outer
+                break
+        else:
+            return None
+    if len(equal) != len(conjuncts(condition)) or equal.keys() != {*inner.group.args}:
+        return None
+    found: dict[Term, Term] = {}
+    joined = [Term("eq", "", pair) for pair in equal.items()]
+    seen = (select.where, *select.outputs, *select.order)
+    for column, output in columns.items():
+        if output.op != "agg" or not any(column in walk(part) for part in seen):
+            continue
+        value = inner._replace(
+            where=conjunction((*conjuncts(inner.where), *joined)), group=NONE, outputs=(output,)
+        )
+        scalar = Term("scalar", "", (_copied(value.term(), rows),))
+        if output.name.startswith("count"):
+            zero = Term("part", "expressions", (Term("int", "0"),))
+            found[Term("fn", "Coalesce", (zero, Term("part", "this", (column,))))] = scalar
+        else:
+            found[column] = scalar
+    rest = [replaced_terms(part, found, rows.known.steps) for part in seen]
+    if not found or any(uses(part, (source,)) for part in rest):
+        return None
+    return found
+
+
+def _copied(query: Term, rows: Rows) -> Term:
+    """Return a query over tables of its own."""
+    known = rows.known
+    defined = [node.args[0] for node in walk(query) if node.op in ("table", "derived")]
+    return replaced(query, {one: known.fresh(one) for one in defined}, known.steps)
 
 
 def without_keys_of_extremes(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0912 - one per guard

@@ -126,6 +126,14 @@ def _of_one_row(agg: Term, rows: Rows) -> Term | None:
     if name in BLIND:
         return this
     if name in ("sum", "avg") and rows.known.kind(this) in _NUMBERS:
+        columns = [node for node in walk(this) if node.op == "col"]
+        if rows.known.dialect == "sqlite" and columns:
+            return None  # which sums text, that a column of numbers may hold, as a number
+        if rows.known.dialect is None:
+            tables = rows.known.tables
+            if not all(column.args[0] in tables for column in columns):
+                return None
+            rows.asked.update(f"{tables[c.args[0]]}.{c.name} holds numbers" for c in columns)
         return this
     return None
 
@@ -438,7 +446,7 @@ _THROUGH = {
 }
 
 
-def merged_groups(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0911, PLR0912 - one per guard
+def merged_groups(select: Select, rows: Rows) -> Select:
     """
     Take aggregates over grouped rows from the rows themselves.
 
@@ -446,13 +454,24 @@ def merged_groups(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0911,
     least and greatest values; so also for groups of several arms of a UNION ALL.  Without groups
     outside, a sum of no counts is NULL where a count is 0, so that an arm must always have a row.
     """
-    parts = select.tables.args
-    if len(parts) != 1 or parts[0].op != "derived" or select.where != TRUE:
-        return select
     if select.group == NONE and not select.aggregates:
         return select
+    derived = [part for part in select.tables.args if part.op == "derived"]
+    alone = len(select.tables.args) == 1 and select.where == TRUE
+    for part in derived:
+        if alone or (part.args[1].op == "select" and select.group != NONE):
+            found = _merged(select, part, rows)
+            if found != select:
+                return found
+    return select
+
+
+def _merged(  # noqa: C901, PLR0911, PLR0912 - one per guard
+    select: Select, derived: Term, rows: Rows
+) -> Select:
+    """Take the aggregates over one derived table from its rows, which other tables may join."""
     known = rows.known
-    source, query = parts[0].args
+    source, query = derived.args
     arms = [
         Select.of(arm)
         for arm in (query.args if query.op == "union all" else (query,))
@@ -488,13 +507,15 @@ def merged_groups(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0911,
             found[agg] = Term("agg", name, (this,))
     rest = [replaced_aggregates(part, dict.fromkeys(aggregates_of(part), NULL)) for part in outer]
     keys = () if select.group == NONE else select.group.args
-    for part in (*rest, *keys):
+    others = [part for part in select.tables.args if part is not derived]
+    seen = (*rest, *keys, select.where, *others)
+    for part in seen:
         for node in walk(part):
             if node.op == "col" and node.args == (source,) and kinds[int(node.name)] != "key":
                 return select
-    columns = {node for part in (*rest, *keys) for node in walk(part) if node.args == (source,)}
+    columns = {node for part in seen for node in walk(part) if node.args == (source,)}
     alike = frozenset(filter(known.exact, columns))
-    if not all(looks_at(part, columns, alike) for part in (*rest, *keys)):
+    if not all(looks_at(part, columns, alike) for part in seen):
         return select
     known.note("aggregate of aggregates is one aggregate")
     plain = [
@@ -508,7 +529,7 @@ def merged_groups(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0911,
         for arm in arms
     ]
     inner = plain[0] if query.op != "union all" else query._replace(args=tuple(plain))
-    tables = Term("from", "", (Term("derived", "", (source, inner)),))
+    tables = Term("from", "", (*others, Term("derived", "", (source, inner))))
     return _with_aggregates(select, found)._replace(tables=tables)
 
 

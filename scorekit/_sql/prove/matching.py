@@ -59,6 +59,13 @@ class Matcher:
             return False
         return self.queries(first, second, identity=True) is not None
 
+    def permuted(self, first: Term, second: Term) -> bool:
+        """Say whether two queries give the same rows if the columns of one are put in order."""
+        if first.op == "sorted" or len(outputs_of(first)) != len(outputs_of(second)):
+            return False
+        columns = self.queries(first, second, identity=False)
+        return columns is not None and _one_to_one(columns)
+
     # Queries.
 
     def queries(  # noqa: C901, PLR0911 - one per kind of query
@@ -485,6 +492,21 @@ def _shape(part: Term) -> str:
 
 def _both(first: Columns, second: Columns) -> Columns:
     return tuple(ours & theirs for ours, theirs in zip(first, second, strict=True))
+
+
+def _one_to_one(columns: Columns) -> bool:
+    """Say whether each column can have one of its places to itself, by augmenting paths."""
+    taken: dict[int, int] = {}
+
+    def place(column: int, seen: set[int]) -> bool:
+        for i in columns[column] - seen:
+            seen.add(i)
+            if i not in taken or place(taken[i], seen):
+                taken[i] = column
+                return True
+        return False
+
+    return all(place(column, set()) for column in range(len(columns)))
 
 
 def _choices(columns: Columns) -> Iterator[tuple[int, ...]]:

@@ -7,7 +7,11 @@ from typing import Final
 
 from scorekit._sql.prove.averages import means_of_quotients
 from scorekit._sql.prove.dependencies import Rows
-from scorekit._sql.prove.extremes import groups_for_scalars, without_keys_of_extremes
+from scorekit._sql.prove.extremes import (
+    groups_for_scalars,
+    scalars_for_left_joins,
+    without_keys_of_extremes,
+)
 from scorekit._sql.prove.groups import (
     blind_to_repeats,
     distinct_into_aggregates,
@@ -898,6 +902,7 @@ _STEPS: Final[tuple[Callable[[Select, Rows], Select], ...]] = (
     extremes_for_first_ranks,
     groups_for_distinct_windows,
     groups_for_windows,
+    scalars_for_left_joins,
     groups_for_scalars,
     without_keys_of_extremes,
     plain_for_distinct,

@@ -338,7 +338,7 @@ class Scalars:
 
     def affinity(self, term: Term) -> object:
         """Return what makes SQLite convert the value that *term* is compared to, if anything."""
-        if not self.loose:
+        if not self.loose or self.known.least(term) is not None:
             return None
         if term.op == "col":
             family = None if self._converts(term) else _FAMILY.get(self.known.kind(term))
@@ -401,7 +401,8 @@ class Scalars:
         day = self.day(term)
         if day is not None:
             return day if self.family(other) == "time" else term
-        bound = other.op == "col" or not self.loose
+        computed = self.known.least(other) is not None  # so that SQLite converts no text for it
+        bound = not self.loose or (other.op == "col" and not computed)
         if term.op == "str" and bound and self.family(other) == "number":
             return Term("int", term.name) if _WHOLE_TEXT.match(term.name) else term
         return term

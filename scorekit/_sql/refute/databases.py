@@ -417,7 +417,7 @@ class Maker:
             for table, row in zip(target.aim.tables, last, strict=True):
                 self._add(rows, table, row)
             if last:
-                self._repeat(rows, name, last[place], n, draw, kept=self._grouped(target, name))
+                self._repeat(rows, target, (name, last[place]), n, draw, grouped=True)
 
     def _spread(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
         """Add more rows than a LIMIT keeps that differ in all they can, or groups that grow."""
@@ -429,8 +429,7 @@ class Maker:
                 self._add(rows, name, row)
             if growing and found:
                 row = found[target.aim.tables.index(table)]
-                kept = self._grouped(target, table)
-                self._repeat(rows, table, row, i % _LARGEST_GROUP, draw, kept=kept)
+                self._repeat(rows, target, (table, row), i % _LARGEST_GROUP, draw, grouped=True)
 
     def _mix(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
         """Add rows that differ in all they can, but for what makes a few of them distinct."""
@@ -637,7 +636,7 @@ class Maker:
         name = self._repeated(target, draw) if target.aim.tables else ""
         if rows.get(name) and draw.random() >= _NULL_SHARE:
             row = _pick(rows[name], draw)
-            self._repeat(rows, name, row, 1 + int(draw.random() * 2), draw)
+            self._repeat(rows, target, (name, row), 1 + int(draw.random() * 2), draw)
 
     def _repeated(self, target: _Target, draw: random.Random) -> str:
         """Return a table to repeat a row of: mostly one that points to others."""
@@ -651,14 +650,16 @@ class Maker:
     def _repeat(
         self,
         rows: _Rows,
-        name: str,
-        row: _Row,
+        target: _Target,
+        repeated: tuple[str, _Row],
         n: int,
         draw: random.Random,
         *,
-        kept: set[str] | None = None,
+        grouped: bool = False,
     ) -> None:
-        """Repeat a row under keys of its own; others change at times, or some are *kept*."""
+        """Repeat a row under keys of its own; others change at times, or rarely in a group."""
+        name, row = repeated
+        kept = self._grouped(target, name) if grouped else None
         columns = self._tables[name]
         changed = {_pick(self._loose(name, key, kept), draw) for key, _ in self._keys[name]}
         others = _NULL_SHARE if kept is None else 0.0
@@ -670,7 +671,7 @@ class Maker:
                 if column.name in changed or (
                     column.name not in self._in_key[name] and draw.random() < others
                 ):
-                    cell = self._fresh(rows, name, column, draw)
+                    cell = self._fresh(rows, name, column, draw, target)
                     row = _replaced(row, self._places[name][column.name], cell)
             self._add(rows, name, row)
 
@@ -687,12 +688,23 @@ class Maker:
         tables, same, grouped = target.aim.tables, target.aim.same, target.aim.grouped
         return {column for i, column in same if tables[i] == name and same[i, column] in grouped}
 
-    def _fresh(self, rows: _Rows, table: str, column: Column, draw: random.Random) -> Cell:
-        """Return a value that no row has, for a key, or else any."""
+    def _fresh(
+        self,
+        rows: _Rows,
+        table: str,
+        column: Column,
+        draw: random.Random,
+        target: _Target | None = None,
+    ) -> Cell:
+        """Return a value that no row has, for a key, or else any; mostly one that passes."""
         if column.name not in self._in_key[table] or (table, column.name) in self._known.absent:
             return self._cell(table, column, draw, 0, tidy=False)
         taken = self._taken(rows, table, column)
-        free = [v for v in self._further(table, column) if v not in taken]
+        further = self._further(table, column)
+        passing = target.passed(table, column.name) if target is not None else []
+        if passing and draw.random() < _FIXED_SHARE:
+            further = passing + further
+        free = [v for v in further if v not in taken]
         return free[0] if free else self._cell(table, column, draw, 0, tidy=False)
 
     def _complete(self, rows: _Rows, draw: random.Random) -> None:
@@ -747,6 +759,13 @@ class _Target(NamedTuple):
     """The values that pass the conditions of one of the queries alone."""
     of_rows: Mapping[str, list[exp.Expr]]
     """What the other query compares over several columns of a table."""
+
+    def passed(self, table: str, column: str) -> list[Cell]:
+        """Return the values of a column of the first such table that pass all conditions on it."""
+        same, tables = self.aim.same, self.aim.tables
+        several = self.passing.get(same[tables.index(table), column]) if table in tables else None
+        first, *others = several or [[]]
+        return [v for v in first if v is not None and all(v in other for other in others)]
 
 
 _TESTS: Final[dict[type[exp.Expr], Callable[[Any, Any], bool]]] = {

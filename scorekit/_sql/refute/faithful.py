@@ -197,7 +197,7 @@ def check_shared(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) 
     """
     _check_known(nodes, dialect)
     _check_structure(nodes, kinds, dialect)
-    _check_kinds(nodes, kinds, dialect)
+    _check_kinds(nodes, {**_kinds_of_aliases(nodes, kinds), **kinds}, dialect)
     _check_fractions(nodes)
 
 
@@ -275,6 +275,17 @@ _TEXTUAL = (exp.Like, exp.ILike, exp.Lower, exp.Upper, exp.Length, exp.DPipe)
 _ADDED = (exp.Add, exp.Sub, exp.Mul, exp.Sum)
 _NUMERIC = frozenset({"integer", "natural", "number", "real"})
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
+
+
+def _kinds_of_aliases(nodes: list[exp.Expr], kinds: Mapping[str, str]) -> dict[str, str]:
+    """Return what the outputs of queries hold that have names of their own, inner ones first."""
+    found: dict[str, str] = {}
+    for node in reversed(nodes):
+        if isinstance(node, exp.Alias):
+            kind = kind_of_expression(node.this, {**found, **kinds})
+            name = node.alias.casefold()
+            found[name] = kind if found.get(name, kind) == kind else ""
+    return found
 
 
 def _check_kinds(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:

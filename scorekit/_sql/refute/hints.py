@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Final, NamedTuple
 
 from sqlglot import exp
@@ -254,7 +255,8 @@ def _solve_arithmetic(
     elif isinstance(node, exp.Mul):
         right, left = [n / (first or 1) for n in numbers], [n / (second or 1) for n in numbers]
     else:
-        right = [1.0, 2.0]
+        parts = [Fraction(n).limit_denominator(_MOST_COUNTED).denominator for n in numbers]
+        right = [*(float(part) for part in dict.fromkeys(parts) if part > 1), 1.0, 2.0]
         left = [n * d for n in numbers for d in (right if second is None else (second,))]
     _solve(node.this, _whole(left), found, years)
     _solve(node.expression, _whole(right), found, years)
