@@ -433,7 +433,7 @@ TIED = "of rows that tie at LIMIT both queries pick the same"
         ),
         (
             "e LEFT JOIN d ON e.boss = d.id WHERE d.size IS NOT NULL AND e.rank > 0",
-            "e LEFT JOIN d ON e.boss = d.id WHERE e.rank >= 1 AND d.size IS NOT NULL",
+            "e LEFT JOIN d ON e.boss = d.id WHERE e.rank > 0 AND d.size IS NOT NULL",
             True,
         ),
         (

@@ -115,7 +115,7 @@ def rows_for_single_groups(select: Select, rows: Rows) -> Select:
     )
 
 
-def _of_one_row(agg: Term, rows: Rows) -> Term | None:
+def _of_one_row(agg: Term, rows: Rows) -> Term | None:  # noqa: PLR0911 - one an aggregate
     name = agg.name.split()[0]
     if name == "count":
         if not agg.args or rows.facts.never_null(agg.args[0]):
