@@ -269,7 +269,14 @@ def _conditions(tree: exp.Expr) -> list[str]:
     """Return what WHERE and ON ask for, as it is written."""
     found = [node.this for node in tree.find_all(exp.Where)]
     found += [join.args["on"] for join in tree.find_all(exp.Join) if join.args.get("on")]
-    return sorted(part.sql().casefold() for one in found for part in _conjuncts(one))
+    return sorted(_shown(part) for one in found for part in _conjuncts(one))
+
+
+def _shown(condition: exp.Expr) -> str:
+    """Return a condition as text, an equation whichever side comes first."""
+    if isinstance(condition, exp.EQ):
+        return " = ".join(sorted(side.sql().casefold() for side in _sides(condition)))
+    return condition.sql().casefold()
 
 
 def _sorted_by(order: exp.Expr) -> list[tuple[str, bool]]:
@@ -291,8 +298,9 @@ def _sorted_by(order: exp.Expr) -> list[tuple[str, bool]]:
 
 
 def _grouped(tree: exp.Expr) -> list[list[str]]:
-    """Return the keys of each GROUP BY, in their order."""
-    groups = tree.find_all(exp.Group)
+    """Return the keys of each GROUP BY at or below a LIMIT, in their order."""
+    limited = [node.parent for node in tree.find_all(exp.Limit, exp.Fetch) if node.parent]
+    groups = [group for query in limited for group in query.find_all(exp.Group)]
     return [[key.name.casefold() for key in group.expressions] for group in groups]
 
 
