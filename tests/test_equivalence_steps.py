@@ -431,6 +431,16 @@ TIED = "of rows that tie at LIMIT both queries pick the same"
                 ("WHERE d.size = 1 OR d.size = 2", False),
             )
         ),
+        (
+            "e LEFT JOIN d ON e.boss = d.id WHERE d.size IS NOT NULL AND e.rank > 0",
+            "e LEFT JOIN d ON e.boss = d.id WHERE e.rank >= 1 AND d.size IS NOT NULL",
+            True,
+        ),
+        (
+            "e LEFT JOIN d ON e.boss = d.id WHERE d.size IS NOT NULL",
+            "e LEFT JOIN d ON e.boss = d.id WHERE CASE WHEN d.size IS NULL THEN 0 ELSE 1 END = 1",
+            False,
+        ),
         ("e", "(SELECT pay, rank FROM e ORDER BY pay) x", False),
     ],
 )

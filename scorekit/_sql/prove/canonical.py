@@ -310,7 +310,7 @@ def _joined(tree: exp.Expr) -> list[tuple[str, str]]:
     for node in tree.find_all(exp.From, exp.Join):
         name = node.this.name.casefold() if isinstance(node.this, exp.Table) else ""
         kind = _kind(node)
-        found.append((name, "" if kind == "LEFT" and _plainly_inner(node) else kind))
+        found.append((name, _kind_as_run(node) if kind == "LEFT" else kind))
     return found
 
 
@@ -319,28 +319,31 @@ def _kind(node: exp.Expr) -> str:
     return " ".join(kind for kind in kinds if kind not in ("", "INNER", "OUTER"))
 
 
-def _plainly_inner(join: exp.Expr) -> bool:
+def _kind_as_run(join: exp.Expr) -> str:
     """
-    Say whether engines run a left join as the inner join that it is.
+    Return how engines run a left join: as the inner join that it is if they see that.
 
     They do where WHERE, or the condition of an inner join, compares a column of the table to
-    something; a foreign key, a null test or a function they do not look into.
+    something.  Into a null test or a function some look, and only the same ones they read alike.
     """
     select, table = join.parent, join.this.alias_or_name.casefold()
     if not isinstance(select, exp.Select) or not table:
-        return False
+        return "LEFT"
     joins: list[exp.Expr] = select.args.get("joins") or []
-    if any("RIGHT" in _kind(other) or "FULL" in _kind(other) for other in joins):
-        return False
     conditions: list[exp.Expr | None] = [o.args.get("on") for o in joins if not _kind(o)]
     where: exp.Expr | None = select.args.get("where")
     conditions.append(where.this if where is not None else None)
-    return any(
-        isinstance(part, _COMPARISONS) and any(_is_of(side, table) for side in _sides(part))
-        for condition in conditions
-        if condition is not None
-        for part in _conjuncts(condition)
+    parts = [part for one in conditions if one is not None for part in _conjuncts(one)]
+    outer = any("RIGHT" in _kind(other) or "FULL" in _kind(other) for other in joins)
+    for part in () if outer else parts:
+        if isinstance(part, _COMPARISONS) and any(_is_of(side, table) for side in _sides(part)):
+            return ""
+    seen = (
+        part.sql()
+        for part in parts
+        if any(column.table.casefold() in ("", table) for column in part.find_all(exp.Column))
     )
+    return " ".join(("LEFT", *sorted(seen)))
 
 
 def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:

@@ -581,6 +581,7 @@ class _Pass:
             changed = step(select, rows)
             if changed != select:
                 select = changed
+                extended = self.extended = self.extended | extended_sources(select.term())
                 rows = Rows.of(select, known, extended)
                 rows.repeats = self.repeats(select, sets=sets)
         if select.order:
