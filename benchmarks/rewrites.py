@@ -331,7 +331,7 @@ def _near_comparison(tree: exp.Expr, rng: random.Random) -> bool:
 def _next_number(tree: exp.Expr, rng: random.Random) -> bool:
     """Write x > 1 as x >= 2."""
     found = [n for n in tree.find_all(exp.GT, exp.LT) if isinstance(n.expression, exp.Literal)]
-    node = _pick((n for n in found if not n.expression.is_string), rng)
+    node = _pick((n for n in found if n.expression.is_int), rng)
     if node is None:
         return False
     more = isinstance(node, exp.GT)

@@ -269,13 +269,14 @@ def _conditions(tree: exp.Expr) -> list[str]:
     """Return what WHERE and ON ask for, as it is written."""
     found = [node.this for node in tree.find_all(exp.Where)]
     found += [join.args["on"] for join in tree.find_all(exp.Join) if join.args.get("on")]
-    return sorted(_as_written(part) for one in found for part in _conjuncts(one))
+    return sorted(_shown(part) for one in found for part in _conjuncts(one))
 
 
-def _as_written(part: exp.Expr) -> str:
-    """Return the text of a condition, whichever side of ``=`` comes first."""
-    sides = _sides(part) if isinstance(part, exp.EQ) else [part]
-    return " = ".join(sorted(side.sql().casefold() for side in sides))
+def _shown(condition: exp.Expr) -> str:
+    """Return a condition as text, an equation whichever side comes first."""
+    if isinstance(condition, exp.EQ):
+        return " = ".join(sorted(side.sql().casefold() for side in _sides(condition)))
+    return condition.sql().casefold()
 
 
 def _sorted_by(order: exp.Expr) -> list[tuple[str, bool]]:
@@ -297,8 +298,9 @@ def _sorted_by(order: exp.Expr) -> list[tuple[str, bool]]:
 
 
 def _grouped(tree: exp.Expr) -> list[list[str]]:
-    """Return the keys of each GROUP BY, in their order."""
-    groups = tree.find_all(exp.Group)
+    """Return the keys of each GROUP BY at or below a LIMIT, in their order."""
+    limited = [node.parent for node in tree.find_all(exp.Limit, exp.Fetch) if node.parent]
+    groups = [group for query in limited for group in query.find_all(exp.Group)]
     return [[key.name.casefold() for key in group.expressions] for group in groups]
 
 
@@ -322,23 +324,26 @@ def _kind_as_run(join: exp.Expr) -> str:
     Return how engines run a left join: as the inner join that it is if they see that.
 
     They do where WHERE, or the condition of an inner join, compares a column of the table to
-    something; a foreign key, a null test or a function they do not look into.
+    something.  Into a null test or a function some look, and only the same ones they read alike.
     """
     select, table = join.parent, join.this.alias_or_name.casefold()
     if not isinstance(select, exp.Select) or not table:
         return "LEFT"
     joins: list[exp.Expr] = select.args.get("joins") or []
-    if any("RIGHT" in _kind(other) or "FULL" in _kind(other) for other in joins):
-        return "LEFT"
     conditions: list[exp.Expr | None] = [o.args.get("on") for o in joins if not _kind(o)]
     where: exp.Expr | None = select.args.get("where")
     conditions.append(where.this if where is not None else None)
-    parts = (part for one in conditions if one is not None for part in _conjuncts(one))
-    inner = any(
-        isinstance(part, _COMPARISONS) and any(_is_of(side, table) for side in _sides(part))
+    parts = [part for one in conditions if one is not None for part in _conjuncts(one)]
+    outer = any("RIGHT" in _kind(other) or "FULL" in _kind(other) for other in joins)
+    for part in () if outer else parts:
+        if isinstance(part, _COMPARISONS) and any(_is_of(side, table) for side in _sides(part)):
+            return ""
+    seen = (
+        part.sql()
         for part in parts
+        if any(column.table.casefold() in ("", table) for column in part.find_all(exp.Column))
     )
-    return "" if inner else "LEFT"
+    return " ".join(("LEFT", *sorted(seen)))
 
 
 def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:

@@ -17,6 +17,7 @@ from scorekit._sql.prove.joins import (
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.logic import Facts
 from scorekit._sql.prove.predicates import conjunction, conjuncts
+from scorekit._sql.prove.scalars import LOOSE_TYPES
 from scorekit._sql.prove.selects import distinct_for_group
 from scorekit._sql.prove.terms import (
     NONE,
@@ -115,7 +116,7 @@ def rows_for_single_groups(select: Select, rows: Rows) -> Select:
     )
 
 
-def _of_one_row(agg: Term, rows: Rows) -> Term | None:  # noqa: PLR0911 - one an aggregate
+def _of_one_row(agg: Term, rows: Rows) -> Term | None:
     name = agg.name.split()[0]
     if name == "count":
         if not agg.args or rows.facts.never_null(agg.args[0]):
@@ -125,17 +126,19 @@ def _of_one_row(agg: Term, rows: Rows) -> Term | None:  # noqa: PLR0911 - one an
     this = agg.args[0]
     if name in BLIND:
         return this
-    if name in ("sum", "avg") and rows.known.kind(this) in _NUMBERS:
-        columns = [node for node in walk(this) if node.op == "col"]
+    if name not in ("sum", "avg") or rows.known.kind(this) not in _NUMBERS:
+        return None
+    columns = [node for node in walk(this) if node.op == "col"]
+    if rows.known.dialect in LOOSE_TYPES:  # text that a column of numbers holds is summed as one
         if rows.known.dialect == "sqlite" and columns:
-            return None  # which sums text, that a column of numbers may hold, as a number
-        if rows.known.dialect is None:
-            tables = rows.known.tables
-            if not all(column.args[0] in tables for column in columns):
-                return None
-            rows.asked.update(f"{tables[c.args[0]]}.{c.name} holds numbers" for c in columns)
-        return this
-    return None
+            return None
+        rows.asked.update(f"{_column(c, rows.known)} holds numbers" for c in columns)
+    return this
+
+
+def _column(term: Term, known: Known) -> str:
+    table = known.tables.get(term.args[0])
+    return "a column of a derived table" if table is None else f"{table}.{term.name}"
 
 
 _COMPARES = ("eq", "ne", "lt", "le", "and", "or", "not", "order", "isnull", "list", "case")
