@@ -187,17 +187,18 @@ def collapsed(  # noqa: C901, PLR0911 - one per guard
     return result.term()
 
 
-def projected_first(query: Term, known: Known) -> Term:
+def projected_first(query: Term, known: Known) -> Term:  # noqa: PLR0911 - one per guard
     """
     Let ``SELECT x FROM (SELECT ... LIMIT n)`` limit what it selects itself.
 
     It only computes, row by row, so that it may do so before: neither the rows nor their order
-    change.  DISTINCT inside would look at other columns, and must be needless.
+    change.  DISTINCT inside would look at other columns, and must be needless; outside it must be
+    of one row.
     """
     if query.op != "select":
         return query
     select = Select.of(query)
-    if not select.plain or select.where != TRUE or select.order:
+    if not select._replace(distinct=False).plain or select.where != TRUE or select.order:
         return query
     part = select.tables
     if part.op == "from" and len(part.args) == 1:
@@ -206,6 +207,9 @@ def projected_first(query: Term, known: Known) -> Term:
         return query
     source, limited = part.args
     rows, *rest = limited.args
+    single = Term("bound", "limit", (Term("int", "1"),)) in rest
+    if select.distinct and not single:
+        return query
     inside = (node.op for output in select.outputs for node in walk(output))
     if rows.op != "select" or not {"select", "star"}.isdisjoint(inside):
         return query
