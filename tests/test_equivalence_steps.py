@@ -93,6 +93,7 @@ EQUAL = [
     ("LIMIT 0 has no rows", "SELECT id FROM e LIMIT 0", "SELECT id FROM e WHERE 1 = 0"),
     ("LIMIT in a total order", "SELECT pay FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT pay FROM e WHERE NOT rank <= 1 ORDER BY id LIMIT 2"),
     ("LIMIT of one row dropped", "SELECT MAX(pay) FROM e LIMIT 1", "SELECT MAX(pay) FROM e"),
+    ("subquery taken as it stands", "SELECT a FROM (SELECT a FROM n LIMIT 1) x GROUP BY a", "SELECT a FROM (SELECT a FROM n LIMIT 1) x"),
     ("LIMIT of the same rows in the same order", "SELECT id FROM e WHERE rank > 1 ORDER BY pay LIMIT 2", "SELECT id FROM e WHERE rank > 1 AND rank IS NOT NULL ORDER BY pay LIMIT 2"),
     ("LIMIT of the same rows in the same order", "SELECT DISTINCT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1", "SELECT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1"),
     ("columns chosen before LIMIT", "SELECT x.pay + 1 FROM (SELECT pay, rank FROM e ORDER BY id LIMIT 2) x", "SELECT pay + 1 FROM e ORDER BY id LIMIT 2"),

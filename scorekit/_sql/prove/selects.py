@@ -193,7 +193,7 @@ def projected_first(query: Term, known: Known) -> Term:  # noqa: PLR0911 - one p
 
     It only computes, row by row, so that it may do so before: neither the rows nor their order
     change.  DISTINCT inside would look at other columns, and must be needless; outside it must be
-    of one row.
+    of one row.  Without an order a LIMIT is better taken as it stands.
     """
     if query.op != "select":
         return query
@@ -208,7 +208,7 @@ def projected_first(query: Term, known: Known) -> Term:  # noqa: PLR0911 - one p
     source, limited = part.args
     rows, *rest = limited.args
     single = Term("bound", "limit", (Term("int", "1"),)) in rest
-    if select.distinct and not single:
+    if (select.distinct and not single) or not rest[0].args:
         return query
     inside = (node.op for output in select.outputs for node in walk(output))
     if rows.op != "select" or not {"select", "star"}.isdisjoint(inside):
