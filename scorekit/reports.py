@@ -657,7 +657,7 @@ class CodeReport(Report):
         """Return a page for a notebook: a row for each model, then the worst cases."""
         from scorekit._core.notebook import Table, report_page
 
-        failures = self.failures()
+        failures = self._failures()
         worst = failures[:SHOWN].rows()
         names = tuple(worst[0]) if worst else ()
         rest = {"models": self.models, "cases": self.cases}
@@ -674,7 +674,7 @@ class CodeReport(Report):
             folded=[(f"All {name}", values) for name, values in rest.items()],
         )
 
-    def failures(self) -> Listing[CaseStatistics]:
+    def failures(self) -> tuple[CaseStatistics, ...]:
         """
         Return the cases with a wrong attempt, the smallest share of correct ones first.
 
@@ -691,6 +691,9 @@ class CodeReport(Report):
             >>> print(report.failures()[0])
             case sort, model a, correct 0 of 1, mean code score 0.75
         """
+        return self._failures()
+
+    def _failures(self) -> Listing[CaseStatistics]:
         wrong = [case for case in self.cases if case.n_correct < case.n_samples]
         kind = _Flags if self.only_flags else Listing[CaseStatistics]
         return kind(sorted(wrong, key=lambda c: (c.n_correct / c.n_samples, c.mean_score)))
