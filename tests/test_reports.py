@@ -529,7 +529,7 @@ def test_flags_are_shown_without_what_was_not_measured() -> None:
     )
     assert report.only_flags
     assert re.fullmatch(r"m: pass@1 = 0\.5 \[.*\] \(4 samples of 3 cases\)", str(report))
-    failures = report.failures()
+    failures: Any = report.failures()
     lines = ["case b, model m, correct 0 of 1", "case a, model m, correct 1 of 2"]
     assert str(failures).splitlines() == lines
     assert str(failures[1:]) == lines[1]
