@@ -56,6 +56,9 @@ MAX_NAMES = 5
 UNDETECTABLE = "none, with so few cases even the largest change may be missed"
 """What stands for a minimum detectable effect where there is none."""
 
+ROUNDING = 1e-12
+"""Distance from 0 that is shown as none."""
+
 BASELINE, CURRENT = "the baseline", "the current run"
 """What the sides are called unless each holds one model, and not the same."""
 
@@ -150,9 +153,15 @@ def suite_line(suite: SuiteVerdict) -> str:
     if suite.adjusted_p_value != suite.p_value:
         p_value += f", adjusted {suite.adjusted_p_value:.2g}"
     return (
-        f"{suite.delta:+z.3f} [{low:+z.3f}, {high:+z.3f}] "
+        f"{suite.delta:+z.3f} [{_end(low)}, {_end(high)}] "
         f"({level}, {suite.test}, {p_value}, {cases})"
     )
+
+
+def _end(value: float) -> str:
+    """Return an end of an interval, with its sign also where it is all but zero."""
+    text = f"{value:+z.3f}"
+    return f"{value:+.1g}" if abs(value) > ROUNDING and float(text) == 0 else text
 
 
 def notes(suite: SuiteVerdict) -> list[str]:
