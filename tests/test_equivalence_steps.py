@@ -539,6 +539,9 @@ def test_conditions_choose_where_a_join_begins() -> None:
     query = "SELECT pay FROM e JOIN d ON e.boss = d.id{} ORDER BY e.rank LIMIT 1"
     pair = query.format(""), query.format(" WHERE d.id IS NOT NULL")
     assert sql_equivalence(*pair, schema=SCHEMA, n_databases=1).verdict == "unknown"
+    query = "SELECT x.pay FROM {} JOIN {} ON x.pay = y.boss ORDER BY y.rank LIMIT 1"
+    swapped = query.format("e x", "e y"), query.format("e y", "e x")
+    assert sql_equivalence(*swapped, schema=SCHEMA, n_databases=1).verdict == "unknown"
     whole = [one.removesuffix(" LIMIT 1") for one in pair]
     assert sql_equivalence(*whole, schema=SCHEMA, n_databases=1).verdict == "proved"
 

@@ -266,10 +266,11 @@ def _tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
 
 
 def _conditions(tree: exp.Expr) -> list[str]:
-    """Return what WHERE and ON ask for, as it is written."""
+    """Return the names of the tables in their order, and what WHERE and ON ask for as written."""
+    names = [node.this.alias_or_name.casefold() for node in tree.find_all(exp.From, exp.Join)]
     found = [node.this for node in tree.find_all(exp.Where)]
     found += [join.args["on"] for join in tree.find_all(exp.Join) if join.args.get("on")]
-    return sorted(_shown(part) for one in found for part in _conjuncts(one))
+    return [*names, *sorted(_shown(part) for one in found for part in _conjuncts(one))]
 
 
 def _shown(condition: exp.Expr) -> str:
