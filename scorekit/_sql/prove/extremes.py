@@ -14,6 +14,7 @@ from scorekit._sql.prove.terms import (
     Term,
     local_sources,
     ordered,
+    outermost,
     replaced,
     replaced_terms,
     sources,
@@ -36,7 +37,7 @@ def groups_for_scalars(select: Select, rows: Rows) -> Select:
     strict = frozenset[Term]().union(*map(strict_parts, conjuncts(select.where)))
     shown = (select.where, *(select.outputs if select.plain else ()))
     for part in shown:
-        for scalar in _scalars(part):
+        for scalar in outermost(part, "scalar"):
             found = _grouped(scalar, rows, certain=_finds_rows(scalar, strict, select, rows))
             if found is None:
                 continue
@@ -77,15 +78,6 @@ def _finds_rows(scalar: Term, strict: frozenset[Term], select: Select, rows: Row
         for condition in conjuncts(select.where)
         if scalar in walk(condition)
     )
-
-
-def _scalars(term: Term) -> list[Term]:
-    """Return the subqueries in an expression that stand for a value, the outermost ones."""
-    if term.op == "scalar":
-        return [term]
-    if term.op == "select":
-        return []
-    return [found for arg in term.args for found in _scalars(arg)]
 
 
 def _grouped(  # noqa: C901, PLR0911 - one per guard

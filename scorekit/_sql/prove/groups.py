@@ -8,11 +8,12 @@ from typing import Final
 from scorekit._sql.prove.dependencies import Rows, sources_in, unique_outputs
 from scorekit._sql.prove.joins import (
     and_where,
+    inner_for_arm,
     inner_for_strict_joins,
+    left_arms,
     plain_for_distinct,
     sees_equals_alike,
     uses,
-    with_parts,
 )
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.logic import Facts
@@ -29,6 +30,7 @@ from scorekit._sql.prove.terms import (
     local_sources,
     looks_at,
     ordered,
+    outermost,
     replaced,
     walk,
 )
@@ -41,11 +43,7 @@ _NUMBERS = ("integer", "natural", "number", "real")
 
 def aggregates_of(term: Term) -> list[Term]:
     """Return the aggregates of the SELECT that *term* stands in."""
-    if term.op == "agg":
-        return [term]
-    if term.op == "select":
-        return []
-    return [found for arg in term.args for found in aggregates_of(arg)]
+    return outermost(term, "agg")
 
 
 def replaced_aggregates(term: Term, new: dict[Term, Term]) -> Term:
@@ -259,32 +257,23 @@ def groups_with_partners(select: Select, rows: Rows) -> Select:
     if select.group == NONE or not has_aggregate(select.having):
         return select
     known = rows.known
-    for part in select.tables.args:
-        for arm in part.args[1:] if part.op == "left" else ():
-            own = sources_in(arm)
-            if uses(select.group, own):
-                continue
-            rest = [other for other in select.tables.args if other is not part]
-            others = [other for other in part.args[1:] if other is not arm]
-            base = [Term("left", "", (part.args[0], *others))] if others else part.args[0].args
-            alone = Rows(Term("from", "", (*rest, *base)), (), known, rows.extended)
-            alone.asked = rows.asked
-            if not alone.determined(select.group.args).everything:
-                continue
-            nulls = {
-                node: NULL
-                for node in walk(select.having)
-                if node.op == "col" and node.args[0] in own
-            }
-            having = replaced(select.having, nulls, known.steps)
-            values = {agg: _of_one_row(agg, alone) for agg in aggregates_of(having)}
-            found = {agg: value for agg, value in values.items() if value is not None}
-            if len(found) == len(values) and alone.facts.excludes(
-                replaced_aggregates(having, found)
-            ):
-                known.note("left join to inner join", rows.asked)
-                inner = with_parts(select, (*rest, *base, *arm.args[0].args))
-                return and_where(inner, conjuncts(arm.args[1]))
+    for arm, rest in left_arms(select):
+        own = sources_in(arm)
+        if uses(select.group, own):
+            continue
+        alone = Rows(Term("from", "", tuple(rest)), (), known, rows.extended)
+        alone.asked = rows.asked
+        if not alone.determined(select.group.args).everything:
+            continue
+        nulls = {
+            node: NULL for node in walk(select.having) if node.op == "col" and node.args[0] in own
+        }
+        having = replaced(select.having, nulls, known.steps)
+        values = {agg: _of_one_row(agg, alone) for agg in aggregates_of(having)}
+        found = {agg: value for agg, value in values.items() if value is not None}
+        if len(found) == len(values) and alone.facts.excludes(replaced_aggregates(having, found)):
+            known.note("left join to inner join", rows.asked)
+            return inner_for_arm(select, arm, rest)
     return select
 
 

@@ -40,6 +40,21 @@ def with_parts(select: Select, parts: Iterable[Term]) -> Select:
     return select._replace(tables=Term("from", "", tuple(parts)))
 
 
+def left_arms(select: Select) -> Iterator[tuple[Term, list[Term]]]:
+    """Yield each arm of the left joins of a SELECT, and its tables without that arm."""
+    for part in select.tables.args:
+        for arm in part.args[1:] if part.op == "left" else ():
+            rest = [other for other in select.tables.args if other is not part]
+            others = [other for other in part.args[1:] if other is not arm]
+            base = [Term("left", "", (part.args[0], *others))] if others else part.args[0].args
+            yield arm, [*rest, *base]
+
+
+def inner_for_arm(select: Select, arm: Term, rest: Iterable[Term]) -> Select:
+    """Return a SELECT with the tables of an arm joined to the *rest* of its tables as inner."""
+    return and_where(with_parts(select, (*rest, *arm.args[0].args)), conjuncts(arm.args[1]))
+
+
 def renamed(select: Select, new: Mapping[Term, Term], known: Known) -> Select:
     """Return a SELECT with its columns replaced."""
     return Select.of(replaced(select.term(), new, known.steps))

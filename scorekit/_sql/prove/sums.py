@@ -8,7 +8,7 @@ from typing import Final
 
 from scorekit._sql.prove.dependencies import Rows, sources_in
 from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
-from scorekit._sql.prove.joins import and_where, with_parts
+from scorekit._sql.prove.joins import inner_for_arm, left_arms
 from scorekit._sql.prove.logic import Facts, not_true
 from scorekit._sql.prove.predicates import conjunction, conjuncts, rewritten
 from scorekit._sql.prove.scalars import number_of, parts_of
@@ -49,26 +49,20 @@ def rows_that_add(select: Select, rows: Rows) -> Select:
         or (select.group, select.having, select.order) != (NONE, TRUE, ())
     ):
         return select
-    for part in select.tables.args:
-        for arm in part.args[1:] if part.op == "left" else ():
-            own = sources_in(arm)
-            nulls = {
-                node: NULL
-                for node in walk(select.term())
-                if node.op in ("col", "star") and node.args[0] in own
-            }
-            where = replaced(select.where, nulls, rows.known.steps)
-            dropped = rows.with_only(conjuncts(where))
-            others = [other for other in part.args[1:] if other is not arm]
-            base = [Term("left", "", (part.args[0], *others))] if others else part.args[0].args
-            rest = [other for other in select.tables.args if other is not part]
-            inner = and_where(
-                with_parts(select, (*rest, *base, *arm.args[0].args)), conjuncts(arm.args[1])
-            )
-            kept = Rows(inner.tables, conjuncts(inner.where), rows.known, rows.extended - own)
-            if _nothing_added(select, kept, dropped, nulls):
-                rows.known.note("left join to inner join", (*rows.asked, *kept.asked))
-                return inner
+    for arm, rest in left_arms(select):
+        own = sources_in(arm)
+        nulls = {
+            node: NULL
+            for node in walk(select.term())
+            if node.op in ("col", "star") and node.args[0] in own
+        }
+        where = replaced(select.where, nulls, rows.known.steps)
+        dropped = rows.with_only(conjuncts(where))
+        inner = inner_for_arm(select, arm, rest)
+        kept = Rows(inner.tables, conjuncts(inner.where), rows.known, rows.extended - own)
+        if _nothing_added(select, kept, dropped, nulls):
+            rows.known.note("left join to inner join", (*rows.asked, *kept.asked))
+            return inner
     parts = conjuncts(select.where)
     for part in parts:
         if any(node.op == "select" for node in walk(part)):

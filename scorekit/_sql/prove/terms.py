@@ -175,6 +175,15 @@ def least_of(window: Term) -> int | None:
     return 0 if name in ("agg count", "agg count distinct") else None
 
 
+def outermost(term: Term, op: str) -> list[Term]:
+    """Return the terms of an operator, but none inside another such term or a SELECT inside."""
+    if term.op == op:
+        return [term]
+    if term.op == "select":
+        return []
+    return [found for arg in term.args for found in outermost(arg, op)]
+
+
 def sources(term: Term) -> frozenset[Term]:
     """Return the tables that *term* defines or refers to."""
     return frozenset(node for node in walk(term) if node.op == "src")
