@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
@@ -277,23 +277,35 @@ async def aquery_correctness(
     if isinstance(looked, QueryCorrectness):
         return looked
     pair = looked
-    token = caller.set(Caller(pair.timeout_seconds))
     answers: list[Verdict] = []
-    task = asyncio.ensure_future(pair.aask(answers))
-    caller.reset(token)
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if too late
-    limit = None if keeps_limit(pair.judge) else pair.timeout_seconds
+    token = caller.set(Caller(pair.timeout_seconds))
+    asking = pair.aask(answers)
     try:
-        # Not wait_for: that waits on for a judge which ignores its cancellation.
-        await asyncio.wait({task}, timeout=limit)
-        if task.cancelled():
-            return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
-        if not task.done():
-            return pair.failed(TimeoutError(), answers)
-        task.result()
+        if keeps_limit(pair.judge):  # asked at once, not after a look at all pairs of the caller
+            await asking
+        else:
+            await _within(asking, pair.timeout_seconds)
         return pair.judged(answers)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
     except Exception as error:  # noqa: BLE001 - as above
         return pair.failed(error, answers)
+    finally:
+        caller.reset(token)
+
+
+async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
+    task = asyncio.ensure_future(asking)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if too late
+    try:
+        # Not wait_for: that waits on for a judge which ignores its cancellation.
+        await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            raise TimeoutError
+        task.result()
     finally:
         task.cancel()
 

@@ -137,6 +137,7 @@ class Service:
             settings.max_concurrency, settings.requests_per_minute, settings.max_wait_seconds
         )
         self.budget = Budget(settings.max_calls, settings.max_cost_usd)
+        self._preparing = asyncio.Semaphore(settings.max_concurrency)
         self._lock = threading.Lock()
         self._client: anthropic.AsyncAnthropic | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -243,9 +244,12 @@ class Service:
         self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
     ) -> Verdict:
         self.breaker.check()
-        question = _Question(self, variables, who)
         try:
-            score, reasoning = await self.classify(variables, question.complete)
+            # Of a thousand questions, the first are sent before the last prompt is written.
+            async with contextlib.AsyncExitStack() as until_sent:
+                await until_sent.enter_async_context(self._preparing)
+                question = _Question(self, variables, who, until_sent)
+                score, reasoning = await self.classify(variables, question.complete)
         except Exception as error:
             if isinstance(error, JudgeError):
                 error.instructions_found = instructions_found(request)
@@ -389,8 +393,15 @@ async def _complete(**call: Any) -> dict[str, Any]:
 class _Question:
     """One judgement: as many calls as it takes and, in the end, one answer."""
 
-    def __init__(self, service: Service, variables: dict[str, str], who: Caller | None) -> None:
+    def __init__(
+        self,
+        service: Service,
+        variables: dict[str, str],
+        who: Caller | None,
+        until_sent: contextlib.AsyncExitStack,
+    ) -> None:
         self.answer: Answer | None = None
+        self._until_sent = until_sent
         self._service = service
         self._who = who
         limit = math.inf if who is None else who.timeout_seconds
@@ -404,6 +415,7 @@ class _Question:
         while self.answer is None:
             try:
                 async with self._service.pace.turn() as turn:
+                    await self._until_sent.aclose()
                     self.answer = await self._call(request, turn)
             except _Busy:
                 pass
