@@ -36,7 +36,7 @@ from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import check_timeout, in_thread, run_to_end
 from scorekit._sql.parsing import check_dialect
-from scorekit._sql.schema import schema_text
+from scorekit._sql.schema import check_schema, frozen_schema, schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
@@ -105,12 +105,6 @@ _log = logging.getLogger(__name__)
 
 def _texts(value: object) -> Any:
     return tuple(value) if is_ordered(value) else value
-
-
-def _frozen_schema(value: object) -> Any:
-    if not is_mapping(value):
-        return value
-    return FrozenMapping({table: FrozenMapping(columns) for table, columns in value.items()})
 
 
 def _shown_rows(rows: Any) -> str:
@@ -183,7 +177,7 @@ class SqlCase(Record):
     """Confidence that the model stated, high, medium or low."""
     dialect: str | None = None
     schema: str | FrozenMapping[str, FrozenMapping[str, str]] | None = attrs.field(
-        default=None, converter=_frozen_schema
+        default=None, converter=frozen_schema
     )
     """The tables, as text or as table -> column -> type."""
     question: str | None = None
@@ -211,7 +205,7 @@ class SqlCase(Record):
         if self.confidence is not None:
             check_choice("confidence", self.confidence, tuple(DEFAULT_NOMINAL))
         if self.schema is not None:
-            schema_text(self.schema)
+            check_schema(self.schema)
         if self.question is not None:
             check_text("question", self.question, empty=True)
         check_dialect(self.dialect)
@@ -781,7 +775,7 @@ def sql_cases_from_columns(
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
         if name in _ONE_FOR_ALL and (isinstance(values, str) or is_mapping(values)):
-            return (values,) * len(case_ids)
+            return (frozen_schema(values),) * len(case_ids)
         items = check_items(name, as_builtins(values), what="entries")
         check_same_length(name, len(items), "case_id", len(case_ids))
         check_same_order("case_id", case_id, name, values)

@@ -643,6 +643,25 @@ def test_reports_compare_metric_by_metric() -> None:
             TypeError,
             "schema must be text or a mapping from table to column to type, got 3",
         ),
+        (
+            {"schema": {"shop": {"users": {"id": "int"}}, "zoo": {"pets": {"id": "int"}}}},
+            TypeError,
+            (
+                "schema must be the tables of one database, table -> column -> type; of several "
+                "pick one: schema=schemas['shop'], got {'shop': {'users': {'id': 'int'}}, "
+                "'zoo': {'pets': {'id': 'int'}}}"
+            ),
+        ),
+        (
+            {"schema": {"users": ["id"]}},
+            TypeError,
+            "schema['users'] must be a non-empty mapping from column to type, got ['id']",
+        ),
+        (
+            {"schema": {"users": {"id": None}}},
+            TypeError,
+            "schema['users']['id'] must be a string, got None",
+        ),
         ({"question": 3}, TypeError, "question must be a string, got 3"),
     ],
 )
