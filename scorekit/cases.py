@@ -886,7 +886,7 @@ class SqlReport(Report):
         )
         why = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS))
         whose = "" if self.model is None else f"model: {one_line(self.model)}, "
-        last = f"{whose}cases: {self.n_cases}, failed results: {self.n_failed}"
+        last = f"{whose}cases: {self.n_cases}, results not scored: {self.n_failed}"
         last = f"{last} ({why})" if why else last
         if self.n_contested:
             last += f"; {self.n_contested} contested by a counterexample"
@@ -895,18 +895,25 @@ class SqlReport(Report):
         return "\n".join([*lines, last])
 
     def _line(self, name: str) -> str:
-        parts: list[str] = []
         statistics: Statistics | None = getattr(self, name)
+        n = 0 if statistics is None else statistics.count
+        n_undecided = self.n_undecided if name == "query_correctness" else 0
+        parts: list[str] = []
+        if n_undecided and self.query_correctness_bounds is not None:
+            low, high = self.query_correctness_bounds
+            left_out = f"{n_undecided} of {n + n_undecided} undecided"
+            parts.append(f"between {low:.4g} and {high:.4g} ({left_out})")
         if statistics is not None:
             interval = f" {self.intervals[name]}" if name in self.intervals else ""
-            parts.append(f"{statistics.mean:.4g}{interval} (mean of {statistics.count})")
-        if name == "query_correctness" and self.query_correctness_bounds is not None:
-            results = [case.query_correctness for case in self.cases]
-            n_undecided = sum(result is not None and failed(result) for result in results)
-            low, high = self.query_correctness_bounds
-            if n_undecided:
-                parts.append(f"{low:.4g} to {high:.4g} with {n_undecided} undecided")
+            of = f"of the {n} decided" if n_undecided else f"of {n}"
+            parts.append(f"{statistics.mean:.4g}{interval} (mean {of})")
         return f"{name}: {'; '.join(parts)}" if parts else ""
+
+    @property
+    def n_undecided(self) -> int:
+        """Number of pairs that are neither decided nor judged; they have no query correctness."""
+        results = [case.query_correctness for case in self.cases]
+        return sum(result is not None and failed(result) for result in results)
 
     def scores_by_case(self) -> ReportScores:
         """Return the scores of each metric, and which unsafe queries were caught."""
@@ -1019,11 +1026,20 @@ def _page(report: SqlReport) -> str:
     rows: list[list[object]] = []
     for name in METRICS:
         statistics: Statistics | None = getattr(report, name)
+        bounds = report.query_correctness_bounds if name == "query_correctness" else None
+        title = name
+        if bounds is not None and (n_undecided := report.n_undecided):
+            n_pairs = n_undecided + (0 if statistics is None else statistics.count)
+            span = f"{bounds[0]:.4g} to {bounds[1]:.4g}"
+            rows.append(
+                [f"{name}, {n_undecided} undecided", span, None, Dot(None, bounds), n_pairs]
+            )
+            title = f"{name}, decided alone"
         if statistics is not None:
             interval = report.intervals.get(name)
             ends = None if interval is None else (interval.low, interval.high)
             dot = Dot(statistics.mean, ends)
-            rows.append([name, statistics.mean, interval, dot, statistics.count])
+            rows.append([title, statistics.mean, interval, dot, statistics.count])
     lines = str(report).splitlines()
     headline = lines[0] if len(lines) > 1 else "no metric has a score"
     notes = [lines[-1]]

@@ -153,7 +153,7 @@ def suite_line(suite: SuiteVerdict) -> str:
     if suite.adjusted_p_value != suite.p_value:
         p_value += f", adjusted {suite.adjusted_p_value:.2g}"
     return (
-        f"{suite.delta:+z.3f} [{_end(low)}, {_end(high)}] "
+        f"{suite.between}{suite.delta:+z.3f} [{_end(low)}, {_end(high)}] "
         f"({level}, {suite.test}, {p_value}, {cases})"
     )
 
@@ -166,9 +166,13 @@ def _end(value: float) -> str:
 
 def notes(suite: SuiteVerdict) -> list[str]:
     """Return what else there is to say of a suite: its question, its power, the margin."""
-    effect = suite.minimum_detectable_effect
-    stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
-    found = [f"about {suite.question}; minimum detectable effect (80 % power): {stated}"]
+    found = [f"about {suite.question}"]
+    if suite.verdict not in ("regressed", "improved"):  # what could be found is no matter there
+        effect = suite.minimum_detectable_effect
+        stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
+        found[0] += f"; minimum detectable effect (80 % power): {stated}"
+    if suite.few_changes:
+        found.append(suite.few_changes)
     if suite.within_margin is not None:
         found.append(margin_line(suite.within_margin))
     return found
@@ -393,6 +397,11 @@ class Comparison(Report):
     )
     """Of each metric that has some, the cases in the baseline and in the current run that are
     left out because they have no score, as undecided pairs of queries and failed judges do."""
+    models_only_in_baseline: tuple[str, ...] = ()
+    """Models that are not compared, because only the baseline has them, so that their cases
+    are missing."""
+    models_only_in_current: tuple[str, ...] = ()
+    """Models that are not compared, because only the current run has them."""
 
     @property
     def suite_name(self) -> str:
@@ -534,7 +543,9 @@ class Comparison(Report):
                 suite.interval,
                 Dot(suite.delta, (suite.interval.low, suite.interval.high), (-reach, reach)),
                 f"{suite.adjusted_p_value:.2g}",
-                suite.minimum_detectable_effect,
+                None
+                if suite.verdict in ("regressed", "improved")
+                else suite.minimum_detectable_effect,
                 None if suite.within_margin is None else suite.within_margin.verdict,
                 suite.n_cases,
             ]
@@ -547,8 +558,8 @@ class Comparison(Report):
         whose = f"{self.suite_name}: " if len(self.suites) > 1 else ""
         return report_page(
             f"Comparison of {self.current_name} with {self.baseline_name}",
-            f"{whose}{self.suite.verdict}, {rounded(self.suite.delta, 1.0, '+')} "
-            f"{self.suite.interval}",
+            f"{whose}{self.suite.verdict}, {self.suite.between}"
+            f"{rounded(self.suite.delta, 1.0, '+')} {self.suite.interval}",
             main=Table((*head, "minimum detectable effect", "margin", "cases"), rows),
             notes=self._closing(),
             worst=(
@@ -594,7 +605,13 @@ class Comparison(Report):
                 f"{one_line(metric)} of {counted(n_old, 'case')} in the baseline, {n_new} now"
                 for metric, (n_old, n_new) in self.n_undecided.items()
             )
-            lines.append(f"Left out, undecided or failed: {'; '.join(counts)}")
+            lines.append(f"Left out, not scored: {'; '.join(counts)}")
+        for models, where in (
+            (self.models_only_in_baseline, "the baseline"),
+            (self.models_only_in_current, "the current run"),
+        ):
+            if models:
+                lines.append(f"Models only in {where}, not compared: {listed(models)}")
         if self.anytime:
             lines.append("Valid at any time, however often one looks; single cases are not tested")
         elif self._two_models:
@@ -788,6 +805,13 @@ def compare_reports(
         )
         if not known:
             refuse("baseline", "a run with a score, not with failures alone", known)
+        if not by_case and new.models and not old.models & new.models:
+            theirs = f"one of its models, as current.for_model({shown(min(map(str, new.models)))})"
+            refuse(
+                "current",
+                f"a report with a model of baseline, or {theirs}",
+                sorted(map(str, new.models)),
+            )
         refuse("current", f"a run with a case of baseline, such as {shown(known[0])}", found)
     same_models, models = old.models == new.models, old.models | new.models
     shared_model = next(iter(old.models)) if by_case and same_models else None
@@ -816,6 +840,10 @@ def compare_reports(
         )
         for pair in pairs
     ]
+    if before.failing or after.failing:
+        verdicts = [
+            _bounded(one, pair, before, after) for one, pair in zip(verdicts, pairs, strict=True)
+        ]
     names = _names(pairs)
     if test == "cmh":
         _check_outcomes(names, verdicts)
@@ -849,7 +877,13 @@ def compare_reports(
         baseline_name=BASELINE if same_models else old.name(BASELINE),
         current_name=CURRENT if same_models else new.name(CURRENT),
         n_undecided=_undecided(old, new),
+        models_only_in_baseline=() if by_case else tuple(_without(old.models, new.models)),
+        models_only_in_current=() if by_case else tuple(_without(new.models, old.models)),
     )
+
+
+def _without(models: set[str | None], others: set[str | None]) -> list[str]:
+    return sorted(model for model in models - others if model is not None)
 
 
 class _Paired(NamedTuple):
@@ -859,6 +893,27 @@ class _Paired(NamedTuple):
     case_ids: Sequence[str]
     before: Attempts
     after: Attempts
+
+
+def _bounded(one: SuiteVerdict, pair: _Paired, before: Side, after: Side) -> SuiteVerdict:
+    """Add what the cases that one side could not score may have changed, where there are some."""
+    ends: list[dict[str, tuple[float, float]]] = []
+    for side in (before, after):
+        known: dict[str, tuple[float, float]] = {}
+        for case_id, scores in side.suites.get(pair.suite, {}).items():
+            known[case_id] = fmean(scores), fmean(scores)
+        known |= {case_id: (0.0, 1.0) for suite, case_id in side.failing if suite == pair.suite}
+        ends.append(known)
+    left_out = (ends[0].keys() & ends[1].keys()).difference(pair.case_ids)
+    if not left_out:
+        return one
+    moved = float(np.sum(pair.after.means() - pair.before.means()))
+    lows, highs = (
+        [ends[1][case_id][i] - ends[0][case_id][1 - i] for case_id in left_out] for i in (0, 1)
+    )
+    n_cases = one.n_cases + len(left_out)
+    bounds = (moved + sum(lows)) / n_cases, (moved + sum(highs)) / n_cases
+    return attrs.evolve(one, n_unscored=len(left_out), delta_bounds=bounds)
 
 
 def _undecided(old: Side, new: Side) -> FrozenMapping[str, tuple[int, int]]:

@@ -714,11 +714,11 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
         case("b", generated="SELECT (", expected_tables=["t"]),
     ]
     lines = str(score_sql_cases(cases)).splitlines()
-    assert lines[-1] == "cases: 2, failed results: 0"
+    assert lines[-1] == "cases: 2, results not scored: 0"
     assert str(score_sql_case(attrs.evolve(FULL, case_id="c")).query_correctness).startswith("no")
     unjudged = score_sql_cases([attrs.evolve(FULL, case_id=name) for name in "ab"])
     assert str(unjudged).splitlines()[-1] == (
-        "cases: 2, failed results: 2 (2 query_correctness: no_judge); 2 right by accident"
+        "cases: 2, results not scored: 2 (2 query_correctness: no_judge); 2 right by accident"
     )
     assert "table_accuracy: 0 [0, 0.9878] (mean of 2)" in lines
 
@@ -764,9 +764,14 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     assert (report.query_correctness.mean, report.query_correctness.count) == (2 / 5, 5)
     assert report.query_correctness_bounds == (2 / 7, 4 / 7)
     first = str(report).splitlines()[0]
-    mean = f"0.4 {report.intervals['query_correctness']} (mean of 5)"
-    assert first == f"query_correctness: {mean}; 0.2857 to 0.5714 with 2 undecided"
-    assert "0.2857 to 0.5714 with 2 undecided" in report._repr_html_()
+    mean = f"0.4 {report.intervals['query_correctness']} (mean of the 5 decided)"
+    bounds = "between 0.2857 and 0.5714 (2 of 7 undecided)"
+    assert first == f"query_correctness: {bounds}; {mean}"
+    page = report._repr_html_()
+    assert report.n_undecided == 2
+    parts = [bounds, "query_correctness, 2 undecided", "0.2857 to 0.5714", "decided alone"]
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
     assert SqlReport.from_json(report.to_json()) == report
 
 
@@ -774,9 +779,9 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     ("names", "judge", "bounds", "line"),
     [
         (["same", "refuted"], None, (0.5, 0.5), "0.5 [0, 1] (mean of 2)"),
-        (["time", "broken"], None, (0.0, 1.0), "0 to 1 with 2 undecided"),
+        (["time", "broken"], None, (0.0, 1.0), "between 0 and 1 (2 of 2 undecided)"),
         (["time", "same"], 1.0, (1.0, 1.0), "1 [0.01224, 1] (mean of 2)"),
-        (["time"], RuntimeError("down"), (0.0, 1.0), "0 to 1 with 1 undecided"),
+        (["time"], RuntimeError("down"), (0.0, 1.0), "between 0 and 1 (1 of 1 undecided)"),
     ],
 )
 def test_bounds_of_all_and_of_nothing(
@@ -1463,7 +1468,7 @@ def test_the_page_of_a_report_begins_with_what_matters() -> None:
     parts = [
         "SqlReport of 5 cases",
         ">metric</th>",
-        ">query_correctness</td>",
+        ">query_correctness, 1 undecided</td>",
         "<svg",
         "unsafe and not caught: unsafe",
         "Worst of 3 cases that failed",
