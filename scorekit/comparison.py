@@ -343,7 +343,9 @@ def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
     if type(value) is float and 0.0 <= value <= 1.0:
         return (value,)
     name = f"{side}[{shown(case)}]"
-    if is_ordered(value) or isinstance(value, str):
+    if isinstance(value, str):
+        refuse(name, "a score in [0, 1], True, False, or a sequence of them", value, TypeError)
+    if is_ordered(value):
         items = check_items(name, value, what="scores")
         return tuple(_score(f"{name}[{i}]", item) for i, item in enumerate(items))
     return (_score(name, value),)

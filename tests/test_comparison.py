@@ -415,7 +415,7 @@ def test_long_lists_are_counted_not_dropped() -> None:
         (
             ({"a": 1}, {"a": "1"}),
             TypeError,
-            "current['a'] must be a non-empty sequence of scores, got '1'",
+            "current['a'] must be a score in [0, 1], True, False, or a sequence of them, got '1'",
         ),
         (({"a": 1}, {"a": None}), TypeError, "current['a'] must be a number in [0, 1], got None"),
         (

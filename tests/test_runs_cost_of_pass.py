@@ -250,7 +250,14 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
             "cost_usd and passed must be equally long, got 2 and 1",
         ),
         ({"passed": [1, 2]}, InputError, "passed[1] must be a number in [0, 1], got 2.0"),
-        ({"passed": ["y", "n"]}, TypeError, "passed[0] must be a number in [0, 1], got 'y'"),
+        (
+            {"passed": ["y", "n"]},
+            TypeError,
+            (
+                "passed[0] must be True or False, or a number in [0, 1] "
+                """(of words: [x == "PASS" for x in passed]), got 'y'"""
+            ),
+        ),
         (
             {"cost_usd": [0.1, math.nan]},
             InputError,
