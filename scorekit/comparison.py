@@ -600,6 +600,25 @@ class Comparison(Report):
             lines += ["", escaped(line)]
         return "\n".join(lines)
 
+    def to_rows(self) -> list[dict[str, Any]]:
+        """
+        Return one flat dict per change, ready for a data frame; unchanged cases are only counted.
+
+        *kind* is ``"fell"``, ``"rose"``, ``"new"``, ``"missing"`` or ``"newly failing"``.
+        """
+        kinds = {
+            "fell": self.regressions,
+            "rose": self.improvements,
+            "new": self.new_cases,
+            "missing": self.removed_cases,
+            "newly failing": self.newly_failing,
+        }
+        return [
+            {"kind": kind, **change.to_dict()}
+            for kind, changes in kinds.items()
+            for change in changes
+        ]
+
     def _closing(self) -> list[str]:
         lines = [f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
         if self.n_undecided:

@@ -608,3 +608,17 @@ def test_models_of_one_side_are_named() -> None:
     )
     with pytest.raises(InputError, match=message):
         compare_reports(both("v1"), both("v2", "v3"))
+
+
+def test_rows_of_a_comparison() -> None:
+    """One for each change; cases that stayed are only counted."""
+    before = {"a": 0.9, "b": 0.5, "c": 0.5, "gone": 1.0}
+    after = {"a": 0.5, "b": 0.9, "c": 0.5, "fresh": 0.1}
+    rows = compare_reports(before, after).to_rows()
+    assert [(row["kind"], row["case_id"], row["current"]) for row in rows] == [
+        ("fell", "a", 0.5),
+        ("rose", "b", 0.9),
+        ("new", "fresh", 0.1),
+        ("missing", "gone", None),
+    ]
+    assert rows[0]["delta"] == pytest.approx(-0.4)
