@@ -7,7 +7,7 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from functools import partial
@@ -265,12 +265,16 @@ class SqlCaseScore(Record):
 
     def __str__(self) -> str:
         """Return the scores on one line, then the SQL and why it is not right."""
+        return self.to_text()
+
+    def to_text(self, *, without: Container[tuple[str, str]] = ()) -> str:
+        """Return what `print` shows, without some reasons, each a metric and its text."""
         lines = [f"{self._name}: {', '.join(f'{m} {r}' for m, r in self.metrics().items())}"]
         lines += _block("generated", self.generated)
         for query in () if self.expected is None else accepted_queries(self.expected):
             lines += _block("expected", query)
         for metric, reason in self.reasons().items():
-            lines += _block(metric, reason)
+            lines += [] if (metric, reason) in without else _block(metric, reason)
         lines += _block("counterexample", self.counterexample)
         return "\n".join(lines)
 
@@ -320,11 +324,11 @@ class SqlCaseScore(Record):
     def _name(self) -> str:
         return one_line(self.case_id) + (f" (attempt {self.attempt})" if self.attempt else "")
 
-    def shown(self) -> dict[str, object]:
-        """Return what a table of cases shows."""
+    def shown(self, *, without: Container[tuple[str, str]] = ()) -> dict[str, object]:
+        """Return what a table of cases shows, without some reasons, each a metric and its text."""
         reasons = self.reasons()
         wrong = [f"{name} {result}" for name, result in self.metrics().items() if name in reasons]
-        why = [f"{name}: {reason}" for name, reason in reasons.items()]
+        why = [f"{m}: {reason}" for m, reason in reasons.items() if (m, reason) not in without]
         expected = self.expected or ""
         return {
             "case": self.case_id,
@@ -334,6 +338,45 @@ class SqlCaseScore(Record):
             "expected": expected if isinstance(expected, str) else "\nor ".join(expected),
             "why": "\n".join(why + self.counterexample.splitlines()),
         }
+
+
+class _Failures(Listing[SqlCaseScore]):
+    """Cases that failed; an instrument's failure that several have in common stands above them."""
+
+    __slots__ = ()
+
+    def common(self) -> dict[tuple[str, str], list[str]]:
+        """Return the cases of each metric and reason that several have."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for case in self:
+            reasons = case.reasons()
+            for name, result in case.metrics().items():
+                if failed(result):
+                    found.setdefault((name, reasons[name]), []).append(case.case_id)
+        return {reason: case_ids for reason, case_ids in found.items() if len(case_ids) > 1}
+
+    def rows(self) -> list[dict[str, object]]:
+        common = self.common()
+        return [case.shown(without=common) for case in self]
+
+    def __str__(self) -> str:
+        common = self.common()
+        texts = [
+            f"{len(case_ids)} cases ({_named(case_ids)}):\n  {metric}: {one_line(reason)}"
+            for (metric, reason), case_ids in common.items()
+        ]
+        texts += [case.to_text(without=common) for case in self]
+        return "\n\n".join(texts) or "none"
+
+    def _repr_html_(self) -> str:
+        from scorekit._core.notebook import Table
+
+        common = [
+            [len(case_ids), _named(case_ids), f"{metric}: {reason}"]
+            for (metric, reason), case_ids in self.common().items()
+        ]
+        head = Table(("n", "cases", "why"), common).drawn() if common else ""
+        return head + super()._repr_html_()
 
 
 def _tables(example: Counterexample) -> Any:
@@ -981,7 +1024,7 @@ class SqlReport(Report):
             if len(scores) < len(results) if origin == "instrument" else lowest < 1.0 or accident:
                 mean = sum(scores) / len(scores) if scores else 1.0
                 found.append((case.case_id not in self._missed, mean, case))
-        return Listing(case for *_, case in sorted(found, key=lambda one: one[:2]))
+        return _Failures(case for *_, case in sorted(found, key=lambda one: one[:2]))
 
     @property
     def _missed(self) -> tuple[str, ...]:
@@ -1051,6 +1094,11 @@ def _page(report: SqlReport) -> str:
         notes.append(f"right by accident: {report.n_right_by_accident}")
     if report.safety is not None and report.safety.missed:
         notes.append(f"unsafe and not caught: {_named(list(map(str, report.safety.missed)))}")
+    unscored = _Failures(report.failures(origin="instrument")).common()
+    notes += [
+        f"{len(case_ids)} cases: {metric}: {reason}"
+        for (metric, reason), case_ids in islice(unscored.items(), MAX_KINDS)
+    ]
     failures = report.failures()
     worst = [case.shown() for case in failures[:SHOWN]]
     names = tuple(worst[0]) if worst else ()

@@ -1486,3 +1486,27 @@ def test_the_page_of_a_report_begins_with_what_matters() -> None:
     assert "missing orders" in failures._repr_html_()  # type: ignore[attr-defined]
     undecided = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 2")])
     assert "SqlReport of 1 cases" in undecided._repr_html_()
+
+
+def test_a_reason_that_cases_share_stands_once() -> None:
+    """Of an instrument's failure, above the cases; what is wrong in a query stays with it."""
+    cases = [
+        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected=f"SELECT {i} + 0")
+        for i in range(7)
+    ]
+    report = score_sql_cases(cases, judge=judge_of(RuntimeError("down")), evidence="judge")
+    listing: Any = report.failures(origin="instrument")
+    head, first, *others = str(listing).split("\n\n")
+    assert head.startswith("7 cases (q0, q1, q2, q3, q4 and 2 more):\n  query_correctness: ")
+    assert len(others) == 6
+    assert "down" in head
+    assert "down" not in first
+    assert "down" in str(listing[0])
+    assert listing._repr_html_().count("down") == 1
+    assert report._repr_html_().count("down") == 1
+    assert "7 cases" not in str(listing[:1])
+    assert "7 cases" not in listing[:1]._repr_html_()
+    wrong = score_sql_cases(
+        SqlCase(case_id=name, generated="SELECT (", expected_tables=["t"]) for name in "ab"
+    )
+    assert str(wrong.failures()).count("table_accuracy: parse") == 2
