@@ -158,6 +158,14 @@ def suite_line(suite: SuiteVerdict) -> str:
     )
 
 
+def _span(suite: SuiteVerdict) -> str | None:
+    """Return the bounds of a suite's change over all cases, where some have no score."""
+    if suite.delta_bounds is None:
+        return None
+    low, high = suite.delta_bounds
+    return f"{low:+z.3f} to {high:+z.3f}"
+
+
 def _end(value: float) -> str:
     """Return an end of an interval, with its sign also where it is all but zero."""
     text = f"{value:+z.3f}"
@@ -487,7 +495,12 @@ class Comparison(Report):
             name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
         }
         if on in ("evidence", "suite") and stopping:
-            lines = [f"{one_line(name)}: {suite_line(suite)}" for name, suite in stopping.items()]
+            lines = [
+                "; ".join(
+                    filter(None, (f"{one_line(name)}: {suite_line(suite)}", suite.few_changes))
+                )
+                for name, suite in stopping.items()
+            ]
             yield Reason(f"the suite regressed in {listed(list(stopping))}", lines)
         unsure = {
             name: suite.within_margin
@@ -541,6 +554,7 @@ class Comparison(Report):
             [
                 name,
                 suite.verdict,
+                _span(suite),
                 rounded(suite.delta, 1.0, "+"),
                 suite.interval,
                 Dot(suite.delta, (suite.interval.low, suite.interval.high), (-reach, reach)),
@@ -553,7 +567,7 @@ class Comparison(Report):
             ]
             for name, suite in self.suites.items()
         ]
-        head = ("suite", "verdict", "change", "interval", "", "p (adjusted)")
+        head = ("suite", "verdict", "between", "change", "interval", "", "p (adjusted)")
         fell, *others = self._sections()
         rest = self.regressions[SHOWN:]  # the first stand above the fold
         sections = [(f"{fell[0]}, without the first {SHOWN}", rest), *others]
@@ -563,7 +577,10 @@ class Comparison(Report):
             f"{whose}{self.suite.verdict}, {self.suite.between}"
             f"{rounded(self.suite.delta, 1.0, '+')} {self.suite.interval}",
             main=Table((*head, "minimum detectable effect", "margin", "cases"), rows),
-            notes=self._closing(),
+            notes=[
+                *(f"{name}: {s.few_changes}" for name, s in self.suites.items() if s.few_changes),
+                *self._closing(),
+            ],
             worst=(
                 f"{fell[0]}: {len(self.regressions)}",
                 _changes(self.regressions[:SHOWN]),

@@ -101,10 +101,11 @@ class SuiteVerdict(Record):
     def __str__(self) -> str:
         """Return verdict, change and interval on one line, rounded for display."""
         p_value = "p" if self.adjusted_p_value == self.p_value else "adjusted p"
-        return (
+        text = (
             f"{self.verdict}: {self.between}{rounded(self.delta, 1.0, '+')} {self.interval}, "
             f"{p_value} = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
         )
+        return "; ".join(filter(None, (text, self.few_changes)))
 
     @property
     def between(self) -> str:

@@ -553,6 +553,7 @@ def test_cases_left_out_bound_the_change() -> None:
     for text in (str(result), str(result.suite).replace("-0.5 [", "-0.500 [")):
         assert f": {words}" in text or f", {words}" in text
     assert "between -0.600 and +0.200" in result._repr_html_()
+    assert ">-0.600 to +0.200<" in result._repr_html_()
     assert compare_reports(before, before, metrics=["column_accuracy"]).suite.delta_bounds is None
 
 
@@ -572,7 +573,12 @@ def test_few_changes_are_named_with_the_exact_test(n_fallen: int, n_risen: int, 
     after = {case: float(i < 60 - n_fallen) for i, case in enumerate(cases)}
     result = compare_reports(before, after)
     assert result.suite.few_changes == line
-    assert ("exact test" in str(result)) is bool(line)
+    assert line in result._repr_html_().replace("&#x27;", "'")
+    for text in (str(result), str(result.suite)):
+        assert ("exact test" in text) is bool(line)
+    if n_fallen == 4:
+        with pytest.raises(RegressionError, match=f"60 cases\\); {line}\n"):
+            result.raise_for_regressions()
     assert result.suite.n_changed == n_fallen + n_risen
     expected = stats.binomtest(n_fallen, n_fallen + n_risen).pvalue
     assert result.suite.exact_p_value == pytest.approx(expected)
