@@ -662,7 +662,8 @@ class CodeReport(Report):
         names = tuple(worst[0]) if worst else ()
         rest: list[tuple[str, object]] = [("All models", self.models), ("All cases", self.cases)]
         if self.only_flags:  # without what nobody measured
-            models = [[getattr(one, name) or None for name in MEASURED] for one in self.models]
+            values = ([getattr(one, name) for name in MEASURED] for one in self.models)
+            models = [[None if value == {} else value for value in own] for own in values]
             cases = self.cases[:ROWS_AT_MOST]
             rows = [[case.case_id, case.model, case.n_correct, case.n_samples] for case in cases]
             n_hidden = len(self.cases) - len(rows)

@@ -548,6 +548,9 @@ def test_flags_are_shown_without_what_was_not_measured() -> None:
         "n_correct": 1,
         "pass_at_1": 0.5,
     }
+    free = code_report_from_columns(case_id=["a"], model="m", passed=[True], cost_usd=0)
+    assert ">total_cost_usd<" in free._repr_html_()  # measured, if nothing
+    assert ">quantiles<" not in code_report_from_columns(model="m", passed={"a": 1})._repr_html_()
     graded = attrs.evolve(report, only_flags=False)
     assert "mean_score" in graded.to_rows()[0]
     assert ">compiled<" in graded._repr_html_()
