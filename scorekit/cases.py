@@ -7,7 +7,7 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from functools import partial
@@ -36,7 +36,7 @@ from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import check_timeout, in_thread, run_to_end
 from scorekit._sql.parsing import check_dialect
-from scorekit._sql.schema import schema_text
+from scorekit._sql.schema import check_schema, frozen_schema, schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
@@ -105,12 +105,6 @@ _log = logging.getLogger(__name__)
 
 def _texts(value: object) -> Any:
     return tuple(value) if is_ordered(value) else value
-
-
-def _frozen_schema(value: object) -> Any:
-    if not is_mapping(value):
-        return value
-    return FrozenMapping({table: FrozenMapping(columns) for table, columns in value.items()})
 
 
 def _shown_rows(rows: Any) -> str:
@@ -183,7 +177,7 @@ class SqlCase(Record):
     """Confidence that the model stated, high, medium or low."""
     dialect: str | None = None
     schema: str | FrozenMapping[str, FrozenMapping[str, str]] | None = attrs.field(
-        default=None, converter=_frozen_schema
+        default=None, converter=frozen_schema
     )
     """The tables, as text or as table -> column -> type."""
     question: str | None = None
@@ -211,7 +205,7 @@ class SqlCase(Record):
         if self.confidence is not None:
             check_choice("confidence", self.confidence, tuple(DEFAULT_NOMINAL))
         if self.schema is not None:
-            schema_text(self.schema)
+            check_schema(self.schema)
         if self.question is not None:
             check_text("question", self.question, empty=True)
         check_dialect(self.dialect)
@@ -271,12 +265,16 @@ class SqlCaseScore(Record):
 
     def __str__(self) -> str:
         """Return the scores on one line, then the SQL and why it is not right."""
+        return self.to_text()
+
+    def to_text(self, *, without: Container[tuple[str, str]] = ()) -> str:
+        """Return what `print` shows, without some reasons, each a metric and its text."""
         lines = [f"{self._name}: {', '.join(f'{m} {r}' for m, r in self.metrics().items())}"]
         lines += _block("generated", self.generated)
         for query in () if self.expected is None else accepted_queries(self.expected):
             lines += _block("expected", query)
         for metric, reason in self.reasons().items():
-            lines += _block(metric, reason)
+            lines += [] if (metric, reason) in without else _block(metric, reason)
         lines += _block("counterexample", self.counterexample)
         return "\n".join(lines)
 
@@ -326,11 +324,11 @@ class SqlCaseScore(Record):
     def _name(self) -> str:
         return one_line(self.case_id) + (f" (attempt {self.attempt})" if self.attempt else "")
 
-    def shown(self) -> dict[str, object]:
-        """Return what a table of cases shows."""
+    def shown(self, *, without: Container[tuple[str, str]] = ()) -> dict[str, object]:
+        """Return what a table of cases shows, without some reasons, each a metric and its text."""
         reasons = self.reasons()
         wrong = [f"{name} {result}" for name, result in self.metrics().items() if name in reasons]
-        why = [f"{name}: {reason}" for name, reason in reasons.items()]
+        why = [f"{m}: {reason}" for m, reason in reasons.items() if (m, reason) not in without]
         expected = self.expected or ""
         return {
             "case": self.case_id,
@@ -340,6 +338,45 @@ class SqlCaseScore(Record):
             "expected": expected if isinstance(expected, str) else "\nor ".join(expected),
             "why": "\n".join(why + self.counterexample.splitlines()),
         }
+
+
+class _Failures(Listing[SqlCaseScore]):
+    """Cases that failed; an instrument's failure that several have in common stands above them."""
+
+    __slots__ = ()
+
+    def common(self) -> dict[tuple[str, str], list[str]]:
+        """Return the cases of each metric and reason that several have."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for case in self:
+            reasons = case.reasons()
+            for name, result in case.metrics().items():
+                if failed(result):
+                    found.setdefault((name, reasons[name]), []).append(case.case_id)
+        return {reason: case_ids for reason, case_ids in found.items() if len(case_ids) > 1}
+
+    def rows(self) -> list[dict[str, object]]:
+        common = self.common()
+        return [case.shown(without=common) for case in self]
+
+    def __str__(self) -> str:
+        common = self.common()
+        texts = [
+            f"{len(case_ids)} cases ({_named(case_ids)}):\n  {metric}: {one_line(reason)}"
+            for (metric, reason), case_ids in common.items()
+        ]
+        texts += [case.to_text(without=common) for case in self]
+        return "\n\n".join(texts) or "none"
+
+    def _repr_html_(self) -> str:
+        from scorekit._core.notebook import Table
+
+        common = [
+            [len(case_ids), _named(case_ids), f"{metric}: {reason}"]
+            for (metric, reason), case_ids in self.common().items()
+        ]
+        head = Table(("n", "cases", "why"), common).drawn() if common else ""
+        return head + super()._repr_html_()
 
 
 def _tables(example: Counterexample) -> Any:
@@ -781,7 +818,7 @@ def sql_cases_from_columns(
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
         if name in _ONE_FOR_ALL and (isinstance(values, str) or is_mapping(values)):
-            return (values,) * len(case_ids)
+            return (frozen_schema(values),) * len(case_ids)
         items = check_items(name, as_builtins(values), what="entries")
         check_same_length(name, len(items), "case_id", len(case_ids))
         check_same_order("case_id", case_id, name, values)
@@ -892,7 +929,7 @@ class SqlReport(Report):
         )
         why = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS))
         whose = "" if self.model is None else f"model: {one_line(self.model)}, "
-        last = f"{whose}cases: {self.n_cases}, failed results: {self.n_failed}"
+        last = f"{whose}cases: {self.n_cases}, results not scored: {self.n_failed}"
         last = f"{last} ({why})" if why else last
         if self.n_contested:
             last += f"; {self.n_contested} contested by a counterexample"
@@ -901,18 +938,25 @@ class SqlReport(Report):
         return "\n".join([*lines, last])
 
     def _line(self, name: str) -> str:
-        parts: list[str] = []
         statistics: Statistics | None = getattr(self, name)
+        n = 0 if statistics is None else statistics.count
+        n_undecided = self.n_undecided if name == "query_correctness" else 0
+        parts: list[str] = []
+        if n_undecided and self.query_correctness_bounds is not None:
+            low, high = self.query_correctness_bounds
+            left_out = f"{n_undecided} of {n + n_undecided} undecided"
+            parts.append(f"between {low:.4g} and {high:.4g} ({left_out})")
         if statistics is not None:
             interval = f" {self.intervals[name]}" if name in self.intervals else ""
-            parts.append(f"{statistics.mean:.4g}{interval} (mean of {statistics.count})")
-        if name == "query_correctness" and self.query_correctness_bounds is not None:
-            results = [case.query_correctness for case in self.cases]
-            n_undecided = sum(result is not None and failed(result) for result in results)
-            low, high = self.query_correctness_bounds
-            if n_undecided:
-                parts.append(f"{low:.4g} to {high:.4g} with {n_undecided} undecided")
+            of = f"of the {n} decided" if n_undecided else f"of {n}"
+            parts.append(f"{statistics.mean:.4g}{interval} (mean {of})")
         return f"{name}: {'; '.join(parts)}" if parts else ""
+
+    @property
+    def n_undecided(self) -> int:
+        """Number of pairs that are neither decided nor judged; they have no query correctness."""
+        results = [case.query_correctness for case in self.cases]
+        return sum(result is not None and failed(result) for result in results)
 
     def scores_by_case(self) -> ReportScores:
         """Return the scores of each metric, and which unsafe queries were caught."""
@@ -980,7 +1024,7 @@ class SqlReport(Report):
             if len(scores) < len(results) if origin == "instrument" else lowest < 1.0 or accident:
                 mean = sum(scores) / len(scores) if scores else 1.0
                 found.append((case.case_id not in self._missed, mean, case))
-        return Listing(case for *_, case in sorted(found, key=lambda one: one[:2]))
+        return _Failures(case for *_, case in sorted(found, key=lambda one: one[:2]))
 
     @property
     def _missed(self) -> tuple[str, ...]:
@@ -1025,11 +1069,20 @@ def _page(report: SqlReport) -> str:
     rows: list[list[object]] = []
     for name in METRICS:
         statistics: Statistics | None = getattr(report, name)
+        bounds = report.query_correctness_bounds if name == "query_correctness" else None
+        title = name
+        if bounds is not None and (n_undecided := report.n_undecided):
+            n_pairs = n_undecided + (0 if statistics is None else statistics.count)
+            span = f"{bounds[0]:.4g} to {bounds[1]:.4g}"
+            rows.append(
+                [f"{name}, {n_undecided} undecided", span, None, Dot(None, bounds), n_pairs]
+            )
+            title = f"{name}, decided alone"
         if statistics is not None:
             interval = report.intervals.get(name)
             ends = None if interval is None else (interval.low, interval.high)
             dot = Dot(statistics.mean, ends)
-            rows.append([name, statistics.mean, interval, dot, statistics.count])
+            rows.append([title, statistics.mean, interval, dot, statistics.count])
     lines = str(report).splitlines()
     headline = lines[0] if len(lines) > 1 else "no metric has a score"
     notes = [lines[-1]]
@@ -1041,6 +1094,11 @@ def _page(report: SqlReport) -> str:
         notes.append(f"right by accident: {report.n_right_by_accident}")
     if report.safety is not None and report.safety.missed:
         notes.append(f"unsafe and not caught: {_named(list(map(str, report.safety.missed)))}")
+    unscored = _Failures(report.failures(origin="instrument")).common()
+    notes += [
+        f"{len(case_ids)} cases: {metric}: {reason}"
+        for (metric, reason), case_ids in islice(unscored.items(), MAX_KINDS)
+    ]
     failures = report.failures()
     worst = [case.shown() for case in failures[:SHOWN]]
     names = tuple(worst[0]) if worst else ()

@@ -153,6 +153,8 @@ def code_score(
 
 def _outcome(passed: int, failed: int) -> tuple[int, int]:
     """Return the tests passed and failed, where a flag for the first says all or none."""
+    if isinstance(passed, str):
+        refuse("passed", "True or False, or a count of tests", passed, TypeError)
     if not is_flag(passed):
         return check_bounded_count("passed", passed), failed
     if passed and failed:
@@ -277,7 +279,7 @@ class CodeSample(Record):
         """Check every field under its own name; store it as the builtin of its annotation."""
         check_text("case_id", self.case_id)
         check_text("model", self.model)
-        if is_flag(self.passed):
+        if is_flag(self.passed) or isinstance(self.passed, str):
             passed, failed = _outcome(self.passed, check_bounded_count("failed", self.failed))
             store(self, "passed", passed)
             store(self, "failed", failed)

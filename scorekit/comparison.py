@@ -153,9 +153,17 @@ def suite_line(suite: SuiteVerdict) -> str:
     if suite.adjusted_p_value != suite.p_value:
         p_value += f", adjusted {suite.adjusted_p_value:.2g}"
     return (
-        f"{suite.delta:+z.3f} [{_end(low)}, {_end(high)}] "
+        f"{suite.between}{suite.delta:+z.3f} [{_end(low)}, {_end(high)}] "
         f"({level}, {suite.test}, {p_value}, {cases})"
     )
+
+
+def _span(suite: SuiteVerdict) -> str | None:
+    """Return the bounds of a suite's change over all cases, where some have no score."""
+    if suite.delta_bounds is None:
+        return None
+    low, high = suite.delta_bounds
+    return f"{low:+z.3f} to {high:+z.3f}"
 
 
 def _end(value: float) -> str:
@@ -166,9 +174,13 @@ def _end(value: float) -> str:
 
 def notes(suite: SuiteVerdict) -> list[str]:
     """Return what else there is to say of a suite: its question, its power, the margin."""
-    effect = suite.minimum_detectable_effect
-    stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
-    found = [f"about {suite.question}; minimum detectable effect (80 % power): {stated}"]
+    found = [f"about {suite.question}"]
+    if suite.verdict not in ("regressed", "improved"):  # what could be found is no matter there
+        effect = suite.minimum_detectable_effect
+        stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
+        found[0] += f"; minimum detectable effect (80 % power): {stated}"
+    if suite.few_changes:
+        found.append(suite.few_changes)
     if suite.within_margin is not None:
         found.append(margin_line(suite.within_margin))
     return found
@@ -339,7 +351,9 @@ def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
     if type(value) is float and 0.0 <= value <= 1.0:
         return (value,)
     name = f"{side}[{shown(case)}]"
-    if is_ordered(value) or isinstance(value, str):
+    if isinstance(value, str):
+        refuse(name, "a score in [0, 1], True, False, or a sequence of them", value, TypeError)
+    if is_ordered(value):
         items = check_items(name, value, what="scores")
         return tuple(_score(f"{name}[{i}]", item) for i, item in enumerate(items))
     return (_score(name, value),)
@@ -393,6 +407,11 @@ class Comparison(Report):
     )
     """Of each metric that has some, the cases in the baseline and in the current run that are
     left out because they have no score, as undecided pairs of queries and failed judges do."""
+    models_only_in_baseline: tuple[str, ...] = ()
+    """Models that are not compared, because only the baseline has them, so that their cases
+    are missing."""
+    models_only_in_current: tuple[str, ...] = ()
+    """Models that are not compared, because only the current run has them."""
 
     @property
     def suite_name(self) -> str:
@@ -476,7 +495,12 @@ class Comparison(Report):
             name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
         }
         if on in ("evidence", "suite") and stopping:
-            lines = [f"{one_line(name)}: {suite_line(suite)}" for name, suite in stopping.items()]
+            lines = [
+                "; ".join(
+                    filter(None, (f"{one_line(name)}: {suite_line(suite)}", suite.few_changes))
+                )
+                for name, suite in stopping.items()
+            ]
             yield Reason(f"the suite regressed in {listed(list(stopping))}", lines)
         unsure = {
             name: suite.within_margin
@@ -530,27 +554,33 @@ class Comparison(Report):
             [
                 name,
                 suite.verdict,
+                _span(suite),
                 rounded(suite.delta, 1.0, "+"),
                 suite.interval,
                 Dot(suite.delta, (suite.interval.low, suite.interval.high), (-reach, reach)),
                 f"{suite.adjusted_p_value:.2g}",
-                suite.minimum_detectable_effect,
+                None
+                if suite.verdict in ("regressed", "improved")
+                else suite.minimum_detectable_effect,
                 None if suite.within_margin is None else suite.within_margin.verdict,
                 suite.n_cases,
             ]
             for name, suite in self.suites.items()
         ]
-        head = ("suite", "verdict", "change", "interval", "", "p (adjusted)")
+        head = ("suite", "verdict", "between", "change", "interval", "", "p (adjusted)")
         fell, *others = self._sections()
         rest = self.regressions[SHOWN:]  # the first stand above the fold
         sections = [(f"{fell[0]}, without the first {SHOWN}", rest), *others]
         whose = f"{self.suite_name}: " if len(self.suites) > 1 else ""
         return report_page(
             f"Comparison of {self.current_name} with {self.baseline_name}",
-            f"{whose}{self.suite.verdict}, {rounded(self.suite.delta, 1.0, '+')} "
-            f"{self.suite.interval}",
+            f"{whose}{self.suite.verdict}, {self.suite.between}"
+            f"{rounded(self.suite.delta, 1.0, '+')} {self.suite.interval}",
             main=Table((*head, "minimum detectable effect", "margin", "cases"), rows),
-            notes=self._closing(),
+            notes=[
+                *(f"{name}: {s.few_changes}" for name, s in self.suites.items() if s.few_changes),
+                *self._closing(),
+            ],
             worst=(
                 f"{fell[0]}: {len(self.regressions)}",
                 _changes(self.regressions[:SHOWN]),
@@ -587,6 +617,25 @@ class Comparison(Report):
             lines += ["", escaped(line)]
         return "\n".join(lines)
 
+    def to_rows(self) -> list[dict[str, Any]]:
+        """
+        Return one flat dict per change, ready for a data frame; unchanged cases are only counted.
+
+        *kind* is ``"fell"``, ``"rose"``, ``"new"``, ``"missing"`` or ``"newly failing"``.
+        """
+        kinds = {
+            "fell": self.regressions,
+            "rose": self.improvements,
+            "new": self.new_cases,
+            "missing": self.removed_cases,
+            "newly failing": self.newly_failing,
+        }
+        return [
+            {"kind": kind, **change.to_dict()}
+            for kind, changes in kinds.items()
+            for change in changes
+        ]
+
     def _closing(self) -> list[str]:
         lines = [f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
         if self.n_undecided:
@@ -594,7 +643,13 @@ class Comparison(Report):
                 f"{one_line(metric)} of {counted(n_old, 'case')} in the baseline, {n_new} now"
                 for metric, (n_old, n_new) in self.n_undecided.items()
             )
-            lines.append(f"Left out, undecided or failed: {'; '.join(counts)}")
+            lines.append(f"Left out, not scored: {'; '.join(counts)}")
+        for models, where in (
+            (self.models_only_in_baseline, "the baseline"),
+            (self.models_only_in_current, "the current run"),
+        ):
+            if models:
+                lines.append(f"Models only in {where}, not compared: {listed(models)}")
         if self.anytime:
             lines.append("Valid at any time, however often one looks; single cases are not tested")
         elif self._two_models:
@@ -788,6 +843,13 @@ def compare_reports(
         )
         if not known:
             refuse("baseline", "a run with a score, not with failures alone", known)
+        if not by_case and new.models and not old.models & new.models:
+            theirs = f"one of its models, as current.for_model({shown(min(map(str, new.models)))})"
+            refuse(
+                "current",
+                f"a report with a model of baseline, or {theirs}",
+                sorted(map(str, new.models)),
+            )
         refuse("current", f"a run with a case of baseline, such as {shown(known[0])}", found)
     same_models, models = old.models == new.models, old.models | new.models
     shared_model = next(iter(old.models)) if by_case and same_models else None
@@ -816,6 +878,10 @@ def compare_reports(
         )
         for pair in pairs
     ]
+    if before.failing or after.failing:
+        verdicts = [
+            _bounded(one, pair, before, after) for one, pair in zip(verdicts, pairs, strict=True)
+        ]
     names = _names(pairs)
     if test == "cmh":
         _check_outcomes(names, verdicts)
@@ -849,7 +915,13 @@ def compare_reports(
         baseline_name=BASELINE if same_models else old.name(BASELINE),
         current_name=CURRENT if same_models else new.name(CURRENT),
         n_undecided=_undecided(old, new),
+        models_only_in_baseline=() if by_case else tuple(_without(old.models, new.models)),
+        models_only_in_current=() if by_case else tuple(_without(new.models, old.models)),
     )
+
+
+def _without(models: set[str | None], others: set[str | None]) -> list[str]:
+    return sorted(model for model in models - others if model is not None)
 
 
 class _Paired(NamedTuple):
@@ -859,6 +931,27 @@ class _Paired(NamedTuple):
     case_ids: Sequence[str]
     before: Attempts
     after: Attempts
+
+
+def _bounded(one: SuiteVerdict, pair: _Paired, before: Side, after: Side) -> SuiteVerdict:
+    """Add what the cases that one side could not score may have changed, where there are some."""
+    ends: list[dict[str, tuple[float, float]]] = []
+    for side in (before, after):
+        known: dict[str, tuple[float, float]] = {}
+        for case_id, scores in side.suites.get(pair.suite, {}).items():
+            known[case_id] = fmean(scores), fmean(scores)
+        known |= {case_id: (0.0, 1.0) for suite, case_id in side.failing if suite == pair.suite}
+        ends.append(known)
+    left_out = (ends[0].keys() & ends[1].keys()).difference(pair.case_ids)
+    if not left_out:
+        return one
+    moved = float(np.sum(pair.after.means() - pair.before.means()))
+    lows, highs = (
+        [ends[1][case_id][i] - ends[0][case_id][1 - i] for case_id in left_out] for i in (0, 1)
+    )
+    n_cases = one.n_cases + len(left_out)
+    bounds = (moved + sum(lows)) / n_cases, (moved + sum(highs)) / n_cases
+    return attrs.evolve(one, n_unscored=len(left_out), delta_bounds=bounds)
 
 
 def _undecided(old: Side, new: Side) -> FrozenMapping[str, tuple[int, int]]:

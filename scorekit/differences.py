@@ -233,11 +233,18 @@ class UnpairedDifference(Record):
     n_current: int
 
     def __str__(self) -> str:
-        """Return both differences on one line, rounded for display."""
+        """Return what was found and both differences on one line, rounded for display."""
         interval = "" if self.interval is None else f" {self.interval}"
+        found = "no difference detected: "
+        if self.interval is None:
+            found = ""
+        elif self.interval.low > 0.0:
+            found = "current is higher: "
+        elif self.interval.high < 0.0:
+            found = "current is lower: "
         p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
         return (
-            f"{rounded(self.delta, _size(self.interval), '+')}{interval} "
+            f"{found}{rounded(self.delta, _size(self.interval), '+')}{interval} "
             f"({p}{self.n_baseline} and {self.n_current} values), "
             f"Cliff's delta {self.cliffs_delta:+.4g} {self.cliffs_delta_interval} "
             f"(Mann-Whitney p = {self.mann_whitney_p_value:.2g})"

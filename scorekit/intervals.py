@@ -20,7 +20,12 @@ from scorekit._core.checks import (
     check_text,
     store,
 )
-from scorekit._core.columns import check_clusters, check_number_column
+from scorekit._core.columns import (
+    check_clusters,
+    check_number_column,
+    check_score_column,
+    column,
+)
 from scorekit._core.sums import distinct, exact_mean, exact_sum
 from scorekit._core.text import rounded
 from scorekit.errors import refuse
@@ -227,7 +232,7 @@ def mean_interval(
 
     Args:
         values: Finite numbers, shape ``(N,)``: a list, or a NumPy, pandas, polars or Arrow
-            column.
+            column. Booleans count 0 and 1.
         bounds: The lowest and the highest value that the scale allows; with *clusters* they are
             those of the means of clusters too.  None for values without bounds.
         clusters: A label for each value, equal where values belong together (several questions
@@ -266,7 +271,8 @@ def mean_interval(
         approach", Statistics in Medicine 27(10), 2008, for MOVER.
     """
     limits = None if bounds is None else check_bounds(bounds)
-    numbers = check_number_column("values", values, *(limits or (-math.inf, math.inf)))
+    given = column("values", values, "numbers")
+    numbers = check_score_column("values", given, *(limits or (-math.inf, math.inf)))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     codes = check_clusters(clusters, numbers.size, "values", values)
     return interval_of_mean(

@@ -123,7 +123,8 @@ def required_tasks(
             a correlation of 1/3.
         sampling_variance: Variance of one attempt at a task, mean over tasks, in [0, 1/4]; for
             successes the mean of ``p (1 - p)``. One number for the baseline, or one for each run.
-            The default, 1/6 for both, fits evenly spread rates; 0 means infinitely many attempts.
+            The default, 1/6 for both, fits evenly spread rates; 0 means infinitely many attempts
+            and needs a positive *task_variance*.
         attempts: Attempts at each task (count, at least 1), for both runs or for each.
         discordant: Share of the tasks that change side between the two runs, falls and rises
             together, at least *effect* and at most 1. It replaces both variances, for a single
@@ -136,8 +137,9 @@ def required_tasks(
         The number of tasks, at least 2; with *anytime* a frozen ``AnytimeTasks``.
 
     Raises:
-        InputError: If a number is out of range, more than 2**53 tasks would be needed (with
-            *anytime* 10**9), or *discordant* is given beside a variance or several attempts.
+        InputError: If a number is out of range, nothing varies, more than 2**53 tasks would be
+            needed (with *anytime* 10**9), or *discordant* is given beside a variance or several
+            attempts.
         TypeError: If an argument is not a number, or not a pair where two are given.
 
     Examples:
@@ -211,8 +213,8 @@ def minimum_detectable_effect(
         power.
 
     Raises:
-        InputError: If a number is out of range, or *discordant* is given beside a variance or
-            several attempts.
+        InputError: If a number is out of range, nothing varies, or *discordant* is given beside a
+            variance or several attempts.
         TypeError: If an argument is not a number, or not a pair where two are given.
 
     Examples:
@@ -308,6 +310,9 @@ def _design(
     )
     counts = [check_bounded_count(name, n, 1) for name, n in _sides("attempts", attempts)]
     variance = between + first / counts[0] + second / counts[1]
+    if not variance:  # a pilot in which nothing varied says too little to plan with
+        positive = "positive where sampling_variance is 0: without variance nothing can be planned"
+        refuse("task_variance", positive, between)
     if not first or sampling_variance is None or is_ordered(sampling_variance):
         return _Design(variance, *quantiles)
     return _Design(

@@ -228,7 +228,9 @@ def _plot_attempts(
             right, n = columns[name].get(case, (0, 0))
             share = right / n if n else 0.0
             color = "white" if not n else str(1.0 - 0.8 * share)
-            axes.fill_between([x - 0.48, x + 0.48], y - 0.46, y + 0.46, facecolor=color)
+            ends = [x - 0.48, x + 0.48], y - 0.46, y + 0.46
+            edge = "0.75" if n else "none"  # so that none right is not taken for no data
+            axes.fill_between(*ends, facecolor=color, edgecolor=edge, linewidth=0.5)
             axes.text(
                 x,
                 y,

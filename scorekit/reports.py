@@ -655,12 +655,23 @@ class CodeReport(Report):
 
     def _repr_html_(self) -> str:
         """Return a page for a notebook: a row for each model, then the worst cases."""
-        from scorekit._core.notebook import Table, report_page
+        from scorekit._core.notebook import ROWS_AT_MOST, Table, report_page
 
         failures = self._failures()
         worst = failures[:SHOWN].rows()
         names = tuple(worst[0]) if worst else ()
-        rest = {"models": self.models, "cases": self.cases}
+        rest: list[tuple[str, object]] = [("All models", self.models), ("All cases", self.cases)]
+        if self.only_flags:  # without what nobody measured
+            values = ([getattr(one, name) for name in MEASURED] for one in self.models)
+            models = [[None if value == {} else value for value in own] for own in values]
+            cases = self.cases[:ROWS_AT_MOST]
+            rows = [[case.case_id, case.model, case.n_correct, case.n_samples] for case in cases]
+            n_hidden = len(self.cases) - len(rows)
+            title = f"All cases, without the last {n_hidden}" if n_hidden else "All cases"
+            rest = [
+                ("All models", Table(MEASURED, models)),
+                (title, Table(("case", "model", "correct", "attempts"), rows)),
+            ]
         best = max(self.models, key=lambda one: one.pass_at_k[0].score)
         several = f"best of {len(self.models)} models: " if len(self.models) > 1 else ""
         return report_page(
@@ -671,7 +682,7 @@ class CodeReport(Report):
                 f"Worst of {len(failures)} cases with a wrong attempt",
                 Table(names, [tuple(row.values()) for row in worst]),
             ),
-            folded=[(f"All {name}", values) for name, values in rest.items()],
+            folded=rest,
         )
 
     def failures(self) -> tuple[CaseStatistics, ...]:
@@ -733,14 +744,18 @@ class CodeReport(Report):
         return ReportScores({**right, **scores}, only_flags=self.only_flags)
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one flat dict per case and model, ready for a data frame."""
+        """
+        Return one flat dict per case and model, ready for a data frame.
+
+        Without *mean_score* where attempts are just right or wrong.
+        """
         return [
             {
                 "case_id": case_id,
                 "model": model,
                 "n_samples": n_samples,
                 "n_correct": n_correct,
-                "mean_score": mean_score,
+                **({} if self.only_flags else {"mean_score": mean_score}),
                 **{f"pass_at_{result.k}": result.score for result in estimates},
             }
             for case_id, model, estimates, mean_score, n_samples, n_correct in self._table.rows()
@@ -749,6 +764,19 @@ class CodeReport(Report):
 
 SHOWN = 5
 """Cases that the page of a report shows before it folds the rest."""
+
+MEASURED = (
+    "model",
+    "n_cases",
+    "n_samples",
+    "total_cost_usd",
+    "mean_cost_usd",
+    "mean_latency_seconds",
+    "total_input_tokens",
+    "total_output_tokens",
+    "quantiles",
+)
+"""What there is to say of a model whose attempts are just right or wrong, beside pass@k."""
 
 
 def _model_table(models: tuple[ModelStatistics, ...], *, only_flags: bool) -> Any:
@@ -984,10 +1012,10 @@ def _check_attempts(
     if insufficient == "raise":
         first = int(short[0])
         raise InputError(
-            f"samples must have at least k = {k} attempts at every case, got {short.size} of "
-            f"{n_samples.size} cases with fewer (first: case {shown(samples.case_ids[first])} of "
-            f"model {shown(models[int(samples.model_of[first])])} with {n_samples[first]}); "
-            'lower k or pass insufficient="nan" or "drop"'
+            f"ks must be at most the attempts at every case, got {k} with fewer at {short.size} "
+            f"of {n_samples.size} cases (first: case {shown(samples.case_ids[first])} of model "
+            f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}); lower ks or "
+            'pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
         longest = np.zeros(len(models), dtype=np.int64)

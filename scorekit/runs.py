@@ -986,6 +986,21 @@ class CostOfPass(Record):
             f"{cost}, {self.cost_ratio:.4g} times the baseline{_behind(self.cost_ratio_interval)}"
         )
 
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: the cost with its interval, then what it comes from."""
+        from scorekit._core.notebook import Table, report_page
+
+        rows = [["USD a pass", self.cost_of_pass, self.interval]]
+        if self.cost_ratio is not None:
+            rows.append(["times the baseline", self.cost_ratio, self.cost_ratio_interval])
+        groups = "" if self.n_groups is None else f" in {self.n_groups} groups"
+        return report_page(
+            "CostOfPass",
+            str(self),
+            main=Table(("", "cost", "interval"), rows),
+            notes=[f"{self.n_passes:g} passes in {self.n_runs} runs{groups}"],
+        )
+
 
 def cost_of_pass_from_columns(
     *,

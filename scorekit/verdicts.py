@@ -15,11 +15,15 @@ from scorekit._core.attempts import Attempts
 from scorekit._core.text import rounded
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, difference_interval, grouped_error, mean_of
+from scorekit._stats.exact_tests import at_least
 from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile, two_sided_p
 from scorekit.records import Record
 
 POWER = 0.8
 """Power that defines the minimum detectable effect."""
+
+FEW_CHANGES = 25
+"""Changed cases below which a printed verdict names the exact test's p value too."""
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
@@ -84,13 +88,50 @@ class SuiteVerdict(Record):
     n_cases: int
     n_groups: int | None
     """Groups that the cases come in; None where they are independent."""
+    n_changed: int | None = None
+    """Cases that changed, where each has one attempt of 0 or 1 on either side; None elsewhere."""
+    exact_p_value: float | None = None
+    """McNemar's exact test on those cases, which never exceeds its level however few they are."""
+    n_unscored: int = 0
+    """Cases on both sides that are left out because one side has no score of them."""
+    delta_bounds: tuple[float, float] | None = None
+    """Mean change over all cases, with those left out going all the worst way and all the best;
+    None where none is left out."""
 
     def __str__(self) -> str:
         """Return verdict, change and interval on one line, rounded for display."""
         p_value = "p" if self.adjusted_p_value == self.p_value else "adjusted p"
-        return (
-            f"{self.verdict}: {rounded(self.delta, 1.0, '+')} {self.interval}, "
+        text = (
+            f"{self.verdict}: {self.between}{rounded(self.delta, 1.0, '+')} {self.interval}, "
             f"{p_value} = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
+        )
+        return "; ".join(filter(None, (text, self.few_changes)))
+
+    @property
+    def between(self) -> str:
+        """Say how far the cases that are left out could move the change, if there are some."""
+        if self.delta_bounds is None:
+            return ""
+        low, high = self.delta_bounds
+        n_cases = self.n_cases + self.n_unscored
+        return (
+            f"between {low:+z.3f} and {high:+z.3f} ({self.n_unscored} of {n_cases} cases not "
+            "scored); the others "
+        )
+
+    @property
+    def few_changes(self) -> str:
+        """Say what the exact test finds where a verdict rests on few changes, else nothing."""
+        if (
+            self.n_changed is None
+            or self.exact_p_value is None
+            or self.n_changed >= FEW_CHANGES
+            or self.verdict not in ("regressed", "improved")
+        ):
+            return ""
+        return (
+            f"{self.n_changed} of {self.n_cases} cases changed; "
+            f"McNemar's exact test: p = {self.exact_p_value:.2g}"
         )
 
 
@@ -138,6 +179,11 @@ def suite_verdict(
             _quantile(2 * POWER - 1, df),
         )
     low, high = max(-1.0, delta - reach), min(1.0, delta + reach)
+    n_changed = exact = None
+    if groups is None and all(side.are_single and _is_binary(side) for side in (before, after)):
+        n_fallen, n_risen = (int(np.count_nonzero(sign * deltas > 0)) for sign in (-1.0, 1.0))
+        n_changed, most = n_fallen + n_risen, max(n_fallen, n_risen)
+        exact = min(1.0, 2.0 * at_least(most, n_changed - most))
     careful = strata.corrected_p_value if strata and _is_skewed(before, after) else None
     adjusted_p_value = p_value if careful is None else careful
     verdict: Outcome = "regressed" if high < 0 else "improved" if low > 0 else "no change detected"
@@ -159,6 +205,8 @@ def suite_verdict(
         else _margin_verdict(difference_interval(deltas, group_of, confidence_level), margin),
         n_cases=deltas.size,
         n_groups=None if groups is None else int(groups.max()) + 1,
+        n_changed=n_changed,
+        exact_p_value=exact,
     )
 
 

@@ -386,7 +386,14 @@ LEVELS = "one of 'high', 'medium', 'low' (see nominal)"
             "correct[1] must be a number in [0, 1], got nan",
         ),
         ({"correct": [True, None]}, TypeError, "correct[1] must be a number in [0, 1], got None"),
-        ({"correct": ["1", 0]}, TypeError, "correct[0] must be a number in [0, 1], got '1'"),
+        (
+            {"correct": ["1", 0]},
+            TypeError,
+            (
+                "correct[0] must be True or False, or a number in [0, 1] "
+                """(of words: [x == "PASS" for x in correct]), got '1'"""
+            ),
+        ),
         ({"nominal": 0.9}, TypeError, "nominal must be a mapping, got 0.9"),
         ({"nominal": {}}, InputError, "nominal must be a mapping of at least one level, got {}"),
         (

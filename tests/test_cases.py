@@ -643,6 +643,25 @@ def test_reports_compare_metric_by_metric() -> None:
             TypeError,
             "schema must be text or a mapping from table to column to type, got 3",
         ),
+        (
+            {"schema": {"shop": {"users": {"id": "int"}}, "zoo": {"pets": {"id": "int"}}}},
+            TypeError,
+            (
+                "schema must be the tables of one database, table -> column -> type; of several "
+                "pick one: schema=schemas['shop'], got {'shop': {'users': {'id': 'int'}}, "
+                "'zoo': {'pets': {'id': 'int'}}}"
+            ),
+        ),
+        (
+            {"schema": {"users": ["id"]}},
+            TypeError,
+            "schema['users'] must be a non-empty mapping from column to type, got ['id']",
+        ),
+        (
+            {"schema": {"users": {"id": None}}},
+            TypeError,
+            "schema['users']['id'] must be a string, got None",
+        ),
         ({"question": 3}, TypeError, "question must be a string, got 3"),
     ],
 )
@@ -695,11 +714,11 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
         case("b", generated="SELECT (", expected_tables=["t"]),
     ]
     lines = str(score_sql_cases(cases)).splitlines()
-    assert lines[-1] == "cases: 2, failed results: 0"
+    assert lines[-1] == "cases: 2, results not scored: 0"
     assert str(score_sql_case(attrs.evolve(FULL, case_id="c")).query_correctness).startswith("no")
     unjudged = score_sql_cases([attrs.evolve(FULL, case_id=name) for name in "ab"])
     assert str(unjudged).splitlines()[-1] == (
-        "cases: 2, failed results: 2 (2 query_correctness: no_judge); 2 right by accident"
+        "cases: 2, results not scored: 2 (2 query_correctness: no_judge); 2 right by accident"
     )
     assert "table_accuracy: 0 [0, 0.9878] (mean of 2)" in lines
 
@@ -745,9 +764,14 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     assert (report.query_correctness.mean, report.query_correctness.count) == (2 / 5, 5)
     assert report.query_correctness_bounds == (2 / 7, 4 / 7)
     first = str(report).splitlines()[0]
-    mean = f"0.4 {report.intervals['query_correctness']} (mean of 5)"
-    assert first == f"query_correctness: {mean}; 0.2857 to 0.5714 with 2 undecided"
-    assert "0.2857 to 0.5714 with 2 undecided" in report._repr_html_()
+    mean = f"0.4 {report.intervals['query_correctness']} (mean of the 5 decided)"
+    bounds = "between 0.2857 and 0.5714 (2 of 7 undecided)"
+    assert first == f"query_correctness: {bounds}; {mean}"
+    page = report._repr_html_()
+    assert report.n_undecided == 2
+    parts = [bounds, "query_correctness, 2 undecided", "0.2857 to 0.5714", "decided alone"]
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
     assert SqlReport.from_json(report.to_json()) == report
 
 
@@ -755,9 +779,9 @@ def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     ("names", "judge", "bounds", "line"),
     [
         (["same", "refuted"], None, (0.5, 0.5), "0.5 [0, 1] (mean of 2)"),
-        (["time", "broken"], None, (0.0, 1.0), "0 to 1 with 2 undecided"),
+        (["time", "broken"], None, (0.0, 1.0), "between 0 and 1 (2 of 2 undecided)"),
         (["time", "same"], 1.0, (1.0, 1.0), "1 [0.01224, 1] (mean of 2)"),
-        (["time"], RuntimeError("down"), (0.0, 1.0), "0 to 1 with 1 undecided"),
+        (["time"], RuntimeError("down"), (0.0, 1.0), "between 0 and 1 (1 of 1 undecided)"),
     ],
 )
 def test_bounds_of_all_and_of_nothing(
@@ -1444,7 +1468,7 @@ def test_the_page_of_a_report_begins_with_what_matters() -> None:
     parts = [
         "SqlReport of 5 cases",
         ">metric</th>",
-        ">query_correctness</td>",
+        ">query_correctness, 1 undecided</td>",
         "<svg",
         "unsafe and not caught: unsafe",
         "Worst of 3 cases that failed",
@@ -1462,3 +1486,27 @@ def test_the_page_of_a_report_begins_with_what_matters() -> None:
     assert "missing orders" in failures._repr_html_()  # type: ignore[attr-defined]
     undecided = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 2")])
     assert "SqlReport of 1 cases" in undecided._repr_html_()
+
+
+def test_a_reason_that_cases_share_stands_once() -> None:
+    """Of an instrument's failure, above the cases; what is wrong in a query stays with it."""
+    cases = [
+        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected=f"SELECT {i} + 0")
+        for i in range(7)
+    ]
+    report = score_sql_cases(cases, judge=judge_of(RuntimeError("down")), evidence="judge")
+    listing: Any = report.failures(origin="instrument")
+    head, first, *others = str(listing).split("\n\n")
+    assert head.startswith("7 cases (q0, q1, q2, q3, q4 and 2 more):\n  query_correctness: ")
+    assert len(others) == 6
+    assert "down" in head
+    assert "down" not in first
+    assert "down" in str(listing[0])
+    assert listing._repr_html_().count("down") == 1
+    assert report._repr_html_().count("down") == 1
+    assert "7 cases" not in str(listing[:1])
+    assert "7 cases" not in listing[:1]._repr_html_()
+    wrong = score_sql_cases(
+        SqlCase(case_id=name, generated="SELECT (", expected_tables=["t"]) for name in "ab"
+    )
+    assert str(wrong.failures()).count("table_accuracy: parse") == 2

@@ -124,6 +124,11 @@ def test_pandas_nullable_integers_are_integers_and_a_missing_one_is_named() -> N
     [
         ({"compiled": 1}, TypeError, "compiled must be True or False, got 1"),
         ({"passed": -1}, InputError, "passed must be an integer >= 0, got -1"),
+        (
+            {"passed": "PASS"},
+            TypeError,
+            "passed must be True or False, or a count of tests, got 'PASS'",
+        ),
         ({"failed": 0.5}, TypeError, "failed must be an integer >= 0, got 0.5"),
         (
             {"passed": True, "failed": 2},

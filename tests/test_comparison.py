@@ -331,7 +331,7 @@ def test_undecided_cases_are_counted() -> None:
     after = scored("SELECT a FROM t", "SELECT a FROM t", "SELECT d FROM t")
     result = compare_reports(before, after)
     assert result.n_undecided == {"query_correctness": (2, 1)}
-    line = "Left out, undecided or failed: query_correctness of 2 cases in the baseline, 1 now"
+    line = "Left out, not scored: query_correctness of 2 cases in the baseline, 1 now"
     assert line in result.to_text().splitlines()
     assert line in result._repr_html_()
     assert Comparison.from_json(result.to_json()) == result
@@ -415,7 +415,7 @@ def test_long_lists_are_counted_not_dropped() -> None:
         (
             ({"a": 1}, {"a": "1"}),
             TypeError,
-            "current['a'] must be a non-empty sequence of scores, got '1'",
+            "current['a'] must be a score in [0, 1], True, False, or a sequence of them, got '1'",
         ),
         (({"a": 1}, {"a": None}), TypeError, "current['a'] must be a number in [0, 1], got None"),
         (
@@ -531,3 +531,100 @@ def test_an_instrument_that_newly_fails_stops_a_job() -> None:
         failing.raise_for_regressions()
     failing.raise_for_regressions(allow_missing=True)
     assert "Newly failing: 1" in failing.to_text()
+
+
+def test_cases_left_out_bound_the_change() -> None:
+    """The verdict begins with what all cases can have changed, whatever those left out did."""
+
+    def scored(*generated: str) -> SqlReport:
+        return score_sql_cases(
+            SqlCase(case_id=f"q{i}", generated=sql, expected="SELECT a FROM t", dialect="sqlite")
+            for i, sql in enumerate(generated)
+        )
+
+    right, unknown, cut = "SELECT a FROM t", "SELECT b FROM t", "SELECT ("
+    before = scored(right, unknown, right, unknown, cut)
+    after = scored(cut, right, unknown, unknown, cut)
+    result = compare_reports(before, after, metrics=["query_correctness"])
+    # q0 falls by 1 and q4 stays; q1 rises by 0 to 1, q2 falls by 0 to 1, q3 may do either
+    assert (result.suite.n_cases, result.suite.n_unscored) == (2, 3)
+    assert result.suite.delta_bounds == (-3 / 5, 1 / 5)
+    words = "between -0.600 and +0.200 (3 of 5 cases not scored); the others -0.500 ["
+    for text in (str(result), str(result.suite).replace("-0.5 [", "-0.500 [")):
+        assert f": {words}" in text or f", {words}" in text
+    assert "between -0.600 and +0.200" in result._repr_html_()
+    assert ">-0.600 to +0.200<" in result._repr_html_()
+    assert compare_reports(before, before, metrics=["column_accuracy"]).suite.delta_bounds is None
+
+
+@pytest.mark.parametrize(
+    ("n_fallen", "n_risen", "line"),
+    [
+        (4, 0, "4 of 60 cases changed; McNemar's exact test: p = 0.12"),
+        (0, 5, "5 of 60 cases changed; McNemar's exact test: p = 0.062"),
+        (2, 1, ""),  # no change was found
+        (25, 1, ""),  # enough of them
+    ],
+)
+def test_few_changes_are_named_with_the_exact_test(n_fallen: int, n_risen: int, line: str) -> None:
+    """The default test keeps its level there, but single results look surer than they are."""
+    cases = [f"c{i}" for i in range(60)]
+    before = {case: float(i >= n_risen) for i, case in enumerate(cases)}
+    after = {case: float(i < 60 - n_fallen) for i, case in enumerate(cases)}
+    result = compare_reports(before, after)
+    assert result.suite.few_changes == line
+    assert line in result._repr_html_().replace("&#x27;", "'")
+    for text in (str(result), str(result.suite)):
+        assert ("exact test" in text) is bool(line)
+    if n_fallen == 4:
+        with pytest.raises(RegressionError, match=f"60 cases\\); {line}\n"):
+            result.raise_for_regressions()
+    assert result.suite.n_changed == n_fallen + n_risen
+    expected = stats.binomtest(n_fallen, n_fallen + n_risen).pvalue
+    assert result.suite.exact_p_value == pytest.approx(expected)
+    # what can be found at all is no matter where something was found
+    assert ("minimum detectable effect" in str(result)) is (not line and n_fallen < 25)
+    twice = compare_reports({"a": [0, 1]}, {"a": [1, 1]}).suite
+    assert (twice.n_changed, twice.exact_p_value) == (None, None)
+
+
+def test_models_of_one_side_are_named() -> None:
+    """Only models that both sides have are compared."""
+
+    def both(*models: str) -> CodeReport:
+        return code_report(
+            CodeSample(case_id=case, model=model, compiled=True, passed=1)
+            for case in "ab"
+            for model in models
+        )
+
+    result = compare_reports(both("v1"), both("v1", "v2"))
+    assert (result.models_only_in_baseline, result.models_only_in_current) == ((), ("v2",))
+    for text in (result.to_text(), result.to_markdown(), result._repr_html_()):
+        assert "Models only in the current run, not compared: v2" in text
+    result.raise_for_regressions()
+    result = compare_reports(both("v1", "v2"), both("v1"))
+    assert (result.models_only_in_baseline, result.models_only_in_current) == (("v2",), ())
+    with pytest.raises(RegressionError, match=r"^2 cases missing from the current run"):
+        result.raise_for_regressions()
+    assert compare_reports(both("v1"), both("v2")).models_only_in_current == ()
+    message = (
+        r"^current must be a report with a model of baseline, or one of its models, as "
+        r"current\.for_model\('v2'\), got \['v2', 'v3'\]$"
+    )
+    with pytest.raises(InputError, match=message):
+        compare_reports(both("v1"), both("v2", "v3"))
+
+
+def test_rows_of_a_comparison() -> None:
+    """One for each change; cases that stayed are only counted."""
+    before = {"a": 0.9, "b": 0.5, "c": 0.5, "gone": 1.0}
+    after = {"a": 0.5, "b": 0.9, "c": 0.5, "fresh": 0.1}
+    rows = compare_reports(before, after).to_rows()
+    assert [(row["kind"], row["case_id"], row["current"]) for row in rows] == [
+        ("fell", "a", 0.5),
+        ("rose", "b", 0.9),
+        ("new", "fresh", 0.1),
+        ("missing", "gone", None),
+    ]
+    assert rows[0]["delta"] == pytest.approx(-0.4)

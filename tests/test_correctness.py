@@ -987,6 +987,15 @@ def test_the_callers_context_reaches_the_judge(ask: Ask) -> None:
             TypeError,
             "schema must be text or a mapping from table to column to type, got 1",
         ),
+        (
+            ("x", "y"),
+            {"schema": {"shop": {"users": {"id": "int"}}}},
+            TypeError,
+            (
+                "schema must be the tables of one database, table -> column -> type; of several "
+                "pick one: schema=schemas['shop'], got {'shop': {'users': {'id': 'int'}}}"
+            ),
+        ),
     ],
 )
 def test_errors(

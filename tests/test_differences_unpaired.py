@@ -195,3 +195,19 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
     with pytest.raises(error) as caught:
         unpaired_difference(**{"baseline": [1.0, 0.0], "current": [1.0], **arguments})
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("baseline", "current", "words"),
+    [
+        ([1, 2, 3], [11, 12, 13], "current is higher: +10 ["),
+        ([11, 12, 13], [1, 2, 3], "current is lower: -10 ["),
+        ([1, 2, 3], [2, 1, 3], "no difference detected: +0 ["),
+        ([1, 2, 3], [2], "+0 (3 and 1 values), "),  # nothing is known of its error
+    ],
+)
+def test_printed_it_says_what_was_found(
+    baseline: list[float], current: list[float], words: str
+) -> None:
+    """Higher may be better or worse, so it says which, and no more."""
+    assert str(unpaired_difference(baseline, current)).startswith(words)

@@ -396,7 +396,7 @@ def test_graded_scores_are_bound_as_closely_as_by_t(n: int) -> None:
         ),
         ({"values": []}, InputError, "values must be a non-empty sequence of numbers, got ()"),
         ({"values": [0, math.nan]}, InputError, "values[1] must be a finite number, got nan"),
-        ({"values": [0, True]}, TypeError, "values[1] must be a finite number, got True"),
+        ({"values": [0, "yes"]}, TypeError, "values[1] must be a finite number, got 'yes'"),
         (
             {"values": 0.5},
             TypeError,
@@ -615,3 +615,12 @@ def test_quantile_interval_errors(
     with pytest.raises(error) as caught:
         quantile_interval(**{"values": [1, 2, 3], "q": 0.5, **arguments})
     assert str(caught.value) == message
+
+
+def test_flags_have_a_mean() -> None:
+    """Harnesses write flags: they count 0 and 1, alone or among numbers."""
+    flags = [True, False, True, True]
+    expected = mean_interval([1, 0, 1, 1], bounds=(0, 1))
+    columns: list[Any] = [flags, np.array(flags), [1, False, 1.0, np.True_]]
+    for values in columns:
+        assert mean_interval(values, bounds=(0, 1)) == expected

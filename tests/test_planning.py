@@ -257,11 +257,18 @@ def test_the_two_are_inverse_where_an_effect_adds_variance(
         assert required_tasks(effect=effect, **options) == n
 
 
-def test_nothing_varies() -> None:
-    """Without any variance two tasks see every effect."""
-    still: dict[str, Any] = {"task_variance": 0, "sampling_variance": 0}
-    assert required_tasks(effect=1e-9, **still) == 2
-    assert minimum_detectable_effect(n_tasks=2, **still) == 0.0
+@pytest.mark.parametrize("sampling_variance", [0, (0, 0)])
+def test_nothing_varies(sampling_variance: Any) -> None:
+    """A pilot in which nothing varied gives no ground for a number of tasks."""
+    message = (
+        r"^task_variance must be positive where sampling_variance is 0: without variance nothing "
+        r"can be planned, got 0\.0$"
+    )
+    still: dict[str, Any] = {"task_variance": 0, "sampling_variance": sampling_variance}
+    with pytest.raises(InputError, match=message):
+        required_tasks(effect=0.1, **still)
+    with pytest.raises(InputError, match=message):
+        minimum_detectable_effect(n_tasks=2, **still)
 
 
 @pytest.mark.parametrize(

@@ -221,9 +221,9 @@ def test_sample_errors(fields: dict[str, Any], error: type[Exception], message: 
 
 
 SHORT = (
-    "samples must have at least k = 3 attempts at every case, got 1 of 2 cases with fewer "
+    "ks must be at most the attempts at every case, got 3 with fewer at 1 of 2 cases "
     "(first: case 'parse' of model 'm' with 1); "
-    'lower k or pass insufficient="nan" or "drop"'
+    'lower ks or pass insufficient="nan" or "drop"'
 )
 
 
@@ -535,12 +535,24 @@ def test_flags_are_shown_without_what_was_not_measured() -> None:
     assert str(failures[1:]) == lines[1]
     assert str(failures[:0]) == "none"
     assert failures == tuple(report.cases[i] for i in (1, 0))
-    above = report._repr_html_().partition("<details>")[0]
-    for page in (above, failures._repr_html_()):
-        for word in ("score", "compiled", "tests passed"):
-            assert word not in page
-    assert ">USD an attempt<" in above
+    page = report._repr_html_()
+    for shown in (page, failures._repr_html_()):
+        for word in ("score", "compil", "tests passed", "test_pass"):
+            assert word not in shown
+    assert ">USD an attempt<" in page.partition("<details>")[0]
+    assert ">total_cost_usd<" in page
+    assert report.to_rows()[0] == {
+        "case_id": "a",
+        "model": "m",
+        "n_samples": 2,
+        "n_correct": 1,
+        "pass_at_1": 0.5,
+    }
+    free = code_report_from_columns(case_id=["a"], model="m", passed=[True], cost_usd=0)
+    assert ">total_cost_usd<" in free._repr_html_()  # measured, if nothing
+    assert ">quantiles<" not in code_report_from_columns(model="m", passed={"a": 1})._repr_html_()
     graded = attrs.evolve(report, only_flags=False)
+    assert "mean_score" in graded.to_rows()[0]
     assert ">compiled<" in graded._repr_html_()
     assert "mean code score" in str(graded.failures())
 

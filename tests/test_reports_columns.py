@@ -160,7 +160,14 @@ STAMPS = pd.Series(pd.date_range("2026-01-01", periods=2, tz="Europe/Berlin"))
         ),
         ({"passed": [True, None]}, TypeError, "passed[1] must be an integer >= 0, got None"),
         ({"passed": [1.0, math.nan]}, InputError, "passed[1] must be an integer >= 0, got nan"),
-        ({"passed": [True, "yes"]}, TypeError, "passed[1] must be an integer >= 0, got 'yes'"),
+        (
+            {"passed": [True, "yes"]},
+            TypeError,
+            (
+                "passed[1] must be True or False, 1 or 0, or a count of tests "
+                """(of words: [x == "PASS" for x in passed]), got 'yes'"""
+            ),
+        ),
         ({"passed": None}, InputError, "compiled must be a column where passed is None, got None"),
         (
             {"case_id": None},

@@ -250,7 +250,14 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
             "cost_usd and passed must be equally long, got 2 and 1",
         ),
         ({"passed": [1, 2]}, InputError, "passed[1] must be a number in [0, 1], got 2.0"),
-        ({"passed": ["y", "n"]}, TypeError, "passed[0] must be a number in [0, 1], got 'y'"),
+        (
+            {"passed": ["y", "n"]},
+            TypeError,
+            (
+                "passed[0] must be True or False, or a number in [0, 1] "
+                """(of words: [x == "PASS" for x in passed]), got 'y'"""
+            ),
+        ),
         (
             {"cost_usd": [0.1, math.nan]},
             InputError,
@@ -378,3 +385,17 @@ def test_fieller_holds_what_the_t_test_does_not_reject(
             assert p_value <= (1 - confidence_level) + 1e-6
         elif result.low > 0.0 and math.isfinite(result.high):
             assert p_value >= (1 - confidence_level) - 1e-6
+
+
+def test_the_page_of_a_cost() -> None:
+    """The cost with its interval first, the ratio where there is a baseline, then the counts."""
+    base = cost_of_pass_from_columns(cost_usd=[1, 2, 3, 2], passed=[True, False, True, True])
+    page = base._repr_html_()
+    assert "a pass costs 2.667 USD [" in page
+    assert "3 passes in 4 runs" in page
+    assert "times the baseline" not in page
+    ratio = cost_of_pass_from_columns(
+        cost_usd=[2, 2, 3, 2], passed=[True] * 4, clusters=list("aabb"), baseline=base
+    )
+    assert ">times the baseline<" in ratio._repr_html_()
+    assert "4 passes in 4 runs in 2 groups" in ratio._repr_html_()

@@ -131,6 +131,7 @@ def check_outcome_columns(
     import numpy as np
 
     array = column("passed", passed, "integers or booleans")
+    refuse_words("passed", array, "True or False, 1 or 0, or a count of tests")
     counts = check_count_column("failed", failed)
     for name, values in (("passed", array), ("failed", counts)):
         check_same_length(name, values.size, other, length)
@@ -260,6 +261,16 @@ def _objects(items: tuple[Any, ...]) -> NDArray[Any]:
     return array
 
 
+def refuse_words(name: str, array: NDArray[Any], domain: str) -> None:
+    """Refuse a column with words for flags, such as "PASS", and show how to make flags of them."""
+    if array.dtype.kind in "biuf":
+        return
+    for i, value in enumerate(array.tolist()):
+        if isinstance(value, str):
+            recipe = f'{domain} (of words: [x == "PASS" for x in {name}])'
+            refuse(f"{name}[{i}]", recipe, value, TypeError)
+
+
 def check_flag_column(name: str, values: object) -> NDArray[np.bool_]:
     """Return a column of booleans (list, NumPy, pandas, polars, Arrow) as an array."""
     import numpy as np
@@ -267,6 +278,7 @@ def check_flag_column(name: str, values: object) -> NDArray[np.bool_]:
     array = column(name, values, "booleans")
     if array.dtype == np.bool_:
         return array
+    refuse_words(name, array, "True or False")
     return np.fromiter(_each(name, array, check_flag), np.bool_, array.size)
 
 
@@ -314,6 +326,8 @@ def check_score_column(
     array = column(name, values, "booleans or scores")
     if array.dtype == np.bool_:
         return array.astype(np.float64)
+    if (low, high) == (0.0, 1.0):
+        refuse_words(name, array, "True or False, or a number in [0, 1]")
     if array.dtype.kind == "O":
         array = _objects(tuple(float(v) if is_flag(v) else v for v in array.tolist()))
     return check_number_column(name, array, low, high)

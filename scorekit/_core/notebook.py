@@ -53,7 +53,8 @@ def page(record: object, *, without: str = "") -> str:
 class Dot(NamedTuple):
     """A number on a scale, with the ends of its interval where there is one."""
 
-    value: float
+    value: float | None
+    """None where only the ends are known."""
     ends: tuple[float, float] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
 
@@ -76,12 +77,14 @@ class Dot(NamedTuple):
             f'<line x1="{middle}" x2="{middle}" y1="3" y2="13" stroke="currentColor" '
             'stroke-opacity="0.25"></line>'
         )
-        interval = "" if self.ends is None else line(self.ends, 4, 0.45)
-        return (
-            f'<svg width="{_DOT_WIDTH}" height="16" role="img">{line(self.scale, 1, 0.25)}{tick}'
-            f'{interval}<circle cx="{at(self.value)}" cy="8" r="4" fill="currentColor"></circle>'
-            "</svg>"
-        )
+        parts = [line(self.scale, 1, 0.25), tick]
+        if self.ends is not None:
+            parts.append(line(self.ends, 4, 0.45))
+        if self.value is not None:
+            parts.append(
+                f'<circle cx="{at(self.value)}" cy="8" r="4" fill="currentColor"></circle>'
+            )
+        return f'<svg width="{_DOT_WIDTH}" height="16" role="img">{"".join(parts)}</svg>'
 
 
 class Drawn(NamedTuple):

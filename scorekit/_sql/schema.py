@@ -159,18 +159,16 @@ def _references(found: Definitions, unread: list[str]) -> Iterator[Reference]:
 # A mapping.
 
 _TABLES = "text or a mapping from table to column to type"
+_ONE = "the tables of one database, table -> column -> type; of several pick one: schema=schemas"
 _COLUMNS = "a non-empty mapping from column to type"
 _TYPE: Final = "a type, followed by constraints of the column only"
 
 
-def _read_mapping(schema: object, dialect: str | None) -> Definitions:
-    if not is_mapping(schema):
-        refuse("schema", _TABLES, schema, TypeError)
+def _read_mapping(schema: Any, dialect: str | None) -> Definitions:
+    check_schema(schema)
     found = Definitions(dialect)
     for table, columns in schema.items():
-        path = f"schema[{check_text('table of schema', table)!r}]"
-        if not is_mapping(columns):
-            refuse(path, _COLUMNS, columns, TypeError)
+        path = f"schema[{table!r}]"
         if not columns:
             refuse(path, _COLUMNS, columns)
         name = table.casefold()
@@ -178,11 +176,10 @@ def _read_mapping(schema: object, dialect: str | None) -> Definitions:
             refuse("schema", "a mapping whose tables differ in more than case", table)
         draft = found.tables[name] = Draft(name)
         for column, text in columns.items():
-            folded = check_text(f"column of {path}", column).casefold()
+            folded = column.casefold()
             if folded in draft.columns:
                 refuse(path, "a mapping whose columns differ in more than case", column)
-            kind = check_text(f"{path}[{column!r}]", text, empty=True)
-            if not _read_type(draft, folded, kind, dialect):
+            if not _read_type(draft, folded, text, dialect):
                 refuse(f"{path}[{column!r}]", _TYPE, text)
     return found
 
@@ -305,17 +302,48 @@ def _is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     return isinstance(value, list | tuple)
 
 
-_PATH = re.compile(r"(?i)\s*\S+\.(?:sql|ddl|json|txt|csv|ya?ml|md|db|sqlite3?)\s*")
+def frozen_schema(schema: object) -> Any:
+    """Return a schema that hashes; what none is comes back as it is."""
+    if not is_mapping(schema) or (
+        isinstance(schema, FrozenMapping)
+        and all(isinstance(columns, FrozenMapping) for columns in schema.values())
+    ):
+        return schema
+    return FrozenMapping(
+        {
+            table: FrozenMapping(columns) if is_mapping(columns) else columns
+            for table, columns in schema.items()
+        }
+    )
 
 
-def schema_text(schema: object) -> str:
-    """Return a schema as a judge is shown it: one table a line; refuse the path of a file."""
+def check_schema(schema: object) -> None:
+    """Refuse what is no schema by its shape: once at the door, not in each case."""
     if isinstance(schema, str):
         if _PATH.fullmatch(schema):
             refuse("schema", "the text of a schema, not what looks like a path", schema)
-        return schema
+        return
     if not is_mapping(schema):
         refuse("schema", _TABLES, schema, TypeError)
+    for table, columns in schema.items():
+        path = f"schema[{check_text('table of schema', table)!r}]"
+        if not is_mapping(columns):
+            refuse(path, _COLUMNS, columns, TypeError)
+        for column, kind in columns.items():
+            if is_mapping(kind):
+                refuse("schema", f"{_ONE}[{table!r}]", schema, TypeError)
+            check_text(f"column of {path}", column)
+            check_text(f"{path}[{column!r}]", kind, empty=True)
+
+
+_PATH = re.compile(r"(?i)\s*\S+\.(?:sql|ddl|json|txt|csv|ya?ml|md|db|sqlite3?)\s*")
+
+
+def schema_text(schema: Any) -> str:
+    """Return a schema as a judge is shown it: one table a line; refuse what is none."""
+    check_schema(schema)
+    if isinstance(schema, str):
+        return schema
     return "\n".join(
         f"{table}({', '.join(f'{column} {kind}' for column, kind in columns.items())})"
         for table, columns in schema.items()
