@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -28,8 +29,9 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "recipes"]
 html_theme = "furo"
 html_title = "scorekit"
+html_math_renderer = "mathml"
 html_static_path = ["_static"]
-html_css_files = ["pictures.css"]
+html_css_files = ["style.css"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"  # what the page shows is what this version does
@@ -162,6 +164,13 @@ def leave_out_what_attrs_made(
     return None
 
 
+def show_formula(translator: Any, node: nodes.math | nodes.math_block) -> None:
+    """Write a formula as MathML: browsers show it without a script from the network."""
+    block = isinstance(node, nodes.math_block)
+    translator.body.append(tex2mathml(node.astext(), as_block=block))
+    raise nodes.SkipNode
+
+
 def miss_no_public_name(_app: Sphinx, env: Any) -> None:
     """Warn, and with ``-W`` fail, where the API reference lacks a public name."""
     described = {name for name, *_ in env.get_domain("py").get_objects()}
@@ -172,6 +181,8 @@ def miss_no_public_name(_app: Sphinx, env: Any) -> None:
 def setup(app: Sphinx) -> None:
     """Connect the above."""
     app.add_directive("topics", Topics)
+    formula = (show_formula, None)
+    app.add_html_math_renderer("mathml", inline_renderers=formula, block_renderers=formula)
     app.connect("autodoc-process-signature", leave_out_what_attrs_made)
     app.connect("builder-inited", run_the_tour)
     app.connect("builder-inited", draw_the_pictures)

@@ -102,12 +102,16 @@ def attempts(path: str) -> dict[str | int, list[float]]:
     return dict(found)
 
 
+def compare(baseline: str, current: str) -> scorekit.Comparison:
+    """Compare two logs."""
+    return scorekit.compare_reports(attempts(baseline), attempts(current))
+
+
 def main() -> None:
-    """Compare two runs."""
+    """Write two logs, and compare them."""
     with tempfile.TemporaryDirectory() as folder:
-        before = attempts(run((5, 5, 4, 5, 3, 5), folder))
-        after = attempts(run((5, 1, 4, 0, 3, 2), folder))
-    print(scorekit.compare_reports(before, after))
+        before, after = run((5, 5, 4, 5, 3, 5), folder), run((5, 1, 4, 0, 3, 2), folder)
+        print(compare(before, after))
 
 
 if __name__ == "__main__":
