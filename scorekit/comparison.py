@@ -391,8 +391,8 @@ class Comparison(Report):
     n_undecided: FrozenMapping[str, tuple[int, int]] = attrs.field(
         factory=FrozenMapping[str, tuple[int, int]]
     )
-    """Cases left out because they have no score, such as undecided pairs by metric, in the
-    baseline and in the current run."""
+    """How many cases have no score and are left out, such as undecided pairs. Two numbers for each
+    metric, of the baseline and of the current run."""
 
     @property
     def suite_name(self) -> str:
