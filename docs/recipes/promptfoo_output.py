@@ -11,7 +11,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def report(path: Path) -> scorekit.CodeReport:
-    """Report on every provider; a test is known by its variables (``--repeat 3 -o out.json``)."""
+    """Report on every provider; a test is named by its variables."""
     results = json.loads(path.read_text(encoding="utf-8"))["results"]["results"]
     return scorekit.code_report_from_columns(
         case_id=[json.dumps(one["vars"]) for one in results],
