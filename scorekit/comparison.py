@@ -391,8 +391,8 @@ class Comparison(Report):
     n_undecided: FrozenMapping[str, tuple[int, int]] = attrs.field(
         factory=FrozenMapping[str, tuple[int, int]]
     )
-    """How many cases have no score and are left out, such as undecided pairs. Two numbers for each
-    metric, of the baseline and of the current run."""
+    """Of each metric that has some, the cases in the baseline and in the current run that are
+    left out because they have no score, as undecided pairs of queries and failed judges do."""
 
     @property
     def suite_name(self) -> str:
