@@ -125,7 +125,8 @@ class Topics(SphinxDirective):
         """Return what autodoc says of each name."""
         functions, classes, data = [], [], []
         for module in self.arguments[0].split():
-            for name in (n for n, home in _HOME.items() if home == f"scorekit.{module}"):
+            names = [name for name, home in _HOME.items() if home == f"scorekit.{module}"]
+            for name in sorted(names, key=_is_async):  # the form that most people call first
                 found = getattr(scorekit, name)
                 if inspect.isfunction(found):
                     functions.append(f".. autofunction:: scorekit.{name}\n")
@@ -143,6 +144,11 @@ class Topics(SphinxDirective):
             f".. rubric:: {title}\n\n" + "\n".join(one) for title, one in titles.items() if one
         ]
         return self.parse_text_to_nodes("\n".join(["```{eval-rst}", *text, "```"]))
+
+
+def _is_async(name: str) -> bool:
+    """Return whether a public name is a function to be awaited."""
+    return inspect.iscoroutinefunction(getattr(scorekit, name))
 
 
 def _class(path: str, found: type) -> str:
