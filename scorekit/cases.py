@@ -437,7 +437,7 @@ def score_sql_case(
     """
     Score one case on every metric that its inputs allow.
 
-    The whole takes as long as the judge; a metric that fails is a result of that metric alone.
+    If a metric fails, the others are computed all the same.
 
     Args:
         case: The generated query and what is known about it.
@@ -1157,10 +1157,10 @@ def score_sql_cases(
         timeout_seconds: Bound on each judgement (``> 0``).
         deadline_seconds: Bound on asking the judge in all (``> 0``); pairs that are not decided
             by then fail with the kind ``"deadline"``.  None for no bound.
-        resume: An earlier report.  What it has of a case with the same id, attempt and inputs is
-            taken over, unless it failed or is missing; everything else is scored anew and logged.
-        model: Who generated the SQL, by which `compare_reports` and printed texts name the report
-            and tell two models from two runs of one.
+        resume: An earlier report. Its results of cases with the same id, attempt and inputs are
+            reused; what failed or is missing there is computed again.
+        model: Name of the model that generated the SQL. Printed texts show it, and
+            `compare_reports` sees by it whether two reports are of one model or of two.
 
     Returns:
         A frozen `SqlReport`.
@@ -1225,10 +1225,10 @@ async def ascore_sql_cases(
         timeout_seconds: Bound on each judgement (``> 0``).
         deadline_seconds: Bound on asking the judge in all (``> 0``); pairs that are not decided
             by then fail with the kind ``"deadline"``.  None for no bound.
-        resume: An earlier report.  What it has of a case with the same id, attempt and inputs is
-            taken over, unless it failed or is missing; everything else is scored anew and logged.
-        model: Who generated the SQL, by which `compare_reports` and printed texts name the report
-            and tell two models from two runs of one.
+        resume: An earlier report. Its results of cases with the same id, attempt and inputs are
+            reused; what failed or is missing there is computed again.
+        model: Name of the model that generated the SQL. Printed texts show it, and
+            `compare_reports` sees by it whether two reports are of one model or of two.
 
     Returns:
         A frozen `SqlReport`.

@@ -110,10 +110,10 @@ def code_score(
 
     Args:
         compiled: Whether the code compiled.
-        passed: Tests passed (count, at most 2**53; the next two likewise), or whether all were:
-            True is one test passed, False one failed where *failed* names none.
-        failed: Tests failed (count).
-        warnings: Lint warnings (count).
+        passed: Tests passed, a count of at most 2**53, or whether all tests passed. True stands
+            for one test passed, and False for one failed if *failed* is 0.
+        failed: Tests failed (count, at most 2**53).
+        warnings: Lint warnings (count, at most 2**53).
         weights: Proportions of the three components.
 
     Returns:
@@ -176,8 +176,8 @@ def code_scores_from_columns(
     Args:
         compiled: Whether each sample compiled, shape ``(N,)``: a list, or a NumPy, pandas, polars
             or Arrow column.  Here and below one value stands for a whole column.
-        passed: Tests passed, or whether all were, as for `code_score`, shape ``(N,)``; None is 0
-            throughout.
+        passed: Tests passed, or whether all tests passed, as for `code_score`, shape ``(N,)``;
+            None is 0 throughout.
         failed: Tests failed, shape ``(N,)``; None is 0 throughout.
         warnings: Lint warnings, shape ``(N,)``; None is 0 throughout.
         weights: Proportions of the three components.
@@ -264,8 +264,8 @@ class CodeSample(Record):
     model: str
     compiled: bool
     passed: int = 0
-    """Tests passed; this and all counts at most 2**53.  True is one test passed, False one failed
-    where *failed* names none."""
+    """Tests passed, or whether all tests passed. True stands for one test passed, and False for
+    one failed if *failed* is 0. All counts are at most 2**53."""
     failed: int = 0
     """Tests failed."""
     warnings: int = 0

@@ -753,19 +753,19 @@ def compare_reports(
             its score or to the scores of its attempts. Cases are strings or integers, and scores
             lie in ``[0, 1]`` (booleans count 0 and 1).
         current: The run to judge, of the same kind.
-        metrics: Which metrics to compare, by name; None for all that either side has.  Of a
-            `CodeReport` also ``"pass@3"``, say: each case's pass@k, estimated from all its
-            attempts, is then its one score.
+        metrics: Which metrics to compare, by name; None for all that either side has. For a
+            `CodeReport` ``"pass@3"`` and the like are possible too. The score of a case is then
+            its pass@k, estimated from all its attempts.
         threshold: Smallest change of a case that does not count, in ``[0, 1]``.
         confidence_level: Level of the suite's interval, in ``(0, 1)``.
         clusters: Group of each case, by case id, where cases are related: questions on one
             database, tasks from one repository.  It may name other cases too.
         margin: Largest loss of the suite that is still acceptable, in ``(0, 1)``.
-        adjustment: How p values of several suites are adjusted. At most ``1 - confidence_level``
-            is, with ``"holm"``, the chance of any false alarm; with ``"benjamini-hochberg"``, the
-            expected share of false alarms among all alarms; with ``"benjamini-yekutieli"``, the
-            same however the suites depend on each other; with ``"none"``, the chance of a false
-            alarm in each suite separately.
+        adjustment: How p values of several suites are adjusted. ``"holm"`` keeps the chance of
+            any false alarm at or below ``1 - confidence_level``. ``"benjamini-hochberg"`` does
+            this for the expected share of false alarms among all alarms, and
+            ``"benjamini-yekutieli"`` too, however the suites depend on each other. ``"none"``
+            does it only for each suite separately.
         test: ``"auto"`` as above, or ``"t"`` for the paired t test even if every attempt scored 0
             or 1. Each case is then one observation, and the verdict is about cases like these, as
             its *question* says. ``"cmh"`` for Cochran-Mantel-Haenszel even if the names of the

@@ -135,13 +135,14 @@ def plot_pass_at_k(
     """
     Draw success over the number of attempts, with the interval as a band, a curve per model.
 
-    With *by_case* draw a heat map of the attempts instead, a row for each case and a column for
-    each model: darker where more were right, with their number, the cases that fail most first.
+    With *by_case* draw a heat map of the attempts instead, with a row for each case and a column
+    for each model. A cell is darker if more attempts were right, and holds their number. The
+    cases that fail most come first.
 
     Args:
-        results: What `pass_at_k` returned, or a mapping from model to it, or a `CodeReport`,
-            whose models have a curve each, or a mapping from a name to a `CodeReport`; the legend
-            names the first 16.  Unknown estimates (NaN) are left out of a curve.
+        results: A result of `pass_at_k` or a `CodeReport`, or a mapping from name to either. Each
+            model has a curve, and the legend names the first 16. Unknown estimates (NaN) are left
+            out of a curve.
         by_case: Whether to draw the attempts at each case, of reports only; the first 16 models,
             and of many cases those that fail most.
         max_cases: Most cases to draw *by_case* (count, at least 1).
@@ -395,9 +396,9 @@ def plot_cost_quality(
     Draw cost against quality, with a line along the frontier: points that no other beats in both.
 
     For a tier these are the mean cost and the mean composite score of its runs. For a model of a
-    report they are the mean cost of a sample and the mean code score, or pass@1 where attempts
-    are just right or wrong, so models with more samples do not look more expensive. Pale lines
-    are the intervals of both means. A model without measured costs is left out.
+    report they are the mean cost of a sample and the mean code score, or pass@1 if attempts are
+    only right or wrong. A model with more samples therefore does not look more expensive. Pale
+    lines are the intervals of both means. A model without measured costs is left out.
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.

@@ -1127,8 +1127,8 @@ def code_report_from_columns(
         model: Who made each sample, or one name for all.
         compiled: Whether each compiled; None where *passed* says all there is to say, and
             everything counts as compiled.
-        passed: Tests passed (counts, at most 2**53), or whether all were, as for `code_score`; a
-            mapping from case to its attempts; None is 0 throughout.
+        passed: Tests passed, or whether all tests passed, as for `code_score`; or a mapping from
+            case to its attempts; None is 0 throughout.
         failed: Tests failed (counts); None is 0 throughout.
         warnings: Lint warnings (counts); None is 0 throughout.
         cost_usd: Cost of each, ``>= 0``; None and NaN are not measured, here and below.

@@ -19,7 +19,7 @@ class RightTables(Scorer):  # type: ignore[misc] # it has no types
 
 
 def right_answer(output: str, expected: str, **_: Any) -> Score:
-    """Score a query; a judge that failed is no score, which is how they say skipped."""
+    """Score a query; no score where the judge failed, which Braintrust shows as skipped."""
     judge = scorekit.judge_from_function(lambda _: 0.5, identity="always partly right")
     result = scorekit.query_correctness(output, expected, judge=judge)
     failed = result.error is not None and result.error.origin == "instrument"

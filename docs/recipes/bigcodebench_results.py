@@ -12,8 +12,8 @@ DATA = Path(__file__).parent / "data"
 
 def attempts(path: Path) -> dict[str, list[bool]]:
     """Return whether each sample of a task passed."""
-    results = json.loads(path.read_text(encoding="utf-8"))["eval"]
-    return {task: [s["status"] == "pass" for s in samples] for task, samples in results.items()}
+    tasks = json.loads(path.read_text(encoding="utf-8"))["eval"].items()
+    return {task: [s["status"] == "pass" for s in samples] for task, samples in tasks}
 
 
 def main() -> None:

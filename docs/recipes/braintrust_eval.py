@@ -41,7 +41,7 @@ JUDGE = scorekit.judge_from_function(ask, identity="same text")
 
 
 def right_answer(output: str, expected: str, **_: Any) -> Score:
-    """Score a query; a judge that failed is no score, which is how they say skipped."""
+    """Score a query; no score where the judge failed, which Braintrust shows as skipped."""
     result = scorekit.query_correctness(output, expected, judge=JUDGE)
     failed = result.error is not None and result.error.origin == "instrument"
     return Score(

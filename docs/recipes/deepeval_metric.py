@@ -6,7 +6,7 @@ import asyncio
 import os
 from typing import Any
 
-os.environ.setdefault("DEEPEVAL_TELEMETRY_OPT_OUT", "1")  # it reports its use home otherwise
+os.environ.setdefault("DEEPEVAL_TELEMETRY_OPT_OUT", "1")  # otherwise it sends usage data
 
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase

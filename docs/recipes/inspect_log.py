@@ -30,7 +30,7 @@ SUMS = {"1+2": 3, "2+2": 4, "4+5": 9, "7+8": 15, "10+1": 11, "6+6": 12}
 
 @score_reducer
 def counted() -> ScoreReducer:
-    """Reduce the epochs of a sample to their mean, and keep how many there were and passed."""
+    """Reduce the epochs of a sample to their mean, and keep both counts."""
     to_float = value_to_float()
 
     def reduce(scores: list[Score]) -> Score:
@@ -46,7 +46,7 @@ def pass_at_2() -> Metric:
     """
     Estimate pass@2 from what the reducer kept.
 
-    Metrics are also computed while samples are under way: one without two epochs is left out.
+    Metrics are also computed during a run: a sample without two epochs is left out.
     """
 
     def compute(scores: list[SampleScore]) -> dict[str, str | int | float | bool | None]:
@@ -69,7 +69,7 @@ def pass_at_2() -> Metric:
 
 @solver
 def stand_in(n_right: dict[str, int]) -> Solver:
-    """Stand in for a model: the first epochs of a sample are right, so many as are given."""
+    """Stand in for a model: the given number of epochs of a sample is right."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate  # nothing is asked of a model
@@ -102,12 +102,16 @@ def attempts(path: str) -> dict[str | int, list[float]]:
     return dict(found)
 
 
+def compare(baseline: str, current: str) -> scorekit.Comparison:
+    """Compare two logs."""
+    return scorekit.compare_reports(attempts(baseline), attempts(current))
+
+
 def main() -> None:
-    """Compare two runs."""
+    """Write two logs, and compare them."""
     with tempfile.TemporaryDirectory() as folder:
-        before = attempts(run((5, 5, 4, 5, 3, 5), folder))
-        after = attempts(run((5, 1, 4, 0, 3, 2), folder))
-    print(scorekit.compare_reports(before, after))
+        before, after = run((5, 5, 4, 5, 3, 5), folder), run((5, 1, 4, 0, 3, 2), folder)
+        print(compare(before, after))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""inspect_ai: a scorer for generated SQL, and a metric that says how sure its mean is."""
+"""inspect_ai: a scorer for generated SQL, and a metric with an interval."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def right_tables() -> Scorer:
 
 
 def main() -> None:
-    """Run two samples past a model that needs no network."""
+    """Run two samples with a model that needs no network."""
     task = Task(
         dataset=[
             Sample(input="All users?", target=["users"]),

@@ -12,8 +12,11 @@ DATA = Path(__file__).parent / "data"
 
 def attempts(path: Path) -> dict[int, list[bool]]:
     """Return whether each answer to a document is the target (``--log_samples``)."""
-    samples = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return {s["doc_id"]: [r == s["target"] for r in s["filtered_resps"][0]] for s in samples}
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {
+        row["doc_id"]: [answer == row["target"] for answer in row["filtered_resps"][0]]
+        for row in rows
+    }
 
 
 def main() -> None:

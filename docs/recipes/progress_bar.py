@@ -8,7 +8,7 @@ import scorekit
 
 
 def main() -> None:
-    """Score a hundred cases under a bar of one's own; `progress=True` shows a plain one."""
+    """Score a hundred cases with your own bar; `progress=True` shows a plain one."""
     cases = [
         scorekit.SqlCase(
             case_id=f"q{i}", generated="SELECT id FROM users", expected_tables=["users"]

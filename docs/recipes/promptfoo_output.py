@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from pathlib import Path
 
 import scorekit
@@ -11,19 +10,20 @@ import scorekit
 DATA = Path(__file__).parent / "data"
 
 
-def attempts(path: Path) -> dict[str, dict[str, list[bool]]]:
-    """Return by provider and test whether each repeat passed (``eval --repeat 3 -o out.json``)."""
-    found: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for result in json.loads(path.read_text(encoding="utf-8"))["results"]["results"]:
-        test = json.dumps(result["vars"])  # the repeats of a test have numbers of their own
-        found[result["provider"]["label"]][test].append(result["success"])
-    return {label: dict(tests) for label, tests in found.items()}
+def report(path: Path) -> scorekit.CodeReport:
+    """Report on every provider; a test is named by its variables."""
+    results = json.loads(path.read_text(encoding="utf-8"))["results"]["results"]
+    return scorekit.code_report_from_columns(
+        case_id=[json.dumps(one["vars"]) for one in results],
+        model=[one["provider"]["label"] for one in results],
+        passed=[one["success"] for one in results],
+    )
 
 
 def main() -> None:
     """Compare two providers."""
-    by_provider = attempts(DATA / "promptfoo_output.json")
-    print(scorekit.compare_reports(by_provider["careful"], by_provider["hasty"], test="t"))
+    both = report(DATA / "promptfoo_output.json")
+    print(scorekit.compare_reports(both.for_model("careful"), both.for_model("hasty")))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def current() -> scorekit.CodeReport:
 
 @pytest.fixture(scope="session")
 def baseline(pytestconfig: pytest.Config, current: scorekit.CodeReport) -> scorekit.CodeReport:
-    """Read the report of an earlier run; the first run becomes it."""
+    """Read the report of an earlier run; the first run stores its own."""
     path = pytestconfig.rootpath / "baseline.json"
     if not path.exists():
         path.write_text(current.to_json(), encoding="utf-8")

@@ -11,7 +11,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def resolved(path: Path) -> dict[str, bool]:
-    """Return whether each submitted instance was resolved; an empty patch or an error was not."""
+    """Return whether each submitted instance was resolved."""
     report = json.loads(path.read_text(encoding="utf-8"))
     return {name: name in report["resolved_ids"] for name in report["submitted_ids"]}
 
