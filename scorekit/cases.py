@@ -268,7 +268,7 @@ class SqlCaseScore(Record):
         return self.to_text()
 
     def to_text(self, *, without: Container[tuple[str, str]] = ()) -> str:
-        """Return what `print` shows, without some reasons, each a metric and its text."""
+        """Return what ``print`` shows, without some reasons, each a metric and its text."""
         lines = [f"{self._name}: {', '.join(f'{m} {r}' for m, r in self.metrics().items())}"]
         lines += _block("generated", self.generated)
         for query in () if self.expected is None else accepted_queries(self.expected):
