@@ -546,6 +546,26 @@ def test_conditions_choose_where_a_join_begins() -> None:
     assert sql_equivalence(*whole, schema=SCHEMA, n_databases=1).verdict == "proved"
 
 
+@pytest.mark.parametrize(
+    ("query", "proved"),
+    [
+        ("SELECT DISTINCT pay FROM e{} ORDER BY rank, pay LIMIT 2", False),
+        ("SELECT DISTINCT pay FROM e{} ORDER BY id LIMIT 2", False),
+        ("SELECT DISTINCT id, pay FROM e{} ORDER BY id LIMIT 2", True),
+        ("SELECT DISTINCT pay, rank FROM e{} ORDER BY rank, pay LIMIT 2", True),
+        ("SELECT DISTINCT 1 FROM e{} ORDER BY rank LIMIT 2", True),
+    ],
+)
+@pytest.mark.parametrize("dialect", [None, "sqlite", "duckdb"])
+def test_no_limit_after_distinct_in_an_order_of_other_columns(
+    query: str, dialect: str | None, *, proved: bool
+) -> None:
+    """Where a row that has copies stands is decided by the copy that DISTINCT keeps."""
+    pair = query.format(" WHERE pay > 1"), query.format(" WHERE NOT pay <= 1")
+    result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect, n_databases=1)
+    assert (result.verdict == "proved") is proved
+
+
 def test_only_the_last_limit_may_leave_ties() -> None:
     """What a subquery picks, another one like it may pick otherwise."""
     query = "SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE {} ORDER BY rank LIMIT 1)"
