@@ -8,8 +8,11 @@ is what engines let it hang on, all of which must be the same in both queries:
 
 - the tables, in the order in which they are joined, and how: a left join that the engine sees to
   be an inner one is run as one, and either side may then come first;
-- the names of joined tables, and what WHERE and ON ask for as written: by these an engine chooses
-  the table to begin with;
+- with several tables, their names and what WHERE, ON and HAVING ask for as written: by these an
+  engine chooses the table to begin with;
+- with one table, the columns that conditions compare in a way that an index may serve, and those
+  that nothing but conditions names: an engine may walk an index that has them;
+- whether a subquery drops duplicates, for which it may sort;
 - the keys of GROUP BY below the LIMIT in their order, by which rows may be sorted;
 - the columns of ORDER BY, which an index may bring in order; no other ORDER BY is anywhere.
 """
@@ -27,17 +30,65 @@ def tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
         max(map(len, sorts)) <= 1
         and list(map(_sorted_by, sorts[0])) == list(map(_sorted_by, sorts[1]))
         and joined == _joined(second)
-        and (len(joined) == 1 or _conditions(first) == _conditions(second))
+        and (
+            _conditions(first) == _conditions(second)
+            if len(joined) > 1
+            else _served(first) == _served(second)
+        )
+        and _deduplicated(first) == _deduplicated(second)
         and _grouped(first) == _grouped(second)
     )
 
 
+def _filters(tree: exp.Expr) -> list[exp.Expr]:
+    """Return the conditions of WHERE and HAVING, at whatever depth."""
+    clauses = tree.find_all(exp.Where, exp.Having)
+    return [part for clause in clauses for part in _conjuncts(clause.this)]
+
+
 def _conditions(tree: exp.Expr) -> list[str]:
-    """Return the names of the tables in their order, and what WHERE and ON ask for as written."""
+    """Return the names of the tables in their order, and the conditions as written."""
     names = [node.this.alias_or_name.casefold() for node in tree.find_all(exp.From, exp.Join)]
-    found = [node.this for node in tree.find_all(exp.Where)]
-    found += [join.args["on"] for join in tree.find_all(exp.Join) if join.args.get("on")]
-    return [*names, *sorted(_shown(part) for one in found for part in _conjuncts(one))]
+    joins = [join.args["on"] for join in tree.find_all(exp.Join) if join.args.get("on")]
+    found = [*_filters(tree), *(part for one in joins for part in _conjuncts(one))]
+    return [*names, *sorted(map(_shown, found))]
+
+
+def _served(tree: exp.Expr) -> set[tuple[str, str]]:
+    """Return what an index may see of the conditions on one table, and columns only they name."""
+    inside: dict[bool, set[str]] = {True: set(), False: set()}
+    for column in tree.find_all(exp.Column):
+        inside[column.find_ancestor(exp.Where, exp.Having) is not None].add(_column(column))
+    found = {(name, "") for name in inside[True] - inside[False]}
+    for part in _filters(tree):
+        if isinstance(part, exp.Or):  # an index for each side, one after the other
+            found.add((part.sql().casefold(), "or"))
+        elif isinstance(part, exp.Between):
+            found.update((_column(part.this), bound) for bound in ("lower", "upper"))
+        elif isinstance(part, exp.Predicate) and not isinstance(part, exp.NEQ):
+            this, other = part.this, part.args.get("expression")
+            kind = type(part).__name__
+            found.add((_column(this), _BOUNDS.get(kind, kind)))
+            if isinstance(other, exp.Column):
+                found.add((_column(other), _BOUNDS.get(_FLIPPED.get(kind, ""), kind)))
+    return {one for one in found if one[0]}
+
+
+_BOUNDS = {"GT": "lower", "GTE": "lower", "LT": "upper", "LTE": "upper"}
+_FLIPPED = {"GT": "LT", "GTE": "LTE", "LT": "GT", "LTE": "GTE"}
+
+
+def _column(node: exp.Expr) -> str:
+    """Return the name of a column, none for any other expression."""
+    return node.name.casefold() if isinstance(node, exp.Column) else ""
+
+
+def _deduplicated(tree: exp.Expr) -> list[str]:
+    """Return the queries below a LIMIT that drop duplicates, in their order."""
+    found = [
+        node for query in _limited(tree) for node in query.find_all(exp.Query) if node is not query
+    ]
+    return [type(node).__name__ for node in found if node.args.get("distinct")]
 
 
 def _shown(condition: exp.Expr) -> str:
@@ -65,10 +116,14 @@ def _sorted_by(order: exp.Expr) -> list[tuple[str, bool]]:
     return found
 
 
+def _limited(tree: exp.Expr) -> list[exp.Expr]:
+    """Return the queries that have a LIMIT."""
+    return [node.parent for node in tree.find_all(exp.Limit, exp.Fetch) if node.parent]
+
+
 def _grouped(tree: exp.Expr) -> list[list[str]]:
     """Return the keys of each GROUP BY at or below a LIMIT, in their order."""
-    limited = [node.parent for node in tree.find_all(exp.Limit, exp.Fetch) if node.parent]
-    groups = [group for query in limited for group in query.find_all(exp.Group)]
+    groups = [group for query in _limited(tree) for group in query.find_all(exp.Group)]
     return [[key.name.casefold() for key in group.expressions] for group in groups]
 
 
