@@ -487,6 +487,7 @@ class Writer:
             and self.chance(0.3)
             and not any(o[0] == "lit" for o in block.outputs)
             and not any(_has_block(o) for o in block.outputs)
+            and set(_sources_of(block.outputs)) <= set(sources)  # SQLite groups by these alone
         ):
             group, distinct = list(block.outputs), False
         outputs = [self.expression(output) for output in block.outputs]

@@ -501,6 +501,34 @@ def test_an_index_may_bring_ties_in_another_order() -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "proved"),
+    [
+        ("t WHERE a > 0", "t WHERE NOT a <= 0", False),
+        ("t WHERE a IN (3, 5)", "t WHERE NOT a NOT IN (3, 5)", False),
+        ("t WHERE a > 0 AND c >= 0", "t WHERE c >= 0 AND NOT a <= 0", False),
+        ("(SELECT DISTINCT * FROM t) x", "(SELECT * FROM t) x", False),
+        ("t WHERE a > 0", "t WHERE 0 < a AND a IS NOT NULL", True),
+        ("t WHERE a BETWEEN 1 AND 9", "t WHERE a >= 1 AND 9 >= a", True),
+        ("t WHERE a > 0", "t WHERE 1 = 1 AND a > 0", True),
+    ],
+)
+def test_an_index_is_walked_where_a_condition_shows_its_column(
+    first: str, second: str, *, proved: bool
+) -> None:
+    """SQLite does not look behind NOT, and sorts to drop duplicates; ties come in another order."""
+    schema = "CREATE TABLE t (id INT PRIMARY KEY, a INT UNIQUE, b INT, c INT)"
+    pair = [f"SELECT id, b FROM {tables} ORDER BY b LIMIT 1" for tables in (first, second)]
+    database = sqlite3.connect(":memory:")
+    database.execute(schema)
+    rows = [(i, 10 - i, 0, i) for i in (3, 8, 1, 6)]
+    database.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows)
+    same = len({tuple(database.execute(one).fetchall()) for one in pair}) == 1
+    assert same or not proved
+    result = sql_equivalence(*pair, schema=schema, dialect="sqlite", n_databases=1)
+    assert (result.verdict == "proved") is proved
+
+
+@pytest.mark.parametrize(
     ("first", "second"),
     [
         (
@@ -544,6 +572,26 @@ def test_conditions_choose_where_a_join_begins() -> None:
     assert sql_equivalence(*swapped, schema=SCHEMA, n_databases=1).verdict == "unknown"
     whole = [one.removesuffix(" LIMIT 1") for one in pair]
     assert sql_equivalence(*whole, schema=SCHEMA, n_databases=1).verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("query", "proved"),
+    [
+        ("SELECT DISTINCT pay FROM e{} ORDER BY rank, pay LIMIT 2", False),
+        ("SELECT DISTINCT pay FROM e{} ORDER BY id LIMIT 2", False),
+        ("SELECT DISTINCT id, pay FROM e{} ORDER BY id LIMIT 2", True),
+        ("SELECT DISTINCT pay, rank FROM e{} ORDER BY rank, pay LIMIT 2", True),
+        ("SELECT DISTINCT 1 FROM e{} ORDER BY rank LIMIT 2", True),
+    ],
+)
+@pytest.mark.parametrize("dialect", [None, "sqlite", "duckdb"])
+def test_no_limit_after_distinct_in_an_order_of_other_columns(
+    query: str, dialect: str | None, *, proved: bool
+) -> None:
+    """Where a row that has copies stands is decided by the copy that DISTINCT keeps."""
+    pair = query.format(" WHERE pay > 1"), query.format(" WHERE NOT pay <= 1")
+    result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect, n_databases=1)
+    assert (result.verdict == "proved") is proved
 
 
 def test_only_the_last_limit_may_leave_ties() -> None:

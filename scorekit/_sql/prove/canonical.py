@@ -26,6 +26,7 @@ from scorekit._sql.prove.terms import (
     walk,
     with_canonical_names,
 )
+from scorekit._sql.prove.ties import tie_alike
 from scorekit._sql.prove.trees import check_tree
 from scorekit._sql.prove.windows import is_settled
 from scorekit._sql.schema import SqlSchema
@@ -159,7 +160,7 @@ def _proof(  # noqa: C901 - a branch per way to prove
     else:
         return None
     assumptions = known[0].assumptions | known[1].assumptions | extra
-    if TIES in assumptions and not _tie_alike(*trees):
+    if TIES in assumptions and not tie_alike(*trees):
         return None
     if not steps:
         return Proof(tuple(sorted(assumptions)), reordered)
@@ -243,128 +244,6 @@ def _compared(
             known[0].assumptions.update(both.assumptions | matcher.asked)
             return [*dict.fromkeys(steps), COMPARED, PERMUTED]
     return []
-
-
-def _tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
-    """
-    Say whether two queries read their rows alike, so that those which tie come in the same order.
-
-    They join the same tables in the same order and under the same conditions, by which engines
-    choose the table to begin with.  They group by the same keys in the same order, by which rows
-    may be sorted, and sort at the end alone, by the same columns, which an index may
-    bring in order.
-    """
-    sorts = [list(tree.find_all(exp.Order)) for tree in (first, second)]
-    joined = _joined(first)
-    return (
-        max(map(len, sorts)) <= 1
-        and list(map(_sorted_by, sorts[0])) == list(map(_sorted_by, sorts[1]))
-        and joined == _joined(second)
-        and (len(joined) == 1 or _conditions(first) == _conditions(second))
-        and _grouped(first) == _grouped(second)
-    )
-
-
-def _conditions(tree: exp.Expr) -> list[str]:
-    """Return the names of the tables in their order, and what WHERE and ON ask for as written."""
-    names = [node.this.alias_or_name.casefold() for node in tree.find_all(exp.From, exp.Join)]
-    found = [node.this for node in tree.find_all(exp.Where)]
-    found += [join.args["on"] for join in tree.find_all(exp.Join) if join.args.get("on")]
-    return [*names, *sorted(_shown(part) for one in found for part in _conjuncts(one))]
-
-
-def _shown(condition: exp.Expr) -> str:
-    """Return a condition as text, an equation whichever side comes first."""
-    if isinstance(condition, exp.EQ):
-        return " = ".join(sorted(side.sql().casefold() for side in _sides(condition)))
-    return condition.sql().casefold()
-
-
-def _sorted_by(order: exp.Expr) -> list[tuple[str, bool]]:
-    """Return the columns by which an ORDER BY sorts, no name for other expressions, and how."""
-    select = order.parent
-    shown: list[exp.Expr] = select.expressions if isinstance(select, exp.Select) else []
-    named = {one.alias.casefold(): one for one in shown if one.alias}
-    found: list[tuple[str, bool]] = []
-    for item in order.expressions:
-        this: exp.Expr = item.this
-        if isinstance(this, exp.Literal) and this.name.isdigit() and int(this.name) <= len(shown):
-            this = shown[int(this.name) - 1]
-        elif isinstance(this, exp.Column) and not this.table:
-            this = named.get(this.name.casefold(), this)
-        this = this.unalias()
-        name = this.name.casefold() if isinstance(this, exp.Column) else ""
-        found.append((name, bool(item.args.get("desc"))))
-    return found
-
-
-def _grouped(tree: exp.Expr) -> list[list[str]]:
-    """Return the keys of each GROUP BY at or below a LIMIT, in their order."""
-    limited = [node.parent for node in tree.find_all(exp.Limit, exp.Fetch) if node.parent]
-    groups = [group for query in limited for group in query.find_all(exp.Group)]
-    return [[key.name.casefold() for key in group.expressions] for group in groups]
-
-
-def _joined(tree: exp.Expr) -> list[tuple[str, str]]:
-    """Return the tables that a query reads, in the order in which they are joined, and how."""
-    found: list[tuple[str, str]] = []
-    for node in tree.find_all(exp.From, exp.Join):
-        name = node.this.name.casefold() if isinstance(node.this, exp.Table) else ""
-        kind = _kind(node)
-        found.append((name, _kind_as_run(node) if kind == "LEFT" else kind))
-    return found
-
-
-def _kind(node: exp.Expr) -> str:
-    kinds = (node.text(key).upper() for key in ("method", "side", "kind"))
-    return " ".join(kind for kind in kinds if kind not in ("", "INNER", "OUTER"))
-
-
-def _kind_as_run(join: exp.Expr) -> str:
-    """
-    Return how engines run a left join: as the inner join that it is if they see that.
-
-    They do where WHERE, or the condition of an inner join, compares a column of the table to
-    something.  Into a null test or a function some look, and only the same ones they read alike.
-    """
-    select, table = join.parent, join.this.alias_or_name.casefold()
-    if not isinstance(select, exp.Select) or not table:
-        return "LEFT"
-    joins: list[exp.Expr] = select.args.get("joins") or []
-    conditions: list[exp.Expr | None] = [o.args.get("on") for o in joins if not _kind(o)]
-    where: exp.Expr | None = select.args.get("where")
-    conditions.append(where.this if where is not None else None)
-    parts = [part for one in conditions if one is not None for part in _conjuncts(one)]
-    outer = any("RIGHT" in _kind(other) or "FULL" in _kind(other) for other in joins)
-    for part in () if outer else parts:
-        if isinstance(part, _COMPARISONS) and any(_is_of(side, table) for side in _sides(part)):
-            return ""
-    seen = (
-        part.sql()
-        for part in parts
-        if any(column.table.casefold() in ("", table) for column in part.find_all(exp.Column))
-    )
-    return " ".join(("LEFT", *sorted(seen)))
-
-
-def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
-    if isinstance(condition, exp.Paren):
-        return _conjuncts(condition.this)
-    if not isinstance(condition, exp.And):
-        return [condition]
-    return [*_conjuncts(condition.this), *_conjuncts(condition.expression)]
-
-
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
-
-
-def _sides(comparison: exp.Expr) -> list[exp.Expr]:
-    other: exp.Expr | None = comparison.args.get("expression")
-    return [comparison.this] if other is None else [comparison.this, other]
-
-
-def _is_of(side: exp.Expr, table: str) -> bool:
-    return isinstance(side, exp.Column) and side.table.casefold() == table
 
 
 def _rearranged(normal: tuple[Term, tuple[Term, ...]], known: Known) -> Iterator[Term]:

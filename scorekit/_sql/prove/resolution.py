@@ -356,6 +356,8 @@ class _QueryReader:
                     else [self._keys_of(item, scope)]
                 )
             ]
+        if scope.outer is not None and self._dialect == "sqlite":  # it groups by no outer column
+            self._key(node, attrs.evolve(scope, outer=None), outputs)
         return [(self._key(node, scope, outputs),)]
 
     def _keys_of(self, node: exp.Expr, scope: Scope) -> tuple[Term, ...]:

@@ -534,10 +534,16 @@ class _Pass:
             self.known.note("LIMIT of one row dropped", rows.asked)
             return select._replace(order=()).term()
         of_outputs = rows.determined(select.outputs)
-        shown = not select.distinct or all(of_outputs(item.args[0]) for item in select.order)
+        shown = (
+            not select.distinct
+            or all(of_outputs(item.args[0]) for item in select.order)
+            or all(map(rows.determined(()), select.outputs))  # the one row there may be
+        )
         if select.distinct and shown and limits == {"limit": 1}:
             self.known.note("DISTINCT at LIMIT 1 dropped", rows.asked)
             return query._replace(args=(select._replace(distinct=False).term(), order, *bounds))
+        if not shown:  # DISTINCT takes any copy of a row, and each may be sorted elsewhere
+            raise UnsupportedError
         given = rows.determined(item.args[0] for item in select.order)
         groups = select.group == NONE or not all(map(given, select.group.args))
         if all(
@@ -545,7 +551,7 @@ class _Pass:
             for output in select.outputs
         ):
             self.known.note("LIMIT in a total order", rows.asked)
-        elif ties and shown and select.order:
+        elif ties and select.order:
             self.known.note("LIMIT of the same rows in the same order", (TIES, *rows.asked))
         else:
             raise UnsupportedError
