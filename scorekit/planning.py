@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, NoReturn, overload
 
 import attrs
 
@@ -22,7 +22,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import as_builtins, check_labels
 from scorekit.errors import InputError, refuse, shown
 from scorekit.intervals import normal_quantile
-from scorekit.records import Record, is_mapping
+from scorekit.records import Record, Report, is_mapping
 
 TASK_VARIANCE = 1 / 9
 """
@@ -128,7 +128,8 @@ def required_tasks(
         attempts: Attempts at each task (count, at least 1), for both runs or for each.
         discordant: Share of the tasks that change side between the two runs, falls and rises
             together, at least *effect* and at most 1. It replaces both variances, for a single
-            attempt at each task. Two pilot runs of the same system show how much of it is chance.
+            attempt at each task. A pilot comparison has it as ``suite.n_changed / suite.n_cases``;
+            two runs of the same system show how much of it is chance.
         confidence_level: One less the false-alarm rate, in (0, 1).
         power: Chance to detect a change of *effect*, at least 1/2 and below 1.
         anytime: Whether for `compare_reports` with *anytime*.
@@ -401,7 +402,7 @@ class VarianceComponents(Record):
         return math.sqrt((self.between_tasks + within / attempts) / tasks)
 
 
-def variance_components(scores: Mapping[Any, Any] | object) -> VarianceComponents:
+def variance_components(scores: Report | Mapping[Any, Any] | object) -> VarianceComponents:
     """
     Split the variance of a pilot's scores into tasks, attempts and judgements.
 
@@ -412,8 +413,9 @@ def variance_components(scores: Mapping[Any, Any] | object) -> VarianceComponent
     A constant bias of the judge is not part of the variance, and more tasks do not remove it.
 
     Args:
-        scores: A mapping from task to the scores of its attempts, ``{"t1": [1, 0], "t2": [1]}``;
-            where each attempt was judged several times, to a sequence of scores for each attempt.
+        scores: A `CodeReport` of one model, of which each attempt counts 1 or 0, as in pass@1. Or
+            a mapping from task to the scores of its attempts, ``{"t1": [1, 0], "t2": [1]}``; where
+            each attempt was judged several times, to a sequence of scores for each attempt.
             Or a table, a data frame or a mapping of columns, with the columns ``task`` and
             ``score``, and where there are such ``attempt`` and ``judge``, a row for each score.
             Scores are finite numbers up to 1e100 in size, booleans count 0 and 1.
@@ -424,8 +426,9 @@ def variance_components(scores: Mapping[Any, Any] | object) -> VarianceComponent
     Raises:
         InputError: If there are fewer than two tasks, no task has two attempts, or no attempt has
             two judgements where they are nested. Also if a number is out of range, a column is
-            missing, or a table has two rows for one attempt and no judge.
-        TypeError: If *scores* is neither, or a score is not a number.
+            missing, a table has two rows for one attempt and no judge, or a report has several
+            models.
+        TypeError: If *scores* is none of these, or a score is not a number.
 
     Examples:
         >>> pilot = {"sort": [1, 1, 1], "parse": [0, 1, 0], "merge": [1, 1, 0], "join": [0, 0]}
@@ -479,6 +482,8 @@ _Row = tuple[object, object, float]
 
 def _rows_of(scores: object) -> tuple[list[_Row], bool]:
     """Return a row for each score, and whether attempts were judged several times."""
+    if isinstance(scores, Report):
+        scores = _passes(scores)
     frame: Any = scores
     names = getattr(scores, "column_names", getattr(scores, "columns", None))
     if is_mapping(scores) and {"task", "score"} <= set(scores):
@@ -486,7 +491,7 @@ def _rows_of(scores: object) -> tuple[list[_Row], bool]:
     if names is not None and hasattr(frame, "__getitem__"):
         return _rows_of_table(frame, [str(name) for name in names])
     if not is_mapping(scores):
-        refuse("scores", "a mapping from task to attempts, or a table", scores, TypeError)
+        _refuse_kind(scores)
     if not scores:
         refuse("scores", "of at least 2 tasks", 0)
     names_of = (f"scores[{shown(task)}]" for task in scores)
@@ -498,6 +503,23 @@ def _rows_of(scores: object) -> tuple[list[_Row], bool]:
     if any(nested) and not all(nested):
         refuse("scores", "nested alike for all attempts: a score each, or several", scores)
     return list(_rows_of_tasks(tasks, judged=any(nested))), any(nested)
+
+
+def _passes(report: Report) -> Mapping[Any, Any]:
+    """Return the attempts of a report as right or wrong."""
+    found = report.scores_by_case()
+    suites = {} if found is None else found.suites
+    models = {model: cases for (metric, model), cases in suites.items() if metric == "pass@1"}
+    if not models:
+        _refuse_kind(report)
+    if len(models) > 1:
+        refuse("scores", "a report of one model, such as report.for_model(name)", list(models))
+    return dict(enumerate(next(iter(models.values())).values()))  # not to pass for columns
+
+
+def _refuse_kind(scores: object) -> NoReturn:
+    domain = "a CodeReport, a mapping from task to attempts, or a table"
+    refuse("scores", domain, scores, TypeError)
 
 
 def _inner(name: str, values: object) -> tuple[Any, ...]:

@@ -14,10 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorekit import (
+    CodeSample,
     InputError,
+    SqlCase,
     VarianceComponents,
+    code_report,
+    code_report_from_columns,
     plan_evaluation,
     required_tasks,
+    score_sql_cases,
     strategies,
     variance_components,
 )
@@ -123,6 +128,32 @@ def test_tables_and_nested_forms_agree() -> None:
     assert variance_components(long) == expected
     plain = {"task": ["a", "b", "a", "b"], "score": [True, False, 0.5, 1]}
     assert variance_components(plain) == variance_components({"a": [1, 0.5], "b": [0, 1]})
+
+
+def test_a_report_counts_right_attempts() -> None:
+    """Partial credit plays no part, and cases may be called like columns."""
+    outcomes = {"task": [4, 2, 4], "score": [4, 0]}
+    report = code_report(
+        CodeSample(case_id=case, model="m", compiled=True, passed=n, failed=4 - n)
+        for case, attempts in outcomes.items()
+        for n in attempts
+    )
+    assert variance_components(report) == variance_components({"a": [1, 0, 1], "b": [1, 0]})
+    flags = code_report_from_columns(model="m", passed={"a": [1, 0, 1], "b": [1, 0]})
+    assert variance_components(flags) == variance_components(report)
+
+
+def test_other_reports_are_refused() -> None:
+    """Of several models, of which it is not clear which is meant, or without right and wrong."""
+    several = code_report_from_columns(case_id=["a", "a"], model=["x", "y"], passed=[True, False])
+    with pytest.raises(InputError) as caught:
+        variance_components(several)
+    assert str(caught.value) == (
+        "scores must be a report of one model, such as report.for_model(name), got ['x', 'y']"
+    )
+    queries = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")])
+    with pytest.raises(TypeError, match=r"^scores must be a CodeReport, a mapping from task to "):
+        variance_components(queries)
 
 
 def test_a_stderr_is_that_of_simulated_means() -> None:
@@ -285,7 +316,10 @@ def test_looks_save_more_the_more_power_is_asked_for() -> None:
         (
             [1, 0],
             TypeError,
-            "scores must be a mapping from task to attempts, or a table, got [1, 0]",
+            (
+                "scores must be a CodeReport, a mapping from task to attempts, or a table, "
+                "got [1, 0]"
+            ),
         ),
         (
             {"task": ["a", "b"], "judge": ["x", "x"], "score": [1, 0]},
