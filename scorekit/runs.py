@@ -23,6 +23,7 @@ from scorekit._core.checks import (
     check_records,
     check_same_length,
     check_text,
+    is_flag,
     store,
 )
 from scorekit._core.columns import (
@@ -32,8 +33,10 @@ from scorekit._core.columns import (
     check_number_column,
     check_same_order,
     check_score_column,
+    column,
     names_of,
     paired_columns,
+    split_missing,
 )
 from scorekit._core.text import as_decimal
 from scorekit._stats.bounded import Floats, joint_reach, mean_of, share_interval
@@ -88,7 +91,7 @@ class Run(Record):
     """Name of the run, unique in its tier."""
     passed: bool
     impl_rate: float
-    """The judge's weighted score in ``[0, 1]``."""
+    """The judge's weighted score in ``[0, 1]``; where there is none, pass *passed* again."""
     cost_usd: float
     duration_seconds: float
     task_id: str | None = None
@@ -101,6 +104,8 @@ class Run(Record):
         if self.task_id is not None:
             check_text(f"task_id{whose}", self.task_id)
         store(self, "passed", check_flag(f"passed{whose}", self.passed))
+        if is_flag(self.impl_rate):
+            store(self, "impl_rate", float(self.impl_rate))
         for name in ("impl_rate", "cost_usd", "duration_seconds"):
             high = 1.0 if name == "impl_rate" else math.inf
             store(self, name, check_number(f"{name}{whose}", getattr(self, name), 0.0, high))
@@ -125,8 +130,9 @@ def runs_from_columns(
     Args:
         run_id: What tells each run from all others of its tier.
         passed: Whether each passed.
-        impl_rate: The judge's weighted score of each, in [0, 1].
-        cost_usd: Cost of each in USD (>= 0).
+        impl_rate: The judge's weighted score of each, in [0, 1]; booleans count 0 and 1, so
+            without a judge pass the same column as *passed*.
+        cost_usd: Cost of each in USD (>= 0). Leave out runs whose cost was not measured.
         duration_seconds: Time each took (>= 0).
         task_id: The task of each, where tasks were run several times; None where no run names
             its task.
@@ -169,10 +175,12 @@ def runs_from_columns(
         long = as_long(values, len(ids))
         if name == "passed":
             checked: NDArray[Any] = check_flag_column(name, long)
+        elif name == "impl_rate":
+            checked = check_score_column(name, long)
+        elif name == "cost_usd":
+            checked = _check_costs(long, math.inf)
         else:
-            checked = check_number_column(
-                name, long, 0.0, 1.0 if name == "impl_rate" else math.inf
-            )
+            checked = check_number_column(name, long, 0.0)
         columns[name] = checked.tolist()
     if task_id is not None:
         check_same_order("run_id", run_id, "task_id", task_id)
@@ -183,6 +191,19 @@ def runs_from_columns(
     return tuple(Run(**dict(zip(columns, row, strict=True))) for row in rows)
 
 
+def _check_costs(values: object, most: float) -> Floats:
+    """Return a column of costs; of one that was not measured say what to do about it."""
+    array = column("cost_usd", values, "numbers")
+    missing = np.flatnonzero(split_missing("cost_usd", array)[1])
+    if missing.size:
+        i = int(missing[0])
+        value = array.tolist()[i]
+        domain = "a number >= 0 (leave out runs whose cost was not measured)"
+        kind = InputError if isinstance(value, float) else TypeError
+        refuse(f"cost_usd[{i}]", domain, value, kind)
+    return check_number_column("cost_usd", array, 0.0, most)
+
+
 @attrs.frozen(kw_only=True)
 class RunScore(Record):
     """Result of `score_run`."""
@@ -191,7 +212,7 @@ class RunScore(Record):
     pass_rate: float
     """1.0 if the run passed, else 0.0."""
     impl_rate: float
-    """The judge's weighted score in ``[0, 1]``."""
+    """The judge's weighted score in ``[0, 1]``; where there is none, pass *passed* again."""
     cost_usd: float
     duration_seconds: float
     cost_of_pass: float
@@ -1031,7 +1052,8 @@ def cost_of_pass_from_columns(
 
     Args:
         cost_usd: Cost of each run in USD (0 to 1e300), shape ``(N,)``: a list, or a NumPy,
-            pandas, polars or Arrow column.
+            pandas, polars or Arrow column. Leave out runs whose cost was not measured, in all
+            columns.
         passed: Whether it passed, or the pass rate of a task in [0, 1], shape ``(N,)``.
         clusters: A label for each run, equal where runs belong together; None where every run
             stands by itself.
@@ -1078,7 +1100,7 @@ def cost_of_pass_from_columns(
         Association 82, 1987.
     """
     columns = paired_columns(("cost_usd", cost_usd, "numbers"), ("passed", passed, "outcomes"))
-    costs = check_number_column("cost_usd", columns[0], 0.0, MAX_COST)
+    costs = _check_costs(columns[0], MAX_COST)
     passes = check_score_column("passed", columns[1])
     check_choice("method", method, ("fieller", "bca"))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)

@@ -852,6 +852,16 @@ def test_runs_of_a_table() -> None:
     pickle.loads(pickle.dumps(constant))
 
 
+def test_without_a_judge_passing_is_the_score() -> None:
+    """Booleans count 0 and 1 in a column and in a run, whatever they came in."""
+    wanted = runs_from_columns(**TABLE | {"impl_rate": [1, 0]})
+    for passed in ([True, False], np.array([True, False]), pd.Series([True, False])):
+        assert runs_from_columns(**TABLE | {"impl_rate": passed}) == wanted
+    run = _run(impl_rate=np.True_)
+    assert run == _run(impl_rate=1)
+    assert type(run.impl_rate) is float
+
+
 @pytest.mark.parametrize(
     ("columns", "error", "message"),
     [
@@ -870,8 +880,12 @@ def test_runs_of_a_table() -> None:
         (
             {"cost_usd": [1, math.nan]},
             InputError,
-            "cost_usd[1] must be a finite number >= 0, got nan",
+            (
+                "cost_usd[1] must be a number >= 0 "
+                "(leave out runs whose cost was not measured), got nan"
+            ),
         ),
+        ({"cost_usd": [1, -1]}, InputError, "cost_usd[1] must be a finite number >= 0, got -1.0"),
         ({"cost_usd": [1]}, InputError, "cost_usd and run_id must be equally long, got 1 and 2"),
         (
             {"task_id": ["a", None]},

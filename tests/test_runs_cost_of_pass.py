@@ -261,7 +261,18 @@ def test_the_error_is_that_of_the_residuals(scale: float) -> None:
         (
             {"cost_usd": [0.1, math.nan]},
             InputError,
-            "cost_usd[1] must be a number in [0, 1e+300], got nan",
+            (
+                "cost_usd[1] must be a number >= 0 "
+                "(leave out runs whose cost was not measured), got nan"
+            ),
+        ),
+        (
+            {"cost_usd": [0.1, None]},
+            TypeError,
+            (
+                "cost_usd[1] must be a number >= 0 "
+                "(leave out runs whose cost was not measured), got None"
+            ),
         ),
         (
             {"clusters": ["a"]},
