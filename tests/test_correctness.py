@@ -251,13 +251,21 @@ def test_statements_that_may_be_meant_are_the_judges(
     assert (result.score, result.method) == (0.5, "judge")
 
 
-NO_PATH = r"^schema must be the text of a schema, not what looks like a path"
+NO_PATH = r"^schema must be the text of a schema, not a name or a path"
 
 
 @pytest.mark.parametrize(
-    "path", ["schema.sql", "/data/My_schema.SQL", r"C:\db\schema.json", "schema.txt", "a.sqlite "]
+    "path",
+    [
+        "schema.sql",
+        "/data/My_schema.SQL",
+        r"C:\db\schema.json",
+        "schema.txt",
+        "a.sqlite ",
+        "concert",
+    ],
 )
-def test_a_path_is_no_schema(ask: Ask, path: str) -> None:
+def test_a_name_or_a_path_is_no_schema(ask: Ask, path: str) -> None:
     """Nobody reads the file; in silence it would count as no schema at all."""
     with pytest.raises(InputError, match=f"{NO_PATH}, got {re.escape(repr(path))}$"):
         ask("SELECT 1", "SELECT 2", schema=path)
