@@ -212,7 +212,7 @@ class RunScore(Record):
     pass_rate: float
     """1.0 if the run passed, else 0.0."""
     impl_rate: float
-    """The judge's weighted score in ``[0, 1]``; where there is none, pass *passed* again."""
+    """The judge's weighted score in ``[0, 1]``."""
     cost_usd: float
     duration_seconds: float
     cost_of_pass: float
