@@ -23,6 +23,9 @@ METHOD = "gaffke"
 FEW = 200
 """Different groups up to which none are taken together."""
 
+NEAR = 1e-3
+"""How well a saddle point is found, relatively."""
+
 NODES: Floats = np.linspace(0.0, 12.0, 121)
 """Where the integral is taken, as inverse hyperbolic sines of standard deviations."""
 
@@ -87,19 +90,20 @@ def _chance_below(weights: Floats, counts: Floats) -> float:
     point = _saddle(weights, counts)
     parts = np.append(weights / (1.0 - weights * point), -1.0 / point)
     times = np.append(counts, 1.0)
-    width = 1.0 / math.sqrt(float(np.sum(times * parts * parts)))
+    width = 1.0 / math.sqrt(float(parts * parts @ times))
     turns = np.outer(width * np.sinh(NODES), parts)
     logs = np.log(np.cosh(NODES)) - np.log1p(turns * turns) @ times / 2.0
     heights = np.exp(logs) * np.cos(np.arctan(turns) @ times)
     area = (float(np.sum(heights)) - float(heights[0]) / 2.0) * float(NODES[1]) * width
-    height = math.exp(-float(np.sum(counts * np.log1p(-weights * point)))) / -point
+    height = math.exp(-float(np.log1p(-weights * point) @ counts)) / -point
     return min(max(height * area / math.pi, 0.0), 1.0)
 
 
 def _saddle(weights: Floats, counts: Floats) -> float:
-    """Return where the transform is least to the left of 0."""
+    """Return about where the transform is least to the left of 0; any point there would do."""
     left, right = 1.0 / float(weights.min()), 0.0
-    while left < (point := (left + right) / 2.0) < right:
-        slope = float(np.sum(counts * weights / (1.0 - weights * point))) - 1.0 / point
+    while right - left > NEAR * -left:
+        point = (left + right) / 2.0
+        slope = float(weights / (1.0 - weights * point) @ counts) - 1.0 / point
         left, right = (left, point) if slope > 0.0 else (point, right)
-    return point
+    return (left + right) / 2.0
