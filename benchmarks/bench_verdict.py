@@ -13,7 +13,7 @@ the tasks, drawn from those that have them, loses 25 points.
 - Several: four models on 100 x 5, of which none, one or all lose.
 - Margin: one attempt a task, a share of the tasks falls and another rises; the loss is exactly the
   margin (a false claim) or 0 (a true one).  Then several attempts at tasks of rates from
-  Beta(2, 1), and tasks of which a few fall wholly, each with a quarter of the repetitions.
+  Beta(2, 1), and tasks of which a few fall wholly, each with an eighth of the repetitions.
 
     python -m benchmarks.bench_verdict [--full]
 """
@@ -230,7 +230,7 @@ def margin_of_attempts(repetitions: int, seed: int) -> None:
                 )
 
             claims = [
-                shares(repetitions // 4, seed, lambda rng: once(rng, loss)).get("claimed", 0.0)  # noqa: B023
+                shares(repetitions // 8, seed, lambda rng: once(rng, loss)).get("claimed", 0.0)  # noqa: B023
                 for loss in (most, 0.0)
             ]
             print(f"| {n_tasks} x {k} | {most} | {claims[0]:.4f} | {claims[1]:.3f} |", flush=True)
@@ -254,7 +254,7 @@ def rare_falls(repetitions: int, seed: int) -> None:
             before, after = np.array([4, 3, 4, 4])[kinds], np.array([0, 4, 3, 4])[kinds]
             return claimed(named(before, 4, binary=False), named(after, 4, binary=False), fall)  # noqa: B023
 
-        claims = shares(repetitions // 4, seed, once).get("claimed", 0.0)
+        claims = shares(repetitions // 8, seed, once).get("claimed", 0.0)
         print(f"| {n_tasks} | {fall} | {move} | {claims:.4f} |", flush=True)
 
 
