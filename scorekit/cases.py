@@ -680,6 +680,9 @@ OTHER_METRICS: dict[str, SqlMetric] = {
 
 METRICS = ("query_correctness", *OTHER_METRICS)
 
+_WHAT_IS_READ = ("table_accuracy", "column_accuracy")
+"""Metrics that help to see why a query is wrong; a right one may read something else."""
+
 
 def other_metrics(case: SqlCase) -> dict[str, MetricResult]:
     """Return the metrics that need no judge and whose inputs the case has."""
@@ -990,9 +993,11 @@ class SqlReport(Report):
         """
         Return the cases that failed, the worst first.
 
-        A case failed where a metric is below 1.0, or where it is right by accident.  Unsafe
-        queries that were not caught come first, then the lowest mean over the metrics.  ``print``
-        shows the SQL, the reasons and a counterexample of each, a notebook a table.
+        A case failed where a metric is below 1.0, or where it is right by accident. That a right
+        query reads other tables or columns is no failure, unless *metric* asks for it. Unsafe
+        queries that were not caught come first, then the least correct queries, then the lowest
+        mean over the metrics. ``print`` shows the SQL, the reasons and a counterexample of each, a
+        notebook a table.
 
         Args:
             metric: Look at this metric only.
@@ -1015,16 +1020,22 @@ class SqlReport(Report):
         if metric is not None:
             check_choice("metric", metric, METRICS)
         check_choice("origin", origin, ("output", "instrument"))
-        found: list[tuple[bool, float, SqlCaseScore]] = []
+        found: list[tuple[bool, float, float, SqlCaseScore]] = []
         for case in self.cases:
-            results = [r for m, r in case.metrics().items() if metric in (None, m)]
+            correct = case.query_correctness
+            score = None if correct is None or failed(correct) else correct.score
+            names = _WHAT_IS_READ if score == 1.0 and metric is None else ()
+            results = [
+                r for m, r in case.metrics().items() if metric in (None, m) and m not in names
+            ]
             scores = [result.score for result in results if not failed(result)]
             lowest = min(scores, default=1.0)
             accident = case.right_by_accident and metric in (None, "result_accuracy")
             if len(scores) < len(results) if origin == "instrument" else lowest < 1.0 or accident:
                 mean = sum(scores) / len(scores) if scores else 1.0
-                found.append((case.case_id not in self._missed, mean, case))
-        return _Failures(case for *_, case in sorted(found, key=lambda one: one[:2]))
+                first = mean if score is None else score
+                found.append((case.case_id not in self._missed, first, mean, case))
+        return _Failures(case for *_, case in sorted(found, key=lambda one: one[:3]))
 
     @property
     def _missed(self) -> tuple[str, ...]:

@@ -165,9 +165,9 @@ def sql_equivalence(
 
     Raises:
         InputError: If a choice is not among those above, a count or *tolerance* is out of range,
-            or *dialect* is unknown. Also if *schema* looks like a path, one of its tables has no
-            columns, a constraint after a type is not understood, or *keys* names a table or column
-            that *schema* lacks.
+            or *dialect* is unknown. Also if *schema* looks like a name or path, one of its tables
+            has no columns, a constraint after a type is not understood, or *keys* names a table or
+            column that *schema* lacks.
         TypeError: If an argument has the wrong type.
 
     Examples:

@@ -1436,11 +1436,27 @@ def test_failures_come_worst_first() -> None:
         report.failures(origin="x")  # type: ignore[arg-type]
 
 
+def test_a_right_query_has_not_failed_for_what_it_reads() -> None:
+    """Unless that is what is asked about; the least correct queries come first."""
+    schema = {"t": {"id": "int not null", "n": "int"}}
+    report = score_sql_cases(
+        SqlCase(case_id=case_id, generated=sql, expected=expected, schema=schema)
+        for case_id, sql, expected in (
+            ("right", "SELECT COUNT(id) FROM t", "SELECT COUNT(*) FROM t"),
+            ("wrong", "SELECT MAX(id) FROM t", "SELECT MIN(id) FROM t"),
+            ("lost", "SELECT MAX(n) FROM t", "SELECT MIN(id) FROM t"),
+        )
+    )
+    assert [one.case_id for one in report.failures()] == ["lost", "wrong"]
+    failures = report.failures(metric="column_accuracy")
+    assert [one.case_id for one in failures] == ["lost", "right"]
+
+
 def test_failures_print_what_a_person_needs() -> None:
     """SQL, reasons and counterexample; one below the other, and in rows for a data frame."""
     accident = score_sql_case(with_rows("by accident"))
     report = score_sql_cases([with_rows("by accident"), case("half")])
-    assert [one.case_id for one in report.failures()[:1]] == ["half"]
+    assert [one.case_id for one in report.failures()[:1]] == ["by accident"]
     assert str(report.failures()).count("\n\n") == 1
     text = str(accident)
     example = accident.counterexample.splitlines()

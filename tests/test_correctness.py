@@ -251,13 +251,21 @@ def test_statements_that_may_be_meant_are_the_judges(
     assert (result.score, result.method) == (0.5, "judge")
 
 
-NO_PATH = r"^schema must be the text of a schema, not what looks like a path"
+NO_PATH = r"^schema must be the text of a schema, not a name or a path"
 
 
 @pytest.mark.parametrize(
-    "path", ["schema.sql", "/data/My_schema.SQL", r"C:\db\schema.json", "schema.txt", "a.sqlite "]
+    "path",
+    [
+        "schema.sql",
+        "/data/My_schema.SQL",
+        r"C:\db\schema.json",
+        "schema.txt",
+        "a.sqlite ",
+        "concert",
+    ],
 )
-def test_a_path_is_no_schema(ask: Ask, path: str) -> None:
+def test_a_name_or_a_path_is_no_schema(ask: Ask, path: str) -> None:
     """Nobody reads the file; in silence it would count as no schema at all."""
     with pytest.raises(InputError, match=f"{NO_PATH}, got {re.escape(repr(path))}$"):
         ask("SELECT 1", "SELECT 2", schema=path)
@@ -821,6 +829,69 @@ def test_a_judge_that_cancels_itself_is_a_failure(ask: Ask) -> None:
     result = ask("SELECT a FROM t", "SELECT b FROM t", judge=judge_of(judge))
     assert result.error is not None
     assert (result.error.origin, result.error.kind) == ("instrument", "cancelled")
+
+
+class InTurn:
+    """A judge that keeps the time limit itself, as one with a queue does."""
+
+    identity = "in turn"
+    keeps_limit = True
+
+    def __init__(self, events: list[str]) -> None:
+        self.events = events
+
+    def judge(self, request: JudgeRequest, /) -> Verdict:
+        """Nobody calls it."""
+        raise NotImplementedError
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+        """Answer, wait, or cancel itself, as the query says."""
+        self.events.append(f"asked about {request.generated}")
+        if request.generated == "SELECT 'cancel'":
+            raise asyncio.CancelledError
+        if request.generated == "SELECT 'wait'":
+            await asyncio.sleep(600)
+        await asyncio.sleep(0)
+        return Verdict(score=0.5)
+
+
+def test_the_first_of_many_pairs_is_asked_about_before_the_next_is_looked_at() -> None:
+    """Its service answers meanwhile."""
+    events: list[str] = []
+
+    async def one(sql: str) -> float:
+        events.append(f"looked at {sql}")
+        result = await aquery_correctness(
+            sql, "SELECT a FROM t", judge=InTurn(events), evidence="judge"
+        )
+        return result.score
+
+    async def run() -> list[float]:
+        return list(await asyncio.gather(one("SELECT 1"), one("SELECT 2")))
+
+    assert asyncio.run(run()) == [0.5, 0.5]
+    assert events == [
+        f"{what} SELECT {i}" for i in (1, 2) for what in ("looked at", "asked about")
+    ]
+
+
+def test_who_cancels_is_told_apart_where_a_judge_keeps_the_limit() -> None:
+    """The judge's own cancellation is its failure, the caller's is passed on."""
+
+    async def run(sql: str) -> QueryCorrectness:
+        judge = InTurn([])
+        asking = aquery_correctness(sql, "SELECT a FROM t", judge=judge, evidence="judge")
+        task = asyncio.ensure_future(asking)
+        await asyncio.sleep(0)  # now it has been asked
+        if sql == "SELECT 'wait'":
+            task.cancel()
+        return await task
+
+    result = asyncio.run(run("SELECT 'cancel'"))
+    assert result.error is not None
+    assert (result.error.origin, result.error.kind) == ("instrument", "cancelled")
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(run("SELECT 'wait'"))
 
 
 @pytest.mark.parametrize("seconds", [1e10, 1e300])

@@ -127,6 +127,8 @@ EQUAL = [
     ("none", "SELECT age FROM users WHERE id IN (SELECT uid FROM orders WHERE total = 1)", "SELECT age FROM users u WHERE EXISTS (SELECT * FROM orders WHERE u.id = uid AND total = 1)"),
     ("none", "SELECT 1 FROM a WHERE a.i IN (SELECT DISTINCT b.i FROM b)", "SELECT 1 FROM a WHERE a.i IN (SELECT b.i FROM b GROUP BY b.i)"),
     ("keys", "SELECT age FROM users WHERE id NOT IN (SELECT uid FROM orders)", "SELECT age FROM users u WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.uid = u.id)"),
+    ("keys", "SELECT age FROM users WHERE id NOT IN (SELECT total FROM orders WHERE total IS NOT NULL)", "SELECT age FROM users u WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.total = u.id)"),
+    ("keys", "SELECT age FROM users WHERE id NOT IN (SELECT total FROM orders WHERE total > 1)", "SELECT age FROM users u WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.total = u.id AND o.total > 1)"),
     ("none", "SELECT 1 FROM a WHERE EXISTS (SELECT b.i FROM b GROUP BY b.i)", "SELECT 1 FROM a WHERE EXISTS (SELECT 1 FROM b)"),
     # set operations
     ("none", "SELECT a FROM t UNION SELECT b FROM u UNION SELECT c FROM v", "SELECT DISTINCT c FROM v UNION (SELECT b FROM u UNION ALL SELECT a FROM t)"),
@@ -212,6 +214,8 @@ DIFFERENT = [
     ("SELECT age FROM (SELECT DISTINCT age, city FROM users)", "SELECT DISTINCT age FROM users"),
     ("SELECT age FROM (SELECT DISTINCT age FROM users), orders", "SELECT DISTINCT age FROM users, orders"),
     ("SELECT age FROM users WHERE age NOT IN (SELECT total FROM orders)", "SELECT age FROM users u WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.total = u.age)"),
+    ("SELECT age FROM users WHERE age NOT IN (SELECT total FROM orders WHERE total IS NOT NULL)", "SELECT age FROM users u WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.total = u.age)"),
+    ("SELECT age FROM users WHERE id NOT IN (SELECT total FROM orders WHERE uid > 1)", "SELECT age FROM users u WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.total = u.id AND o.uid > 1)"),
     ("SELECT age IN (SELECT total FROM orders) FROM users", "SELECT EXISTS (SELECT 1 FROM orders WHERE total = age) FROM users"),
     ("SELECT age FROM users WHERE id IN (SELECT uid FROM orders)", "SELECT u.age FROM users u JOIN orders o ON o.uid = u.id"),
     ("SELECT age FROM users WHERE id IN (SELECT uid FROM orders GROUP BY uid HAVING COUNT(*) > 1)", "SELECT age FROM users WHERE id IN (SELECT uid FROM orders)"),

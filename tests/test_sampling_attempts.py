@@ -546,7 +546,10 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: best_at_k(["1"]),  # type: ignore[arg-type]
             TypeError,
-            "scores[0] must be a number in [0, 1], got '1'",
+            (
+                "scores[0] must be True or False, or a number in [0, 1] "
+                "(of words: [x == \"PASS\" for x in scores]), got '1'"
+            ),
         ),
         (
             lambda: best_at_k("0.5"),  # type: ignore[arg-type]

@@ -70,7 +70,8 @@ def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema 
 
     Raises:
         InputError: If a table has no columns, a type of a mapping is followed by what is not
-            understood, the text looks like a path, or *keys* names what the schema does not have.
+            understood, the text looks like a name or a path, or *keys* names what the schema
+            does not have.
         TypeError: If an argument has the wrong type.
     """
     found: Definitions | None = None
@@ -320,8 +321,8 @@ def frozen_schema(schema: object) -> Any:
 def check_schema(schema: object) -> None:
     """Refuse what is no schema by its shape: once at the door, not in each case."""
     if isinstance(schema, str):
-        if _PATH.fullmatch(schema):
-            refuse("schema", "the text of a schema, not what looks like a path", schema)
+        if _NAME_OR_PATH.fullmatch(schema):
+            refuse("schema", "the text of a schema, not a name or a path", schema)
         return
     if not is_mapping(schema):
         refuse("schema", _TABLES, schema, TypeError)
@@ -336,7 +337,7 @@ def check_schema(schema: object) -> None:
             check_text(f"{path}[{column!r}]", kind, empty=True)
 
 
-_PATH = re.compile(r"(?i)\s*\S+\.(?:sql|ddl|json|txt|csv|ya?ml|md|db|sqlite3?)\s*")
+_NAME_OR_PATH = re.compile(r"(?i)\s*(?:\w+|\S+\.(?:sql|ddl|json|txt|csv|ya?ml|md|db|sqlite3?))\s*")
 
 
 def schema_text(schema: Any) -> str:

@@ -365,7 +365,7 @@ class _Pass:
         ``x IN (SELECT y ... WHERE p)`` is true just where EXISTS (SELECT ... WHERE p AND y = x).
 
         They differ where IN is NULL: no row with y = x, but x or some y is NULL.  So it is done
-        where only truth matters, or where neither is ever NULL (NOT NULL or keys).
+        where only truth matters, or where neither is ever NULL (NOT NULL, keys, or y by p).
         """
         *these, query = term.args
         query = without_duplicates(query)
@@ -376,12 +376,11 @@ class _Pass:
         if not select.plain or any(map(has_aggregate, these)):  # that must stay with its rows
             return self.membership_in_groups(term, mode)
         if mode != "filter":
-            nulls = [
-                never_null(value, self.known, self.extended) for value in (*these, *select.outputs)
-            ]
-            if None in nulls:
+            nulls = [never_null(value, self.known, self.extended) for value in these]
+            rows = Rows.of(select, self.known, self.extended)
+            if None in nulls or not all(map(rows.facts.never_null, select.outputs)):
                 return term
-            self.known.assumptions.update(one for found in nulls for one in found or ())
+            self.known.assumptions.update(rows.asked, *filter(None, nulls))
         equal = [
             ordered(Term("eq", "", (value, this)))
             for value, this in zip(select.outputs, these, strict=True)
