@@ -12,7 +12,8 @@ the tasks, drawn from those that have them, loses 25 points.
   alarms and -0.1 for power.
 - Several: four models on 100 x 5, of which none, one or all lose.
 - Margin: one attempt a task, a share of the tasks falls and another rises; the loss is exactly the
-  margin (a false claim) or 0 (a true one).
+  margin (a false claim) or 0 (a true one).  Then several attempts at tasks of rates from
+  Beta(2, 1), and tasks of which a few fall wholly, each with an eighth of the repetitions.
 
     python -m benchmarks.bench_verdict [--full]
 """
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -178,6 +180,21 @@ def several(repetitions: int, seed: int) -> None:
         print(f"| {adjustment} | {false_alarms:.4f} | {one:.3f} | {every:.3f} |")
 
 
+def claimed(before: Scores, after: Scores, margin: float) -> str:
+    """Return ``"claimed"`` where a run is said to be no worse than by the margin."""
+    suite = scorekit.compare_reports(before, after, margin=margin, test="t").suite
+    assert suite.within_margin is not None
+    return "claimed" if suite.within_margin.verdict in ("not worse", "equivalent") else ""
+
+
+@cache
+def claimed_of_changes(n_tasks: int, n_risen: int, n_fallen: int) -> str:
+    """Return what is said of tasks that rose or fell wholly."""
+    before = np.repeat([0, 1, 0], [n_risen, n_fallen, n_tasks - n_risen - n_fallen])
+    after = np.repeat([1, 0, 0], [n_risen, n_fallen, n_tasks - n_risen - n_fallen])
+    return claimed(named(before, 1), named(after, 1), MARGIN)
+
+
 def margin(repetitions: int, seed: int) -> None:
     """Print false and true claims to be no worse than by the margin."""
     print(f"\n| tasks | rise / fall | false claims at a loss of {MARGIN} | true claims at 0 |")
@@ -186,28 +203,74 @@ def margin(repetitions: int, seed: int) -> None:
         for rise in (0.0, 0.02, 0.1):
 
             def once(rng: np.random.Generator, rise: float, fall: float) -> str:
-                moved = rng.choice([1, -1, 0], n_tasks, p=[rise, fall, 1 - rise - fall])  # noqa: B023 - used at once
-                before = named((moved == -1).astype(np.int64), 1)
-                after = named((moved == 1).astype(np.int64), 1)
-                suite = scorekit.compare_reports(before, after, margin=MARGIN).suite
-                assert suite.within_margin is not None
-                return suite.within_margin.verdict
+                risen, fallen, _ = rng.multinomial(n_tasks, [rise, fall, 1 - rise - fall]).tolist()  # noqa: B023 - used at once
+                return claimed_of_changes(n_tasks, risen, fallen)  # noqa: B023 - as above
 
             fall = rise + MARGIN
             wrong = shares(repetitions, seed, lambda rng: once(rng, rise, fall))  # noqa: B023 - as above
             right = shares(repetitions, seed, lambda rng: once(rng, rise, rise))  # noqa: B023 - as above
-            claims = [
-                sum(side.get(v, 0.0) for v in ("not worse", "equivalent"))
-                for side in (wrong, right)
-            ]
+            claims = [side.get("claimed", 0.0) for side in (wrong, right)]
             print(f"| {n_tasks} | {rise:g} / {fall:g} | {claims[0]:.4f} | {claims[1]:.3f} |")
+
+
+def margin_of_attempts(repetitions: int, seed: int) -> None:
+    """Print the same for several attempts, every task losing the same share of its rate."""
+    print("\n| tasks x attempts | margin | false claims | true claims at 0 |")
+    print("|---|---|---|---|")
+    for n_tasks, most in ((20, 0.2), (50, 0.1), (100, 0.1), (200, 0.05)):
+        for k in (1, 4, 10):
+
+            def once(rng: np.random.Generator, loss: float) -> str:
+                rates = rng.beta(2, 1, n_tasks)  # noqa: B023 - used at once
+                before, after = rng.binomial(k, rates), rng.binomial(k, rates * (1 - 1.5 * loss))  # noqa: B023
+                return claimed(
+                    named(before, k, binary=False),  # noqa: B023
+                    named(after, k, binary=False),  # noqa: B023
+                    most,  # noqa: B023
+                )
+
+            claims = [
+                shares(repetitions // 8, seed, lambda rng: once(rng, loss)).get("claimed", 0.0)  # noqa: B023
+                for loss in (most, 0.0)
+            ]
+            print(f"| {n_tasks} x {k} | {most} | {claims[0]:.4f} | {claims[1]:.3f} |", flush=True)
+
+
+def rare_falls(repetitions: int, seed: int) -> None:
+    """Print false claims where a few tasks fall wholly, and others by one of four attempts."""
+    print("\n| tasks | fall wholly (= margin) | move by 0.25 | false claims |")
+    print("|---|---|---|---|")
+    for n_tasks, fall, move in (
+        (20, 0.1, 0.3),
+        (20, 0.12, 0.3),
+        (40, 0.07, 0.2),
+        (100, 0.03, 0.3),
+        (200, 0.02, 0.3),
+    ):
+
+        def once(rng: np.random.Generator) -> str:
+            chances = [fall, move / 2, move / 2, 1 - fall - move]  # noqa: B023 - used at once
+            kinds = rng.choice(4, n_tasks, p=chances)  # noqa: B023 - as above
+            before, after = np.array([4, 3, 4, 4])[kinds], np.array([0, 4, 3, 4])[kinds]
+            return claimed(named(before, 4, binary=False), named(after, 4, binary=False), fall)  # noqa: B023
+
+        claims = shares(repetitions // 8, seed, once).get("claimed", 0.0)
+        print(f"| {n_tasks} | {fall} | {move} | {claims:.4f} |", flush=True)
 
 
 def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
     repetitions = 4000 if full else 40
     print(f"{repetitions} repetitions, seed {SEED}, confidence 0.95\n")
-    for part in (one_suite, two_models, clustered, several, margin):
+    for part in (
+        one_suite,
+        two_models,
+        clustered,
+        several,
+        margin,
+        margin_of_attempts,
+        rare_falls,
+    ):
         part(repetitions, SEED)
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from scorekit._core.attempts import Attempts
 from scorekit._core.text import rounded
 from scorekit._stats.betting import betting_interval, boundary
-from scorekit._stats.bounded import Floats, Groups, difference_interval, grouped_error, mean_of
+from scorekit._stats.bounded import Floats, Groups, grouped_error, mean_of
 from scorekit._stats.exact_tests import at_least
+from scorekit._stats.gaffke import unseen_interval
 from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile, two_sided_p
 from scorekit.records import Record
 
@@ -44,8 +45,10 @@ class MarginVerdict(Record):
     margin: float
     """Largest loss that is still acceptable, in ``(0, 1)``."""
     interval: Interval
-    """Of the mean change over the cases, every case weighing the same; it does not suppose that
-    nothing changed, as the interval of a Cochran-Mantel-Haenszel test does."""
+    """Of the mean change of cases like these, every case weighing the same.
+
+    It allows for cases that fall wholly where none of the sample did, so 20 cases without a change
+    leave a loss of 0.17 open, however many attempts they have."""
 
 
 @attrs.frozen(kw_only=True)
@@ -202,7 +205,7 @@ def suite_verdict(
         minimum_detectable_effect=effect,
         within_margin=None
         if margin is None
-        else _margin_verdict(difference_interval(deltas, group_of, confidence_level), margin),
+        else _margin_verdict(unseen_interval(deltas, group_of, confidence_level), margin),
         n_cases=deltas.size,
         n_groups=None if groups is None else int(groups.max()) + 1,
         n_changed=n_changed,

@@ -466,9 +466,9 @@ def test_option_errors(options: dict[str, Any], message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_what_stops_a_job_is_one_of_four_words() -> None:
+def test_what_stops_a_job_is_one_of_five_words() -> None:
     """A misspelt word must not let everything pass."""
-    words = "'evidence', 'cases', 'suite', 'margin'"
+    words = "'evidence', 'cases', 'suite', 'margin', 'worse'"
     with pytest.raises(InputError, match=rf"^on must be one of {words}, got 'all'$"):
         compare_reports({"a": 1}, {"a": 1}).raise_for_regressions(on="all")  # type: ignore[arg-type]
 

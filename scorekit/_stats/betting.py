@@ -94,7 +94,7 @@ class Bets(NamedTuple):
             inside, outside = outside, 3.0 * outside - 2.0 * inside
             if outside > FARTHEST:
                 return -1.0
-        return math.exp(-_root(excess, inside, outside)) - 1.0
+        return math.exp(-root(excess, inside, outside)) - 1.0
 
 
 def betting_interval(values: Floats, confidence_level: float) -> tuple[float, float, float]:
@@ -167,7 +167,7 @@ def _enough(confidence_level: float) -> float:
     return math.log(2.0) - math.log1p(-confidence_level)
 
 
-def _root(excess: Callable[[float], float], below: float, above: float) -> float:
+def root(excess: Callable[[float], float], below: float, above: float) -> float:
     """Return where *excess* stops being negative, by regula falsi (Illinois)."""
     left, right, last = excess(below), excess(above), 0
     while above - below > PRECISION * max(1.0, abs(above)):
