@@ -48,7 +48,8 @@ class MarginVerdict(Record):
     """Of the mean change of cases like these, every case weighing the same.
 
     It allows for cases that fall wholly where none of the sample did, so 20 cases without a change
-    leave a loss of 0.17 open, however many attempts they have."""
+    leave a loss of 0.17 open, however many attempts they have. With *anytime* it is the interval
+    of the verdict."""
 
 
 @attrs.frozen(kw_only=True)

@@ -4,7 +4,7 @@ What the mean of values in [-1, 1] can be if groups that no sample showed may be
 Gaffke's bound: one group at the end of the scale comes to those seen, and all are weighed by
 chance, ``sum(E_i x_i) / sum(E_i)`` with exponential ``E_i``.  The lower end of the interval is a
 quantile of that.  It never falls where a value rises, is Clopper and Pearson's where all values
-are -1 or 1, and Student's for many values.  That it always holds its level is a conjecture
+are -1 or 1, and comes close to Student's for many.  That it always holds its level is a conjecture
 without a counterexample.
 """
 
