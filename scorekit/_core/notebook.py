@@ -84,7 +84,16 @@ class Dot(NamedTuple):
             parts.append(
                 f'<circle cx="{at(self.value)}" cy="8" r="4" fill="currentColor"></circle>'
             )
-        return f'<svg width="{_DOT_WIDTH}" height="16" role="img">{"".join(parts)}</svg>'
+        return (
+            f'<svg width="{_DOT_WIDTH}" height="16" role="img" aria-label="{self._said()}">'
+            f"{''.join(parts)}</svg>"
+        )
+
+    def _said(self) -> str:
+        """Return the picture in words, for those who do not see it."""
+        parts = [] if self.value is None else [f"{self.value:.4g}"]
+        parts += [] if self.ends is None else [f"from {self.ends[0]:.4g} to {self.ends[1]:.4g}"]
+        return f"{', '.join(parts)}, on a scale of {self.scale[0]:.4g} to {self.scale[1]:.4g}"
 
 
 class Drawn(NamedTuple):
