@@ -41,11 +41,11 @@ _PRE = '<pre style="white-space: pre-wrap">'
 
 
 def page(record: object, *, without: str = "") -> str:
-    """Return the table of one record, a row for each field but one."""
+    """Return the table of one record, a row for each field but one and those that are None."""
     rows = "".join(
         f"<tr><th>{name}</th><td>{_cell(getattr(record, name))}</td></tr>"
         for name in _names(record)
-        if name != without
+        if name != without and getattr(record, name) is not None
     )
     return f"<table><caption>{html.escape(type(record).__name__)}</caption>{rows}</table>"
 
