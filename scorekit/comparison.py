@@ -360,7 +360,12 @@ def read_side(name: str, run: object) -> Side:
             cases[case_id] = _scores(name, case, value)
         scores = ReportScores({("score", None): cases} if cases else {})
     if scores is None:
-        refuse(name, "a CodeReport, a SqlReport or a mapping from case to score", run, TypeError)
+        domain = "a CodeReport, a SqlReport or a mapping from case to score"
+        if hasattr(run, "columns"):
+            domain += " (of a table: code_report_from_columns)"
+        elif isinstance(run, str | bytes):
+            domain += " (of JSON: CodeReport.from_json)"
+        refuse(name, domain, run, TypeError)
     if not scores.suites and not scores.failing:
         refuse(name, "a run with at least one case", {})
     return Side(*scores)

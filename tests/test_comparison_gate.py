@@ -11,6 +11,7 @@ from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -355,6 +356,19 @@ def test_two_models_are_asked_about_cases_like_these() -> None:
     still = compare_reports(code("a", x=[4], y=[4]), code("b", x=[4], y=[4]))
     assert {suite.question for suite in still.suites.values()} == {"cases like these"}
     assert "about cases like these; " in still.to_text()
+
+
+def test_tables_and_json_are_no_reports_yet() -> None:
+    """The message names what makes a report of them, and does not paste the table."""
+    frame: Any = pd.DataFrame({"case_id": ["a"], "passed": [1]})
+    words = "baseline must be a CodeReport, a SqlReport or a mapping from case to score"
+    with pytest.raises(TypeError) as caught:
+        compare_reports(frame, frame)
+    assert str(caught.value) == f"{words} (of a table: code_report_from_columns), got a DataFrame"
+    text: Any = "{}"
+    with pytest.raises(TypeError) as caught:
+        compare_reports(text, text)
+    assert str(caught.value) == f"{words} (of JSON: CodeReport.from_json), got '{{}}'"
 
 
 def test_the_message_begins_with_the_suite_and_names_five_cases() -> None:
