@@ -666,7 +666,7 @@ class CrossTier(Record):
             notes=[
                 f"{tier.tier_id}: {_split(tier)}" for tier in self.tiers if tier.median_hides_split
             ],
-            folded=[("All numbers", Drawn(page(self, without="tiers")))],
+            folded=[("All numbers", Drawn(page(self, without=("tiers",))))],
         )
 
     def __str__(self) -> str:

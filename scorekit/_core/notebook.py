@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeGuard
 
@@ -40,12 +40,12 @@ UNBROKEN = 40
 _PRE = '<pre style="white-space: pre-wrap">'
 
 
-def page(record: object, *, without: str = "") -> str:
-    """Return the table of one record, a row for each field but one and those that are None."""
+def page(record: object, *, without: Collection[str] = ()) -> str:
+    """Return the table of one record, a row for each field but some and those that are None."""
     rows = "".join(
         f"<tr><th>{name}</th><td>{_cell(getattr(record, name))}</td></tr>"
         for name in _names(record)
-        if name != without and getattr(record, name) is not None
+        if name not in without and getattr(record, name) is not None
     )
     return f"<table><caption>{html.escape(type(record).__name__)}</caption>{rows}</table>"
 
