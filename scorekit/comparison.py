@@ -28,6 +28,7 @@ from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
 from scorekit._stats.passes import score_each
 from scorekit.errors import RegressionError, one_line, refuse, shown
+from scorekit.intervals import Interval
 from scorekit.records import (
     Cases,
     FrozenMapping,
@@ -55,6 +56,12 @@ MAX_NAMES = 5
 
 UNDETECTABLE = "none, with so few cases even the largest change may be missed"
 """What stands for a minimum detectable effect where there is none."""
+
+UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p value"
+"""What is said where an interval leaves out 0 and the verdict sees no change."""
+
+SAME_CHANGE = 9
+"""Decimals to which changes are alike when they are put in order."""
 
 ROUNDING = 1e-12
 """Distance from 0 that is shown as none."""
@@ -95,13 +102,13 @@ class CaseChange(Record):
     """
 
 
-def as_text(title: str, changes: tuple[CaseChange, ...]) -> list[str]:
+def as_text(title: str, changes: tuple[CaseChange, ...], most: int = MAX_CHANGES) -> list[str]:
     """Return the lines of plain text for one list of changes."""
-    width = max((len(_label(change)) for change in changes[:MAX_CHANGES]), default=0)
+    width = max((len(_label(change)) for change in changes[:most]), default=0)
     lines = [f"{title}: {len(changes)}"]
-    lines += [f"  {_label(change):<{width}}  {_shift(change)}" for change in changes[:MAX_CHANGES]]
-    if len(changes) > MAX_CHANGES:
-        lines.append(f"  and {len(changes) - MAX_CHANGES} more")
+    lines += [f"  {_label(change):<{width}}  {_shift(change)}" for change in changes[:most]]
+    if len(changes) > most:
+        lines.append(f"  and {len(changes) - most} more")
     return lines
 
 
@@ -144,18 +151,27 @@ class Reason(NamedTuple):
 
 def suite_line(suite: SuiteVerdict) -> str:
     """Return a suite's change, interval, test and p values."""
-    level = f"{100 * suite.interval.confidence_level:g} %"
-    low, high = suite.interval.low, suite.interval.high
     cases = f"{suite.n_cases} case{'s' * (suite.n_cases > 1)}"
     if suite.n_groups is not None:
         cases += f" in {suite.n_groups} group{'s' * (suite.n_groups > 1)}"
     p_value = f"p = {suite.p_value:.2g}"
     if suite.adjusted_p_value != suite.p_value:
         p_value += f", adjusted {suite.adjusted_p_value:.2g}"
-    return (
-        f"{suite.between}{suite.delta:+z.3f} [{_end(low)}, {_end(high)}] "
-        f"({level}, {suite.test}, {p_value}, {cases})"
-    )
+    return f"{_moved_by(suite)} ({_level(suite)}, {suite.test}, {p_value}, {cases})"
+
+
+def _moved_by(suite: SuiteVerdict) -> str:
+    """Return a suite's change with its interval."""
+    return f"{suite.between}{suite.delta:+z.3f} {_ends(suite.interval)}"
+
+
+def _level(suite: SuiteVerdict) -> str:
+    return f"{100 * suite.interval.confidence_level:g} %"
+
+
+def _ends(interval: Interval) -> str:
+    """Return an interval of changes, with signs."""
+    return f"[{_end(interval.low)}, {_end(interval.high)}]"
 
 
 def _span(suite: SuiteVerdict) -> str | None:
@@ -181,9 +197,20 @@ def notes(suite: SuiteVerdict) -> list[str]:
         found[0] += f"; minimum detectable effect (80 % power): {stated}"
     if suite.few_changes:
         found.append(suite.few_changes)
+    if suite.is_taken_back:
+        found.append(UNADJUSTED)
     if suite.within_margin is not None:
         found.append(margin_line(suite.within_margin))
     return found
+
+
+def _asked(suites: Mapping[str, SuiteVerdict]) -> list[str]:
+    """Return the test and the question of each suite, once where all have the same."""
+    asked = {
+        name: f"{one.test}, {_level(one)}, about {one.question}" for name, one in suites.items()
+    }
+    distinct = set(asked.values())
+    return list(distinct) if len(distinct) == 1 else [f"{n}: {text}" for n, text in asked.items()]
 
 
 def margin_line(verdict: MarginVerdict) -> str:
@@ -333,7 +360,12 @@ def read_side(name: str, run: object) -> Side:
             cases[case_id] = _scores(name, case, value)
         scores = ReportScores({("score", None): cases} if cases else {})
     if scores is None:
-        refuse(name, "a CodeReport, a SqlReport or a mapping from case to score", run, TypeError)
+        domain = "a CodeReport, a SqlReport or a mapping from case to score"
+        if hasattr(run, "columns"):
+            domain += " (of a table: code_report_from_columns)"
+        elif isinstance(run, str | bytes):
+            domain += " (of JSON: CodeReport.from_json)"
+        refuse(name, domain, run, TypeError)
     if not scores.suites and not scores.failing:
         refuse(name, "a run with at least one case", {})
     return Side(*scores)
@@ -375,7 +407,8 @@ class Comparison(Report):
     version: ClassVar[int] = 2
 
     regressions: tuple[CaseChange, ...]
-    """Cases whose score dropped by more than *threshold*, the largest drop first."""
+    """Cases whose score dropped by more than *threshold*, the largest drop first; of equal ones
+    the smaller p value, then the name."""
     improvements: tuple[CaseChange, ...]
     """Cases whose score rose by more than *threshold*, the largest rise first."""
     n_unchanged: int
@@ -420,7 +453,12 @@ class Comparison(Report):
 
     @property
     def has_regressions(self) -> bool:
-        """Whether any case dropped by more than the threshold."""
+        """
+        Whether any case dropped by more than the threshold, as some do by chance.
+
+        It is about single cases and is no gate. The gate is `raise_for_regressions`, and
+        ``suite.verdict`` says whether the suite got worse.
+        """
         return bool(self.regressions)
 
     def raise_for_regressions(
@@ -486,7 +524,7 @@ class Comparison(Report):
         if reasons:
             lines = ["; ".join(reason.head for reason in reasons)]
             lines += [f"  {line}" for reason in reasons for line in reason.details]
-            raise RegressionError("\n".join(lines + as_text("", self.regressions)[1:]))
+            raise RegressionError("\n".join(lines + as_text("", self.regressions, MAX_NAMES)[1:]))
 
     def _losses(self, on: str) -> Iterator[Reason]:
         """Yield what stops a job that asks for this."""
@@ -503,7 +541,8 @@ class Comparison(Report):
                 )
                 for name, suite in stopping.items()
             ]
-            yield Reason(f"the suite regressed in {listed(list(stopping))}", lines)
+            fallen = [f"{name} {suite.delta:+z.3f}" for name, suite in stopping.items()]
+            yield Reason(f"{one_line(self.current_name)} regressed: {listed(fallen)}", lines)
         verdicts, head = {
             "margin": (("undecided", "worse"), "not shown to hold the margin"),
             "worse": (("worse",), "shown to be worse than by the margin"),
@@ -553,37 +592,44 @@ class Comparison(Report):
         """Return a page for a notebook: a row for each suite, then the largest losses."""
         from scorekit._core.notebook import Dot, Table, report_page
 
-        suites = [self.suite] if len(self.suites) == 1 else list(self.suites.values())
+        suites = list(self.suites.values())
         reach = max(max(abs(s.interval.low), abs(s.interval.high)) for s in suites) or 1.0
         rows = [
             [
                 name,
                 suite.verdict,
                 _span(suite),
-                rounded(suite.delta, 1.0, "+"),
-                suite.interval,
+                f"{suite.delta:+z.3f}",
+                _ends(suite.interval),
                 Dot(suite.delta, (suite.interval.low, suite.interval.high), (-reach, reach)),
-                f"{suite.adjusted_p_value:.2g}",
+                f"{suite.p_value:.2g}",
+                None
+                if all(one.adjusted_p_value == one.p_value for one in suites)
+                else f"{suite.adjusted_p_value:.2g}",
                 None
                 if suite.verdict in ("regressed", "improved")
                 else suite.minimum_detectable_effect,
-                None if suite.within_margin is None else suite.within_margin.verdict,
+                None
+                if suite.within_margin is None
+                else f"{suite.within_margin.verdict} {_ends(suite.within_margin.interval)}",
                 suite.n_cases,
             ]
             for name, suite in self.suites.items()
         ]
-        head = ("suite", "verdict", "between", "change", "interval", "", "p (adjusted)")
+        margin = self.suite.within_margin
+        head = ("suite", "verdict", "between", "change", "interval", "", "p", "p (adjusted)")
+        tail = "" if margin is None else f"margin {margin.margin:g}"
         fell, *others = self._sections()
         rest = self.regressions[SHOWN:]  # the first stand above the fold
         sections = [(f"{fell[0]}, without the first {SHOWN}", rest), *others]
-        whose = f"{self.suite_name}: " if len(self.suites) > 1 else ""
         return report_page(
             f"Comparison of {self.current_name} with {self.baseline_name}",
-            f"{whose}{self.suite.verdict}, {self.suite.between}"
-            f"{rounded(self.suite.delta, 1.0, '+')} {self.suite.interval}",
-            main=Table((*head, "minimum detectable effect", "margin", "cases"), rows),
+            f"{self.suite_name}: {self.suite.verdict}, {_moved_by(self.suite)}",
+            main=Table((*head, "minimum detectable effect", tail, "cases"), rows),
             notes=[
+                *_asked(self.suites),
                 *(f"{name}: {s.few_changes}" for name, s in self.suites.items() if s.few_changes),
+                *(f"{name}: {UNADJUSTED}" for name, s in self.suites.items() if s.is_taken_back),
                 *self._closing(),
             ],
             worst=(
@@ -905,7 +951,7 @@ def compare_reports(
     missed = [case_id for case_id, caught in (new.unsafe or {}).items() if not caught]
     return Comparison(
         regressions=tuple(change for delta, change in moved if delta < 0),
-        improvements=tuple(change for delta, change in reversed(moved) if delta > 0),
+        improvements=tuple(change for delta, change in moved if delta > 0),
         n_unchanged=sum(n_shared.values()) - len(moved),
         new_cases=tuple(
             _change(key, None, score, shared_model)
@@ -991,7 +1037,7 @@ def _names(pairs: list[_Paired]) -> list[str]:
 def _moved(
     pairs: list[_Paired], threshold: float, shared_model: str | None, *, anytime: bool
 ) -> list[tuple[float, CaseChange]]:
-    """Return the cases that changed by more than the threshold, worst first, by how much."""
+    """Return the cases that changed by more than the threshold, by how much, the largest first."""
     found: list[tuple[_Paired, NDArray[np.intp]]] = []
     means: list[tuple[Floats, Floats]] = []
     for pair in pairs:
@@ -1013,7 +1059,10 @@ def _moved(
         (pair.suite, pair.case_ids[int(i)]) for pair, moved in found for i in moved.tolist()
     ]
     deltas = after - before
-    order: list[int] = np.argsort(deltas, kind="stable").tolist()
+    # rounding must not decide which of two equal changes comes first
+    sizes, signed = np.abs(deltas).round(SAME_CHANGE), np.where(deltas < 0, p_values, -p_values)
+    by_name = np.array(sorted(range(len(keys)), key=lambda i: keys[i][1]))
+    order: list[int] = by_name[np.lexsort((signed[by_name], -sizes[by_name]))].tolist()
     ordered: list[list[float]] = np.array([deltas, before, after, p_values])[:, order].T.tolist()
     return [
         (delta, _change(keys[i], left, right, shared_model, (p_value, corrected[i])))

@@ -176,7 +176,8 @@ class RegressionError(ScorekitError):
 def shown(value: object) -> str:
     """Return *value* as a message shows it: its repr on one line, cut when long."""
     try:
-        text = _shorten.repr(value)
+        is_frame = hasattr(value, "columns") and hasattr(value, "shape")
+        text = f"a {type(value).__name__}" if is_frame else _shorten.repr(value)
     except Exception:  # noqa: BLE001 - a message about one mistake must not raise another
         text = f"<{type(value).__name__} that cannot be shown>"
     return one_line(" ".join(text.split("\n")))

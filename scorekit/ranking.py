@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.checks import (
+    check_choice,
     check_count,
     check_items,
     check_number,
@@ -23,7 +24,7 @@ from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact import is_tuple
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, normal_quantile, t_quantile
-from scorekit.records import FrozenMapping, Record, is_mapping
+from scorekit.records import FrozenMapping, Record, Report, is_mapping
 
 MAX_VALUE = 1e100
 """Largest score taken: squares of such ones stay finite."""
@@ -119,13 +120,57 @@ class ModelComparison(Record):
         )
         return "\n".join([f"{head}; may be the best ({100 * level:g} %): {best}", *lines])
 
+    def _repr_html_(self) -> str:
+        """Return a page for a notebook: a row for each model, then one for each pair."""
+        from scorekit._core.notebook import Table, report_page
 
-Scores = Mapping[str, Mapping[Any, float | Iterable[float]]]
+        level = 100 * next(iter(self.ranks.values())).confidence_level
+        friedman = f"{self.friedman_statistic:.4g}, p = {self.friedman_p_value:.2g}"
+        tasks = f"{self.n_tasks} tasks"
+        if self.n_left_out:
+            tasks += f", {self.n_left_out} left out that only some models have"
+        models = [
+            [name, f"{mean:.4g}", str(self.ranks[name]), self.mean_ranks[name]]
+            for name, mean in self.means.items()
+        ]
+        pairs = [
+            [
+                f"{pair.first} - {pair.second}",
+                pair.verdict,
+                f"{pair.delta:+.4g}",
+                None if pair.interval is None else str(pair.interval),
+                f"{pair.p_value:.2g}",
+                f"{pair.adjusted_p_value:.2g}",
+            ]
+            for pair in self.pairs
+        ]
+        return report_page(
+            f"ModelComparison of {len(self.means)} models",
+            f"may be the best: {', '.join(self.best)}",
+            main=Table(("model", "mean", "rank", "mean rank at a task"), models),
+            notes=[
+                f"{tasks}; all ranks and differences hold at once ({level:g} %)",
+                f"Friedman's chi-squared {friedman}",
+                f"Nemenyi's critical difference of mean ranks {self.critical_difference:.4g}",
+            ],
+            blocks=[
+                (
+                    f"Pairs: {len(pairs)}",
+                    Table(
+                        ("pair", "verdict", "difference", "interval", "p", "p (adjusted)"), pairs
+                    ),
+                )
+            ],
+        )
+
+
+Scores = Report | Mapping[str, Mapping[Any, float | Iterable[float]]]
 
 
 def compare_models(
     scores: Scores,
     *,
+    metric: Literal["pass@1", "code_score"] = "pass@1",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     seed: int = 0,
@@ -152,8 +197,10 @@ def compare_models(
 
     Args:
         scores: For each model its score at each task, or the scores of its attempts: finite
-            numbers, higher is better, booleans as 0 and 1.  Tasks are strings or integers; those
-            that a model lacks are left out for all.
+            numbers, higher is better, booleans as 0 and 1.  Or a `CodeReport` of two models or
+            more.  Tasks are strings or integers; those that a model lacks are left out for all.
+        metric: What to take from a report: ``"pass@1"``, right or wrong, or ``"code_score"``, with
+            partial credit.  Of no matter for a mapping.
         confidence_level: Chance that all verdicts and all ranks hold, in (0, 1).
         n_resamples: Flips of the signs, at least 1000; an adjusted p value is at least
             ``1 / (n_resamples + 1)``.
@@ -165,7 +212,8 @@ def compare_models(
     Raises:
         InputError: If there are fewer than two models, no task that all have, or a number is out
             of range.
-        TypeError: If *scores* is not a mapping of mappings, or a score not a number.
+        TypeError: If *scores* is neither a mapping of mappings nor a `CodeReport`, or a score not
+            a number.
 
     Examples:
         >>> scores = {
@@ -198,7 +246,7 @@ def compare_models(
         For Friedman and Nemenyi: Demsar, "Statistical Comparisons of Classifiers over Multiple
         Data Sets", Journal of Machine Learning Research 7, 2006.
     """
-    models, table, n_left_out = _read_scores(scores)
+    models, table, n_left_out = _read_scores(scores, metric)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     n_resamples = check_count("n_resamples", n_resamples, 1000)
     seed = check_count("seed", seed)
@@ -265,10 +313,29 @@ def compare_models(
     )
 
 
-def _read_scores(scores: object) -> tuple[list[str], Floats, int]:
+def _of_report(report: Report, metric: str) -> dict[str, Any] | None:
+    """Return the scores of each model of a report; None where it does not tell models apart."""
+    read = report.scores_by_case()
+    if read is None or any(model is None for _, model in read.suites):
+        return None
+    found = {str(model): cases for (name, model), cases in read.suites.items() if name == metric}
+    if len(found) < 2:  # noqa: PLR2004 - to compare takes two
+        domain = (
+            "a report of at least two models (compare_reports() takes two reports of one each)"
+        )
+        refuse("scores", domain, ", ".join(found))
+    return found
+
+
+def _read_scores(scores: object, metric: str) -> tuple[list[str], Floats, int]:
     """Return the models, a column of scores for each over the tasks all have, and the others."""
+    check_choice("metric", metric, ("pass@1", "code_score"))
+    given = scores
+    if isinstance(scores, Report):
+        scores = _of_report(scores, metric)
     if not is_mapping(scores):
-        refuse("scores", "a mapping from model to its scores by task", scores, TypeError)
+        domain = "a mapping from model to its scores by task, or a CodeReport of several models"
+        refuse("scores", domain, given, TypeError)
     if len(scores) < 2:  # noqa: PLR2004 - to compare takes two
         refuse("scores", "a mapping of at least two models", len(scores))
     runs: dict[str, Mapping[Any, Any]] = {}

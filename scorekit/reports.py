@@ -334,6 +334,37 @@ class ModelStatistics(Record):
     )
     """Quantiles over the attempts, by share, of ``"cost_usd"``, ``"latency_seconds"``,
     ``"input_tokens"`` and ``"output_tokens"`` where they were measured."""
+    only_flags: bool = False
+    """As in `CodeReport`: the scores beside pass@k say nothing else then, and are not shown."""
+
+    fits_a_cell: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        """Return a line for each field that has something to say, numbers rounded for display."""
+        from scorekit._core.text import as_lines
+
+        return "\n".join(as_lines(self._measured, self._unsaid))
+
+    def _repr_html_(self) -> str:
+        """Return an escaped table of the same for a notebook."""
+        from scorekit._core.notebook import page
+
+        return page(self._measured, without=self._unsaid)
+
+    @property
+    def _measured(self) -> ModelStatistics:
+        """The same, of flags without the intervals of their scores."""
+        if not self.only_flags:
+            return self
+        known = self.intervals.items()
+        kept = {name: one for name, one in known if name in ("cost_usd", "latency_seconds")}
+        return attrs.evolve(self, intervals=FrozenMapping(kept))
+
+    @property
+    def _unsaid(self) -> tuple[str, ...]:
+        if not self.only_flags:
+            return ("only_flags",)
+        return ("only_flags", "mean_score", "compilation_rate", "test_pass_rate")
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -905,13 +936,15 @@ def report_on(
         "n_cases": tasks.sizes.tolist(),
         "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct)),
     }
-    rows = zip(samples.models, *columns.values(), strict=True)
-    models = tuple(
-        ModelStatistics(model=model, **dict(zip(columns, values, strict=True)))
-        for model, *values in rows
-    )
     n_tests = samples.passed + samples.failed
     only_flags = bool((samples.compiled & (n_tests <= 1) & (samples.warnings == 0)).all())
+    rows = zip(samples.models, *columns.values(), strict=True)
+    models = tuple(
+        ModelStatistics(
+            model=model, **dict(zip(columns, values, strict=True)), only_flags=only_flags
+        )
+        for model, *values in rows
+    )
     return CodeReport(models=models, cases=cases, only_flags=only_flags)
 
 

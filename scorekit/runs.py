@@ -36,6 +36,7 @@ from scorekit._core.columns import (
     column,
     names_of,
     paired_columns,
+    refuse_unknown,
     split_missing,
 )
 from scorekit._core.text import as_decimal
@@ -384,12 +385,26 @@ class TierStatistics(Record):
         split = f"; {_split(self)}" if self.median_hides_split else ""
         return (
             f"{one_line(self.tier_id)}: {self.grade} (median score {score:.4g}), "
-            f"pass rate {self.pass_rate.mean:.4g}{rate} in {self.n_runs} runs, "
+            f"pass rate {self.pass_rate.mean:.4g}{rate} in {_counted(self)}, "
             f"a pass costs {self.cost_of_pass:.4g} USD{interval}{split}"
         )
 
 
-def _tier_table(tiers: tuple[TierStatistics, ...], uplifts: Sequence[str] = ()) -> Any:
+def _counted(tier: TierStatistics) -> str:
+    return _runs(tier.n_runs, None if tier.task_scores is None else len(tier.task_scores))
+
+
+def _runs(n_runs: int, n_groups: int | None, what: str = "task") -> str:
+    """Say how many runs there are, and what counts as one observation."""
+    runs = f"{n_runs} run{'s' * (n_runs != 1)}"
+    if n_groups is not None:
+        return f"{runs} of {n_groups} {what}{'s' * (n_groups != 1)}"
+    return runs if n_runs == 1 else f"{runs} (each taken as independent)"
+
+
+def _tier_table(
+    tiers: tuple[TierStatistics, ...], uplifts: Sequence[str] = (), ratios: Sequence[str] = ()
+) -> Any:
     """Return a row for each tier: what it scores, and what a pass costs."""
     from scorekit._core.notebook import Dot, Table
 
@@ -407,10 +422,12 @@ def _tier_table(tiers: tuple[TierStatistics, ...], uplifts: Sequence[str] = ()) 
                 uplifts[i] if uplifts else None,
                 f"{tier.pass_rate.mean:.4g} {tier.pass_rate_interval}",
                 f"{tier.cost_of_pass:.4g}{_behind(tier.cost_of_pass_interval)}",
-                tier.n_runs,
+                ratios[i] if ratios else None,
+                _counted(tier),
             ]
         )
-    return Table((*head, "pass rate", "USD per pass", "runs"), rows)
+    tail = ("pass rate", "USD per pass", "times the baseline", "runs")
+    return Table((*head, *tail), rows)
 
 
 def _split(tier: TierStatistics) -> str:
@@ -666,11 +683,11 @@ class CrossTier(Record):
             f"CrossTier of {len(self.tiers)} tiers",
             f"best mean composite score: {best.tier_id}, {best.composite_score.mean:.4g} "
             f"{best.composite_interval}",
-            main=_tier_table(self.tiers, uplifts),
+            main=_tier_table(self.tiers, uplifts, [self._row(tier)[-1] for tier in self.tiers]),
             notes=[
                 f"{tier.tier_id}: {_split(tier)}" for tier in self.tiers if tier.median_hides_split
             ],
-            folded=[("All numbers", Drawn(page(self, without="tiers")))],
+            folded=[("All numbers", Drawn(page(self, without=("tiers",))))],
         )
 
     def __str__(self) -> str:
@@ -694,6 +711,10 @@ class CrossTier(Record):
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         splits = [tier for tier in self.tiers if tier.median_hides_split]
         notes = [f"{one_line(tier.tier_id, MAX_NAME)}: {_split(tier)}" for tier in splits]
+        alone = [one_line(t.tier_id, MAX_NAME) for t in self.tiers if t.task_scores is None]
+        if alone:  # a table of intervals does not show how far they can be trusted
+            whose = "" if len(alone) == len(self.tiers) else f" of {', '.join(alone)}"
+            notes.append(f"runs{whose} each taken as independent")
         return "\n".join([*lines, *notes])
 
     def _row(self, tier: TierStatistics) -> tuple[str, ...]:
@@ -1000,11 +1021,15 @@ class CostOfPass(Record):
 
     def __str__(self) -> str:
         """Return the cost on one line, rounded for display."""
+        return f"{self._cost} in {_runs(self.n_runs, self.n_groups, 'cluster')}"
+
+    @property
+    def _cost(self) -> str:
         cost = f"a pass costs {self.cost_of_pass:.4g} USD{_behind(self.interval)}"
         if self.cost_ratio is None:
             return cost
         return (
-            f"{cost}, {self.cost_ratio:.4g} times the baseline{_behind(self.cost_ratio_interval)}"
+            f"{cost}, {self.cost_ratio:.4g} times the baseline{_behind(self.cost_ratio_interval)},"
         )
 
     def _repr_html_(self) -> str:
@@ -1014,12 +1039,12 @@ class CostOfPass(Record):
         rows = [["USD a pass", self.cost_of_pass, self.interval]]
         if self.cost_ratio is not None:
             rows.append(["times the baseline", self.cost_ratio, self.cost_ratio_interval])
-        groups = "" if self.n_groups is None else f" in {self.n_groups} groups"
+        runs = _runs(self.n_runs, self.n_groups, "cluster")
         return report_page(
             "CostOfPass",
-            str(self),
+            self._cost.rstrip(","),
             main=Table(("", "cost", "interval"), rows),
-            notes=[f"{self.n_passes:g} passes in {self.n_runs} runs{groups}"],
+            notes=[f"{self.n_passes:g} passes in {runs}"],
         )
 
 
@@ -1078,12 +1103,13 @@ def cost_of_pass_from_columns(
         >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
         >>> passed = [True, False, True, True, False, True, True, True, False, True]
         >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed))
-        a pass costs 0.2714 USD [0.1323, 0.6254]
+        a pass costs 0.2714 USD [0.1323, 0.6254] in 10 runs (each taken as independent)
         >>> print(cost_of_pass_from_columns(cost_usd=costs[:3], passed=passed[:3]))
-        a pass costs 0.25 USD [0, inf]
+        a pass costs 0.25 USD [0, inf] in 3 runs (each taken as independent)
         >>> old = cost_of_pass_from_columns(cost_usd=[0.5] * 10, passed=[True] * 10)
-        >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old))
-        a pass costs 0.2714 USD [0.1323, 0.6254], 0.5429 times the baseline [0.2369, 1.251]
+        >>> new = cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old)
+        >>> f"{new.cost_ratio:.4g} {new.cost_ratio_interval}"  # times the baseline
+        '0.5429 [0.2369, 1.251]'
         >>> cost_of_pass_from_columns(cost_usd=[0.1, -0.1], passed=[True, True])
         Traceback (most recent call last):
         ...
@@ -1101,6 +1127,7 @@ def cost_of_pass_from_columns(
     """
     columns = paired_columns(("cost_usd", cost_usd, "numbers"), ("passed", passed, "outcomes"))
     costs = _check_costs(columns[0], MAX_COST)
+    refuse_unknown("passed", columns[1], "True or False, or a number in [0, 1]")
     passes = check_score_column("passed", columns[1])
     check_choice("method", method, ("fieller", "bca"))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)

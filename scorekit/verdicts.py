@@ -124,13 +124,23 @@ class SuiteVerdict(Record):
         )
 
     @property
+    def is_taken_back(self) -> bool:
+        """Whether the interval leaves out 0, and the adjusted p value is too large for it."""
+        outside = self.interval.high < 0 or self.interval.low > 0
+        return (
+            outside
+            and self.verdict not in ("regressed", "improved")
+            and self.adjusted_p_value != self.p_value
+        )
+
+    @property
     def few_changes(self) -> str:
-        """Say what the exact test finds where a verdict rests on few changes, else nothing."""
+        """Say what the exact test finds where few cases changed, unless none was to be found."""
         if (
             self.n_changed is None
             or self.exact_p_value is None
-            or self.n_changed >= FEW_CHANGES
-            or self.verdict not in ("regressed", "improved")
+            or not 0 < self.n_changed < FEW_CHANGES
+            or self.verdict == "no change detected"
         ):
             return ""
         return (

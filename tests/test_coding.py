@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,11 @@ from scorekit import CodeSample, CodeWeights, InputError, code_score, code_score
 
 COUNTS = st.integers(0, 40)
 OUTCOMES = st.tuples(st.booleans(), COUNTS, COUNTS, COUNTS)
+
+NO_OUTCOME = (
+    "passed[1] must be True or False, 1 or 0, or a count of tests (of an attempt without an "
+    "outcome: False, or its row left out of all columns), got "
+)
 
 
 def _columns(rows: list[tuple[bool, int, int, int]]) -> dict[str, Any]:
@@ -115,7 +121,7 @@ def test_pandas_nullable_integers_are_integers_and_a_missing_one_is_named() -> N
     """A missing value turns a pandas column into floats; the message names where it is."""
     passed = pd.Series([1, 2], dtype="Int64")
     assert code_scores_from_columns(compiled=[True, True], passed=passed).tolist() == [1.0, 1.0]
-    with pytest.raises(InputError, match=r"^passed\[1\] must be an integer >= 0, got nan$"):
+    with pytest.raises(InputError, match=f"^{re.escape(NO_OUTCOME)}nan$"):
         code_scores_from_columns(compiled=[True, True], passed=pd.Series([1, None], dtype="Int64"))
 
 
@@ -177,7 +183,7 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
             InputError,
             "failed[1] must be 0 where passed is True, got 1",
         ),
-        ({"passed": [True, None]}, TypeError, "passed[1] must be an integer >= 0, got None"),
+        ({"passed": [True, None]}, InputError, f"{NO_OUTCOME}None"),
         ({"passed": [1, 2.0]}, TypeError, "passed[1] must be an integer >= 0, got 2.0"),
         ({"passed": [1.0, 2.0]}, TypeError, "passed[0] must be an integer >= 0, got 1.0"),
         (

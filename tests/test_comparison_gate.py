@@ -11,6 +11,7 @@ from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -217,7 +218,7 @@ def test_single_cases_of_two_models_do_not_stop_a_job() -> None:
     assert note not in same.to_text()
     assert stops(two, on="cases") == "40 cases fell by more than 0.05"
     worse = compare_reports(flags("a", [10] * 20), flags("b", [2] * 20))
-    assert stops(worse) == "the suite regressed in pass@1"
+    assert stops(worse) == "b regressed: pass@1 -0.800"
 
 
 def test_a_report_without_cases_is_not_compared() -> None:
@@ -273,7 +274,7 @@ def test_a_lost_pass_is_seen_though_the_score_rose() -> None:
     }
     assert result.suites["pass@1"].delta == pytest.approx(-0.5)
     assert result.suite == result.suites["pass@1"]
-    assert stops(result).startswith("the suite regressed in pass@1")
+    assert stops(result).startswith("the current run regressed: pass@1 -0.500")
     assert stops(compare_reports(before, after, metrics=["code_score"])) == ""
 
 
@@ -357,6 +358,32 @@ def test_two_models_are_asked_about_cases_like_these() -> None:
     assert "about cases like these; " in still.to_text()
 
 
+def test_tables_and_json_are_no_reports_yet() -> None:
+    """The message names what makes a report of them, and does not paste the table."""
+    frame: Any = pd.DataFrame({"case_id": ["a"], "passed": [1]})
+    words = "baseline must be a CodeReport, a SqlReport or a mapping from case to score"
+    with pytest.raises(TypeError) as caught:
+        compare_reports(frame, frame)
+    assert str(caught.value) == f"{words} (of a table: code_report_from_columns), got a DataFrame"
+    text: Any = "{}"
+    with pytest.raises(TypeError) as caught:
+        compare_reports(text, text)
+    assert str(caught.value) == f"{words} (of JSON: CodeReport.from_json), got '{{}}'"
+
+
+def test_the_message_begins_with_the_suite_and_names_five_cases() -> None:
+    """Pytest's short summary has the first line, and no one reads a list of hundreds."""
+    before, after = (
+        code(model, **{f"c{i}": [n] * 9 for i in range(9)}) for model, n in (("v1", 4), ("v2", 0))
+    )
+    with pytest.raises(RegressionError) as caught:
+        compare_reports(before, after, metrics=["pass@1"]).raise_for_regressions()
+    first, _, *fell, more = str(caught.value).splitlines()
+    assert first == "v2 regressed: pass@1 -1.000"
+    assert [line.split()[0] for line in fell] == ["c0", "c1", "c2", "c3", "c4"]
+    assert more == "  and 4 more"
+
+
 def test_two_versions_with_names_of_their_own_are_asked_about_these_cases() -> None:
     """As if the names did not differ: the suites, single cases and the gate."""
     attempts = {"x": [4] * 10, "y": [0, 4] * 5, "z": [4] * 10}
@@ -367,7 +394,7 @@ def test_two_versions_with_names_of_their_own_are_asked_about_these_cases() -> N
     assert two.suites == one.suites
     assert two.suite.test == "Cochran-Mantel-Haenszel"
     assert (two.baseline_name, two.current_name) == ("v1", "v2")
-    assert stops(two) == stops(one)
+    assert stops(two) == stops(one).replace("the current run", "v2")
     assert "1 case fell by more than chance explains" in stops(two)
     assert "Two models" not in two.to_text()
     assert Comparison.from_json(two.to_json()) == two

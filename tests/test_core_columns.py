@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,11 @@ FIELDS = [
     *("case_id", "model", "compiled", "passed", "failed", "warnings"),
     *("cost_usd", "latency_seconds", "input_tokens", "output_tokens"),
 ]
+
+NO_OUTCOME = (
+    "passed[1] must be True or False, 1 or 0, or a count of tests (of an attempt without an "
+    "outcome: False, or its row left out of all columns), got "
+)
 
 
 def as_lists(columns: dict[str, list[Any]]) -> Any:
@@ -130,7 +136,7 @@ NAMED = "strings or integers"
         ({"model": ["m"]}, InputError, "model and case_id must be equally long, got 1 and 2"),
         ({"compiled": [1, 0]}, TypeError, "compiled[0] must be True or False, got 1"),
         ({"passed": [1, -1]}, InputError, "passed[1] must be an integer >= 0, got -1"),
-        ({"passed": [1, None]}, TypeError, "passed[1] must be an integer >= 0, got None"),
+        ({"passed": [1, None]}, InputError, f"{NO_OUTCOME}None"),
         (
             {"cost_usd": [None, -1.0]},
             InputError,
@@ -365,7 +371,7 @@ def test_what_a_mask_hides_is_missing() -> None:
         input_tokens=masked,
     )
     assert (report.models[0].total_cost_usd, report.models[0].total_input_tokens) == (1.0, 1)
-    with pytest.raises(TypeError, match=r"^passed\[1\] must be an integer >= 0, got None$"):
+    with pytest.raises(InputError, match=f"^{re.escape(NO_OUTCOME)}None$"):
         code_scores_from_columns(compiled=[True, True], passed=masked)
 
 

@@ -139,8 +139,8 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     gate.write_text(text.replace("passed=3, failed=0", "passed=0, failed=3"), encoding="utf-8")
     run = _run(*command, folder=tmp_path)
     assert run.returncode == 1
-    message = "RegressionError: the suite regressed in pass@1; 3 cases fell by more than chance"
-    assert message in run.stdout
+    assert "RegressionError: the current run regressed: pass@1 -1.000" in run.stdout
+    assert "; 3 cases fell by more than chance" in run.stdout
     assert "  pass@1: -1.000 [-1.000, " in run.stdout
-    assert "  beyond chance: sort / candidate in pass@1 (p = " in run.stdout
-    assert "sort / candidate   code_score 1.000 -> 0.500 (-0.500)" in run.stdout
+    assert "  beyond chance: merge / candidate in pass@1 (p = " in run.stdout
+    assert "merge / candidate  code_score 1.000 -> 0.500 (-0.500)" in run.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from scorekit import bradley_terry, compare_models, paired_difference, ranking
+from scorekit import (
+    CodeReport,
+    CodeSample,
+    bradley_terry,
+    code_report,
+    compare_models,
+    compare_reports,
+    paired_difference,
+    ranking,
+)
 from scorekit.errors import InputError
 from scorekit.ranking import range_quantile
 
@@ -36,6 +46,11 @@ DEMSAR = np.array(
     ]
 )
 """Demsar 2006, table 6: AUC of C4.5 and three variants on 14 data sets."""
+
+
+NEITHER = (
+    "scores must be a mapping from model to its scores by task, or a CodeReport of several models"
+)
 
 
 def by_model(table: Any) -> dict[str, dict[int, Any]]:
@@ -288,7 +303,7 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
         (
             [1, 2],
             TypeError,
-            "scores must be a mapping from model to its scores by task, got [1, 2]",
+            f"{NEITHER}, got [1, 2]",
         ),
         (
             {1: {"t": 1}, 2: {"t": 1}},
@@ -492,3 +507,62 @@ def test_errors_of_bradley_terry(wins: Any, error: type[Exception], message: str
     with pytest.raises(error) as caught:
         bradley_terry(wins)
     assert str(caught.value) == message
+
+
+def _report(**models: list[int]) -> CodeReport:
+    return code_report(
+        CodeSample(case_id=f"t{i}", model=model, compiled=True, passed=n, failed=2 - n)
+        for model, column in models.items()
+        for i, n in enumerate(column)
+        for _ in range(1 + i % 2)
+    )
+
+
+def test_a_report_gives_its_models_and_cases() -> None:
+    """As the mapping of the same scores does, by right and wrong or by code scores."""
+    columns = {"a": [2, 2, 1, 0, 2, 2, 1], "b": [0, 1, 1, 0, 2, 0, 0, 1]}
+    report = _report(**columns)
+    right = {
+        model: {f"t{i}": float(n == 2) for i, n in enumerate(column)}
+        for model, column in columns.items()
+    }
+    assert compare_models(report) == compare_models(right)
+    assert compare_models(report).n_left_out == 1
+    graded = {
+        one.model: {c.case_id: c.scores for c in report.cases if c.model == one.model}
+        for one in report.models
+    }
+    assert compare_models(report, metric="code_score") == compare_models(graded)
+
+
+def test_reports_that_do_not_fit_are_refused() -> None:
+    """With what to call for them."""
+    one: Any = _report(a=[1, 2])
+    message = (
+        "scores must be a report of at least two models (compare_reports() takes two reports of "
+        "one each), got 'a'"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        compare_models(one)
+    with pytest.raises(TypeError, match=r"^scores must be a mapping from model to its scores by"):
+        compare_models(compare_reports(one, one))
+    with pytest.raises(
+        TypeError, match=r"^scores\['x'\] must be a mapping from task to score, got"
+    ):
+        compare_models({"x": one, "y": one})
+    wrong: Any = "pass@2"
+    with pytest.raises(
+        InputError, match=r"^metric must be one of 'pass@1', 'code_score', got 'pass@2'$"
+    ):
+        compare_models(_report(a=[1], b=[1]), metric=wrong)
+
+
+def test_a_notebook_shows_models_and_pairs() -> None:
+    """Not the bare fields: who may be the best, ranks, and what is known of each pair."""
+    page = compare_models(_report(**{"<a>": [2] * 9, "b": [0] * 8 + [2]}))._repr_html_()
+    assert ">may be the best: &lt;a&gt;<" in page
+    assert ">[1, 1]<" in page
+    assert ">&lt;a&gt; - b<" in page
+    assert ">better<" in page
+    assert ">+0.8889<" in page
+    assert ">9 tasks; all ranks and differences hold at once (95 %)<" in page

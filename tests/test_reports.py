@@ -577,3 +577,20 @@ def test_quantiles_of_what_was_measured() -> None:
     assert [model.quantiles for model in without.models] == [{}, {}]
     with pytest.raises(InputError, match=r"^quantiles\[0\] must be a number in \[0, 1\], got 95$"):
         code_report_from_columns(**table, quantiles=[95])
+
+
+def test_a_model_of_flags_shows_no_score_that_nobody_gave() -> None:
+    """As the report itself does; the fields are there."""
+    passed: dict[str, list[int]] = {"a": [1, 0], "b": [True]}
+    flags = code_report_from_columns(model="m", passed=passed).models[0]
+    assert flags.only_flags
+    for text in (str(flags), flags._repr_html_()):
+        assert "pass@1" in text
+        assert "n_samples" in text
+        for name in ("mean_score", "compilation_rate", "test_pass_rate", "code_score", "only_"):
+            assert name not in text
+    assert "mean_score" in str(attrs.evolve(flags, only_flags=False))
+    paid = code_report_from_columns(
+        model="m", case_id=["a", "b"], passed=[True, False], cost_usd=[1, 2]
+    )
+    assert "    cost_usd: [" in str(paid.models[0])

@@ -39,6 +39,11 @@ WEIGHTS = st.tuples(st.floats(0, 1e9), st.floats(0, 1e9)).filter(any)
 AMOUNTS = st.floats(0, 1e6)
 
 
+UNKNOWN = (
+    "True or False (of an attempt without an outcome: False, or its row left out of all columns)"
+)
+
+
 def _run(run_id: str = "T1/01/1", **changed: Any) -> Run:
     fields: dict[str, Any] = {
         "passed": True,
@@ -453,7 +458,8 @@ def test_a_median_that_hides_a_split_says_so() -> None:
     assert interval is not None
     assert 0 < interval.low < 0.95 / 0.75 - 1 < interval.high
     lines = [" ".join(line.split()) for line in str(result).splitlines()]
-    header, first, best, *_, last = lines
+    header, first, best, *_, last, counted = lines
+    assert counted == "runs each taken as independent"
     assert header == (
         "tier grade median mean (95 %) uplift of median of mean (95 %) "
         "passed USD per pass times baseline"
@@ -502,7 +508,7 @@ def test_tiers_without_a_score_have_no_uplift_to_bound() -> None:
     """Over a baseline of 0 there is none; over one that may be 0 it has no upper end."""
     result = cross_tier([_tier("T0", 0.0), _tier("T1", 0.5)])
     assert (result.mean_uplifts["T1"], result.uplift_intervals["T1"]) == (None, None)
-    last = " ".join(str(result).splitlines()[-1].split())
+    last = " ".join(str(result).splitlines()[-2].split())
     assert last == "T1 F 0.5 0.5 [0, 1] none none 100 % 0.5 [0, inf] 1 [0, inf]"
     result = cross_tier([_tier("T0", 0.5), _tier("T1", 0.5)])
     interval = result.uplift_intervals["T1"]
@@ -815,7 +821,8 @@ def test_a_printed_tier_takes_one_line() -> None:
         for i in range(10)
     ]
     assert str(tier_statistics("T\n1", runs)).startswith(
-        r"T\n1: A (median score 1), pass rate 0.8 [0.3803, 0.9691] in 10 runs, a pass costs 0.125"
+        r"T\n1: A (median score 1), pass rate 0.8 [0.3803, 0.9691] in 10 runs "
+        "(each taken as independent), a pass costs 0.125"
     )
     assert str(tier_statistics("T0", runs[8:])).endswith("a pass costs inf USD")
 
@@ -875,7 +882,7 @@ def test_without_a_judge_passing_is_the_score() -> None:
             InputError,
             "run_id[1] must be unlike all others, '1' like 1, got '1'",
         ),
-        ({"passed": [True, None]}, TypeError, "passed[1] must be True or False, got None"),
+        ({"passed": [True, None]}, InputError, f"passed[1] must be {UNKNOWN}, got None"),
         ({"impl_rate": [1, 2]}, InputError, "impl_rate[1] must be a number in [0, 1], got 2.0"),
         (
             {"cost_usd": [1, math.nan]},
@@ -917,6 +924,8 @@ def test_the_pages_of_tiers_show_means_with_intervals() -> None:
         for name, n in (("T<0>", 60), ("T1", 36))
     ]
     page = cross_tier(tiers, baseline="T<0>")._repr_html_()
+    assert ">times the baseline<" in page.split("<details>")[0]
+    assert " runs (each taken as independent)<" in page
     assert "best mean composite score: T&lt;0&gt;, 1 [" in page
     assert page.count("<svg") == 2
     assert ">baseline</td>" in page
@@ -937,3 +946,14 @@ def test_quantiles_of_cost_and_duration() -> None:
     tail = tier_statistics("T0", runs, quantiles=[0.75])
     assert tail.duration_seconds.quantiles == {0.75: 3.0}
     assert tail.composite_score.quantiles == {}
+
+
+def test_a_printed_tier_says_what_counts_as_one_observation() -> None:
+    """Runs of one task resemble each other, and the interval is of tasks then."""
+    runs = [_run(f"{i}", passed=i % 3 > 0, task_id=f"t{i % 4}") for i in range(12)]
+    tier = tier_statistics("T", runs)
+    assert " in 12 runs of 4 tasks, a pass costs " in str(tier)
+    assert "independent" not in str(cross_tier([tier], baseline="T"))
+    other = tier_statistics("U", [attrs.evolve(run, task_id=None) for run in runs])
+    both = str(cross_tier([tier, other], baseline="T")).splitlines()
+    assert both[-1] == "runs of U each taken as independent"

@@ -409,4 +409,4 @@ def test_the_page_of_a_cost() -> None:
         cost_usd=[2, 2, 3, 2], passed=[True] * 4, clusters=list("aabb"), baseline=base
     )
     assert ">times the baseline<" in ratio._repr_html_()
-    assert "4 passes in 4 runs in 2 groups" in ratio._repr_html_()
+    assert "4 passes in 4 runs of 2 clusters" in ratio._repr_html_()

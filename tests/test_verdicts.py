@@ -308,7 +308,7 @@ def test_several_models_are_judged_apart_and_together_keep_the_level() -> None:
     unadjusted = compare_reports(before, after, adjustment="none", **score)
     assert unadjusted.suites["a"] == alone
     assert unadjusted.suite.verdict == "regressed"
-    with pytest.raises(RegressionError, match=r"^the suite regressed in a\n  a: "):
+    with pytest.raises(RegressionError, match=r"^the current run regressed: a -0\.025\n  a: "):
         unadjusted.raise_for_regressions(on="suite")
 
 

@@ -131,7 +131,9 @@ def check_outcome_columns(
     import numpy as np
 
     array = column("passed", passed, "integers or booleans")
-    refuse_words("passed", array, "True or False, 1 or 0, or a count of tests")
+    domain = "True or False, 1 or 0, or a count of tests"
+    refuse_words("passed", array, domain)
+    refuse_unknown("passed", array, domain)
     counts = check_count_column("failed", failed)
     for name, values in (("passed", array), ("failed", counts)):
         check_same_length(name, values.size, other, length)
@@ -271,6 +273,20 @@ def refuse_words(name: str, array: NDArray[Any], domain: str) -> None:
             refuse(f"{name}[{i}]", recipe, value, TypeError)
 
 
+def refuse_unknown(name: str, array: NDArray[Any], domain: str) -> None:
+    """Refuse a column of outcomes with None, NaN or ``pd.NA``, and say what to do with it."""
+    import numpy as np
+
+    if array.dtype.kind not in "fO":
+        return
+    values: list[Any] = array.tolist()
+    missing = np.fromiter(map(is_missing, values), np.bool_, array.size)
+    if missing.any():
+        i = int(np.argmax(missing))
+        recipe = "of an attempt without an outcome: False, or its row left out of all columns"
+        refuse(f"{name}[{i}]", f"{domain} ({recipe})", values[i])
+
+
 def check_flag_column(name: str, values: object) -> NDArray[np.bool_]:
     """Return a column of booleans (list, NumPy, pandas, polars, Arrow) as an array."""
     import numpy as np
@@ -279,6 +295,7 @@ def check_flag_column(name: str, values: object) -> NDArray[np.bool_]:
     if array.dtype == np.bool_:
         return array
     refuse_words(name, array, "True or False")
+    refuse_unknown(name, array, "True or False")
     return np.fromiter(_each(name, array, check_flag), np.bool_, array.size)
 
 

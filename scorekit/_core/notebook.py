@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeGuard
 
@@ -40,12 +40,12 @@ UNBROKEN = 40
 _PRE = '<pre style="white-space: pre-wrap">'
 
 
-def page(record: object, *, without: str = "") -> str:
-    """Return the table of one record, a row for each field but one."""
+def page(record: object, *, without: Collection[str] = ()) -> str:
+    """Return the table of one record, a row for each field but some and those that are None."""
     rows = "".join(
         f"<tr><th>{name}</th><td>{_cell(getattr(record, name))}</td></tr>"
         for name in _names(record)
-        if name != without
+        if name not in without and getattr(record, name) is not None
     )
     return f"<table><caption>{html.escape(type(record).__name__)}</caption>{rows}</table>"
 
@@ -84,7 +84,16 @@ class Dot(NamedTuple):
             parts.append(
                 f'<circle cx="{at(self.value)}" cy="8" r="4" fill="currentColor"></circle>'
             )
-        return f'<svg width="{_DOT_WIDTH}" height="16" role="img">{"".join(parts)}</svg>'
+        return (
+            f'<svg width="{_DOT_WIDTH}" height="16" role="img" aria-label="{self._said()}">'
+            f"{''.join(parts)}</svg>"
+        )
+
+    def _said(self) -> str:
+        """Return the picture in words, for those who do not see it."""
+        parts = [] if self.value is None else [f"{self.value:.4g}"]
+        parts += [] if self.ends is None else [f"from {self.ends[0]:.4g} to {self.ends[1]:.4g}"]
+        return f"{', '.join(parts)}, on a scale of {self.scale[0]:.4g} to {self.scale[1]:.4g}"
 
 
 class Drawn(NamedTuple):

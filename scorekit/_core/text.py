@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
 from typing import Any, TypeGuard, cast
@@ -46,12 +46,12 @@ SHOWN = 5
 """Items of a long field that a printed record shows."""
 
 
-def as_lines(record: object) -> list[str]:
-    """Return a record as a title and a line, or a block, for each field that is not empty."""
+def as_lines(record: object, without: Collection[str] = ()) -> list[str]:
+    """Return a record as a title and a line, or a block, for each other field that has entries."""
     lines = [type(record).__name__]
     for field in attrs.fields(cast("Any", type(record))):
         value = getattr(record, field.name)
-        if value is not None and value not in ((), {}, ""):
+        if field.name not in without and value is not None and value not in ((), {}, ""):
             lines += _entry(field.name, value)
     return lines
 
