@@ -408,7 +408,7 @@ class Comparison(Report):
 
     regressions: tuple[CaseChange, ...]
     """Cases whose score dropped by more than *threshold*, the largest drop first; of equal ones
-    the smaller p value, then the name."""
+    the one with the smaller p value."""
     improvements: tuple[CaseChange, ...]
     """Cases whose score rose by more than *threshold*, the largest rise first."""
     n_unchanged: int
@@ -1061,8 +1061,7 @@ def _moved(
     deltas = after - before
     # rounding must not decide which of two equal changes comes first
     sizes, signed = np.abs(deltas).round(SAME_CHANGE), np.where(deltas < 0, p_values, -p_values)
-    by_name = np.array(sorted(range(len(keys)), key=lambda i: keys[i][1]))
-    order: list[int] = by_name[np.lexsort((signed[by_name], -sizes[by_name]))].tolist()
+    order: list[int] = np.lexsort((signed, -sizes)).tolist()
     ordered: list[list[float]] = np.array([deltas, before, after, p_values])[:, order].T.tolist()
     return [
         (delta, _change(keys[i], left, right, shared_model, (p_value, corrected[i])))

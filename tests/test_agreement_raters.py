@@ -209,7 +209,7 @@ def test_names_may_be_anything() -> None:
         (
             {"ratings": pd.DataFrame([[1, 2], [1, 2]])},
             TypeError,
-            "ratings must be a non-empty sequence of rows, got    0  1 0  1  2 1  1  2",
+            "ratings must be a non-empty sequence of rows, got a DataFrame",
         ),
         (
             {"scale": "ratio"},

@@ -142,5 +142,5 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     assert "RegressionError: the current run regressed: pass@1 -1.000" in run.stdout
     assert "; 3 cases fell by more than chance" in run.stdout
     assert "  pass@1: -1.000 [-1.000, " in run.stdout
-    assert "  beyond chance: merge / candidate in pass@1 (p = " in run.stdout
-    assert "merge / candidate  code_score 1.000 -> 0.500 (-0.500)" in run.stdout
+    assert "  beyond chance: sort / candidate in pass@1 (p = " in run.stdout
+    assert "parse / candidate  code_score 1.000 -> 0.500 (-0.500)" in run.stdout

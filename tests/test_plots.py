@@ -267,7 +267,7 @@ def test_folded_cases_are_counted() -> None:
         {f"{i}": 0.9 for i in range(30)}, {f"{i}": 0.1 if i < 29 else 1.0 for i in range(30)}
     )
     names = [label.get_text() for label in plot_comparison(few, max_cases=4).get_yticklabels()]
-    assert names == ["all cases (30)", "0", "1", "10", "and 26 more", "29"]
+    assert names == ["all cases (30)", "0", "1", "2", "and 26 more", "29"]
 
 
 def test_several_metrics_and_hostile_names(tmp_path: Path) -> None:
