@@ -8,11 +8,12 @@ from typing import Final, Literal, cast
 import attrs
 from sqlglot import exp
 
+from scorekit._sql.prove.dependencies import extended_sources
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.names import CASE_MATTERS
 from scorekit._sql.prove.resolution import Resolved, resolve
-from scorekit._sql.prove.rewrites import ALIKE, TIES, extended_sources, normalized
+from scorekit._sql.prove.rewrites import ALIKE, TIES, normalized
 from scorekit._sql.prove.selects import flat_set_operation
 from scorekit._sql.prove.terms import (
     ExhaustedError,

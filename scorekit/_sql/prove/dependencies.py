@@ -15,6 +15,7 @@ from scorekit._sql.prove.terms import (
     least_of,
     local_sources,
     outputs_of,
+    sources,
     walk,
 )
 
@@ -284,7 +285,8 @@ def _parts(tables: Term) -> Iterator[Term]:
 
 def at_most_one(tables: Term, conditions: Iterable[Term], around: Rows) -> bool:
     """Say whether at most one row of *tables* fulfils *conditions*, for each row around them."""
-    rows = Rows(tables, conditions, around.known, around.extended - sources_in(tables))
+    extended = extended_within(tables, around.extended)
+    rows = Rows(tables, conditions, around.known, extended)
     rows.asked = around.asked
     return rows.determined(()).everything
 
@@ -292,6 +294,24 @@ def at_most_one(tables: Term, conditions: Iterable[Term], around: Rows) -> bool:
 def sources_in(tables: Term) -> frozenset[Term]:
     """Return the tables that a FROM defines."""
     return frozenset(local_sources(tables))
+
+
+def extended_sources(term: Term) -> frozenset[Term]:
+    """Return the tables that an outer join may fill up with NULLs, and all inside of them."""
+    found = frozenset[Term]()
+    for node in walk(term):
+        if node.op == "join" and node.name in ("left", "full"):
+            found |= sources(node.args[1])
+        if node.op == "join" and node.name in ("right", "full"):
+            found |= sources(node.args[0])
+        if node.op in ("arm", "side"):
+            found |= sources(node)
+    return found
+
+
+def extended_within(tables: Term, around: frozenset[Term]) -> frozenset[Term]:
+    """Return what a FROM fills up with NULLs before a join *around* it does, which also may."""
+    return (around - sources_in(tables)) | extended_sources(tables)
 
 
 def exactly_one(query: Term) -> bool:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from scorekit._sql.prove.dependencies import Rows, at_most_one, exactly_one, sources_in
+from scorekit._sql.prove.dependencies import (
+    Rows,
+    at_most_one,
+    exactly_one,
+    extended_within,
+    sources_in,
+)
 from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.predicates import LITERALS, conjunction, conjuncts
 from scorekit._sql.prove.terms import (
@@ -182,7 +188,7 @@ def _without_arm(  # noqa: PLR0911 - one per case, and what it looks at
 ) -> Select | None:
     known = rows.known
     tables, condition = arm.args
-    inner = Rows(tables, conjuncts(condition), known, rows.extended - own)
+    inner = Rows(tables, conjuncts(condition), known, extended_within(tables, rows.extended))
     inner.asked = rows.asked
     nulls = {
         node: NULL

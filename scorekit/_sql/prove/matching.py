@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from scorekit._sql.prove.dependencies import Rows
+from scorekit._sql.prove.dependencies import Rows, extended_within
 from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
 from scorekit._sql.prove.joins import uses
 from scorekit._sql.prove.known import Known
@@ -275,9 +275,8 @@ class Matcher:
             theirs_here = self._unified(mine, theirs_here, around)
             first = self._rows(a.tables, (*around, *conjuncts(mine)))
             second = self._rows(a.tables, (*around, *conjuncts(theirs_here)))
-            first.extended = second.extended = self.extended - frozenset(
-                local_sources(_) if _ != NONE else ()
-            )
+            if _ != NONE:
+                first.extended = second.extended = extended_within(_, self.extended)
             if not (
                 all(map(first.facts.implies, conjuncts(theirs_here)))
                 and all(map(second.facts.implies, conjuncts(mine)))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from scorekit._sql.prove.averages import means_of_quotients
-from scorekit._sql.prove.dependencies import Rows
+from scorekit._sql.prove.dependencies import Rows, extended_sources
 from scorekit._sql.prove.extremes import (
     groups_for_scalars,
     scalars_for_left_joins,
@@ -125,19 +125,6 @@ def normalized(query: Term, known: Known, *, deep: bool = False, bare: bool = Fa
         if query == before:
             break
     return query
-
-
-def extended_sources(term: Term) -> frozenset[Term]:
-    """Return the tables that an outer join may fill up with NULLs, and all inside of them."""
-    found = frozenset[Term]()
-    for node in walk(term):
-        if node.op == "join" and node.name in ("left", "full"):
-            found |= sources(node.args[1])
-        if node.op == "join" and node.name in ("right", "full"):
-            found |= sources(node.args[0])
-        if node.op in ("arm", "side"):
-            found |= sources(node)
-    return found
 
 
 class _Joined:

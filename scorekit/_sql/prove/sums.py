@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, combinations
 from typing import Final
 
-from scorekit._sql.prove.dependencies import Rows, sources_in
+from scorekit._sql.prove.dependencies import Rows, extended_sources, sources_in
 from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
 from scorekit._sql.prove.joins import inner_for_arm, left_arms
 from scorekit._sql.prove.logic import Facts, not_true
@@ -59,7 +59,8 @@ def rows_that_add(select: Select, rows: Rows) -> Select:
         where = replaced(select.where, nulls, rows.known.steps)
         dropped = rows.with_only(conjuncts(where))
         inner = inner_for_arm(select, arm, rest)
-        kept = Rows(inner.tables, conjuncts(inner.where), rows.known, rows.extended - own)
+        extended = (rows.extended - own) | extended_sources(inner.tables)
+        kept = Rows(inner.tables, conjuncts(inner.where), rows.known, extended)
         if _nothing_added(select, kept, dropped, nulls):
             rows.known.note("left join to inner join", (*rows.asked, *kept.asked))
             return inner
