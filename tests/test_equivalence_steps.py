@@ -597,6 +597,18 @@ def test_no_limit_after_distinct_in_an_order_of_other_columns(
     assert (result.verdict == "proved") is proved
 
 
+def test_a_cross_join_keeps_the_order_in_which_rows_are_read() -> None:
+    """In SQLite, so that LIMIT without an order picks other rows of the same join."""
+    first = "SELECT e.id, n.b FROM e CROSS JOIN n WHERE e.pay = n.a LIMIT 1"
+    second = first.replace("CROSS JOIN", "JOIN")
+    same = first.replace("CROSS", "cross").replace("n.", "m.").replace("JOIN n", "JOIN n AS m")
+    found = [
+        sql_equivalence(first, other, schema=SCHEMA, dialect="sqlite").verdict
+        for other in (second, same)
+    ]
+    assert found == ["unknown", "proved"]
+
+
 def test_only_the_last_limit_may_leave_ties() -> None:
     """What a subquery picks, another one like it may pick otherwise."""
     query = "SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE {} ORDER BY rank LIMIT 1)"

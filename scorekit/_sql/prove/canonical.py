@@ -27,7 +27,7 @@ from scorekit._sql.prove.terms import (
     walk,
     with_canonical_names,
 )
-from scorekit._sql.prove.ties import tie_alike
+from scorekit._sql.prove.ties import crossed, tie_alike
 from scorekit._sql.prove.trees import check_tree
 from scorekit._sql.prove.windows import is_settled
 from scorekit._sql.schema import SqlSchema
@@ -161,7 +161,9 @@ def _proof(  # noqa: C901 - a branch per way to prove
     else:
         return None
     assumptions = known[0].assumptions | known[1].assumptions | extra
-    if TIES in assumptions and not tie_alike(*trees):
+    if (TIES in assumptions and not tie_alike(*trees)) or (
+        ALIKE in assumptions and crossed(trees[0]) != crossed(trees[1])
+    ):
         return None
     if not steps:
         return Proof(tuple(sorted(assumptions)), reordered)

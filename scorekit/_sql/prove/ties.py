@@ -40,6 +40,12 @@ def tie_alike(first: exp.Expr, second: exp.Expr) -> bool:
     )
 
 
+def crossed(tree: exp.Expr) -> list[str]:
+    """Return the tables of each CROSS JOIN or comma: SQLite keeps a CROSS JOIN in its place."""
+    joins = (join for join in tree.find_all(exp.Join) if _kind(join) == "CROSS")
+    return sorted(join.this.name.casefold() for join in joins)
+
+
 def _filters(tree: exp.Expr) -> list[exp.Expr]:
     """Return the conditions of WHERE and HAVING, at whatever depth."""
     clauses = tree.find_all(exp.Where, exp.Having)
