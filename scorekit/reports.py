@@ -848,6 +848,12 @@ def _model_table(models: tuple[ModelStatistics, ...], *, only_flags: bool) -> An
     return Table(tuple(head), rows)
 
 
+def _are_flags(samples: Samples) -> bool:
+    """Say whether attempts are just right or wrong: compiled, one test at most, no warnings."""
+    n_tests = samples.passed + samples.failed
+    return bool((samples.compiled & (n_tests <= 1) & (samples.warnings == 0)).all())
+
+
 def report_on(
     samples: Samples,
     ks: Sequence[int],
@@ -936,8 +942,7 @@ def report_on(
         "n_cases": tasks.sizes.tolist(),
         "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct)),
     }
-    n_tests = samples.passed + samples.failed
-    only_flags = bool((samples.compiled & (n_tests <= 1) & (samples.warnings == 0)).all())
+    only_flags = _are_flags(samples)
     rows = zip(samples.models, *columns.values(), strict=True)
     models = tuple(
         ModelStatistics(
