@@ -27,7 +27,7 @@ from scorekit._core.checks import (
     check_records,
     check_text,
 )
-from scorekit._judge.waiting import caller, check_timeout, run_to_end
+from scorekit._judge.waiting import Queue, caller, check_timeout, run_to_end
 from scorekit.errors import InputError, JudgeError, MissingExtraError, refuse
 from scorekit.judges import JudgeRequest, Verdict, ask_each
 from scorekit.prices import ModelPrice
@@ -147,6 +147,7 @@ class ClaudeJudge:
             if find_spec(package) is None:
                 raise MissingExtraError("judge", package)
         self._settings = settings
+        self._queue = Queue(settings.max_concurrency)
         self._begin()
 
     def _begin(self) -> None:
@@ -192,11 +193,6 @@ class ClaudeJudge:
         from scorekit._claude.classifier import hash_of_words
 
         return hash_of_words()
-
-    @property
-    def keeps_limit(self) -> bool:
-        """A question's time, the caller's as well, begins with its turn."""
-        return True
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """

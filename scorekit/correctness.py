@@ -7,7 +7,7 @@ import logging
 import re
 from collections import OrderedDict
 from collections.abc import Coroutine, Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +18,7 @@ import attrs
 from scorekit._core.checks import check_choice, check_items, check_text
 from scorekit._core.logs import log
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_thread, keeps_limit
+from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_thread, queue_of
 from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_explain, is_query
 from scorekit._sql.refute.reading import ORDINALS
 from scorekit._sql.schema import Schema, schema_text
@@ -221,7 +221,7 @@ def query_correctness(
     token = caller.set(who)
     answers: list[Verdict] = []
     try:
-        if keeps_limit(pair.judge):
+        if queue_of(pair.judge) is not None:
             pair.ask(answers, who)
         else:
             in_thread(blocking(lambda: pair.ask(answers, who))).result(pair.timeout_seconds)
@@ -273,28 +273,12 @@ async def aquery_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    looked = pair.looked_at() if pair.is_quick() else await asyncio.to_thread(pair.looked_at)
-    if isinstance(looked, QueryCorrectness):
-        return looked
-    pair = looked
-    answers: list[Verdict] = []
-    token = caller.set(Caller(pair.timeout_seconds))
-    asking = pair.aask(answers)
-    try:
-        if keeps_limit(pair.judge):  # asked at once, not after a look at all pairs of the caller
-            await asking
-        else:
-            await _within(asking, pair.timeout_seconds)
-        return pair.judged(answers)
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-        return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
-    except Exception as error:  # noqa: BLE001 - as above
-        return pair.failed(error, answers)
-    finally:
-        caller.reset(token)
+    queue = queue_of(pair.judge)
+    async with nullcontext() if queue is None else queue.place():
+        looked = pair.looked_at() if pair.is_quick() else await asyncio.to_thread(pair.looked_at)
+        if isinstance(looked, QueryCorrectness):
+            return looked
+        return await looked.asked()
 
 
 async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
@@ -562,6 +546,27 @@ class _Pair:
             answers.append(as_verdict(self.judge.judge(self.request(i))))
             if answers[-1].score == 1.0 or who.has_left:
                 break
+
+    async def asked(self) -> QueryCorrectness:
+        """Return the result of asking through ``ajudge``."""
+        answers: list[Verdict] = []
+        token = caller.set(Caller(self.timeout_seconds))
+        asking = self.aask(answers)
+        try:
+            if queue_of(self.judge) is None:
+                await _within(asking, self.timeout_seconds)
+            else:  # asked at once, not after a look at all pairs of the caller
+                await asking
+            return self.judged(answers)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return self.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
+        except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
+            return self.failed(error, answers)
+        finally:
+            caller.reset(token)
 
     async def aask(self, answers: list[Verdict]) -> None:
         """Do the same through ``ajudge``."""

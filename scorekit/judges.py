@@ -29,7 +29,7 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import in_thread, keeps_limit, run_to_end, wait_for
+from scorekit._judge.waiting import Queue, in_thread, queue_of, run_to_end, wait_for
 from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
 
@@ -334,9 +334,8 @@ class VotingJudge:
         return f"{self._n_votes} votes in {order}: {self._judge.identity}"
 
     @property
-    def keeps_limit(self) -> bool:
-        """Whether the judge keeps its callers' limit by itself."""
-        return keeps_limit(self._judge)
+    def _queue(self) -> Queue | None:
+        return queue_of(self._judge)
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the majority verdict, asking one time after the other."""
@@ -624,6 +623,10 @@ class CachedJudge:
         return self._judge.identity if self._identity is None else self._identity
 
     @property
+    def _queue(self) -> Queue | None:
+        return queue_of(self._judge)
+
+    @property
     def stats(self) -> CacheStatistics:
         """Hits, misses and calls saved so far."""
         counts = self._counts.copy()
@@ -634,11 +637,6 @@ class CachedJudge:
             n_shared=counts["shared"],
             n_calls_saved=counts["hits"] + counts["shared"],
         )
-
-    @property
-    def keeps_limit(self) -> bool:
-        """Whether the judge keeps its callers' limit by itself."""
-        return keeps_limit(self._judge)
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair, asking the judge if it is not known."""

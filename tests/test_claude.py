@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from email.utils import formatdate
@@ -39,6 +40,8 @@ from scorekit._claude.prompt import (
     instructions_found,
     template_variables,
 )
+from scorekit._claude.service import Service
+from scorekit._judge.waiting import LOOKED_AHEAD
 from scorekit.cases import SqlCase, score_sql_case, score_sql_cases
 from scorekit.claude import ClaudeJudge
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
@@ -627,6 +630,46 @@ def test_until_the_first_answer_no_more_than_the_default_number_are_asked(server
         assert len(server.requests) == 16
         release.set()
         assert {one.result().score for one in asked} == {0.5}
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda judge: judge, CachedJudge, partial(VotingJudge, n_votes=1)], ids=["", "c", "v"]
+)
+def test_few_pairs_are_looked_at_and_few_prompts_written_ahead(
+    server: Any, monkeypatch: pytest.MonkeyPatch, wrap: Any
+) -> None:
+    """Of a thousand, the first are sent before the last is looked at."""
+    seen = Counter[str]()
+
+    def counting(name: str) -> Callable[..., Any]:
+        method = getattr(Service, name)
+
+        def counted(*arguments: Any) -> Any:
+            seen[name] += 1
+            return method(*arguments)
+
+        return counted
+
+    for name in ("submit", "classify"):
+        monkeypatch.setattr(Service, name, counting(name))
+
+    async def gathered(judge: Judge) -> list[QueryCorrectness]:
+        asks = [aquery_correctness(f"SELECT {i}", "SELECT a", judge=judge) for i in range(60)]
+        return await asyncio.gather(*asks)
+
+    server.fault = "partial"
+    release = threading.Event()
+    server.hold = lambda _: not release.is_set()
+    few = {"submit": 2 + LOOKED_AHEAD, "classify": 2 + 2}  # beside the two under way
+    with judge_for(server, max_concurrency=2) as judge, ThreadPoolExecutor(1) as pool:
+        results = pool.submit(lambda: asyncio.run(gathered(wrap(judge))))
+        until(lambda: len(server.requests) == 2 and seen == few)
+        time.sleep(0.05)
+        seen_before, n_before = dict(seen), len(server.requests)
+        release.set()
+        assert {result.score for result in results.result()} == {0.5}
+    assert (seen_before, n_before) == (few, 2)
+    assert seen == {"submit": 60, "classify": 60}
 
 
 @pytest.mark.parametrize("wait", ["86400", "inf"])

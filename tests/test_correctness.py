@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorekit import correctness
+from scorekit._judge.waiting import Queue
 from scorekit._sql.parsing import check_sql
 from scorekit.cases import SqlCase
 from scorekit.columns import column_accuracy
@@ -835,10 +836,10 @@ class InTurn:
     """A judge that keeps the time limit itself, as one with a queue does."""
 
     identity = "in turn"
-    keeps_limit = True
 
     def __init__(self, events: list[str]) -> None:
         self.events = events
+        self._queue = Queue(50)
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Nobody calls it."""

@@ -10,10 +10,18 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from scorekit._core.checks import check_number
 
 T = TypeVar("T")
+
+LOOKED_AHEAD = 16
+"""
+Pairs beyond those under way that one event loop looks at.
+
+A thousand that are looked at first would keep the interpreter from the judge meanwhile.
+"""
 
 
 class Caller:
@@ -34,14 +42,30 @@ blocked_loops: ContextVar[tuple[asyncio.AbstractEventLoop, ...]] = ContextVar(
 """Event loops that stand still until the running code is done."""
 
 
-def keeps_limit(judge: object) -> bool:
+class Queue:
     """
-    Return whether *judge* keeps the limit of its `Caller` by itself.
+    The queue of a judge that has so many questions under way at once.
 
-    One with a queue of its own does: only it knows when a question's turn has come, and waiting
-    for that is no fault.
+    Such a judge keeps the limit of its `Caller` by itself: only it knows when a question's turn
+    has come, and waiting for that is no fault.
     """
-    return getattr(judge, "keeps_limit", False) is True
+
+    def __init__(self, n_at_once: int) -> None:
+        self._n_places = n_at_once + LOOKED_AHEAD
+        self._places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+            WeakKeyDictionary()
+        )
+
+    def place(self) -> asyncio.Semaphore:
+        """Return what gives each pair of the running event loop a place, and takes it back."""
+        loop = asyncio.get_running_loop()
+        return self._places.setdefault(loop, asyncio.Semaphore(self._n_places))
+
+
+def queue_of(judge: object) -> Queue | None:
+    """Return the queue of a judge that has one of its own."""
+    queue = getattr(judge, "_queue", None)
+    return queue if isinstance(queue, Queue) else None
 
 
 def blocking(function: Callable[[], T]) -> Callable[[], T]:
