@@ -28,6 +28,7 @@ import pytest
 from anthropic_server import AnthropicServer
 
 from scorekit import cases, claude
+from scorekit._claude import connection
 from scorekit._claude.limits import Pace
 from scorekit._claude.prompt import (
     ANSWER_SCHEMA,
@@ -1326,6 +1327,20 @@ def test_forty_threads_share_a_judge(server: Any) -> None:
         assert len(judge_threads()) == 1
     assert {verdict.score for verdict in verdicts} == {1.0}
     assert (len(server.requests), server.most_under_way) == (80, 8)
+
+
+def test_connections_are_used_again_and_closed_when_idle(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred questions take no more of them than are under way; then one is enough."""
+    server.hold = lambda _: server.most_under_way < 8
+    with judge_for(server, max_concurrency=8) as judge:
+        with ThreadPoolExecutor(20) as pool:
+            list(pool.map(judge.judge, map(pair, range(100))))
+        assert server.n_open == 8
+        monkeypatch.setattr(connection, "IDLE_SECONDS", -1.0)
+        judge.judge(pair(100))
+        assert until(lambda: server.n_open == 1)
 
 
 def test_forty_tasks_in_several_event_loops(server: Any) -> None:

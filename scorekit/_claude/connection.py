@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from typing import Any
 
 import anthropic
+import httpx2
 
 MAX_BODY = 4 << 20
 """Longest answer, in bytes as they unpack, that is read whole."""
+
+IDLE_SECONDS = 5.0
+"""Time after which a connection is closed, as the SDK's client does."""
 
 
 class TooLongError(anthropic.AnthropicError):
@@ -15,24 +21,56 @@ class TooLongError(anthropic.AnthropicError):
 
 
 class _BoundedClient(anthropic.DefaultAsyncHttpxClient):
+    """
+    A client that has another one for each request under way.
+
+    One with fifty connections would look at all of them before and after every request, and ask
+    the system about each that is idle.
+    """
+
+    def __init__(self) -> None:
+        self._verify = httpx2.create_ssl_context()  # once, as it reads many certificates
+        super().__init__(timeout=None, verify=self._verify)
+        self._idle: deque[tuple[float, anthropic.DefaultAsyncHttpxClient]] = deque()
+
     async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
         """Send, and read the answer as far as it may go; a *stream* is its reader's to bound."""
-        response = await super().send(request, stream=True, **options)
         if stream:
-            return response
-        body = bytearray()
+            return await super().send(request, stream=True, **options)
+        client = await self._idle_client()
         try:
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > MAX_BODY:
-                    raise TooLongError(f"the service answered with more than {MAX_BODY} bytes")
+            return await _bounded(await client.send(request, stream=True, **options))
         finally:
-            await response.aclose()
-        headers = response.headers.copy()
-        headers.pop("content-encoding", None)  # it has been unpacked
-        return type(response)(
-            response.status_code, headers=headers, content=bytes(body), request=request
-        )
+            self._idle.append((time.monotonic(), client))
+
+    async def _idle_client(self) -> anthropic.DefaultAsyncHttpxClient:
+        while self._idle and self._idle[0][0] < time.monotonic() - IDLE_SECONDS:
+            await self._idle.popleft()[1].aclose()
+        if self._idle:
+            return self._idle.pop()[1]
+        return anthropic.DefaultAsyncHttpxClient(timeout=None, verify=self._verify)
+
+    async def aclose(self) -> None:
+        """Close it and the others, none of which is used any more."""
+        while self._idle:
+            await self._idle.pop()[1].aclose()
+        await super().aclose()
+
+
+async def _bounded(response: Any) -> Any:
+    body = bytearray()
+    try:
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > MAX_BODY:
+                raise TooLongError(f"the service answered with more than {MAX_BODY} bytes")
+    finally:
+        await response.aclose()
+    headers = response.headers.copy()
+    headers.pop("content-encoding", None)  # it has been unpacked
+    return type(response)(
+        response.status_code, headers=headers, content=bytes(body), request=response.request
+    )
 
 
 def new_client(api_key: str | None, base_url: str | None) -> anthropic.AsyncAnthropic:
@@ -42,5 +80,5 @@ def new_client(api_key: str | None, base_url: str | None) -> anthropic.AsyncAnth
         base_url=base_url,
         timeout=None,
         max_retries=0,
-        http_client=_BoundedClient(timeout=None),
+        http_client=_BoundedClient(),
     )
