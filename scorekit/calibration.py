@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import attrs
@@ -138,7 +139,8 @@ def confidence_calibration(
         >>> confidence_calibration([0.9], [True])
         Traceback (most recent call last):
         ...
-        TypeError: levels[0] must be one of 'high', 'medium', 'low' (see nominal), got 0.9
+        TypeError: levels[0] must be one of 'high', 'medium', 'low' (see nominal; for numbers \
+calibration_error), got 0.9
     """
     checked = _check_nominal(nominal)
     outcomes, names = paired_columns(
@@ -236,7 +238,8 @@ def _codes(names: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.intp]:
 
 def _check_level(name: str, level: object, known: tuple[str, ...]) -> None:
     if level not in known:
-        domain = f"one of {', '.join(map(repr, known))} (see nominal)"
+        see = "nominal; for numbers calibration_error" if isinstance(level, Real) else "nominal"
+        domain = f"one of {', '.join(map(repr, known))} (see {see})"
         refuse(name, domain, level, InputError if isinstance(level, str) else TypeError)
 
 

@@ -351,6 +351,7 @@ def test_extreme_counts_and_scores() -> None:
 
 
 LEVELS = "one of 'high', 'medium', 'low' (see nominal)"
+NO_NUMBERS = LEVELS.replace("nominal", "nominal; for numbers calibration_error")
 
 
 @pytest.mark.parametrize(
@@ -366,7 +367,7 @@ LEVELS = "one of 'high', 'medium', 'low' (see nominal)"
         ({"levels": ["High", "low"]}, InputError, f"levels[0] must be {LEVELS}, got 'High'"),
         ({"levels": ["low", None]}, TypeError, f"levels[1] must be {LEVELS}, got None"),
         ({"levels": [["low"], "low"]}, TypeError, f"levels[0] must be {LEVELS}, got ['low']"),
-        ({"levels": np.array([3, 1])}, TypeError, f"levels[0] must be {LEVELS}, got 3"),
+        ({"levels": np.array([3, 1])}, TypeError, f"levels[0] must be {NO_NUMBERS}, got 3"),
         (
             {"correct": "ab"},
             TypeError,
@@ -449,7 +450,7 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
             InputError,
             f"a key of counts must be {LEVELS}, got 'sure'",
         ),
-        ({"counts": {1: (1, 2)}}, TypeError, f"a key of counts must be {LEVELS}, got 1"),
+        ({"counts": {1: (1, 2)}}, TypeError, f"a key of counts must be {NO_NUMBERS}, got 1"),
         (
             {"counts": {"low": 5}},
             TypeError,

@@ -1334,6 +1334,7 @@ def test_connections_are_used_again_and_closed_when_idle(
 ) -> None:
     """A hundred questions take no more of them than are under way; then one is enough."""
     server.hold = lambda _: server.most_under_way < 8
+    monkeypatch.setattr(connection, "IDLE_SECONDS", 600.0)
     with judge_for(server, max_concurrency=8) as judge:
         with ThreadPoolExecutor(20) as pool:
             list(pool.map(judge.judge, map(pair, range(100))))

@@ -12,6 +12,7 @@ import re
 import sqlite3
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -874,6 +875,23 @@ def test_the_first_of_many_pairs_is_asked_about_before_the_next_is_looked_at() -
     assert events == [
         f"{what} SELECT {i}" for i in (1, 2) for what in ("looked at", "asked about")
     ]
+
+
+def test_a_queue_keeps_no_event_loop_that_has_ended() -> None:
+    """A judge may be used in thousands of them."""
+    judge = InTurn([])
+    judge._queue = Queue(1)
+
+    async def run() -> weakref.ref[asyncio.AbstractEventLoop]:
+        asks = [
+            aquery_correctness(f"SELECT {i}", "SELECT a FROM t", judge=judge) for i in range(50)
+        ]
+        await asyncio.gather(*asks)
+        return weakref.ref(asyncio.get_running_loop())
+
+    ended = asyncio.run(run())
+    gc.collect()
+    assert ended() is None
 
 
 def test_who_cancels_is_told_apart_where_a_judge_keeps_the_limit() -> None:

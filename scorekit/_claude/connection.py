@@ -39,7 +39,8 @@ class _BoundedClient(anthropic.DefaultAsyncHttpxClient):
             return await super().send(request, stream=True, **options)
         client = await self._idle_client()
         try:
-            return await _bounded(await client.send(request, stream=True, **options))
+            response = await client.send(request, stream=True, **options)
+            return await _bounded(response, request)
         finally:
             self._idle.append((time.monotonic(), client))
 
@@ -57,7 +58,7 @@ class _BoundedClient(anthropic.DefaultAsyncHttpxClient):
         await super().aclose()
 
 
-async def _bounded(response: Any) -> Any:
+async def _bounded(response: Any, request: Any) -> Any:
     body = bytearray()
     try:
         async for piece in response.aiter_bytes():
@@ -69,7 +70,7 @@ async def _bounded(response: Any) -> Any:
     headers = response.headers.copy()
     headers.pop("content-encoding", None)  # it has been unpacked
     return type(response)(
-        response.status_code, headers=headers, content=bytes(body), request=response.request
+        response.status_code, headers=headers, content=bytes(body), request=request
     )
 
 

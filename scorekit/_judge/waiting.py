@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakValueDictionary
 
 from scorekit._core.checks import check_number
 
@@ -52,8 +52,9 @@ class Queue:
 
     def __init__(self, n_at_once: int) -> None:
         self._n_places = n_at_once + LOOKED_AHEAD
-        self._places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
-            WeakKeyDictionary()
+        # Kept by the pairs that have or want a place: without any, nothing holds the loop.
+        self._places: WeakValueDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+            WeakValueDictionary()
         )
 
     def place(self) -> asyncio.Semaphore:
