@@ -56,7 +56,8 @@ class ClaudeJudge:
     Args:
         model: Name of the model.
         api_key: The key; None leaves finding one to the SDK (``ANTHROPIC_API_KEY``, profiles).
-        base_url: Address of the service; None leaves it to the SDK (``ANTHROPIC_BASE_URL``).
+        base_url: Address of the service, without ``/v1``; None leaves it to the SDK
+            (``ANTHROPIC_BASE_URL``).
         timeout_seconds: Bound on the requests of one judgement together (``> 0``).  Waiting for a
             turn, a pause or a retry does not count.
         max_concurrency: Requests under way at once (count, ``>= 1``).

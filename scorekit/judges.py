@@ -769,7 +769,8 @@ class CachedJudge:
 
         sample = self._sample(check_count("n", n, 1), check_count("seed", seed, 0, 2**32 - 1))
         if not sample:
-            raise InputError("there must be stored verdicts to ask about again, got none")
+            wanted = f"stored verdicts of this judge younger than ttl_seconds={self._ttl:g}"
+            raise InputError(f"there must be {wanted}, got none")
         requests = [entry.request for entry in sample]
         from scorekit._core.progress import told
 

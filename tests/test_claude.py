@@ -239,15 +239,15 @@ def test_thinking_is_no_verdict(server: Any) -> None:
 # What happens, the kind of the error, a piece of its message, calls at max_retries=1,
 # and whether tokens were paid for.
 FAULTS: list[tuple[str, str, str, int, bool]] = [
-    ("overloaded", "rate limit", "the service takes no questions for", 2, False),
-    ("overloaded_with_200", "rate limit", "the service takes no questions for", 2, False),
+    ("overloaded", "rate limit", "the service wants no questions for", 2, False),
+    ("overloaded_with_200", "rate limit", "the service wants no questions for", 2, False),
     ("api_error", "api_error", "HTTP 500: this is api_error", 2, False),
     ("gateway", "api_error", "HTTP 502", 2, False),
     ("reset", "connection", "connection failed: RemoteProtocolError", 2, False),
-    ("rate_limit_mute", "rate limit", "the service takes no questions for", 2, False),
-    ("rate_limit=900", "rate limit", "the service takes no questions for 9", 1, False),
-    ("rate_limit=86400", "rate limit", "the service takes no questions for", 1, False),
-    ("busy", "rate limit", "the service takes no questions for 9", 1, False),
+    ("rate_limit_mute", "rate limit", "the service wants no questions for", 2, False),
+    ("rate_limit=900", "rate limit", "the service wants no questions for 9", 1, False),
+    ("rate_limit=86400", "rate limit", "the service wants no questions for", 1, False),
+    ("busy", "rate limit", "the service wants no questions for 9", 1, False),
     ("error_with_200", "invalid_request_error", "HTTP 400: this is odd_error", 1, False),
     ("untold_error", "invalid_request_error", "HTTP 400: None", 1, False),
     ("bad_json", "invalid_response", "the service did not answer with JSON", 1, False),
@@ -1092,7 +1092,20 @@ def test_calls_without_an_answer_count_at_their_highest_cost(server: Any, clock:
     with judge_for(server, **options) as judge:
         with pytest.raises(TimeoutError):
             judge.judge(PAIR)
-        assert error_of(judge, PAIR).message.startswith("1.000000 of max_cost_usd=1.5 are spent")
+        assert error_of(judge, PAIR).message == (
+            "1.000000 of max_cost_usd=1.5 are spent (1.000000 of it at most, on calls without an "
+            "answer), the next call may cost 1.000000"
+        )
+
+
+def test_a_connection_that_cannot_be_made_costs_nothing() -> None:
+    """However long the service is away, the budget is there when it is back."""
+    with socket.socket() as taken:  # bound, but nobody listens
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with ClaudeJudge(api_key=KEY, base_url=url, max_retries=0, max_cost_usd=0.05) as judge:
+            errors = [error_of(judge, pair(i)) for i in range(3)]
+    assert {error.kind for error in errors} == {"connection"}
 
 
 @pytest.mark.parametrize(

@@ -1599,7 +1599,11 @@ def test_what_can_only_be_read_is_asked_about_again(tmp_path: Path) -> None:
     [
         ({"n": 0}, InputError, "n must be an integer >= 1, got 0"),
         ({"n": 1.5}, TypeError, "n must be an integer >= 1, got 1.5"),
-        ({"n": 1}, InputError, "there must be stored verdicts to ask about again, got none"),
+        (
+            {"n": 1},
+            InputError,
+            "there must be stored verdicts of this judge younger than ttl_seconds=86400, got none",
+        ),
     ],
 )
 def test_errors_of_asking_again(

@@ -230,8 +230,7 @@ class Batches:
             self._give_up(ids, error)
         finally:
             for id_ in ids:
-                most, cost = self._most[id_], paid[id_]
-                self._service.budget.settle(most, most if cost is None else cost)
+                self._service.budget.settle(self._most[id_], paid[id_])
 
     async def _created(self, note: dict[str, Any]) -> str:
         requests = [{"custom_id": id_, "params": self._bodies[id_]} for id_ in note["ids"]]

@@ -9,6 +9,9 @@ from typing import Any
 import anthropic
 import httpx2
 
+NotConnected = httpx2.ConnectError | httpx2.ConnectTimeout
+"""What comes of a service that cannot be reached."""
+
 MAX_BODY = 4 << 20
 """Longest answer, in bytes as they unpack, that is read whole."""
 

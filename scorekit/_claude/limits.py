@@ -229,7 +229,7 @@ class Pace:
         if pause > self._max_wait and asyncio.get_running_loop().time() < self._paused_until:
             raise JudgeError(
                 "rate limit",
-                f"the service takes no questions for {pause:.6g} s, longer than "
+                f"the service wants no questions for {pause:.6g} s in all, longer than "
                 f"max_wait_seconds={self._max_wait:g} ({self._refusal})",
             )
 
@@ -289,7 +289,7 @@ class Budget:
         self._max_calls = max_calls
         self._max_cost = math.inf if max_cost_usd is None else max_cost_usd
         self._n_calls = 0
-        self._spent = 0.0
+        self._spent = self._assumed = 0.0
         self._reserved: list[float] = []
         self._settled = asyncio.Event()
 
@@ -306,15 +306,18 @@ class Budget:
         if math.fsum([self._spent, *self._reserved, most]) > self._max_cost:
             if is_last:
                 message = f"{self._spent:.6f} of max_cost_usd={self._max_cost:g} are spent"
+                if self._assumed:
+                    message += f" ({self._assumed:.6f} of it at most, on calls without an answer)"
                 raise JudgeError("budget", f"{message}, the next call may cost {most:.6f}")
             return False
         self._n_calls += 1
         self._reserved.append(most)
         return True
 
-    def settle(self, most: float, cost: float) -> None:
-        """Replace a reservation by what the call did cost."""
+    def settle(self, most: float, cost: float | None) -> None:
+        """Replace a reservation by what the call did cost; what is not known is all of it."""
         self._reserved.remove(most)
-        self._spent += cost
+        self._spent += most if cost is None else cost
+        self._assumed += most if cost is None else 0.0
         self._settled.set()
         self._settled = asyncio.Event()

@@ -88,6 +88,9 @@ class Settings:
 class Passing(Exception):  # noqa: N818 - never leaves this package
     """A failure that may be over when asked again."""
 
+    was_sent = True
+    """Whether the service may have seen the request, and charge for it."""
+
     def __init__(
         self, failure: JudgeError, cause: BaseException | None, wait: float | None = None
     ) -> None:
@@ -321,7 +324,7 @@ class Service:
         """Raise in our words what the SDK raises."""
         import anthropic
 
-        from scorekit._claude.connection import TooLongError
+        from scorekit._claude.connection import NotConnected, TooLongError
 
         try:
             yield
@@ -331,7 +334,9 @@ class Service:
         except anthropic.APIConnectionError as error:
             cause = self.hide(repr(error.__cause__ or error), error.request.headers)
             failure = JudgeError("connection", one_line(f"connection failed: {cause}"))
-            raise Passing(failure, error) from error
+            passing = Passing(failure, error)
+            passing.was_sent = not isinstance(error.__cause__, NotConnected)
+            raise passing from error
         except TooLongError as error:
             raise JudgeError("invalid_response", str(error)) from error
         except anthropic.AnthropicError as error:  # credentials that cannot be read
@@ -435,7 +440,7 @@ class _Question:
         client = service.usable_client()
         create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
         await service.budget.take(self._most)
-        cost: float | None = None  # one that stays unknown counts at its highest
+        cost: float | None = None  # unknown
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
@@ -451,12 +456,15 @@ class _Question:
         except Refusal as refusal:
             cost = 0.0
             raise service.met(refusal, turn.at) from refusal.cause
+        except Passing as passing:
+            cost = None if passing.was_sent else 0.0
+            raise
         except JudgeError:  # an answer, though it cannot be read
             service.pace.note_taken()
             raise
         finally:
             self._left -= loop.time() - started
-            service.budget.settle(self._most, self._most if cost is None else cost)
+            service.budget.settle(self._most, cost)
         service.breaker.note_success()
         service.pace.note_taken()
         return answer
