@@ -7,7 +7,7 @@ import logging
 import re
 from collections import OrderedDict
 from collections.abc import Coroutine, Iterable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AsyncExitStack, suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -274,11 +274,13 @@ async def aquery_correctness(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
     queue = queue_of(pair.judge)
-    async with nullcontext() if queue is None else queue.place():
+    async with AsyncExitStack() as place:
+        if queue is not None:
+            await place.enter_async_context(queue.place())
         looked = pair.looked_at() if pair.is_quick() else await asyncio.to_thread(pair.looked_at)
         if isinstance(looked, QueryCorrectness):
             return looked
-        return await looked.asked()
+        return await looked.asked(place)
 
 
 async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
@@ -547,10 +549,10 @@ class _Pair:
             if answers[-1].score == 1.0 or who.has_left:
                 break
 
-    async def asked(self) -> QueryCorrectness:
-        """Return the result of asking through ``ajudge``."""
+    async def asked(self, place: AsyncExitStack) -> QueryCorrectness:
+        """Return the result of asking through ``ajudge``, which may close *place* before."""
         answers: list[Verdict] = []
-        token = caller.set(Caller(self.timeout_seconds))
+        token = caller.set(Caller(self.timeout_seconds, place))
         asking = self.aask(answers)
         try:
             if queue_of(self.judge) is None:
