@@ -273,7 +273,8 @@ async def aquery_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    queue = queue_of(pair.judge)
+    # One with identical text must not wait for a judge that pauses.
+    queue = None if pair.is_identical() else queue_of(pair.judge)
     async with AsyncExitStack() as place:
         if queue is not None:
             await place.enter_async_context(queue.place())

@@ -914,6 +914,27 @@ def test_a_queue_keeps_no_event_loop_that_is_dropped_in_the_middle() -> None:
     assert left() is None
 
 
+def test_a_pair_with_identical_text_waits_for_nobody() -> None:
+    """The judge may pause for ten minutes, and asks about nothing meanwhile."""
+    judge = InTurn([])
+    judge._queue = Queue(1)
+
+    async def run() -> QueryCorrectness:
+        waiting = [
+            asyncio.ensure_future(
+                aquery_correctness("SELECT 'wait'", "SELECT a", judge=judge, evidence="judge")
+            )
+            for _ in range(50)
+        ]
+        result = await asyncio.wait_for(
+            aquery_correctness("SELECT 1", "SELECT 1", judge=judge), 60
+        )
+        assert not any(one.done() for one in waiting)
+        return result
+
+    assert asyncio.run(run()).method == "identical"
+
+
 def test_many_samples_of_one_query_do_not_keep_the_next_from_its_turn() -> None:
     """Those that share an answer under way give their places back."""
 
