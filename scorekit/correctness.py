@@ -273,8 +273,10 @@ async def aquery_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    # One with identical text must not wait for a judge that pauses.
-    queue = None if pair.is_identical() else queue_of(pair.judge)
+    # Identical text needs no judge, which may pause; and what a judge asks about itself must not
+    # wait for the pairs that wait for that judge.
+    takes_place = caller.get() is None and not pair.is_identical()
+    queue = queue_of(pair.judge) if takes_place else None
     async with AsyncExitStack() as place:
         if queue is not None:
             await place.enter_async_context(queue.place())

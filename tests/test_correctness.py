@@ -935,6 +935,26 @@ def test_a_pair_with_identical_text_waits_for_nobody() -> None:
     assert asyncio.run(run()).method == "identical"
 
 
+def test_a_judge_may_ask_about_pairs_itself() -> None:
+    """All places may be those of the pairs that it is asked about."""
+
+    class Asking(InTurn):
+        async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+            inner = InTurn([])
+            inner._queue = self._queue
+            asking = aquery_correctness(request.generated, request.expected, judge=inner)
+            return Verdict(score=(await asyncio.wait_for(asking, 60)).score)
+
+    judge = Asking([])
+    judge._queue = Queue(1)
+
+    async def run() -> list[QueryCorrectness]:
+        asks = [aquery_correctness(f"SELECT {i}", "SELECT a", judge=judge) for i in range(50)]
+        return await asyncio.gather(*asks)
+
+    assert {result.score for result in asyncio.run(run())} == {0.5}
+
+
 def test_many_samples_of_one_query_do_not_keep_the_next_from_its_turn() -> None:
     """Those that share an answer under way give their places back."""
 
