@@ -7,7 +7,7 @@ import logging
 import re
 from collections import OrderedDict
 from collections.abc import Coroutine, Iterable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AsyncExitStack, suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -273,12 +273,17 @@ async def aquery_correctness(
     pair = _Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
-    queue = queue_of(pair.judge)
-    async with nullcontext() if queue is None else queue.place():
+    # Identical text needs no judge, which may pause; and what a judge asks about itself must not
+    # wait for the pairs that wait for that judge.
+    takes_place = caller.get() is None and not pair.is_identical()
+    queue = queue_of(pair.judge) if takes_place else None
+    async with AsyncExitStack() as place:
+        if queue is not None:
+            await place.enter_async_context(queue.place())
         looked = pair.looked_at() if pair.is_quick() else await asyncio.to_thread(pair.looked_at)
         if isinstance(looked, QueryCorrectness):
             return looked
-        return await looked.asked()
+        return await looked.asked(place)
 
 
 async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
@@ -547,10 +552,10 @@ class _Pair:
             if answers[-1].score == 1.0 or who.has_left:
                 break
 
-    async def asked(self) -> QueryCorrectness:
-        """Return the result of asking through ``ajudge``."""
+    async def asked(self, place: AsyncExitStack) -> QueryCorrectness:
+        """Return the result of asking through ``ajudge``, which may close *place* before."""
         answers: list[Verdict] = []
-        token = caller.set(Caller(self.timeout_seconds))
+        token = caller.set(Caller(self.timeout_seconds, place))
         asking = self.aask(answers)
         try:
             if queue_of(self.judge) is None:

@@ -319,6 +319,10 @@ class _Replies:
         self.more = {f"anthropic-ratelimit-requests-{name}": value for name, value in told}
         self.partial()
 
+    def cookie(self) -> None:
+        self.more = {"set-cookie": "session=7; path=/"}
+        self.partial()
+
     def incorrect(self) -> None:
         self.verdict({"reasons": "Wrong table.", "choice": "incorrect"})
 

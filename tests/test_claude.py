@@ -1380,6 +1380,16 @@ def test_connections_are_used_again_and_closed_when_idle(
         assert until(lambda: server.n_open == 1)
 
 
+def test_a_cookie_goes_with_the_next_request_on_any_connection(server: Any) -> None:
+    """As with the SDK's own client: a gateway may know a session by it."""
+    server.fault = lambda _, n: "cookie" if n == 1 else "partial"
+    with judge_for(server) as judge, ThreadPoolExecutor(2) as pool:
+        judge.judge(pair(0))
+        server.hold = lambda _: server.most_under_way < 2
+        list(pool.map(judge.judge, [pair(1), pair(2)]))
+    assert [headers.get("cookie") for headers in server.headers] == [None, *["session=7"] * 2]
+
+
 def test_forty_tasks_in_several_event_loops(server: Any) -> None:
     """One loop after the other and several at once, with a judge that outlives them."""
 

@@ -30,7 +30,7 @@ from scorekit.columns import column_accuracy
 from scorekit.correctness import QueryCorrectness, aquery_correctness, query_correctness
 from scorekit.equivalence import SqlEquivalence, sql_equivalence
 from scorekit.errors import InputError, JudgeError
-from scorekit.judges import Judge, JudgeRequest, Verdict, judge_from_function
+from scorekit.judges import CachedJudge, Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit.records import FrozenMapping
 
 Ask = Callable[..., QueryCorrectness]
@@ -892,6 +892,92 @@ def test_a_queue_keeps_no_event_loop_that_has_ended() -> None:
     ended = asyncio.run(run())
     gc.collect()
     assert ended() is None
+
+
+@pytest.mark.filterwarnings("ignore:unclosed", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_queue_keeps_no_event_loop_that_is_dropped_in_the_middle() -> None:
+    """Its timers hold the pair, and the pair its place."""
+    judge = InTurn([])
+
+    def dropped() -> weakref.ref[asyncio.AbstractEventLoop]:
+        loop = asyncio.new_event_loop()
+        task = loop.create_task(
+            aquery_correctness("SELECT 'wait'", "SELECT a", judge=judge, evidence="judge")
+        )
+        loop.run_until_complete(asyncio.sleep(0))
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
+        return weakref.ref(loop)
+
+    left = dropped()
+    assert judge.events == ["asked about SELECT 'wait'"]
+    gc.collect()
+    assert left() is None
+
+
+def test_a_pair_with_identical_text_waits_for_nobody() -> None:
+    """The judge may pause for ten minutes, and asks about nothing meanwhile."""
+    judge = InTurn([])
+    judge._queue = Queue(1)
+
+    async def run() -> QueryCorrectness:
+        waiting = [
+            asyncio.ensure_future(
+                aquery_correctness("SELECT 'wait'", "SELECT a", judge=judge, evidence="judge")
+            )
+            for _ in range(50)
+        ]
+        result = await asyncio.wait_for(
+            aquery_correctness("SELECT 1", "SELECT 1", judge=judge), 60
+        )
+        assert not any(one.done() for one in waiting)
+        return result
+
+    assert asyncio.run(run()).method == "identical"
+
+
+def test_a_judge_may_ask_about_pairs_itself() -> None:
+    """All places may be those of the pairs that it is asked about."""
+
+    class Asking(InTurn):
+        async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+            inner = InTurn([])
+            inner._queue = self._queue
+            asking = aquery_correctness(request.generated, request.expected, judge=inner)
+            return Verdict(score=(await asyncio.wait_for(asking, 60)).score)
+
+    judge = Asking([])
+    judge._queue = Queue(1)
+
+    async def run() -> list[QueryCorrectness]:
+        asks = [aquery_correctness(f"SELECT {i}", "SELECT a", judge=judge) for i in range(50)]
+        return await asyncio.gather(*asks)
+
+    assert {result.score for result in asyncio.run(run())} == {0.5}
+
+
+def test_many_samples_of_one_query_do_not_keep_the_next_from_its_turn() -> None:
+    """Those that share an answer under way give their places back."""
+
+    class Paired(InTurn):
+        both = asyncio.Barrier(2)
+
+        async def ajudge(self, request: JudgeRequest, /) -> Verdict:
+            self.events.append(request.generated)
+            await asyncio.wait_for(self.both.wait(), 60)
+            return Verdict(score=0.5)
+
+    judge = Paired([])
+    judge._queue = Queue(1)
+    cached = CachedJudge(judge)
+
+    async def run() -> list[QueryCorrectness]:
+        samples = ["SELECT 1"] * 50 + ["SELECT 2"]
+        return await asyncio.gather(
+            *(aquery_correctness(sample, "SELECT a FROM t", judge=cached) for sample in samples)
+        )
+
+    assert {result.score for result in asyncio.run(run())} == {0.5}
+    assert judge.events == ["SELECT 1", "SELECT 2"]
 
 
 def test_who_cancels_is_told_apart_where_a_judge_keeps_the_limit() -> None:

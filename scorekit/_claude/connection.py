@@ -52,7 +52,11 @@ class _BoundedClient(anthropic.DefaultAsyncHttpxClient):
             await self._idle.popleft()[1].aclose()
         if self._idle:
             return self._idle.pop()[1]
-        return anthropic.DefaultAsyncHttpxClient(timeout=None, verify=self._verify)
+        return anthropic.DefaultAsyncHttpxClient(
+            timeout=None,
+            verify=self._verify,
+            cookies=self.cookies.jar,  # those of one answer go with any later request
+        )
 
     async def aclose(self) -> None:
         """Close it and the others, none of which is used any more."""

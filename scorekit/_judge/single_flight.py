@@ -10,7 +10,7 @@ from concurrent.futures import Future, wait
 from contextvars import ContextVar
 from typing import Any, Final, Generic, Literal, TypeVar
 
-from scorekit._judge.waiting import blocked_loops
+from scorekit._judge.waiting import blocked_loops, leave_place
 from scorekit.errors import JudgeError
 
 T = TypeVar("T")
@@ -81,6 +81,8 @@ class SingleFlight(Generic[T]):
                 call.task = asyncio.ensure_future(self._alead(key, call, ask))
                 call.task.add_done_callback(_seen)
             try:
+                if how == "shared":
+                    await leave_place()
                 return await self._await(key, call), how
             except _LeaderGoneError:
                 if how == "asked":  # not again, or a judge that cancels itself never ends

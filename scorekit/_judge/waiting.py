@@ -30,8 +30,12 @@ A thousand that are looked at first would keep the interpreter from the judge me
 class Caller:
     """Who waits for a judge: for how long, and whether still."""
 
-    def __init__(self, timeout_seconds: float) -> None:
+    def __init__(
+        self, timeout_seconds: float, place: contextlib.AsyncExitStack | None = None
+    ) -> None:
         self.timeout_seconds = timeout_seconds
+        self.place = place
+        """Gives its place in a `Queue` back when closed."""
         self.has_left = False
         """Whether nobody would read the answer: what has not been asked need not be."""
 
@@ -55,15 +59,20 @@ class Queue:
 
     def __init__(self, n_at_once: int) -> None:
         self.n_places = n_at_once + LOOKED_AHEAD
-        # Kept by the pairs that have or want a place: without any, nothing holds the loop.
-        self._places: WeakValueDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
-            WeakValueDictionary()
-        )
+        # By the loop's id: kept by the pairs that have or want a place, which keep the loop too.
+        self._places: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
 
     def place(self) -> asyncio.Semaphore:
         """Return what gives each pair of the running event loop a place, and takes it back."""
-        loop = asyncio.get_running_loop()
+        loop = id(asyncio.get_running_loop())
         return self._places.setdefault(loop, asyncio.Semaphore(self.n_places))
+
+
+async def leave_place() -> None:
+    """Let another pair have the place: who waits for the answer to an equal one asks nothing."""
+    who = caller.get()
+    if who is not None and who.place is not None:
+        await who.place.aclose()
 
 
 def queue_of(judge: object) -> Queue | None:
