@@ -1098,6 +1098,34 @@ def test_calls_without_an_answer_count_at_their_highest_cost(server: Any, clock:
         )
 
 
+@pytest.mark.parametrize(
+    ("options", "fault", "kind"),
+    [
+        ({"max_calls": 1}, "partial", "budget"),
+        ({"max_cost_usd": 0.05}, "partial", "budget"),
+        ({}, "authentication", "authentication_error"),
+    ],
+)
+def test_what_will_not_be_sent_waits_for_no_turn(
+    server: Any, clock: Clock, options: dict[str, Any], fault: str, kind: str
+) -> None:
+    """With one a minute, a hundred that are told so at their turn would take the afternoon."""
+    clock.rate = 0.0
+    server.fault = fault
+    with (
+        judge_for(server, requests_per_minute=1, **options) as judge,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        first = outcome(judge, pair(0))
+        asked = [pool.submit(outcome, judge, pair(i)) for i in range(1, 9)]
+        were_told = until(lambda: all(one.done() for one in asked))
+        clock.rate = 1e9
+        assert {one.result().partition(":")[0] for one in asked} == {kind}
+    assert were_told
+    assert first.partition(":")[0] == ("verdict" if fault == "partial" else kind)
+    assert len(server.requests) == 1
+
+
 def test_a_connection_that_cannot_be_made_costs_nothing() -> None:
     """However long the service is away, the budget is there when it is back."""
     with socket.socket() as taken:  # bound, but nobody listens

@@ -7,7 +7,7 @@ import contextlib
 import math
 import random
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from scorekit.errors import JudgeError
@@ -182,12 +182,17 @@ class Pace:
         self._random = random.Random()  # noqa: S311 - spreads pauses, keeps no secret
 
     @contextlib.asynccontextmanager
-    async def turn(self) -> AsyncGenerator[Turn]:
-        """Hold one of the places once a question may be sent, in the order of asking."""
+    async def turn(self, check: Callable[[], object] = lambda: None) -> AsyncGenerator[Turn]:
+        """
+        Hold one of the places once a question may be sent, in the order of asking.
+
+        What *check* refuses takes no turn: of a thousand that wait, each is told at once.
+        """
         async with self._gate:  # behind which the others wait, so that a pause is one of all
             self._check_pause()
             await self._slots.acquire()
             try:
+                check()
                 turn = await self._begin()
             except BaseException:
                 self._slots.release()
@@ -294,25 +299,35 @@ class Budget:
         self._settled = asyncio.Event()
 
     async def take(self, most: float) -> None:
-        """Reserve a call that costs at most so much, once it is known whether it fits."""
-        while not self.take_now(most, is_last=not self._reserved):
+        """Reserve a call, once it is known whether it fits."""
+        self.check(most)
+        while self._sum(most, self._reserved) > self._max_cost:
             await self._settled.wait()
+            self.check(most)
+        self._reserve(most)
 
-    def take_now(self, most: float, *, is_last: bool = True) -> bool:
-        """Reserve a call, or say that it does not fit: by an error if nothing can change that."""
+    def take_now(self, most: float) -> None:
+        """Reserve a call that fits beside all that are under way."""
+        self.check(most, self._reserved)
+        self._reserve(most)
+
+    def check(self, most: float, others: Sequence[float] = ()) -> None:
+        """Refuse a call that costs at most so much where it does not fit beside *others*."""
         if self._n_calls == self._max_calls:
             told = f"max_calls={self._max_calls} calls have been made"
             raise JudgeError("budget", f"{told}; a new judge may make more")
-        if math.fsum([self._spent, *self._reserved, most]) > self._max_cost:
-            if is_last:
-                message = f"{self._spent:.6f} of max_cost_usd={self._max_cost:g} are spent"
-                if self._assumed:
-                    message += f" ({self._assumed:.6f} of it at most, on calls without an answer)"
-                raise JudgeError("budget", f"{message}, the next call may cost {most:.6f}")
-            return False
+        if self._sum(most, others) > self._max_cost:
+            message = f"{self._spent:.6f} of max_cost_usd={self._max_cost:g} are spent"
+            if self._assumed:
+                message += f" ({self._assumed:.6f} of it at most, on calls without an answer)"
+            raise JudgeError("budget", f"{message}, the next call may cost {most:.6f}")
+
+    def _sum(self, most: float, others: Sequence[float]) -> float:
+        return math.fsum([self._spent, *others, most])
+
+    def _reserve(self, most: float) -> None:
         self._n_calls += 1
         self._reserved.append(most)
-        return True
 
     def settle(self, most: float, cost: float | None) -> None:
         """Replace a reservation by what the call did cost; what is not known is all of it."""

@@ -419,7 +419,7 @@ class _Question:
         n_failed = 0
         while self.answer is None:
             try:
-                async with self._service.pace.turn() as turn:
+                async with self._service.pace.turn(self._check) as turn:
                     await self._until_sent.aclose()
                     self.answer = await self._call(request, turn)
             except _Busy:
@@ -432,6 +432,10 @@ class _Question:
                 await asyncio.sleep(wait)
                 n_failed += 1
         return self.answer
+
+    def _check(self) -> None:
+        self._service.breaker.check()
+        self._service.budget.check(self._most)
 
     async def _call(self, request: dict[str, Any], turn: Turn) -> Answer:
         if self._who is not None and self._who.has_left:

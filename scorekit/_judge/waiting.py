@@ -84,7 +84,7 @@ def queue_of(judge: object) -> Queue | None:
 def places_at(judge: object) -> int:
     """Return how many questions *judge* is given at a time."""
     queue = queue_of(judge)
-    return AT_ONCE if queue is None else queue.n_places
+    return AT_ONCE if queue is None else max(AT_ONCE, queue.n_places)
 
 
 def blocking(function: Callable[[], T]) -> Callable[[], T]:
