@@ -34,7 +34,7 @@ from scorekit._core.columns import as_builtins, check_id, check_same_order
 from scorekit._core.logs import about_case, in_report
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import check_timeout, in_thread, places_at, run_to_end
+from scorekit._judge.waiting import check_timeout, in_thread, run_to_end
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.schema import check_schema, frozen_schema, schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
@@ -848,6 +848,9 @@ CHUNK_SIZE = 500
 PREPARED_AT_ONCE = 50
 """Cases that workers prepare before the judge hears of them."""
 
+MAX_CONCURRENCY = 50
+"""Judgements under way at once."""
+
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
@@ -1367,7 +1370,7 @@ class _Run:
         if asks_together(self.judge):
             return await self._at_once(self.judge)
         scores: dict[int, SqlCaseScore] = {}
-        n_askers = min(places_at(self.judge), len(self.items))
+        n_askers = min(MAX_CONCURRENCY, len(self.items))
         tasks = [asyncio.ensure_future(self._ask(scores)) for _ in range(n_askers)]
         tasks.append(asyncio.ensure_future(self._prepare(n_askers)))
         try:

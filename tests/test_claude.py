@@ -1370,29 +1370,6 @@ def test_forty_threads_share_a_judge(server: Any) -> None:
     assert (len(server.requests), server.most_under_way) == (80, 8)
 
 
-@pytest.mark.parametrize(
-    "ask_all",
-    [
-        lambda judge, pairs: judge.judge_many(pairs),
-        lambda judge, pairs: score_sql_cases(
-            [
-                SqlCase(case_id=p.generated, generated=p.generated, expected=p.expected)
-                for p in pairs
-            ],
-            judge=judge,
-            evidence="judge",
-        ),
-    ],
-    ids=["judge_many", "score_sql_cases"],
-)
-def test_max_concurrency_alone_bounds_what_is_under_way(server: Any, ask_all: Any) -> None:
-    """Judges without a queue are given fifty questions at a time, this one as many as it takes."""
-    server.hold = lambda n: n > 16 and server.most_under_way < 70
-    with judge_for(server, max_concurrency=70) as judge:
-        ask_all(judge, [pair(i) for i in range(100)])
-    assert (len(server.requests), server.most_under_way) == (100, 70)
-
-
 def test_connections_are_used_again_and_closed_when_idle(
     server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
