@@ -56,6 +56,7 @@ from scorekit.equivalence import Counterexample, SqlEquivalence
 from scorekit.errors import JudgeError, one_line, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import (
+    AT_ONCE,
     CachedJudge,
     Judge,
     JudgeRequest,
@@ -848,9 +849,6 @@ CHUNK_SIZE = 500
 PREPARED_AT_ONCE = 50
 """Cases that workers prepare before the judge hears of them."""
 
-MAX_CONCURRENCY = 50
-"""Judgements under way at once."""
-
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
@@ -1370,7 +1368,7 @@ class _Run:
         if asks_together(self.judge):
             return await self._at_once(self.judge)
         scores: dict[int, SqlCaseScore] = {}
-        n_askers = min(MAX_CONCURRENCY, len(self.items))
+        n_askers = min(AT_ONCE, len(self.items))
         tasks = [asyncio.ensure_future(self._ask(scores)) for _ in range(n_askers)]
         tasks.append(asyncio.ensure_future(self._prepare(n_askers)))
         try:

@@ -634,7 +634,9 @@ def test_until_the_first_answer_no_more_than_the_default_number_are_asked(server
 
 
 @pytest.mark.parametrize(
-    "wrap", [lambda judge: judge, CachedJudge, partial(VotingJudge, n_votes=1)], ids=["", "c", "v"]
+    "wrap",
+    [lambda judge: judge, CachedJudge, partial(VotingJudge, n_votes=1)],
+    ids=["plain", "cached", "votes"],
 )
 def test_few_pairs_are_looked_at_and_few_prompts_written_ahead(
     server: Any, monkeypatch: pytest.MonkeyPatch, wrap: Any
