@@ -114,9 +114,9 @@ def main(*, full: bool = False) -> None:
     sizes = (200, 2000) if full else (200,)
     for n in sizes:
         for at_once in (1, 16, 64):
-            unlimited = reached(n, at_once, None)
             for rate in (50, 500):
                 for wait in (None, LONG_WAIT_SECONDS):
+                    unlimited = reached(n, at_once, None)  # again and again: its speed varies
                     for tells in (True, False):
                         pace = reached(n, at_once, Bucket(rate, wait, tells))
                         words = "short" if wait is None else "long"

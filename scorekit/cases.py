@@ -34,7 +34,7 @@ from scorekit._core.columns import as_builtins, check_id, check_same_order
 from scorekit._core.logs import about_case, in_report
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import check_timeout, in_thread, run_to_end
+from scorekit._judge.waiting import check_timeout, in_thread, places_at, run_to_end
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.schema import check_schema, frozen_schema, schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
@@ -56,7 +56,6 @@ from scorekit.equivalence import Counterexample, SqlEquivalence
 from scorekit.errors import JudgeError, one_line, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import (
-    AT_ONCE,
     CachedJudge,
     Judge,
     JudgeRequest,
@@ -1368,7 +1367,7 @@ class _Run:
         if asks_together(self.judge):
             return await self._at_once(self.judge)
         scores: dict[int, SqlCaseScore] = {}
-        n_askers = min(AT_ONCE, len(self.items))
+        n_askers = min(places_at(self.judge), len(self.items))
         tasks = [asyncio.ensure_future(self._ask(scores)) for _ in range(n_askers)]
         tasks.append(asyncio.ensure_future(self._prepare(n_askers)))
         try:

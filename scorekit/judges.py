@@ -29,7 +29,7 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import Queue, in_thread, queue_of, run_to_end, wait_for
+from scorekit._judge.waiting import Queue, in_thread, places_at, queue_of, run_to_end, wait_for
 from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
 
@@ -227,9 +227,6 @@ Answers = list[Verdict | Exception]
 Tell = Callable[[int, int], object]
 """Hears how many requests are done, and of how many."""
 
-AT_ONCE = 50
-"""Requests under way where each is asked by itself."""
-
 
 def asks_together(judge: object) -> bool:
     """Return whether *judge* wants many requests at once: it has `judge_many` and uses it."""
@@ -239,7 +236,7 @@ def asks_together(judge: object) -> bool:
 
 async def ask_each(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | None) -> Answers:
     """Ask about each request by itself, several at a time."""
-    places = asyncio.Semaphore(AT_ONCE)
+    places = asyncio.Semaphore(places_at(judge))
     n_done = 0
 
     async def ask(request: JudgeRequest) -> Verdict | Exception:

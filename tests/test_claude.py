@@ -431,9 +431,13 @@ def pace_for(max_concurrency: int) -> Pace:
 
 
 async def paced_seconds(
-    pace: Pace, n: int, is_taken: Callable[[float], bool], wait: float | None
+    pace: Pace,
+    n: int,
+    is_taken: Callable[[float], bool],
+    wait: float | None,
+    answer_seconds: float = 0.02,
 ) -> float:
-    """Return how long *n* questions take that cost 3 ms each and are answered after 20 ms."""
+    """Return how long *n* questions take: 0.3 ms to send each and 2.7 ms to read its answer."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualTime)
     started = loop.now
@@ -442,9 +446,10 @@ async def paced_seconds(
         is_answered = False
         while not is_answered:
             async with pace.turn() as turn:
-                loop.now += 0.003
+                loop.now += 0.0003
                 is_answered = is_taken(loop.now)
-                await asyncio.sleep(0.02 if is_answered else 0.001)
+                await asyncio.sleep(answer_seconds if is_answered else 0.001)
+                loop.now += 0.0027
                 if is_answered:
                     pace.note_taken()
                 else:
@@ -460,13 +465,13 @@ def refusing(share: float, seed: int) -> Callable[[float], bool]:
     return lambda _: numbers.random() >= share
 
 
-def taking_50_a_second(burst: int) -> Callable[[float], bool]:
-    """Return a service that takes so many at once."""
+def taking(per_second: float, burst: int) -> Callable[[float], bool]:
+    """Return a service that takes so many at once and so many a second after them."""
     tokens, at = float(burst), 1000.0
 
     def is_taken(now: float) -> bool:
         nonlocal tokens, at
-        tokens, at = min(burst, tokens + (now - at) * 50), now
+        tokens, at = min(burst, tokens + (now - at) * per_second), now
         is_left = tokens >= 1
         tokens -= is_left
         return is_left
@@ -480,12 +485,43 @@ def test_pauses_longer_than_needed_waste_at_most_a_tenth(n: int, max_concurrency
     """A service that says too long a time to wait and nothing of what is left."""
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         pace = pace_for(max_concurrency)
-        assert n / runner.run(paced_seconds(pace, n, taking_50_a_second(50), 1.5)) >= 0.9 * 50
+        assert n / runner.run(paced_seconds(pace, n, taking(50, 50), 1.5)) >= 0.9 * 50
+
+
+@pytest.mark.parametrize("n", [200, 2000])
+def test_answers_under_way_count_when_the_pace_is_measured(n: int) -> None:
+    """Of 64 questions sent, 32 are answered when a service of 200 a second refuses the first."""
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        without = runner.run(paced_seconds(pace_for(64), n, lambda _: True, None, 0.5))
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        seconds = runner.run(paced_seconds(pace_for(64), n, taking(200, 50), 0.005, 0.5))
+    assert seconds <= 1.1 * without
+
+
+def test_a_burst_that_the_service_would_refuse_is_not_sent() -> None:
+    """What comes back within 20 ms is 333 a second at most, but 64 at once are too many."""
+    n_refused = 0
+    is_taken = taking(500, 50)
+
+    def noted(now: float) -> bool:
+        nonlocal n_refused
+        is_left = is_taken(now)
+        n_refused += not is_left
+        return is_left
+
+    async def twice(pace: Pace) -> None:
+        for rest in (3600, 0):
+            await paced_seconds(pace, 200, noted, 1.5)
+            await asyncio.sleep(rest)
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(twice(pace_for(64)))
+    assert n_refused == 0
 
 
 def test_what_a_pause_gives_back_is_made_up_for_only_where_there_is_room() -> None:
     """A service that takes five at once refuses those who return together."""
-    is_taken = taking_50_a_second(5)
+    is_taken = taking(50, 5)
     answers: list[bool] = []
 
     def noted(now: float) -> bool:
@@ -494,7 +530,7 @@ def test_what_a_pause_gives_back_is_made_up_for_only_where_there_is_room() -> No
 
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         runner.run(paced_seconds(pace_for(16), 2000, noted, 1.5))
-    assert answers.count(False) <= 80
+    assert answers.count(False) <= 100
 
 
 @pytest.mark.parametrize(("share", "wait"), [(0.1, None), (0.1, 0.02), (0.01, None), (0.01, 1.5)])
@@ -530,10 +566,8 @@ def test_a_pause_may_be_longer_than_the_time_limit(server: Any, clock: Clock) ->
     server.fault = lambda _, n: "rate_limit=500" if n == 1 else "partial"
     with judge_for(server) as judge, ThreadPoolExecutor(1) as pool:  # which has 120 s
         asked = pool.submit(judge.judge, PAIR)
-        assert until(lambda: len(server.requests) == 1 and server.n_under_way == 0)
-        while not asked.done():
-            clock.pass_by(100)
-            time.sleep(0.01)
+        assert until(lambda: judge._service.pace._paused_until > clock.now())
+        clock.pass_by(600)
         assert asked.result().score == 0.5
 
 
@@ -619,17 +653,22 @@ def test_odd_words_about_what_is_left_hold_nothing_up(
         assert [judge.judge(pair(i)).score for i in range(3)] == [0.5] * 3
 
 
-def test_until_the_first_answer_no_more_than_the_default_number_are_asked(server: Any) -> None:
-    """It may say that the service takes few at once."""
+def test_each_answer_lets_two_more_questions_go_at_first(server: Any) -> None:
+    """A service of many at once asks for traffic that rises gradually."""
     server.fault = "partial"
-    release = threading.Event()
-    server.hold = lambda _: not release.is_set()
-    with judge_for(server, max_concurrency=64) as judge, ThreadPoolExecutor(40) as pool:
-        asked = [pool.submit(judge.judge, pair(i)) for i in range(40)]
-        assert until(lambda: len(server.requests) == 16)
-        time.sleep(0.05)
-        assert len(server.requests) == 16
-        release.set()
+    n_answered = [0]
+    server.hold = lambda n: n > n_answered[-1]
+
+    def are_sent(n: int) -> bool:
+        return len(server.requests) == n
+
+    with judge_for(server, max_concurrency=64) as judge, ThreadPoolExecutor(80) as pool:
+        asked = [pool.submit(judge.judge, pair(i)) for i in range(80)]
+        for n, n_sent in ((0, 32), (5, 42), (11, 54), (80, 80)):
+            n_answered.append(n)
+            assert until(partial(are_sent, n_sent))
+            time.sleep(0.05)
+            assert are_sent(n_sent)
         assert {one.result().score for one in asked} == {0.5}
 
 
@@ -1370,6 +1409,29 @@ def test_forty_threads_share_a_judge(server: Any) -> None:
         assert len(judge_threads()) == 1
     assert {verdict.score for verdict in verdicts} == {1.0}
     assert (len(server.requests), server.most_under_way) == (80, 8)
+
+
+@pytest.mark.parametrize(
+    "ask_all",
+    [
+        lambda judge, pairs: judge.judge_many(pairs),
+        lambda judge, pairs: score_sql_cases(
+            [
+                SqlCase(case_id=p.generated, generated=p.generated, expected=p.expected)
+                for p in pairs
+            ],
+            judge=judge,
+            evidence="judge",
+        ),
+    ],
+    ids=["judge_many", "score_sql_cases"],
+)
+def test_max_concurrency_alone_bounds_what_is_under_way(server: Any, ask_all: Any) -> None:
+    """Judges without a queue are given fifty questions at a time, this one as many as it takes."""
+    server.hold = lambda n: n > 38 and server.most_under_way < 70
+    with judge_for(server, max_concurrency=70) as judge:
+        ask_all(judge, [pair(i) for i in range(130)])
+    assert (len(server.requests), server.most_under_way) == (130, 70)
 
 
 def test_connections_are_used_again_and_closed_when_idle(

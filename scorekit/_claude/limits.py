@@ -22,12 +22,12 @@ JITTER = 0.1
 ENOUGH = 20
 """Questions taken before a pace is measured: one refusal in ten leaves a fast pace alone."""
 
-GROWTH = 0.0004
+GROWTH = 0.0003
 """
 Share by which a question that was taken raises the pace.
 
-At the pace that a service allows, a burst of 50 then lasts for 500 questions, so that pauses are
-rare; where it allows more than before, the pace doubles within 2,000.
+At the pace that a service allows, a burst of 50 then lasts for 570 questions, so that pauses are
+rare; where it allows more than before, the pace doubles within 2,500.
 """
 
 CATCHING_UP = 0.0055
@@ -45,8 +45,15 @@ RETURN = 2.0
 SLOWEST = 0.5
 """Questions a second below which only pauses slow down: a pace cannot be measured on so few."""
 
-FIRST_AT_ONCE = 16
-"""Questions under way until the first answer, which may tell how many the service takes."""
+FIRST_AT_ONCE = 32
+"""
+Questions under way at first; each that comes back lets one more go, so that they double.
+
+The service asks for traffic that rises gradually, and answers may tell how many it takes.
+"""
+
+REST_SECONDS = 1.0
+"""Time without questions after which they rise from `FIRST_AT_ONCE` again."""
 
 LOOK_AGAIN_SECONDS = 0.25
 """Longest rest for want of requests left: other answers may tell of more."""
@@ -176,6 +183,7 @@ class Pace:
         self._n_taken = self._n_refused = 0
         self._is_measured = True
         self._n_under_way = self._n_sent = 0
+        self._n_at_once = FIRST_AT_ONCE
         self._heard = asyncio.Event()
         self._allowance = Allowance()
         self._gate = asyncio.Lock()
@@ -200,18 +208,22 @@ class Pace:
         try:
             yield turn
         finally:
-            self._heard.set()
             self._n_under_way -= 1
+            self._n_at_once += 1
+            self._heard.set()
             self._asked_until = asyncio.get_running_loop().time()
             self._slots.release()
 
     async def _begin(self) -> Turn:
-        if self._n_under_way >= FIRST_AT_ONCE:
+        while self._n_under_way >= self._n_at_once:
+            self._heard.clear()
             await self._heard.wait()
         clock = asyncio.get_running_loop().time
         if not self._n_under_way:  # time in which nobody asks says nothing about the pace
-            idle = clock() - max(self._asked_until, self._paused_until)
-            self._asking_since += max(0.0, idle)
+            idle = max(0.0, clock() - max(self._asked_until, self._paused_until))
+            self._asking_since += idle
+            if idle > REST_SECONDS:
+                self._n_at_once = FIRST_AT_ONCE
         while True:
             now = clock()
             rest = max(self._paused_until, self._next) - now
@@ -272,10 +284,11 @@ class Pace:
 
     def _measure(self) -> None:
         self._is_measured = True
-        if self._n_taken < ENOUGH:  # the pauses slow down, and the next refusal counts all of it
+        n_taken = self._n_taken + self._n_under_way  # which were sent in time, too
+        if n_taken < ENOUGH:  # the pauses slow down, and the next refusal counts all of it
             return
-        tried = self._n_taken / max(self._asking, 1e-9)
-        kept_up = self._n_taken / (self._asking + self._pausing)
+        tried = n_taken / max(self._asking, 1e-9)
+        kept_up = n_taken / (self._asking + self._pausing)
         if kept_up < WORSE * self._kept_up:
             self._rate, self._growth, self._kept_up = RETURN * self._tried, GROWTH, 0.0
         else:
@@ -284,7 +297,7 @@ class Pace:
         self._rate = min(self._fastest, max(SLOWEST, self._rate))
         self._behind = self._made_up * (asyncio.get_running_loop().time() - self._refused_at)
         self._asking = self._pausing = 0.0
-        self._n_taken = 0
+        self._n_taken = -self._n_under_way
 
 
 class Budget:

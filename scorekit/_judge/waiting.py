@@ -16,6 +16,9 @@ from scorekit._core.checks import check_number
 
 T = TypeVar("T")
 
+AT_ONCE = 50
+"""Questions that a judge without a queue of its own is given at a time."""
+
 LOOKED_AHEAD = 16
 """
 Pairs beyond those under way that one event loop looks at.
@@ -55,14 +58,14 @@ class Queue:
     """
 
     def __init__(self, n_at_once: int) -> None:
-        self._n_places = n_at_once + LOOKED_AHEAD
+        self.n_places = n_at_once + LOOKED_AHEAD
         # By the loop's id: kept by the pairs that have or want a place, which keep the loop too.
         self._places: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
 
     def place(self) -> asyncio.Semaphore:
         """Return what gives each pair of the running event loop a place, and takes it back."""
         loop = id(asyncio.get_running_loop())
-        return self._places.setdefault(loop, asyncio.Semaphore(self._n_places))
+        return self._places.setdefault(loop, asyncio.Semaphore(self.n_places))
 
 
 async def leave_place() -> None:
@@ -76,6 +79,12 @@ def queue_of(judge: object) -> Queue | None:
     """Return the queue of a judge that has one of its own."""
     queue = getattr(judge, "_queue", None)
     return queue if isinstance(queue, Queue) else None
+
+
+def places_at(judge: object) -> int:
+    """Return how many questions *judge* is given at a time."""
+    queue = queue_of(judge)
+    return AT_ONCE if queue is None else max(AT_ONCE, queue.n_places)
 
 
 def blocking(function: Callable[[], T]) -> Callable[[], T]:
