@@ -181,6 +181,7 @@ class Pace:
         self._refused_since = math.inf
         self._refusal = ""
         self._n_taken = self._n_refused = 0
+        self._measured_at = -math.inf
         self._is_measured = True
         self._n_under_way = self._n_sent = 0
         self._n_at_once = FIRST_AT_ONCE
@@ -233,8 +234,9 @@ class Pace:
                     break
             self._check_pause()
             await asyncio.sleep(rest)
-        if not self._is_measured:  # only now, as what was under way counts
-            self._measure()
+        if not self._is_measured:  # only now, as what was under way may have been refused, too
+            self._measure(now)
+        self._n_taken += 1
         self._n_under_way += 1
         self._n_sent += 1
         self._allowance.take()
@@ -258,7 +260,6 @@ class Pace:
 
     def note_taken(self) -> None:
         """Remember that the service answered."""
-        self._n_taken += 1
         self._n_refused = 0
         self._refused_since = math.inf
         self._rate = min(self._fastest, self._rate * (1 + self._growth))
@@ -267,6 +268,8 @@ class Pace:
         """Remember that the service was too busy for a question, and how long it asked to wait."""
         now = asyncio.get_running_loop().time()
         self._refusal = message
+        if sent_at >= self._measured_at:
+            self._n_taken -= 1
         jitter = 0.0
         if sent_at >= self._refused_at:  # else it was on its way when an earlier one came back
             self._refused_at = now
@@ -282,22 +285,21 @@ class Pace:
         self._pausing += self._paused_until - max(now, self._asking_since)
         self._asking_since = self._paused_until
 
-    def _measure(self) -> None:
+    def _measure(self, now: float) -> None:
         self._is_measured = True
-        n_taken = self._n_taken + self._n_under_way  # which were sent in time, too
-        if n_taken < ENOUGH:  # the pauses slow down, and the next refusal counts all of it
+        if self._n_taken < ENOUGH:  # the pauses slow down, and the next refusal counts all of it
             return
-        tried = n_taken / max(self._asking, 1e-9)
-        kept_up = n_taken / (self._asking + self._pausing)
+        tried = self._n_taken / max(self._asking, 1e-9)
+        kept_up = self._n_taken / (self._asking + self._pausing)
         if kept_up < WORSE * self._kept_up:
             self._rate, self._growth, self._kept_up = RETURN * self._tried, GROWTH, 0.0
         else:
             self._rate, self._kept_up, self._tried = kept_up, kept_up, tried
             self._growth = GROWTH + CATCHING_UP * (1 - kept_up / tried) ** 2
         self._rate = min(self._fastest, max(SLOWEST, self._rate))
-        self._behind = self._made_up * (asyncio.get_running_loop().time() - self._refused_at)
+        self._behind = self._made_up * (now - self._refused_at)
         self._asking = self._pausing = 0.0
-        self._n_taken = -self._n_under_way
+        self._n_taken, self._measured_at = 0, now
 
 
 class Budget:
