@@ -12,6 +12,7 @@ from scorekit._sql.prove.terms import (
     TRUE,
     Select,
     Term,
+    derived_tables,
     local_sources,
     ordered,
     outermost,
@@ -255,7 +256,7 @@ def _copied(query: Term, rows: Rows) -> Term:
     return replaced(query, {one: known.fresh(one) for one in defined}, known.steps)
 
 
-def without_keys_of_extremes(select: Select, rows: Rows) -> Select:  # noqa: C901, PLR0912 - one per guard
+def without_keys_of_extremes(select: Select, rows: Rows) -> Select:  # noqa: C901 - one per guard
     """
     Drop the join by the keys of a group that has the current row's own id as its extreme.
 
@@ -264,10 +265,7 @@ def without_keys_of_extremes(select: Select, rows: Rows) -> Select:  # noqa: C90
     not NULL, where the comparison asked for that.
     """
     known = rows.known
-    for part in select.tables.args:
-        if part.op != "derived" or part.args[1].op != "select":
-            continue
-        source, query = part.args
+    for _, source, query in derived_tables(select, "select"):
         inner = Select.of(query)
         found = extreme_of(inner, rows)
         if found is None:

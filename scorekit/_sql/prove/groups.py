@@ -26,6 +26,7 @@ from scorekit._sql.prove.terms import (
     TRUE,
     Select,
     Term,
+    derived_tables,
     has_aggregate,
     local_sources,
     looks_at,
@@ -366,10 +367,7 @@ def groups_moved_out(select: Select, rows: Rows) -> Select:
     if select.group != NONE or select.aggregates or len(select.tables.args) == 1:
         return select
     known = rows.known
-    for part in select.tables.args:
-        if part.op != "derived" or part.args[1].op != "select":
-            continue
-        source, query = part.args
+    for part, source, query in derived_tables(select, "select"):
         inner = Select.of(query)
         if inner.group == NONE or inner.distinct or inner.order or not inner.aggregates:
             continue

@@ -20,6 +20,7 @@ from scorekit._sql.prove.terms import (
     TRUE,
     Select,
     Term,
+    derived_tables,
     has_aggregate,
     local_sources,
     looks_at,
@@ -423,10 +424,7 @@ def semi_joins(select: Select, rows: Rows) -> Select:
     At most one of those rows then joins each other row, and what it holds is known.
     """
     known = rows.known
-    for part in select.tables.args:
-        if part.op != "derived" or part.args[1].op != "select":
-            continue
-        source, query = part.args
+    for part, source, query in derived_tables(select, "select"):
         inner = Select.of(query)
         if not inner.distinct or inner.group != NONE or inner.aggregates:
             continue
@@ -658,12 +656,10 @@ def constants_read(select: Select, rows: Rows) -> Select:
     """Read a constant that a derived table puts out as it stands there."""
     known = rows.known
     new: dict[Term, Term] = {}
-    for part in select.tables.args:
-        if part.op == "derived" and part.args[1].op == "select":
-            source, query = part.args
-            for i, output in enumerate(Select.of(query).outputs):
-                if output.op in LITERALS and output != NULL:
-                    new[Term("col", str(i), (source,))] = output
+    for _, source, query in derived_tables(select, "select"):
+        for i, output in enumerate(Select.of(query).outputs):
+            if output.op in LITERALS and output != NULL:
+                new[Term("col", str(i), (source,))] = output
     rest = parts_used(select)
     if not new or not any(node in new for node in walk(rest)):
         return select

@@ -128,6 +128,14 @@ class Select(NamedTuple):
         return not self.distinct and self.group == NONE and not self.aggregates
 
 
+def derived_tables(select: Select, op: str) -> Iterator[tuple[Term, Term, Term]]:
+    """Yield each derived table whose query is such a term, with its source and the query."""
+    for part in select.tables.args:
+        if part.op == "derived" and part.args[1].op == op:
+            source, query = part.args
+            yield part, source, query
+
+
 def walk(term: Term) -> Iterator[Term]:
     """Yield *term* and all that is in it."""
     stack = [term]

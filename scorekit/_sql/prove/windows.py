@@ -27,6 +27,7 @@ from scorekit._sql.prove.terms import (
     Select,
     Term,
     UnsupportedError,
+    derived_tables,
     has_aggregate,
     local_sources,
     looks_at,
@@ -467,10 +468,7 @@ def extremes_for_first_ranks(select: Select, rows: Rows) -> Select:
     these are the rows whose key is the MAX or MIN of the partition.
     """
     known = rows.known
-    for part in select.tables.args:
-        if part.op != "derived" or part.args[1].op != "windowed":
-            continue
-        source, query = part.args
+    for part, source, query in derived_tables(select, "windowed"):
         inner, windows = query.args
         n = len(outputs_of(inner))
         for k, window in enumerate(windows.args):
@@ -529,7 +527,7 @@ def _extreme(window: Term, inner: Term, known: Known, around: Rows) -> Term | No
     return Term("window", name, (Term("list", "", item.args), keys, Term("list"), WHOLE))
 
 
-def groups_for_windows(select: Select, rows: Rows) -> Select:  # noqa: C901 - one per part of the join
+def groups_for_windows(select: Select, rows: Rows) -> Select:
     """
     Join what is aggregated by the keys of a partition instead of computing a window.
 
@@ -539,10 +537,7 @@ def groups_for_windows(select: Select, rows: Rows) -> Select:  # noqa: C901 - on
     known = rows.known
     if not known.joining:
         return select
-    for part in select.tables.args:
-        if part.op != "derived" or part.args[1].op != "windowed":
-            continue
-        source, query = part.args
+    for part, source, query in derived_tables(select, "windowed"):
         inner, windows = query.args
         if inner.op != "select":
             continue
