@@ -28,7 +28,7 @@ import pytest
 from anthropic_server import AnthropicServer
 
 from scorekit import cases, claude
-from scorekit._claude import connection
+from scorekit._claude import connection, limits
 from scorekit._claude.limits import Pace
 from scorekit._claude.prompt import (
     ANSWER_SCHEMA,
@@ -435,7 +435,10 @@ async def paced_seconds(
     n: int,
     is_taken: Callable[[float], bool],
     wait: float | None,
+    *,
     answer_seconds: float = 0.02,
+    refusal_seconds: float = 0.001,
+    told: Callable[[], bool] = lambda: True,
 ) -> float:
     """Return how long *n* questions take: 0.3 ms to send each and 2.7 ms to read its answer."""
     loop = asyncio.get_running_loop()
@@ -448,12 +451,15 @@ async def paced_seconds(
             async with pace.turn() as turn:
                 loop.now += 0.0003
                 is_answered = is_taken(loop.now)
-                await asyncio.sleep(answer_seconds if is_answered else 0.001)
+                await asyncio.sleep(answer_seconds if is_answered else refusal_seconds)
                 loop.now += 0.0027
+                is_told = is_answered or told()
                 if is_answered:
-                    pace.note_taken()
-                else:
-                    pace.note_refused(turn.at, wait, "busy")
+                    pace.note_taken(turn)
+                elif is_told:
+                    pace.note_refused(turn, wait, "busy")
+            if not is_told:  # answered 503, say
+                await asyncio.sleep(0.5)
 
     await asyncio.gather(*(ask_until_taken() for _ in range(n)))
     return loop.now - started
@@ -492,31 +498,77 @@ def test_pauses_longer_than_needed_waste_at_most_a_tenth(n: int, max_concurrency
 def test_answers_under_way_count_when_the_pace_is_measured(n: int) -> None:
     """Of 64 questions sent, 32 are answered when a service of 200 a second refuses the first."""
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
-        without = runner.run(paced_seconds(pace_for(64), n, lambda _: True, None, 0.5))
+        without = runner.run(
+            paced_seconds(pace_for(64), n, lambda _: True, None, answer_seconds=0.5)
+        )
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
-        seconds = runner.run(paced_seconds(pace_for(64), n, taking(200, 50), 0.005, 0.5))
+        seconds = runner.run(
+            paced_seconds(pace_for(64), n, taking(200, 50), 0.005, answer_seconds=0.5)
+        )
     assert seconds <= 1.1 * without
+
+
+class Counted:
+    """A service that counts what it refuses, and refuses all during an outage."""
+
+    def __init__(
+        self, is_taken: Callable[[float], bool], outage: tuple[float, float] = (0, 0)
+    ) -> None:
+        self.n_refused = 0
+        self._is_taken = is_taken
+        self._outage = outage
+
+    def __call__(self, now: float) -> bool:
+        """Take a question or refuse it."""
+        is_left = not self._outage[0] <= now < self._outage[1] and self._is_taken(now)
+        self.n_refused += not is_left
+        return is_left
 
 
 def test_a_burst_that_the_service_would_refuse_is_not_sent() -> None:
     """What comes back within 20 ms is 333 a second at most, but 64 at once are too many."""
-    n_refused = 0
-    is_taken = taking(500, 50)
+    service = Counted(taking(500, 50))
 
-    def noted(now: float) -> bool:
-        nonlocal n_refused
-        is_left = is_taken(now)
-        n_refused += not is_left
-        return is_left
-
-    async def twice(pace: Pace) -> None:
-        for rest in (3600, 0):
-            await paced_seconds(pace, 200, noted, 1.5)
-            await asyncio.sleep(rest)
+    async def after_each(pace: Pace) -> None:
+        await paced_seconds(pace, 200, service, 1.5)
+        await asyncio.sleep(3600)
+        await paced_seconds(pace, 200, service, 1.5)
+        await asyncio.sleep(3600)
+        for _ in range(200):  # nor does one after the other say how many may go at once
+            await paced_seconds(pace, 1, service, 1.5)
+        await paced_seconds(pace, 200, service, 1.5)
 
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
-        runner.run(twice(pace_for(64)))
-    assert n_refused == 0
+        runner.run(after_each(pace_for(64)))
+    assert service.n_refused == 0
+
+
+@pytest.mark.parametrize("max_concurrency", [16, 64])
+def test_late_refusals_slow_down_as_well(max_concurrency: int) -> None:
+    """They come when the pace has been measured, as if the service had taken those questions."""
+    service = Counted(taking(20, 50))
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        pace = pace_for(max_concurrency)
+        runner.run(paced_seconds(pace, 1000, service, 0.01, refusal_seconds=0.5))
+    assert service.n_refused <= 300
+
+
+def test_what_fails_is_not_taken() -> None:
+    """A gateway that tells of one overload in ten, and answers the others with another error."""
+    service, numbers = Counted(taking(50, 50)), random.Random(0)  # noqa: S311 - keeps no secret
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(
+            paced_seconds(pace_for(64), 2000, service, 0.02, told=lambda: numbers.random() < 0.1)
+        )
+    assert service.n_refused <= 1000
+
+
+def test_an_outage_is_no_pace() -> None:
+    """After a minute in which all is refused, the pace is what it was before."""
+    service = Counted(taking(100, 50), outage=(1010.0, 1070.0))
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        seconds = runner.run(paced_seconds(pace_for(64), 4000, service, None))
+    assert seconds <= 130
 
 
 def test_what_a_pause_gives_back_is_made_up_for_only_where_there_is_room() -> None:
@@ -1426,12 +1478,15 @@ def test_forty_threads_share_a_judge(server: Any) -> None:
     ],
     ids=["judge_many", "score_sql_cases"],
 )
-def test_max_concurrency_alone_bounds_what_is_under_way(server: Any, ask_all: Any) -> None:
+def test_max_concurrency_alone_bounds_what_is_under_way(
+    server: Any, monkeypatch: pytest.MonkeyPatch, ask_all: Any
+) -> None:
     """Judges without a queue are given fifty questions at a time, this one as many as it takes."""
-    server.hold = lambda n: n > 38 and server.most_under_way < 70
+    monkeypatch.setattr(limits, "FIRST_AT_ONCE", 100)
+    server.hold = lambda _: server.most_under_way < 70
     with judge_for(server, max_concurrency=70) as judge:
-        ask_all(judge, [pair(i) for i in range(130)])
-    assert (len(server.requests), server.most_under_way) == (130, 70)
+        ask_all(judge, [pair(i) for i in range(100)])
+    assert (len(server.requests), server.most_under_way) == (100, 70)
 
 
 def test_connections_are_used_again_and_closed_when_idle(

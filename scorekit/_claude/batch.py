@@ -20,7 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from scorekit._claude.limits import backoff
+from scorekit._claude.limits import Turn, backoff
 from scorekit._claude.prompt import Answer, instructions_found, is_object, template_variables
 from scorekit._claude.service import Passing, Refusal, highest_cost
 from scorekit._core.text import key_of
@@ -224,7 +224,7 @@ class Batches:
             if batch is None and refusal.status == _TOO_LARGE and len(ids) > 1:
                 self._max_questions = min(self._max_questions, len(ids) // 2)
             else:
-                self._service.met(refusal, -math.inf)
+                self._service.met(refusal, Turn(-math.inf, 0))
                 self._give_up(ids, refusal)
         except (JudgeError, Passing) as error:
             self._give_up(ids, error)

@@ -8,7 +8,8 @@ import math
 import random
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from typing import NamedTuple
+
+import attrs
 
 from scorekit.errors import JudgeError
 
@@ -42,17 +43,20 @@ REFILLED = 0.6
 RETURN = 2.0
 """How many times the earlier pace is tried then, as it had been slowed down by chance, too."""
 
+LONGEST_ROW = 4
+"""Refusals in a row that tell of the pace; more of them are an outage, which tells nothing."""
+
 SLOWEST = 0.5
 """Questions a second below which only pauses slow down: a pace cannot be measured on so few."""
 
 FIRST_AT_ONCE = 32
 """
-Questions under way at first; each that comes back lets one more go, so that they double.
+Questions under way at first; each answer lets one more go, so that they double.
 
 The service asks for traffic that rises gradually, and answers may tell how many it takes.
 """
 
-REST_SECONDS = 1.0
+REST_SECONDS = 10.0
 """Time without questions after which they rise from `FIRST_AT_ONCE` again."""
 
 LOOK_AGAIN_SECONDS = 0.25
@@ -116,12 +120,15 @@ class Breaker:
         self._n_same = 0
 
 
-class Turn(NamedTuple):
+@attrs.define(eq=False)
+class Turn:
     """A request that is sent."""
 
     at: float
     number: int
     """Its place among all that were sent."""
+    is_taken: bool = False
+    """Whether the service has answered it."""
 
 
 class Allowance:
@@ -181,7 +188,7 @@ class Pace:
         self._refused_since = math.inf
         self._refusal = ""
         self._n_taken = self._n_refused = 0
-        self._measured_at = -math.inf
+        self._n_measured, self._measured_at = 0, -math.inf
         self._is_measured = True
         self._n_under_way = self._n_sent = 0
         self._n_at_once = FIRST_AT_ONCE
@@ -209,8 +216,9 @@ class Pace:
         try:
             yield turn
         finally:
+            if not turn.is_taken:
+                self._take_back(turn)
             self._n_under_way -= 1
-            self._n_at_once += 1
             self._heard.set()
             self._asked_until = asyncio.get_running_loop().time()
             self._slots.release()
@@ -223,6 +231,7 @@ class Pace:
         if not self._n_under_way:  # time in which nobody asks says nothing about the pace
             idle = max(0.0, clock() - max(self._asked_until, self._paused_until))
             self._asking_since += idle
+            self._asked_until = clock()
             if idle > REST_SECONDS:
                 self._n_at_once = FIRST_AT_ONCE
         while True:
@@ -234,7 +243,7 @@ class Pace:
                     break
             self._check_pause()
             await asyncio.sleep(rest)
-        if not self._is_measured:  # only now, as what was under way may have been refused, too
+        if not self._is_measured:  # only now, as others that were under way are refused, too
             self._measure(now)
         self._n_taken += 1
         self._n_under_way += 1
@@ -258,24 +267,37 @@ class Pace:
         told_at = (turn.at + now) / 2  # about halfway between the question and its answer
         self._allowance.note(headers, self._n_sent - turn.number, told_at)
 
-    def note_taken(self) -> None:
+    def note_taken(self, turn: Turn) -> None:
         """Remember that the service answered."""
+        turn.is_taken = True
+        if self._n_under_way > self._n_at_once // 4:  # one after the other, they are no step
+            self._n_at_once += 1
+        if self._n_refused > LONGEST_ROW:
+            self._count_anew(0, asyncio.get_running_loop().time())
         self._n_refused = 0
         self._refused_since = math.inf
         self._rate = min(self._fastest, self._rate * (1 + self._growth))
 
-    def note_refused(self, sent_at: float, wait: float | None, message: str) -> None:
+    def _take_back(self, turn: Turn) -> None:
+        """Count a question no more that was sent and not taken."""
+        if turn.at >= self._measured_at:
+            self._n_taken -= 1
+        elif self._n_measured > 1:
+            share = 1 - 1 / self._n_measured
+            self._n_measured -= 1
+            self._kept_up *= share
+            self._rate = min(self._fastest, max(SLOWEST, self._rate * share))
+
+    def note_refused(self, turn: Turn, wait: float | None, message: str) -> None:
         """Remember that the service was too busy for a question, and how long it asked to wait."""
         now = asyncio.get_running_loop().time()
         self._refusal = message
-        if sent_at >= self._measured_at:
-            self._n_taken -= 1
         jitter = 0.0
-        if sent_at >= self._refused_at:  # else it was on its way when an earlier one came back
+        if turn.at >= self._refused_at:  # else it was on its way when an earlier one came back
             self._refused_at = now
             self._n_refused += 1
             self._is_measured = False
-            if self._next < sent_at:  # still making up for a pause: that was too much at once
+            if self._next < turn.at:  # still making up for a pause: that was too much at once
                 self._made_up /= 2
             jitter = JITTER * self._random.random()
         self._refused_since = min(self._refused_since, now)
@@ -284,6 +306,11 @@ class Pace:
         self._asking += max(0.0, now - self._asking_since)
         self._pausing += self._paused_until - max(now, self._asking_since)
         self._asking_since = self._paused_until
+
+    def _count_anew(self, n_measured: int, now: float) -> None:
+        self._is_measured = True
+        self._asking = self._pausing = 0.0
+        self._n_taken, self._n_measured, self._measured_at = 0, n_measured, now
 
     def _measure(self, now: float) -> None:
         self._is_measured = True
@@ -298,8 +325,7 @@ class Pace:
             self._growth = GROWTH + CATCHING_UP * (1 - kept_up / tried) ** 3
         self._rate = min(self._fastest, max(SLOWEST, self._rate))
         self._behind = self._made_up * (now - self._refused_at)
-        self._asking = self._pausing = 0.0
-        self._n_taken, self._measured_at = 0, now
+        self._count_anew(self._n_taken if self._kept_up else 0, now)
 
 
 class Budget:

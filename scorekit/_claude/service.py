@@ -347,14 +347,14 @@ class Service:
         failure = JudgeError(error_kind(status, type_), one_line(f"HTTP {status}: {words}"))
         return Refusal(failure, sys.exception(), asked_to_wait(response.headers), status)
 
-    def met(self, refusal: Refusal, sent_at: float) -> Exception:
+    def met(self, refusal: Refusal, turn: Turn) -> Exception:
         """Learn from a refusal; return what it means for the one who asked."""
         if refusal.is_busy:
-            self.pace.note_refused(sent_at, refusal.wait, refusal.failure.message)
+            self.pace.note_refused(turn, refusal.wait, refusal.failure.message)
             return _Busy()
         if refusal.is_passing:
             return refusal
-        self.pace.note_taken()
+        self.pace.note_taken(turn)
         self.breaker.note_refusal(refusal.failure, refusal.status)
         return refusal.failure
 
@@ -459,18 +459,18 @@ class _Question:
             raise TimeoutError(message) from None
         except Refusal as refusal:
             cost = 0.0
-            raise service.met(refusal, turn.at) from refusal.cause
+            raise service.met(refusal, turn) from refusal.cause
         except Passing as passing:
             cost = None if passing.was_sent else 0.0
             raise
         except JudgeError:  # an answer, though it cannot be read
-            service.pace.note_taken()
+            service.pace.note_taken(turn)
             raise
         finally:
             self._left -= loop.time() - started
             service.budget.settle(self._most, cost)
         service.breaker.note_success()
-        service.pace.note_taken()
+        service.pace.note_taken(turn)
         return answer
 
 
