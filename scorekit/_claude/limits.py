@@ -314,6 +314,8 @@ class Pace:
 
     def _measure(self, now: float) -> None:
         self._is_measured = True
+        if self._n_refused > LONGEST_ROW:
+            self._count_anew(0, now)
         if self._n_taken < ENOUGH:  # the pauses slow down, and the next refusal counts all of it
             return
         tried = self._n_taken / max(self._asking, 1e-9)
