@@ -427,6 +427,11 @@ def failed(result: Any) -> bool:
     return result.error is not None and result.error.origin == "instrument"
 
 
+def _is_unjudged(result: MetricResult | None) -> bool:
+    """Return whether the judge that was asked about a refuted pair gave no verdict."""
+    return isinstance(result, QueryCorrectness) and result.judge_error is not None
+
+
 def score_sql_case(
     case: SqlCase,
     *,
@@ -927,12 +932,16 @@ class SqlReport(Report):
             for name, result in case.metrics().items()
             if failed(result)
         )
-        why = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS))
+        whys = [f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS)]
+        n_others = kinds.total() - sum(n for _, n in kinds.most_common(MAX_KINDS))
+        why = ", ".join([*whys, f"{n_others} others"] if n_others else whys)
         whose = "" if self.model is None else f"model: {one_line(self.model)}, "
         last = f"{whose}cases: {self.n_cases}, results not scored: {self.n_failed}"
         last = f"{last} ({why})" if why else last
         if self.n_contested:
             last += f"; {self.n_contested} contested by a counterexample"
+        if n_unjudged := sum(_is_unjudged(case.query_correctness) for case in self.cases):
+            last += f"; {n_unjudged} refuted without the judge, which failed"
         if self.n_right_by_accident:
             last += f"; {self.n_right_by_accident} right by accident"
         return "\n".join([*lines, last])
@@ -998,7 +1007,8 @@ class SqlReport(Report):
 
         Args:
             metric: Look at this metric only.
-            origin: ``"instrument"`` for the cases of which a judge, say, failed instead.
+            origin: ``"instrument"`` for the cases of which a judge, say, failed instead, also if
+                a counterexample decided then.
 
         Raises:
             InputError: If *metric* or *origin* is unknown.
@@ -1028,7 +1038,8 @@ class SqlReport(Report):
             scores = [result.score for result in results if not failed(result)]
             lowest = min(scores, default=1.0)
             accident = case.right_by_accident and metric in (None, "result_accuracy")
-            if len(scores) < len(results) if origin == "instrument" else lowest < 1.0 or accident:
+            is_unscored = len(scores) < len(results) or any(map(_is_unjudged, results))
+            if is_unscored if origin == "instrument" else lowest < 1.0 or accident:
                 mean = sum(scores) / len(scores) if scores else 1.0
                 first = mean if score is None else score
                 found.append((case.case_id not in self._missed, first, mean, case))
@@ -1064,7 +1075,9 @@ def _row(case: SqlCaseScore) -> dict[str, Any]:
         error = None if result is None else result.error
         row[name] = None if result is None or failed(result) else result.score
         row[f"{name}_error"] = None if error is None else error.kind
-    row["method"] = case.query_correctness and case.query_correctness.method
+    correctness = case.query_correctness
+    for name in ("method", "contested", "cached", "cost_usd"):
+        row[name] = None if correctness is None else getattr(correctness, name)
     row["right_by_accident"] = case.right_by_accident
     row["reason"] = "; ".join(f"{name}: {why}" for name, why in case.reasons().items()) or None
     row["counterexample"] = case.counterexample or None
@@ -1294,7 +1307,7 @@ class _Item:
     def kept(self, name: str) -> Any:
         """Return what the earlier report has of a metric, None if that has to be computed."""
         result = getattr(self.earlier, name, None)
-        return None if result is None or failed(result) else result
+        return None if result is None or failed(result) or _is_unjudged(result) else result
 
     @property
     def is_undecided(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
@@ -60,7 +61,8 @@ class ClaudeJudge:
             (``ANTHROPIC_BASE_URL``).
         timeout_seconds: Bound on the requests of one judgement together (``> 0``).  Waiting for a
             turn, a pause or a retry does not count.
-        max_concurrency: Requests under way at once (count, ``>= 1``).
+        max_concurrency: Requests under way at once (count, ``>= 1``); no more than half as many as
+            the process may have open files.
         max_retries: Further calls after one that failed in passing (count).  Refusals for load
             (429, 529) do not count: the judge pauses as a whole and asks again.
         effort: How hard the model thinks, from ``"low"`` to ``"max"``; None, like the mode
@@ -123,7 +125,7 @@ class ClaudeJudge:
             api_key=check_key("api_key", api_key),
             base_url=_check_address(base_url),
             timeout_seconds=check_timeout(timeout_seconds),
-            max_concurrency=check_count("max_concurrency", max_concurrency, 1),
+            max_concurrency=_affordable(check_count("max_concurrency", max_concurrency, 1)),
             max_retries=check_count("max_retries", max_retries),
             effort=effort,
             max_tokens=check_count("max_tokens", max_tokens, 1),
@@ -381,6 +383,18 @@ def _check_address(address: object) -> str | None:
     if not text.startswith(("http://", "https://")) or "@" in text:
         raise InputError("base_url must be an http or https address without a password")
     return text
+
+
+def _affordable(n_connections: int) -> int:
+    """Return how many of so many connections leave files for everything else."""
+    if sys.platform == "win32":
+        return n_connections
+    import resource
+
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return (
+        n_connections if most == resource.RLIM_INFINITY else max(1, min(n_connections, most // 2))
+    )
 
 
 def _check_prices(prices: object) -> FrozenMapping[str, ModelPrice]:

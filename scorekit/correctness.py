@@ -139,6 +139,8 @@ class QueryCorrectness(MetricResult):
     cost_usd: float | None = None
     model: str | None = None
     response_id: str | None = None
+    judge_error: MetricError | None = None
+    """Why the judge that was asked gave no verdict, where a counterexample decides instead."""
     error: MetricError | None = None
 
 
@@ -634,8 +636,12 @@ class _Pair:
         if result is None:
             result = self._failure("instrument", kind, cause)
         else:
-            told = one_line(f"the judge failed, the counterexample stands: {cause}")
-            log(_log, logging.WARNING, told)
+            record = self._error("instrument", kind, cause)
+            result = attrs.evolve(
+                result,
+                reasoning=f"{result.reasoning}; the judge failed: {record.message}",
+                judge_error=record,
+            )
         return attrs.evolve(
             result,
             instructions_found=any(
@@ -648,13 +654,18 @@ class _Pair:
             cost_usd=total_cost(one.cost_usd for one in paid) if paid else None,
         )
 
+    def _error(
+        self, origin: Literal["output", "instrument"], kind: str, error: Exception | str
+    ) -> MetricError:
+        inputs = {"generated": self.generated, "expected": " | ".join(self.accepted)}
+        return metric_error(
+            METRIC, origin=origin, kind=kind, error=error, inputs=inputs, logger=_log
+        )
+
     def _failure(
         self, origin: Literal["output", "instrument"], kind: str, error: Exception | str
     ) -> QueryCorrectness:
-        inputs = {"generated": self.generated, "expected": " | ".join(self.accepted)}
-        record = metric_error(
-            METRIC, origin=origin, kind=kind, error=error, inputs=inputs, logger=_log
-        )
+        record = self._error(origin, kind, error)
         return QueryCorrectness(
             score=0.0,
             reasoning=record.message,

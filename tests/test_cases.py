@@ -1170,7 +1170,13 @@ def test_evidence_decides_what_the_judge_had_no_time_for(executor: Executor | No
     for bound in bounds:
         report = score_sql_cases(cases, judge=judge, executor=executor, **bound)
         assert report.n_by_method == {"refuted": 2, "proved": 1}
-        assert [one.case_id for one in report.failures(origin="instrument")] == ["unknown"]
+        names = [one.case_id for one in report.failures(origin="instrument")]
+        assert sorted(names) == ["refuted", "unknown"]
+        assert "; 1 refuted without the judge, which failed" in str(report)
+        half = judge_from_function(lambda _: 0.5, identity="half")
+        done = score_sql_cases(cases, judge=half, resume=SqlReport.from_json(report.to_json()))
+        assert done.n_by_method == {"judge": 2, "refuted": 1, "proved": 1}
+        assert done.failures(origin="instrument") == ()
 
 
 @pytest.mark.parametrize(

@@ -1489,6 +1489,18 @@ def test_max_concurrency_alone_bounds_what_is_under_way(
     assert (len(server.requests), server.most_under_way) == (100, 70)
 
 
+def test_connections_leave_files_for_everything_else(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a limit of 20 open files, ten questions are under way."""
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (20, 4096))
+    server.hold = lambda _: server.most_under_way < 10
+    with judge_for(server, max_concurrency=30) as judge:
+        assert all(isinstance(v, Verdict) for v in judge.judge_many([pair(i) for i in range(40)]))
+    assert server.most_under_way == 10
+
+
 def test_connections_are_used_again_and_closed_when_idle(
     server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

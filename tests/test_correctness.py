@@ -192,9 +192,12 @@ def test_a_judge_that_fails_takes_back_no_counterexample(
     with caplog.at_level(logging.DEBUG, "scorekit"):
         result = ask(*pair, schema=SHOP, judge=judge_of(judge))
     assert (result.score, result.method, result.error) == (0.0, "refuted", None)
-    assert (result.reasoning, result.cost_usd) == ("results differ on a database of 1 row", 0.75)
+    why = "results differ on a database of 1 row; the judge failed: overloaded: busy"
+    assert (result.reasoning, result.cost_usd) == (why, 0.75)
+    assert result.judge_error is not None
+    assert (result.judge_error.origin, result.judge_error.kind) == ("instrument", "overloaded")
     assert [record.getMessage() for record in caplog.records] == [
-        "the judge failed, the counterexample stands: overloaded: busy"
+        "query_correctness: overloaded: busy"
     ]
     undecided: list[dict[str, Any]] = [{}, {"schema": SHOP, "evidence": "judge"}]
     for options in undecided:
