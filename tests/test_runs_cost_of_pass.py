@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -380,6 +380,7 @@ def test_fieller_holds_what_the_t_test_does_not_reject(
     runs: list[tuple[float, float]], confidence_level: float, factor: float
 ) -> None:
     """Oracle: scipy's t test of cost - r * passed, at ratios all around the estimate."""
+    assume(all(cost == 0.0 or cost > 1e-290 for cost, _ in runs))  # else it rounds to few digits
     costs, passed = (list(column) for column in zip(*runs, strict=True))
     result = fieller(costs, passed, confidence_level)
     if result is None:
