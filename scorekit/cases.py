@@ -932,9 +932,10 @@ class SqlReport(Report):
             for name, result in case.metrics().items()
             if failed(result)
         )
-        whys = [f"{n} {kind}" for kind, n in kinds.most_common(MAX_KINDS)]
-        n_others = kinds.total() - sum(n for _, n in kinds.most_common(MAX_KINDS))
-        why = ", ".join([*whys, f"{n_others} others"] if n_others else whys)
+        named = kinds.most_common(MAX_KINDS)
+        if n_others := kinds.total() - sum(n for _, n in named):
+            named.append(("others", n_others))
+        why = ", ".join(f"{n} {kind}" for kind, n in named)
         whose = "" if self.model is None else f"model: {one_line(self.model)}, "
         last = f"{whose}cases: {self.n_cases}, results not scored: {self.n_failed}"
         last = f"{last} ({why})" if why else last
