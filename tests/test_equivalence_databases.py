@@ -346,7 +346,7 @@ def test_whether_a_result_is_allowed(rows: list[tuple[int, int]], result: list[i
     for first in range(3):
         found = kept(up, down, first, max(0, min(2, len(rows) - first)))
         listed = any(sorted((x,) for x in result) == sorted(one) for one in found.results())
-        own = [(x,) for x in result]
+        own: list[ResultRow] = [(x,) for x in result]
         assert found.holds(own, same_exactly, exact=True) == listed
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(allowed, "MAX_RESULTS", 0)
