@@ -24,7 +24,6 @@ from scorekit._sql.refute.sandbox import (
     AT_LEAST,
     AT_MOST,
     DIVIDE,
-    NOW_TEXT,
     OF_COPIES,
     ONLY,
     RATIO,
@@ -303,12 +302,12 @@ def _write_types(nodes: list[exp.Expr]) -> None:
 
 
 def _stop_clocks(nodes: list[exp.Expr]) -> None:
-    """Write the moment at which both queries are run for what asks for the time."""
+    """Ask the sandbox for the moment at which both queries are run."""
     for node in nodes:
         if isinstance(node, TIMES):
-            day, _, hour = NOW_TEXT.partition(" ")
-            shown = hour if isinstance(node, exp.CurrentTime) else NOW_TEXT
-            node.replace(exp.Literal.string(day if isinstance(node, exp.CurrentDate) else shown))
+            kinds = {exp.CurrentDate: "date", exp.CurrentTime: "time"}
+            name = kinds.get(type(node), "datetime")
+            node.replace(exp.Anonymous(this=name, expressions=[exp.Literal.string("now")]))
 
 
 def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
