@@ -98,14 +98,19 @@ def compared(rng: random.Random, n: int) -> Counter[tuple[str, str]]:
                     theirs = adk(made, wanted, order, ignore=ignore)
                     note(f"adk {order} {arguments}", ours.score, theirs, "True equals 1 there")
             if find_spec("pydantic_evals") is not None:
-                ours = tool_call_accuracy(made, wanted, order=order, arguments="ignored")  # type: ignore[arg-type]
+                ours = tool_call_accuracy(made, wanted, order=order, arguments="ignored")
                 value = ours.score if order == "exact" else ours.f1
                 note(f"pydantic {order}", value, pydantic(made, wanted, order), "unexplained")
         if find_spec("agentevals") is not None:
             for arguments, name in (("equal", "exact"), ("subset", "superset")):
                 ours = tool_call_accuracy(made, wanted, order="any_order", arguments=arguments)  # type: ignore[arg-type]
                 theirs = langchain(made, wanted, "superset", name)
-                note(f"agentevals superset {arguments}", ours.score, theirs, "first fit, or True is 1")
+                note(
+                    f"agentevals superset {arguments}",
+                    ours.score,
+                    theirs,
+                    "first fit, or True is 1",
+                )
     return counts
 
 

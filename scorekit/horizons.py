@@ -103,7 +103,7 @@ class _Tasks(NamedTuple):
 
 def time_horizon(
     minutes: Iterable[float],
-    passed: Iterable[bool],
+    passed: Iterable[int],
     *,
     tasks: Iterable[Hashable] | None = None,
     families: Iterable[Hashable] | None = None,
@@ -157,7 +157,7 @@ def time_horizon(
         >>> time_horizon([0, 5], [True, False])
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: minutes[0] must be a finite number > 0, got 0
+        scorekit.errors.InputError: minutes[0] must be a finite number > 0, got 0.0
 
     References:
         Kwa et al., "Measuring AI Ability to Complete Long Tasks", arXiv:2503.14499, and METR's
@@ -275,9 +275,8 @@ def _fit(
         c = spread @ (x * x) + PENALTY
         steps = np.column_stack([c * first - b * second, a * second - b * first])
         steps /= (a * c - b * b)[:, None]
-        steps *= np.minimum(1.0, LONGEST / (abs(steps[:, 0]) + abs(steps[:, 1]) * abs(x).max()))[
-            :, None
-        ]
+        reach = abs(steps[:, 0]) + abs(steps[:, 1]) * abs(x).max()
+        steps *= np.minimum(1.0, LONGEST / np.maximum(reach, ENOUGH))[:, None]
         moved = points - steps
         found = loss(moved)
         while (worse := found > losses + 1e-15).any():

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
 import attrs
 
 from scorekit._core.checks import check_choice, check_flag, check_items, check_text, is_flag
-from scorekit.errors import one_line, refuse
+from scorekit.errors import one_line, refuse, shown
 from scorekit.records import Record, is_mapping
 
 MAX_DEPTH: Final = 100
@@ -167,24 +167,27 @@ def _read_calls(side: str, calls: object, *, include_failed: bool) -> list[_Call
     return found
 
 
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
+
+
 def _parts(where: str, call: object) -> tuple[object, object, bool]:
     if is_mapping(call) and "name" in call and "arguments" in call:
         failed = call.get("failed", False)
         return call["name"], call["arguments"], check_flag(f"{where}['failed']", failed)
-    if isinstance(call, Sequence) and not isinstance(call, str | bytes) and len(call) == 2:  # noqa: PLR2004 - a pair
+    if _is_list(call) and len(call) == 2:  # noqa: PLR2004 - a pair
         return call[0], call[1], False
     refuse(where, "a pair (name, arguments) or a mapping with both", call, TypeError)
 
 
-def _read_call(where: str, name: object, arguments: object, *, lenient: bool) -> _Call:
+def _read_call(where: str, name: object, arguments: Any, *, lenient: bool) -> _Call:
     checked = check_text(f"{where} name", name)
     given = f"{where} arguments"
     if isinstance(arguments, str):
-        try:
+        value: object = None
+        with suppress(ValueError, RecursionError):
             value = json.loads(arguments) if arguments.strip() else {}
-        except (ValueError, RecursionError):
-            value = None
-        if not isinstance(value, dict) or _depth_of(value) > MAX_DEPTH:
+        if not is_mapping(value) or _depth_of(value) > MAX_DEPTH:
             if not lenient:
                 refuse(given, "a mapping or JSON text of an object", arguments)
             text = one_line(f"{checked}({arguments})", _SHOWN)
@@ -198,7 +201,10 @@ def _read_call(where: str, name: object, arguments: object, *, lenient: bool) ->
         (_checked_key(given, key), _key(f"{given}[{key!r}]", value, 1))
         for key, value in arguments.items()
     )
-    written = json.dumps(arguments, default=_written, ensure_ascii=False)
+    try:
+        written = json.dumps(arguments, default=_written, ensure_ascii=False)
+    except (ValueError, OverflowError):  # an integer too long to write out
+        written = shown(arguments)
     return _Call(checked, items, items, one_line(f"{checked}({written})", _SHOWN))
 
 
@@ -208,7 +214,7 @@ def _depth_of(value: object) -> int:
     level: list[Any] = [value]
     while level and depth <= MAX_DEPTH:
         depth += 1
-        inner: list[Any] = [v.values() if isinstance(v, dict) else v for v in level]
+        inner: list[Any] = [v.values() if is_mapping(v) else v for v in level]
         level = [one for some in inner for one in some if isinstance(one, dict | list)]
     return depth
 
@@ -229,13 +235,13 @@ def _key(where: str, value: Any, depth: int) -> Hashable:
         return ("boolean", bool(value))
     if isinstance(value, Real | Decimal):
         number = int(value) if isinstance(value, Integral) else value
-        return ("number", "nan" if math.isnan(number) else number)
+        return ("number", number if number == number else "nan")  # noqa: PLR0124
     if is_mapping(value):
         pairs = (
             (_checked_key(where, key), _key(where, one, depth + 1)) for key, one in value.items()
         )
         return ("object", frozenset(pairs))
-    if isinstance(value, list | tuple):
+    if _is_list(value):
         return ("array", tuple(_key(where, one, depth + 1) for one in value))
     refuse(where, "a JSON value", value, TypeError)
 
