@@ -28,7 +28,6 @@ from scorekit._claude.prompt import (
     asked_to_wait,
     error_in,
     error_kind,
-    instructions_found,
     messages_request,
 )
 from scorekit._judge.waiting import Caller
@@ -254,13 +253,11 @@ class Service:
                 question = _Question(self, variables, who, until_sent)
                 score, reasoning = await self.classify(variables, question.complete)
         except Exception as error:
-            if isinstance(error, JudgeError):
-                error.instructions_found = instructions_found(request)
             if self._is_told_by(error):
                 raise error from None  # its own words are clean, those of its causes are not
             raise
         assert question.answer is not None  # noqa: S101 - for the type checkers
-        return question.answer.verdict(score, reasoning, request)
+        return question.answer.verdict(score, reasoning)
 
     async def classify(
         self, variables: dict[str, str], complete: Callable[..., Awaitable[Answer]]
