@@ -1,6 +1,4 @@
-# The public names, each in the module of its topic: the one list, which `__init__.py` reads.
-
-from collections.abc import Callable
+# Made of `__init__.py` by `python tests/test_public_api.py`.
 
 from scorekit import strategies as strategies
 from scorekit.agreement import CorrectedMean as CorrectedMean
@@ -134,7 +132,7 @@ from scorekit.validation import safety_summary as safety_summary
 from scorekit.validation import safety_validation as safety_validation
 from scorekit.validation import validation_accuracy as validation_accuracy
 
-__all__: list[str]  # noqa: PYI035 - made of this very list
+__all__: list[str]  # noqa: PYI035 - made in `__init__.py`
 __version__: str
 _HOME: dict[str, str]
-_on_load: Callable[[], None] | None
+_on_load: object

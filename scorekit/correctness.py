@@ -372,12 +372,11 @@ class _Pair:
         check_choice("evidence", evidence, ("auto", "judge"))
         if question is not None:
             check_text("question", question, empty=True)
-        check_dialect(dialect)
         return cls(
             generated=check_text("generated", generated, empty=True),
             accepted=accepted_queries(expected),
             judge=optional_judge(judge),
-            dialect=dialect,
+            dialect=check_dialect(dialect),
             schema=schema,
             schema_text=None if schema is None else schema_text(schema),
             question=question,
