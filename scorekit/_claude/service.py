@@ -32,7 +32,7 @@ from scorekit._claude.prompt import (
 )
 from scorekit._judge.waiting import Caller
 from scorekit.errors import InputError, JudgeError, one_line
-from scorekit.judges import TIMEOUT_MESSAGE, JudgeRequest, Verdict
+from scorekit.judges import TIMEOUT_MESSAGE, Verdict
 from scorekit.prices import PRICES, ModelPrice, token_cost
 
 if TYPE_CHECKING:
@@ -187,11 +187,9 @@ class Service:
                 return None
         return re.sub("//[^/]*@", "//", url).rstrip("/")  # without user and password
 
-    def submit(
-        self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
-    ) -> Future[Verdict]:
-        """Start asking, from any thread."""
-        return self.start(lambda: self._ask(request, variables, who))
+    def submit(self, variables: dict[str, str], who: Caller | None) -> Future[Verdict]:
+        """Start asking what the template is filled with, from any thread."""
+        return self.start(lambda: self._ask(variables, who))
 
     def start(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
         """Start *work* in the event loop, from any thread."""
@@ -242,9 +240,7 @@ class Service:
         if self._client is not None:
             await self._client.close()
 
-    async def _ask(
-        self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
-    ) -> Verdict:
+    async def _ask(self, variables: dict[str, str], who: Caller | None) -> Verdict:
         self.breaker.check()
         try:
             # Of a thousand questions, the first are sent before the last prompt is written.
