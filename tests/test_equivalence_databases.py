@@ -386,6 +386,16 @@ def test_neither_query_allows_only_results_of_the_other(
             assert _stored(found, queries[1], turned=turned) != shown[0]
 
 
+def test_what_a_limit_keeps_is_kept_apart_for_each_query() -> None:
+    """Both queries cut inner results, of other columns and of other types."""
+    one = "SELECT SUM(x) FROM (SELECT id AS x FROM a LIMIT 2) x"
+    other = "SELECT SUM(x.price) FROM (SELECT price, day FROM b ORDER BY id LIMIT 2) x"
+    assert sql_equivalence(one, other, schema=DDL, dialect="sqlite").verdict == "refuted"
+    typed = "SELECT x FROM (SELECT {} AS x FROM b LIMIT 1) x WHERE x > '5'"
+    pair = typed.format("amount"), typed.format("day")
+    assert sql_equivalence(*pair, schema=DDL, dialect="sqlite").verdict == "refuted"
+
+
 def test_a_result_among_ties_is_shown_as_such() -> None:
     """Where no database leaves each query one result, one of several is shown, and named so."""
     pair = "SELECT name FROM a LIMIT 4", "SELECT name FROM a"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
@@ -680,8 +681,9 @@ def _sites(whole: exp.Expr) -> tuple[Site, ...]:
         if _is_correlated(query):
             _settle(query)
             continue
-        name = f"{CHOICE}{len(found)}"
-        found.append(Site(name, _cut(query)))
+        cut = _cut(query)
+        name = f"{CHOICE}{len(found)}_{crc32(cut.kept.encode()):08x}"  # another query's is another
+        found.append(Site(name, cut))
         kept = exp.Select(
             expressions=[exp.Star()], from_=exp.From(this=exp.Table(this=exp.to_identifier(name)))
         )
