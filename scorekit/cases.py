@@ -221,7 +221,7 @@ class SqlCase(Record):
             check_schema(self.schema)
         if self.question is not None:
             check_text("question", self.question, empty=True)
-        check_dialect(self.dialect)
+        store(self, "dialect", check_dialect(self.dialect))
         if self.generated_rows is not None and self.expected_rows is not None:
             check_databases(by_database(self.generated_rows), by_database(self.expected_rows))
 

@@ -16,6 +16,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 from sqlglot.dialects.dialect import Dialect
 
+from scorekit.cases import SqlCase
+from scorekit.equivalence import sql_equivalence
 from scorekit.errors import InputError, SqlError
 from scorekit.tables import extract_tables, table_accuracies_from_columns, table_accuracy
 
@@ -95,6 +97,18 @@ def test_dialects_differ(sql: str, dialect: str, tables: tuple[str, ...]) -> Non
 
 
 NO_SQL = {"", "dax", "prql"}
+
+
+@pytest.mark.parametrize(
+    ("alias", "dialect"),
+    [("PostgreSQL", "postgres"), ("mssql", "tsql"), ("mariadb", "mysql"), ("sqlite3", "sqlite")],
+)
+def test_dialects_by_the_names_that_drivers_give_them(alias: str, dialect: str) -> None:
+    """What a connection string calls a database is what sqlglot calls otherwise."""
+    assert extract_tables("SELECT 1 FROM t", dialect=alias) == ("t",)
+    assert SqlCase(case_id="a", generated="SELECT 1", dialect=alias).dialect == dialect
+    sql = "SELECT 1 AS x", "SELECT 1 AS y"
+    assert sql_equivalence(*sql, dialect=alias) == sql_equivalence(*sql, dialect=dialect)
 
 
 @pytest.mark.parametrize("dialect", sorted(set(Dialect.classes) - NO_SQL))

@@ -64,16 +64,27 @@ _TOKEN = re.compile(
 
 
 def check_dialect(dialect: object) -> str | None:
-    """Return the name of a dialect in lower case; refuses one that sqlglot does not know."""
+    """Return sqlglot's name of a dialect; refuses one that it does not know."""
     if dialect is None:
         return None
     name = check_text("dialect", dialect).lower()
+    name = _ALIASES.get(name, name)
     known = _known_dialects()
     if name not in known:
         near = difflib.get_close_matches(name[:100], known)
         hint = f"near ones: {', '.join(near)}" if near else ", ".join(known)
         refuse("dialect", f"a dialect that sqlglot knows ({hint})", dialect)
     return name
+
+
+_ALIASES = {
+    "mariadb": "mysql",
+    "mssql": "tsql",
+    "postgresql": "postgres",
+    "sqlite3": "sqlite",
+    "sqlserver": "tsql",
+}
+"""Dialects by the names that drivers and SQLAlchemy give them."""
 
 
 @cache
