@@ -80,7 +80,7 @@ class TimeHorizon(Record):
             return None
         return _logistic(self.intercept + self.slope * math.log2(minutes))
 
-    def __str__(self) -> str:
+    def _line(self) -> str:
         """Return the horizon, its interval, and the notes."""
         horizon = "no horizon" if self.score is None else _duration(self.score)
         ends = " to ".join(map(_duration, (self.interval.low, self.interval.high)))

@@ -49,7 +49,7 @@ class RubricScore(Record):
     n_without_points: int
     """Examples left out because no criterion of theirs has positive points."""
 
-    def __str__(self) -> str:
+    def _line(self) -> str:
         """Return the score with its interval, and which examples are left out."""
         n = sum(score is not None for score in self.scores)
         score = "no score" if self.score is None else f"{self.score:.4g} {self.interval}"

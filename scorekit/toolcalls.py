@@ -53,7 +53,7 @@ class ToolCallAccuracy(Record):
     n_generated: int
     n_expected: int
 
-    def __str__(self) -> str:
+    def _line(self) -> str:
         """Return the score, the partial credit and what differs, on one line."""
         differs = {
             "missing": len(self.missing),
