@@ -50,7 +50,6 @@ class RubricScore(Record):
     """Examples left out because no criterion of theirs has positive points."""
 
     def _line(self) -> str:
-        """Return the score with its interval, and which examples are left out."""
         n = sum(score is not None for score in self.scores)
         score = "no score" if self.score is None else f"{self.score:.4g} {self.interval}"
         text = f"{score} ({n} example{'s' * (n != 1)}"

@@ -54,7 +54,6 @@ class ToolCallAccuracy(Record):
     n_expected: int
 
     def _line(self) -> str:
-        """Return the score, the partial credit and what differs, on one line."""
         differs = {
             "missing": len(self.missing),
             "unexpected": len(self.unexpected),
