@@ -349,12 +349,13 @@ def _checked(name: str, rows: object, *, exact: bool) -> list[ResultRow]:
     width: int | None = None
     given = cast("Iterable[object]", rows)
     for i, row in enumerate(given):
+        kind = type(row).__name__
         cells: ResultRow = (
             cast("ResultRow", row) if type(row) is tuple else _cells(f"{name}[{i}]", row)
         )
         if not _PLAIN.issuperset(map(type, cells)):
             # pandas has no NULL among numbers but NaN
-            nan = None if type(cast("object", row)).__name__ in ("ndarray", "Pandas") else NAN
+            nan = None if kind in ("ndarray", "Pandas") else NAN
             cells = tuple(plain(cell, exact=exact, nan=nan) for cell in cells)
             try:
                 hash(cells)

@@ -268,7 +268,7 @@ def _kind(cell: Hashable) -> Hashable:
         return _NUMBER
     if isinstance(cell, tuple) and cell is not NAN:
         return _skeleton(cast("ResultRow", cell))
-    return cast("Hashable", cell)
+    return cell  # pyright: ignore[reportUnknownVariableType]
 
 
 def _numbers(row: ResultRow) -> list[int | float]:
