@@ -667,14 +667,14 @@ def test_an_undecided_pair_says_why(
     assert result.error.message.endswith(ASK)
 
 
-def test_the_reason_of_a_refutation_says_which_query_was_generated(ask: Ask) -> None:
-    """Nobody has to remember which of the two came first."""
+def test_what_ties_allow_one_query_alone_is_not_wrong_and_said_of_that_query(ask: Ask) -> None:
+    """A generated query that allows only results that are expected never counts as wrong."""
     pair = "SELECT name FROM users ORDER BY age LIMIT 1", "SELECT name FROM users LIMIT 1"
-    result = ask(*pair, schema=USERS)
-    assert result.equivalence is not None
-    assert result.reasoning.startswith("the rows of the expected query depend on the order")
-    named = result.reasoning.replace("the expected", "the second")
-    assert result.equivalence.reason == named.replace("the generated", "the first")
+    for one, allowing in ((pair, "expected"), (pair[::-1], "generated")):
+        result = ask(*one, schema=USERS)
+        assert result.error is not None
+        assert result.error.origin == "instrument"
+        assert f"they allow the {allowing} query results" in result.error.message
 
 
 @pytest.mark.parametrize(
