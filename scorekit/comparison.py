@@ -8,25 +8,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from statistics import fmean
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
     check_choice,
     check_flag,
     check_items,
     check_number,
-    is_flag,
-    is_ordered,
 )
 from scorekit._core.text import rounded
-from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
+from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
+from scorekit._stats.dependence import seem_dependent
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
-from scorekit._stats.passes import score_each
+from scorekit._stats.sides import Paired, Side, Sides, check_case_id, paired, read_sides
 from scorekit.errors import RegressionError, one_line, refuse, shown
 from scorekit.intervals import Interval
 from scorekit.records import (
@@ -34,7 +32,6 @@ from scorekit.records import (
     FrozenMapping,
     Record,
     Report,
-    ReportScores,
     SuiteKey,
     is_mapping,
 )
@@ -46,16 +43,31 @@ from scorekit.verdicts import (
     adjusted_p_values,
     anytime_verdict,
     suite_verdict,
+    with_unknown,
 )
 
 MAX_CHANGES = 20
 """Changes of each kind that a text rendering lists before it only counts them."""
+
+REPEATS_FOR_CASES = 8
+"""Repeats of either side from which on single cases are tested."""
 
 MAX_NAMES = 5
 """Names in one sentence of a message."""
 
 UNDETECTABLE = "none, with so few cases even the largest change may be missed"
 """What stands for a minimum detectable effect where there is none."""
+
+ONE_REPORT = (
+    "if attempts are independent; only a repeat of the suite tells a flaky case from a loss"
+)
+"""What is said where single cases of one report stop a job."""
+
+DEPENDENT = (
+    "attempts at a case may depend on each other, so it counts as one observation and is not "
+    "tested alone: repeat the suite to tell flaky cases from a loss"
+)
+"""What is said where attempts seem to hang together, or are said to."""
 
 UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p value"
 """What is said where an interval leaves out 0 and the verdict sees no change."""
@@ -197,6 +209,11 @@ def notes(suite: SuiteVerdict) -> list[str]:
         found[0] += f"; minimum detectable effect (80 % power): {stated}"
     if suite.few_changes:
         found.append(suite.few_changes)
+    if suite.repeat_spread is not None:
+        old, new = suite.n_repeats
+        found.append(f"{old} and {new} repeats, standard deviation {suite.repeat_spread:.3f}")
+    if suite.attempts == "dependent":
+        found.append(DEPENDENT)
     if suite.is_taken_back:
         found.append(UNADJUSTED)
     if suite.within_margin is not None:
@@ -278,123 +295,6 @@ def _changes(changes: tuple[CaseChange, ...]) -> Any:
         for change in changes
     ]
     return Table(head, rows)
-
-
-_PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
-
-
-class Side(NamedTuple):
-    """One run: the scores of each suite, and what only an instrument's failure is known of."""
-
-    suites: dict[SuiteKey, Cases]
-    failing: frozenset[tuple[SuiteKey, str]]
-    unsafe: dict[str, bool] | None
-    """As in `ReportScores`."""
-    only_flags: bool = False
-    """As in `ReportScores`."""
-
-    @property
-    def metrics(self) -> dict[str, None]:
-        """Return the metrics in it, in order, those included that failed throughout."""
-        failing = sorted({metric for (metric, _), _ in self.failing})
-        return dict.fromkeys([*(metric for metric, _ in self.suites), *failing])
-
-    def only(self, metrics: dict[str, None]) -> Side:
-        """Return the suites of these metrics, in their order."""
-        suites = {
-            suite: cases
-            for metric in metrics
-            for suite, cases in self.suites.items()
-            if suite[0] == metric
-        }
-        failing = frozenset(key for key in self.failing if key[0][0] in metrics)
-        return self._replace(suites=suites, failing=failing)
-
-    def add_pass_at_k(self, name: str, metric: object, whose: str) -> None:
-        """Add the mean pass@k of each case, if that is what *metric* names."""
-        words = _PASS_AT_K.fullmatch(metric) if isinstance(metric, str) else None
-        singles = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == "pass@1"}
-        if words is None or not singles:
-            return
-        k = int(words[1])
-        for (_, model), cases in singles.items():
-            n = cases.attempts.sizes
-            short = int(np.argmin(n))
-            if n[short] < k:
-                few = f"case {shown(cases.case_ids[short])} of {whose} has"
-                most = "'pass@1'" if n[short] == 1 else f"'pass@1' to 'pass@{n[short]}'"
-                refuse(name, f"{most}, as {few} {counted(int(n[short]), 'attempt')}", metric)
-            scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
-            alone = Attempts(scores, np.ones_like(n))
-            self.suites[f"pass@{k}", model] = CaseScores(cases.case_ids, alone)
-
-    @property
-    def models(self) -> set[str | None]:
-        """Return the models in it."""
-        return {model for _, model in self.suites}
-
-    def keyed(self, *, by_case: bool) -> Side:
-        """Return the same, without the model where cases alone are to be paired."""
-        if not by_case:
-            return self
-        return self._replace(
-            suites={(metric, None): cases for (metric, _), cases in self.suites.items()},
-            failing=frozenset(((metric, None), case) for (metric, _), case in self.failing),
-        )
-
-    def name(self, default: str) -> str:
-        """Return the model, or *default* where there is not exactly one."""
-        names = [model for model in self.models if model is not None]
-        return names[0] if len(names) == 1 else default
-
-
-def read_side(name: str, run: object) -> Side:
-    """Read a report or a mapping; refuse anything else, and a run without cases."""
-    scores = run.scores_by_case() if isinstance(run, Report) else None
-    if is_mapping(run):
-        cases: dict[str, tuple[float, ...]] = {}
-        for case, value in run.items():
-            case_id = _case_id(f"a case of {name}", case)
-            if case_id in cases:
-                refuse(f"a case of {name}", "unlike all others, the integer 1 like '1'", case)
-            cases[case_id] = _scores(name, case, value)
-        scores = ReportScores({("score", None): cases} if cases else {})
-    if scores is None:
-        domain = "a CodeReport, a SqlReport or a mapping from case to score"
-        if hasattr(run, "columns"):
-            domain += " (of a table: code_report_from_columns)"
-        elif isinstance(run, str | bytes):
-            domain += " (of JSON: CodeReport.from_json)"
-        refuse(name, domain, run, TypeError)
-    if not scores.suites and not scores.failing:
-        refuse(name, "a run with at least one case", {})
-    return Side(*scores)
-
-
-def _case_id(name: str, case: object) -> str:
-    if isinstance(case, str):
-        return case
-    if isinstance(case, Integral) and not is_flag(case):
-        return str(int(case))
-    refuse(name, "a string or an integer", case, TypeError)
-
-
-def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
-    if type(value) is float and 0.0 <= value <= 1.0:
-        return (value,)
-    name = f"{side}[{shown(case)}]"
-    if isinstance(value, str):
-        refuse(name, "a score in [0, 1], True, False, or a sequence of them", value, TypeError)
-    if is_ordered(value):
-        items = check_items(name, value, what="scores")
-        return tuple(_score(f"{name}[{i}]", item) for i, item in enumerate(items))
-    return (_score(name, value),)
-
-
-def _score(name: str, value: object) -> float:
-    return (
-        float(check_flag(name, value)) if is_flag(value) else check_number(name, value, 0.0, 1.0)
-    )
 
 
 Adjustment = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]
@@ -532,7 +432,9 @@ class Comparison(Report):
             head = counted(len(_labels(self.regressions)), "case", self._fell)
             yield Reason(head, [_verdict_line(*titled) for titled in self._titled_suites()])
         stopping = {
-            name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
+            name: suite
+            for name, suite in self.suites.items()
+            if suite.verdict == "regressed" or (on == "evidence" and self._fell_alone(suite))
         }
         if on in ("evidence", "suite") and stopping:
             lines = [
@@ -557,7 +459,16 @@ class Comparison(Report):
             yield Reason(f"{listed(list(beyond))} {head}", lines)
         if on == "evidence" and (fallen := self._fallen_beyond_chance()):
             head = counted(len(fallen), "case", " fell by more than chance explains")
-            yield Reason(head, [f"beyond chance: {listed(fallen)}"])
+            details = [f"beyond chance: {listed(fallen)}"]
+            if max(self.suite.n_repeats) == 1:
+                details.append(ONE_REPORT)
+            yield Reason(head, details)
+
+    def _fell_alone(self, suite: SuiteVerdict) -> bool:
+        """Whether a suite fell by what all of the error allows, where no case is tested."""
+        alone = max(suite.n_repeats) > 1 and min(suite.n_repeats) < REPEATS_FOR_CASES
+        error = 1.0 - suite.interval.confidence_level
+        return alone and suite.delta < 0 and suite.adjusted_p_value <= 2.0 * error
 
     @property
     def _fell(self) -> str:
@@ -731,11 +642,12 @@ class Comparison(Report):
 
 
 Comparable = Report | Mapping[Any, float | Iterable[float]]
+Comparables = Comparable | Sequence[Comparable]
 
 
 def compare_reports(
-    baseline: Comparable,
-    current: Comparable,
+    baseline: Comparables,
+    current: Comparables,
     *,
     metrics: Iterable[str] | None = None,
     threshold: float = 0.05,
@@ -744,7 +656,9 @@ def compare_reports(
     margin: float | None = None,
     adjustment: Adjustment = "holm",
     test: Literal["auto", "t", "cmh"] = "auto",
+    attempts: Literal["auto", "independent", "dependent"] = "auto",
     anytime: bool = False,
+    random_order: bool = False,
 ) -> Comparison:
     """
     Compare two runs: which cases changed, and did the suite as a whole change?
@@ -870,80 +784,55 @@ def compare_reports(
         Betting", Journal of the Royal Statistical Society B 86(1), 2024; Wang and Ramdas, "False
         Discovery Rate Control with E-values", same journal 84(3), 2022.
     """
-    threshold = check_number("threshold", threshold, 0.0, 1.0)
-    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    if margin is not None:
-        margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
     check_choice("adjustment", adjustment, ADJUSTMENTS)
-    _check_test(test, clusters, anytime=check_flag("anytime", anytime))
-    old, new = read_side("baseline", baseline), read_side("current", current)
-    kinds = [
-        type(run).__name__ if isinstance(run, Report) else "mapping" for run in (baseline, current)
-    ]
-    if kinds[0] != kinds[1]:
-        refuse("current", f"a {kinds[0]} like baseline", current, TypeError)
-    chosen = _chosen(metrics, old, new)
-    old, new = old.only(chosen), new.only(chosen)
+    (olds, kind), (news, other) = read_sides("baseline", baseline), read_sides("current", current)
+    if kind != other:
+        refuse("current", f"a {kind} like baseline", current, TypeError)
+    asked = _Asked(
+        threshold=check_number("threshold", threshold, 0.0, 1.0),
+        confidence_level=check_number(
+            "confidence_level", confidence_level, 0.0, 1.0, open_ends=True
+        ),
+        margin=None
+        if margin is None
+        else check_number("margin", margin, 0.0, 1.0, open_ends=True),
+        groups=None if clusters is None else _clusters(clusters),
+        test=test,
+        attempts=attempts,
+        anytime=check_flag("anytime", anytime),
+        random_order=check_flag("random_order", random_order),
+        n_repeats=(len(olds), len(news)),
+    )
+    asked.check()
+    chosen = _chosen(metrics, olds, news)
+    old, new = (
+        (Side.together(name, sides) if asked.repeated else sides[0]).only(chosen)
+        for name, sides in (("baseline", olds), ("current", news))
+    )
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
-    pairs = [
-        _paired(suite, cases, after.suites.get(suite, {}))
-        for suite, cases in before.suites.items()
-    ]
+    pairs = [paired(suite, before, after) for suite in before.suites]
     pairs = [pair for pair in pairs if pair.case_ids]
     n_shared = {pair.suite: len(pair.case_ids) for pair in pairs}
     if not pairs:
-        found, known = (
-            [case for cases in side.suites.values() for case in cases] for side in (after, before)
-        )
-        if not known:
-            refuse("baseline", "a run with a score, not with failures alone", known)
-        if not by_case and new.models and not old.models & new.models:
-            theirs = f"one of its models, as current.for_model({shown(min(map(str, new.models)))})"
-            refuse(
-                "current",
-                f"a report with a model of baseline, or {theirs}",
-                sorted(map(str, new.models)),
-            )
-        refuse("current", f"a run with a case of baseline, such as {shown(known[0])}", found)
-    same_models, models = old.models == new.models, old.models | new.models
+        _refuse_strangers(old, new, by_case=by_case)
+    same_models = old.models == new.models
     shared_model = next(iter(old.models)) if by_case and same_models else None
-    groups = None if clusters is None else _clusters(clusters)
-    n_verdicts = 1 if adjustment == "none" else len(pairs)
-    verdicts = [
-        anytime_verdict(
-            pair.before,
-            pair.after,
-            threshold=threshold,
-            confidence_level=confidence_level,
-            margin=margin,
-            n_verdicts=n_verdicts,
-        )
-        if anytime
-        else suite_verdict(
-            pair.before,
-            pair.after,
-            threshold=threshold,
-            confidence_level=confidence_level,
-            groups=None if groups is None else _groups(groups, pair.case_ids),
-            margin=margin,
-            by_attempts=test == "cmh"
-            or (test == "auto" and (same_models or not by_case or None in models)),
-            n_verdicts=n_verdicts,
-        )
-        for pair in pairs
-    ]
-    if before.failing or after.failing:
-        verdicts = [
-            _bounded(one, pair, before, after) for one, pair in zip(verdicts, pairs, strict=True)
-        ]
+    asked = asked._replace(
+        one_system=same_models or not by_case or None in old.models | new.models,
+        n_verdicts=1 if adjustment == "none" else len(pairs),
+        dependent=asked.seem_dependent(pairs),
+    )
+    verdicts = [asked.verdict(pair) for pair in pairs]
     names = _names(pairs)
     if test == "cmh":
         _check_outcomes(names, verdicts)
     p_values = adjusted_p_values([one.adjusted_p_value for one in verdicts], adjustment)
     if len(verdicts) > 1:
-        verdicts = [adjusted(*pair, threshold) for pair in zip(verdicts, p_values, strict=True)]
-    moved = _moved(pairs, threshold, shared_model, anytime=anytime)
+        verdicts = [
+            adjusted(*pair, asked.threshold) for pair in zip(verdicts, p_values, strict=True)
+        ]
+    moved = _moved(pairs, asked.tested(pairs), asked.threshold, shared_model)
     gone = [
         (key in after.failing, _change(key, score, None, shared_model))
         for key, score in _only_in(before.suites, after.suites, n_shared)
@@ -965,8 +854,8 @@ def compare_reports(
         suite=min(verdicts, key=_looks),
         suites=FrozenMapping(dict(zip(names, verdicts, strict=True))),
         adjustment=adjustment,
-        anytime=anytime,
-        threshold=threshold,
+        anytime=asked.anytime,
+        threshold=asked.threshold,
         baseline_name=BASELINE if same_models else old.name(BASELINE),
         current_name=CURRENT if same_models else new.name(CURRENT),
         n_undecided=_undecided(old, new),
@@ -979,34 +868,119 @@ def _without(models: set[str | None], others: set[str | None]) -> list[str]:
     return sorted(model for model in models - others if model is not None)
 
 
-class _Paired(NamedTuple):
-    """The cases of one suite that both sides have."""
+class _Asked(NamedTuple):
+    """What is asked of each suite."""
 
-    suite: SuiteKey
-    case_ids: Sequence[str]
-    before: Attempts
-    after: Attempts
+    threshold: float
+    confidence_level: float
+    margin: float | None
+    groups: Mapping[str, Any] | None
+    test: str
+    attempts: str
+    anytime: bool
+    random_order: bool
+    n_repeats: tuple[int, int]
+    one_system: bool = True
+    """Whether both sides are versions of one system, as far as names tell."""
+    n_verdicts: int = 1
+    dependent: frozenset[str | None] = frozenset()
+    """Models whose attempts at a case are taken for dependent: all metrics of a run share them."""
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        check_choice("test", self.test, ("auto", "t", "cmh"))
+        check_choice("attempts", self.attempts, ("auto", "independent", "dependent"))
+        if self.anytime and self.groups is not None:
+            refuse("clusters", "None where anytime=True", self.groups)
+        if self.anytime and self.test != "auto":
+            refuse("test", "'auto' where anytime=True", self.test)
+        if self.anytime and self.repeated:
+            refuse("anytime", "False with several reports of a side", self.anytime)
+        if self.random_order and not self.anytime:
+            refuse("random_order", "False where anytime=False", self.random_order)
+        if self.test == "cmh":
+            if self.groups is not None:
+                refuse("test", "'auto' or 't' with clusters", self.test)
+            if self.repeated:
+                refuse("test", "'auto' or 't' with several reports of a side", self.test)
+            if self.attempts == "dependent":
+                refuse("test", "'auto' or 't' where attempts='dependent'", self.test)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether a side has several reports."""
+        return max(self.n_repeats) > 1
+
+    def seem_dependent(self, pairs: list[Paired]) -> frozenset[str | None]:
+        """Return the models whose attempts are taken for dependent."""
+        error = (1.0 - self.confidence_level) / 2.0
+        return frozenset(
+            pair.suite[1]
+            for pair in pairs
+            if self.attempts == "dependent"
+            or (
+                self.attempts == "auto"
+                and not self.repeated
+                and seem_dependent(pair.before, pair.after, error)
+            )
+        )
+
+    def tested(self, pairs: list[Paired]) -> set[SuiteKey]:
+        """Return the suites whose cases are tested one by one."""
+        if self.repeated:
+            return {pair.suite for pair in pairs if min(self.n_repeats) >= REPEATS_FOR_CASES}
+        able = not self.anytime
+        return {pair.suite for pair in pairs if able and pair.suite[1] not in self.dependent}
+
+    def verdict(self, pair: Paired) -> SuiteVerdict:
+        """Judge the known outcomes, and where some are unknown both ways that these may go."""
+        one = self._judge(pair, pair.case_ids, (pair.before, pair.after))
+        if not pair.ends:
+            return one
+        worst, best = (self._judge(pair, pair.every_id, sides) for sides in pair.ends)
+        low, high = (mean_of(after.means() - before.means()) for before, after in pair.ends)
+        n_unscored = len(pair.every_id) - len(pair.case_ids)
+        one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
+        return with_unknown(one, (worst, best), (low, high))
+
+    def _judge(self, pair: Paired, case_ids: Sequence[str], sides: Sides) -> SuiteVerdict:
+        if self.anytime:
+            return anytime_verdict(
+                *sides,
+                threshold=self.threshold,
+                confidence_level=self.confidence_level,
+                margin=self.margin,
+                n_unseen=0 if self.random_order else pair.n_unseen,
+                n_verdicts=self.n_verdicts,
+            )
+        of_these = self.test == "auto" and self.one_system
+        is_dependent = pair.suite[1] in self.dependent and not self.repeated
+        one = suite_verdict(
+            *sides,
+            threshold=self.threshold,
+            confidence_level=self.confidence_level,
+            groups=None if self.groups is None else _groups(self.groups, case_ids),
+            margin=self.margin,
+            by_attempts=self.test == "cmh" or (of_these and not is_dependent),
+            n_repeats=self.n_repeats,
+            n_verdicts=self.n_verdicts,
+        )
+        if self.repeated or all(side.are_single for side in sides):
+            return one
+        return attrs.evolve(one, attempts="dependent" if is_dependent else "independent")
 
 
-def _bounded(one: SuiteVerdict, pair: _Paired, before: Side, after: Side) -> SuiteVerdict:
-    """Add what the cases that one side could not score may have changed, where there are some."""
-    ends: list[dict[str, tuple[float, float]]] = []
-    for side in (before, after):
-        known: dict[str, tuple[float, float]] = {}
-        for case_id, scores in side.suites.get(pair.suite, {}).items():
-            known[case_id] = fmean(scores), fmean(scores)
-        known |= {case_id: (0.0, 1.0) for suite, case_id in side.failing if suite == pair.suite}
-        ends.append(known)
-    left_out = (ends[0].keys() & ends[1].keys()).difference(pair.case_ids)
-    if not left_out:
-        return one
-    moved = float(np.sum(pair.after.means() - pair.before.means()))
-    lows, highs = (
-        [ends[1][case_id][i] - ends[0][case_id][1 - i] for case_id in left_out] for i in (0, 1)
+def _refuse_strangers(old: Side, new: Side, *, by_case: bool) -> NoReturn:
+    found, known = (
+        [case for cases in side.suites.values() for case in cases] for side in (new, old)
     )
-    n_cases = one.n_cases + len(left_out)
-    bounds = (moved + sum(lows)) / n_cases, (moved + sum(highs)) / n_cases
-    return attrs.evolve(one, n_unscored=len(left_out), delta_bounds=bounds)
+    if not known:
+        refuse("baseline", "a run with a score, not with failures alone", known)
+    if not by_case and new.models and not old.models & new.models:
+        theirs = f"one of its models, as current.for_model({shown(min(map(str, new.models)))})"
+        domain = f"a report with a model of baseline, or {theirs}"
+        refuse("current", domain, sorted(map(str, new.models)))
+    refuse("current", f"a run with a case of baseline, such as {shown(known[0])}", found)
 
 
 def _undecided(old: Side, new: Side) -> FrozenMapping[str, tuple[int, int]]:
@@ -1015,16 +989,7 @@ def _undecided(old: Side, new: Side) -> FrozenMapping[str, tuple[int, int]]:
     return FrozenMapping({metric: (sides[0][metric], sides[1][metric]) for metric in metrics})
 
 
-def _paired(suite: SuiteKey, before: Cases, after: Cases) -> _Paired:
-    old, new = CaseScores.of(before), CaseScores.of(after)
-    if old.case_ids == new.case_ids:  # as in two runs of one suite; nothing to look up
-        return _Paired(suite, old.case_ids, old.attempts, new.attempts)
-    case_ids = [case_id for case_id in old if case_id in new]
-    sides = (side.take(case_ids) for side in (old, new))
-    return _Paired(suite, case_ids, *sides)
-
-
-def _names(pairs: list[_Paired]) -> list[str]:
+def _names(pairs: list[Paired]) -> list[str]:
     """Name suites by their model where there are several, by their metric likewise, or by both."""
     metrics, models = (len({pair.suite[i] for pair in pairs}) > 1 for i in (0, 1))
     if not models:
@@ -1035,10 +1000,14 @@ def _names(pairs: list[_Paired]) -> list[str]:
 
 
 def _moved(
-    pairs: list[_Paired], threshold: float, shared_model: str | None, *, anytime: bool
+    pairs: list[Paired], tested: set[SuiteKey], threshold: float, shared_model: str | None
 ) -> list[tuple[float, CaseChange]]:
-    """Return the cases that changed by more than the threshold, by how much, the largest first."""
-    found: list[tuple[_Paired, NDArray[np.intp]]] = []
+    """
+    Return the cases that changed by more than the threshold, by how much, the largest first.
+
+    The p values of those *tested* are corrected for all that could have fallen.
+    """
+    found: list[tuple[Paired, NDArray[np.intp]]] = []
     means: list[tuple[Floats, Floats]] = []
     for pair in pairs:
         old, new = pair.before.means(), pair.after.means()
@@ -1052,9 +1021,13 @@ def _moved(
         [fall_p_values(pair.before.take(i), pair.after.take(i)) for pair, i in found]
     )
     corrected: list[float | None] = [None] * p_values.size
-    if not anytime:
-        least = np.concatenate([least_p_values(pair.before, pair.after) for pair in pairs])
-        corrected = tarone_holm(p_values, least).tolist()
+    if tested:
+        able = [pair for pair in pairs if pair.suite in tested]
+        least = np.concatenate([least_p_values(pair.before, pair.after) for pair in able])
+        among = np.repeat([pair.suite in tested for pair, _ in found], [i.size for _, i in found])
+        values = tarone_holm(p_values[among], least).tolist()
+        for place, value in zip(np.flatnonzero(among).tolist(), values, strict=True):
+            corrected[place] = value
     keys: list[tuple[SuiteKey, str]] = [
         (pair.suite, pair.case_ids[int(i)]) for pair, moved in found for i in moved.tolist()
     ]
@@ -1114,32 +1087,26 @@ def _looks(suite: SuiteVerdict) -> tuple[int, float]:
     return _SEVERITY.index(suite.verdict), suite.p_value
 
 
-def _chosen(metrics: object, old: Side, new: Side) -> dict[str, None]:
+def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, None]:
     """Return the metrics to compare: those that are named, or all that say something else."""
-    known = {**old.metrics, **new.metrics}
+    known: dict[str, None] = {}
+    for side in (*olds, *news):
+        known |= side.metrics
     if metrics is None:
-        return {"pass@1": None} if old.only_flags and new.only_flags else known
+        only_flags = all(side.only_flags for side in (*olds, *news))
+        return {"pass@1": None} if only_flags else known
     names = check_items("metrics", metrics, what="metrics")
     for i, name in enumerate(names):
         if name not in known:
-            for side, whose in ((old, "baseline"), (new, "current")):
-                side.add_pass_at_k(f"metrics[{i}]", name, whose)
-        choices = tuple({**known, **old.metrics})
+            for sides, whose in ((olds, "baseline"), (news, "current")):
+                for side in sides:
+                    side.add_pass_at_k(f"metrics[{i}]", name, whose)
+        choices = tuple({**known, **olds[0].metrics})
         if "pass@1" in known and isinstance(name, str) and name not in choices:
             several = "'pass@k' for k attempts, such as 'pass@3'"
             refuse(f"metrics[{i}]", f"one of {', '.join(map(repr, choices))}, or {several}", name)
         check_choice(f"metrics[{i}]", name, choices)
     return dict.fromkeys(names)
-
-
-def _check_test(test: object, clusters: object, *, anytime: bool) -> None:
-    check_choice("test", test, ("auto", "t", "cmh"))
-    if anytime and clusters is not None:
-        refuse("clusters", "None where anytime=True", clusters)
-    if anytime and test != "auto":
-        refuse("test", "'auto' where anytime=True", test)
-    if test == "cmh" and clusters is not None:
-        refuse("test", "'auto' or 't' with clusters", test)
 
 
 def _check_outcomes(names: list[str], verdicts: list[SuiteVerdict]) -> None:
@@ -1153,7 +1120,7 @@ def _check_outcomes(names: list[str], verdicts: list[SuiteVerdict]) -> None:
 def _clusters(clusters: object) -> Mapping[str, Any]:
     if not is_mapping(clusters):
         refuse("clusters", "a mapping from case to its group", clusters, TypeError)
-    return {_case_id("a case of clusters", case): group for case, group in clusters.items()}
+    return {check_case_id("a case of clusters", case): group for case, group in clusters.items()}
 
 
 def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:
