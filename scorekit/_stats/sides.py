@@ -116,7 +116,8 @@ class Side(NamedTuple):
             if n[short] < k:
                 few = f"case {shown(cases.case_ids[short])} of {whose} has"
                 most = "'pass@1'" if n[short] == 1 else f"'pass@1' to 'pass@{n[short]}'"
-                refuse(name, f"{most}, as {few} {n[short]} attempt{'s' * (n[short] > 1)}", metric)
+                owned = f"{n[short]} attempt{'' if n[short] == 1 else 's'}"
+                refuse(name, f"{most}, as {few} {owned}", metric)
             scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
             alone = Attempts(scores, np.ones_like(n))
             self.suites[f"pass@{k}", model] = CaseScores(cases.case_ids, alone)
