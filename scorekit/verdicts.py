@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from scorekit._core.attempts import Attempts
-from scorekit._core.text import rounded
+from scorekit._sheet.model import Fields, Sheet
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, grouped_error, mean_of
 from scorekit._stats.exact_tests import at_least
@@ -25,6 +25,24 @@ POWER = 0.8
 
 FEW_CHANGES = 25
 """Changed cases below which a printed verdict names the exact test's p value too."""
+
+UNDETECTABLE = "none, with so few cases even the largest change may be missed"
+"""What stands for a minimum detectable effect where there is none."""
+
+DEPENDENT = (
+    "attempts at a case may depend on each other, so it counts as one observation and is not "
+    "tested alone: repeat the suite to tell flaky cases from a loss"
+)
+"""What is said where attempts seem to hang together, or are said to."""
+
+UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p value"
+"""What is said where an interval leaves out 0 and the verdict sees no change."""
+
+ROUNDING = 1e-12
+"""Distance from 0 that is shown as none."""
+
+SUITE_SPECS = {"change": "+z.3f", "p": ".2g", "p (adjusted)": ".2g"}
+"""How the numbers of a table of suites are written."""
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
@@ -53,6 +71,14 @@ class MarginVerdict(Record):
     It allows for cases that fall wholly where none of the sample did, so 20 cases without a change
     leave a loss of 0.17 open, however many attempts they have. With *anytime* it is the interval
     of the verdict."""
+
+    n_unseen: int = 0
+    """Cases of the baseline that a growing run does not have yet, so that it is undecided."""
+
+    def _line(self) -> str:
+        low, high = self.interval.low, self.interval.high
+        unseen = f", {self.n_unseen} cases of the baseline to come" if self.n_unseen else ""
+        return f"margin {self.margin:g}: {self.verdict} [{low:+z.3f}, {high:+z.3f}]{unseen}"
 
 
 @attrs.frozen(kw_only=True)
@@ -112,14 +138,56 @@ class SuiteVerdict(Record):
     attempts: Literal["independent", "dependent"] | None = None
     """How the attempts at a case were taken; None where there is one each, and with repeats."""
 
-    def __str__(self) -> str:
-        """Return verdict, change and interval on one line, rounded for display."""
-        p_value = "p" if self.adjusted_p_value == self.p_value else "adjusted p"
-        text = (
-            f"{self.verdict}: {self.between}{rounded(self.delta, 1.0, '+')} {self.interval}, "
-            f"{p_value} = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
-        )
-        return "; ".join(filter(None, (text, self.few_changes)))
+    def _line(self) -> str:
+        cases = f"{self.n_cases} case{'s' * (self.n_cases > 1)}"
+        if self.n_groups is not None:
+            cases += f" in {self.n_groups} group{'s' * (self.n_groups > 1)}"
+        p_value = f"p = {self.p_value:.2g}"
+        if self.adjusted_p_value != self.p_value:
+            p_value += f", adjusted {self.adjusted_p_value:.2g}"
+        level = f"{100 * self.interval.confidence_level:g} %"
+        moved = f"{self.between}{self.delta:+z.3f} {_ends(self.interval)}"
+        return f"{self.verdict}, {moved} ({level}, {self.test}, {p_value}, {cases})"
+
+    def _sheet(self) -> Sheet:
+        fields = Fields(record=self, title="All fields")
+        return Sheet("SuiteVerdict", self._line(), (*self.remarks(), fields))
+
+    def cells(self) -> dict[str, object]:
+        """Return what a table shows of it."""
+        bounds, interval = self.delta_bounds, self.interval
+        return {
+            "verdict": self.verdict,
+            "between": None if bounds is None else f"{bounds[0]:+z.3f} to {bounds[1]:+z.3f}",
+            "change": self.delta,
+            f"{100 * interval.confidence_level:g} % interval": _ends(interval),
+            "test": self.test,
+            "p": self.p_value,
+            "p (adjusted)": None
+            if self.adjusted_p_value == self.p_value
+            else self.adjusted_p_value,
+            "cases": self.n_cases,
+        }
+
+    def remarks(self) -> list[str]:
+        """Return what else there is to say: its question, its power, the margin."""
+        found = [f"about {self.question}"]
+        if self.verdict not in ("regressed", "improved"):  # what could be found is no matter there
+            effect = self.minimum_detectable_effect
+            stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
+            found[0] += f"; minimum detectable effect (80 % power): {stated}"
+        if self.few_changes:
+            found.append(self.few_changes)
+        if self.repeat_spread is not None:
+            old, new = self.n_repeats
+            found.append(f"{old} and {new} repeats, standard deviation {self.repeat_spread:.3f}")
+        if self.attempts == "dependent":
+            found.append(DEPENDENT)
+        if self.is_taken_back:
+            found.append(UNADJUSTED)
+        if self.within_margin is not None:
+            found.append(str(self.within_margin))
+        return found
 
     @property
     def between(self) -> str:
@@ -158,6 +226,17 @@ class SuiteVerdict(Record):
             f"{self.n_changed} of {self.n_cases} cases changed; "
             f"McNemar's exact test: p = {self.exact_p_value:.2g}"
         )
+
+
+def _ends(interval: Interval) -> str:
+    """Return an interval of changes, with signs."""
+    return f"[{_end(interval.low)}, {_end(interval.high)}]"
+
+
+def _end(value: float) -> str:
+    """Return an end of an interval, with its sign also where it is all but zero."""
+    text = f"{value:+z.3f}"
+    return f"{value:+.1g}" if abs(value) > ROUNDING and float(text) == 0 else text
 
 
 class _Found(NamedTuple):
@@ -412,9 +491,7 @@ def anytime_verdict(
         question="cases like these",
         verdict=_outcome(interval, p_value, effect, threshold),
         minimum_detectable_effect=effect,
-        within_margin=None
-        if margin is None
-        else _margin_verdict(interval, margin, decided=n_unseen == 0),
+        within_margin=None if margin is None else _margin_verdict(interval, margin, n_unseen),
         n_cases=n,
         n_groups=None,
     )
@@ -443,7 +520,8 @@ def with_unknown(
     if within is not None:
         margins = [one.within_margin.interval for one in every if one.within_margin is not None]
         low, high = min(one.low for one in margins), max(one.high for one in margins)
-        within = _margin_verdict(attrs.evolve(within.interval, low=low, high=high), within.margin)
+        interval = attrs.evolve(within.interval, low=low, high=high)
+        within = _margin_verdict(interval, within.margin, within.n_unseen)
     return attrs.evolve(
         suite,
         verdict=suite.verdict if stands else "inconclusive",
@@ -479,13 +557,13 @@ def adjusted_p_values(p_values: list[float], adjustment: str) -> list[float]:
     return result
 
 
-def _margin_verdict(interval: Interval, margin: float, *, decided: bool = True) -> MarginVerdict:
+def _margin_verdict(interval: Interval, margin: float, n_unseen: int = 0) -> MarginVerdict:
     verdict: Literal["equivalent", "not worse", "worse", "undecided"] = "undecided"
-    if decided and interval.low > -margin:
+    if not n_unseen and interval.low > -margin:
         verdict = "equivalent" if interval.high < margin else "not worse"
-    elif decided and interval.high < -margin:
+    elif not n_unseen and interval.high < -margin:
         verdict = "worse"
-    return MarginVerdict(verdict=verdict, margin=margin, interval=interval)
+    return MarginVerdict(verdict=verdict, margin=margin, interval=interval, n_unseen=n_unseen)
 
 
 def _is_binary(attempts: Attempts) -> bool:

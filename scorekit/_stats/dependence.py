@@ -60,7 +60,7 @@ def seem_dependent(before: Attempts, after: Attempts, error: float) -> bool:
     excess = float(z[kept] @ z[kept]) - shared - (np.count_nonzero(kept) - 1)
     spread = float(np.sum(fourth[kept] / variance[kept] ** 2 - 1.0))
     limit = DECIMAL_NOISE + LIMIT * math.sqrt(max(spread, 0.0))
-    return excess > limit or bool((z > beyond).any())
+    return bool(excess > limit or (z > beyond).any())
 
 
 def _are_mixed(attempts: Attempts) -> Flags:
