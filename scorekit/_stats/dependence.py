@@ -14,10 +14,11 @@ from scorekit._stats.bounded import DECIMAL_NOISE, Floats
 Flags: TypeAlias = NDArray[np.bool_]
 
 FEW_MIXED = 6
-"""Cases with unlike attempts in one run below which nothing shows that attempts vary by chance."""
+"""Cases with unlike attempts in one run below which nothing shows that attempts vary by chance;
+of few cases it is half of them."""
 
-FALLEN = 2.6
-"""Standard deviations beyond which a fall is left out: all of four attempts are 2.65."""
+FAR = 2.6
+"""Standard deviations beyond which a case went far: all of four attempts are 2.65."""
 
 LIMIT = 1.15
 """Standard deviations of dispersion beyond which it is a sign: 1 in 8 of independent runs."""
@@ -29,9 +30,9 @@ def seem_dependent(before: Attempts, after: Attempts, error: float) -> bool:
 
     If attempts are independent and nothing changed, each of them could as well be of the other
     run.  Three signs speak against it: hardly any case has unlike attempts in one run; the runs
-    differ by more than such exchanges explain; or a case rose by more, *error* being the chance
-    that one does.  Neither a change that all cases share nor a case that fell beyond chance is
-    held against them: a regression does that too.
+    differ by more than such exchanges explain; or one case fell and another rose by more, *error*
+    being the chance that one does.  Neither a change that all cases share nor cases that went far
+    in one direction are held against them: a regression does that too.
     """
     if before.are_single and after.are_single:
         return False
@@ -47,20 +48,25 @@ def seem_dependent(before: Attempts, after: Attempts, error: float) -> bool:
     variance, fourth = _moments(
         taken, sizes, squares, np.asarray(np.bincount(case_of, off**4, n_cases), np.float64)
     )
-    if np.count_nonzero(_are_mixed(before) | _are_mixed(after)) < FEW_MIXED:
+    n_mixed = np.count_nonzero(_are_mixed(before) | _are_mixed(after))
+    if n_mixed < min(FEW_MIXED, (n_cases + 1) // 2):
         return True
     varies = variance > DECIMAL_NOISE
     n_varying = max(int(np.count_nonzero(varies)), 1)
     z = moved / np.sqrt(np.where(varies, variance, np.inf))
     beyond = _upper_quantile(error / n_varying)
-    kept = varies & (z > -FALLEN)
+    down, up = -float(z.min()), float(z.max())
+    if up < down - DECIMAL_NOISE:  # the direction in which a case went farthest is the accused one
+        kept = varies & (z >= -FAR)
+    else:
+        kept = varies & (z <= FAR) if down < up - DECIMAL_NOISE else varies
     if not kept.any():
         return False
     shared = float(moved[kept].sum()) ** 2 / float(variance[kept].sum())
     excess = float(z[kept] @ z[kept]) - shared - (np.count_nonzero(kept) - 1)
     spread = float(np.sum(fourth[kept] / variance[kept] ** 2 - 1.0))
     limit = DECIMAL_NOISE + LIMIT * math.sqrt(max(spread, 0.0))
-    return bool(excess > limit or (z > beyond).any())
+    return bool(excess > limit or min(down, up) > beyond)
 
 
 def _are_mixed(attempts: Attempts) -> Flags:
