@@ -24,7 +24,7 @@ needs no more than its fields.  Hash, order, children, sources and size are comp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, Self, TypeAlias, TypeVar, cast
+from typing import Any, Final, Self, TypeVar, cast
 
 import attrs
 
@@ -520,8 +520,6 @@ class Ordered(Query):
 
 # What serves all.
 
-Replacements: TypeAlias = Mapping[Node, Node]
-
 
 def walk(node: Node) -> Iterator[Node]:
     """Yield *node* and all that is in it."""
@@ -542,12 +540,15 @@ def found_in(node: Node, kind: type[_N]) -> Iterator[_N]:
             yield one
 
 
-def replaced(node: _N, new: Replacements) -> _N:
+_K = TypeVar("_K", bound=Node)
+
+
+def replaced(node: _N, new: Mapping[_K, Node]) -> _N:
     """Return *node* with each part that is a key of *new* replaced, from the outside inwards."""
-    return cast("_N", _replaced(node, new)) if new else node
+    return cast("_N", _replaced(node, cast("Mapping[Node, Node]", new))) if new else node
 
 
-def _replaced(node: Node, new: Replacements) -> Node:
+def _replaced(node: Node, new: Mapping[Node, Node]) -> Node:
     found = new.get(node)
     if found is not None:
         return found
