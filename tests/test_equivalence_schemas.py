@@ -532,7 +532,10 @@ def test_a_table_is_found_without_the_schema_that_a_dump_names(schema: str, tabl
     ("schema", "table"),
     [
         ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE audit.v (id int);", "v"),
-        ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE VIEW audit.v AS SELECT 1 AS id;", "v"),
+        (
+            "CREATE TABLE public.v (id int PRIMARY KEY); CREATE VIEW audit.v AS SELECT 1 AS id;",
+            "v",
+        ),
         ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE w (id int);", "audit.v"),
         ("CREATE TABLE shop.v (id int PRIMARY KEY); CREATE TABLE audit.w (id int);", "v"),
     ],

@@ -54,6 +54,7 @@ from scorekit._sql.tree import (
     Window,
     Windowed,
     free_sources,
+    integer,
     local_sources,
 )
 
@@ -303,7 +304,9 @@ class Interpreter:
             values = [*window.keys, *(item.value for item in window.items)]
             merged: list[list[Row]] = []
             for one in classes:
-                seen = {_key(self.value(v, _Context({}, None, row)) for v in values) for row in one}
+                seen = {
+                    _key(self.value(v, _Context({}, None, row)) for v in values) for row in one
+                }
                 alike = [
                     other
                     for other in merged
@@ -356,7 +359,7 @@ class Interpreter:
                 )
         return found
 
-    def _at(
+    def _at(  # noqa: PLR0917 - where a row stands
         self,
         window: Window,
         operands: list[list[Value]],
@@ -440,8 +443,9 @@ class Interpreter:
         if isinstance(node, Aggregate):
             if context.group is None:
                 raise MeaninglessError("an aggregate outside of a group")
-            rows = [_Context(env) for env in context.group]
-            values = [1 if node.operand is None else self.value(node.operand, row) for row in rows]
+            rows = map(_Context, context.group)
+            operand = integer(1) if node.operand is None else node.operand
+            values = [self.value(operand, row) for row in rows]
             return _aggregate(node.function, values, distinct=node.distinct)
         if isinstance(node, Function) and node.certain:
             return self._function(node, tuple(map(of, node.operands)))
@@ -579,7 +583,7 @@ def _nulls(table: Table) -> Env:
 def _aggregate(name: str, values: list[Value], *, distinct: bool) -> Value:
     kept = [value for value in values if value is not None]
     if distinct:
-        kept = list(dict.fromkeys(kept))
+        kept = [*dict.fromkeys(kept)]
     if name == "count":
         return len(kept)
     if not kept:

@@ -539,12 +539,6 @@ class _Reader:
             {*_parts_of(chain[-1].this)} - {"this", "expression", "distinct"}
         ):
             chain.append(chain[-1].this)
-        for one in chain:
-            for arm in (one.this, one.expression):
-                if isinstance(arm, exp.SetOperation) and (
-                    isinstance(arm, exp.Intersect) != isinstance(one, exp.Intersect)
-                ):
-                    raise UnreadError("dialects differ in which set operation comes first")
         first = self.query(chain[-1].this, outer, ctes)
         query, names = first.query, first.names
         for one in reversed(chain):
