@@ -7,22 +7,83 @@ first used, so that ``import scorekit`` costs no more than attrs.
 
 from __future__ import annotations
 
-import re
+import logging
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 
-_STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-_HOME = {
-    name: module
-    for module, name in re.findall(r"^from (scorekit\.\w+) import (\w+)", _STUB, re.MULTILINE)
+_TOPICS = {
+    "agreement": (
+        "CorrectedMean JudgeAgreement RaterAgreement corrected_mean judge_agreement "
+        "rater_agreement"
+    ),
+    "calibration": (
+        "CalibrationError ConfidenceCalibration calibration_error calibration_from_counts "
+        "confidence_calibration"
+    ),
+    "cases": (
+        "SqlCase SqlCaseScore SqlReport ascore_sql_case ascore_sql_cases score_sql_case "
+        "score_sql_cases sql_cases_from_columns"
+    ),
+    "claude": "ClaudeJudge",
+    "coding": "CodeSample CodeScore CodeWeights code_score code_scores_from_columns",
+    "columns": "ColumnAccuracy column_accuracy",
+    "comparison": "Comparison compare_reports",
+    "correctness": "QueryCorrectness aquery_correctness query_correctness",
+    "differences": (
+        "McNemarTest PairedDifference UnpairedDifference mcnemar_test paired_difference "
+        "unpaired_difference"
+    ),
+    "equivalence": "Counterexample SqlEquivalence sql_equivalence",
+    "errors": (
+        "InputError ItemError JudgeError MissingExtraError RegressionError ScorekitError "
+        "SqlError WorkerError"
+    ),
+    "horizons": "TimeHorizon time_horizon",
+    "intervals": "Interval mean_interval proportion_interval quantile_interval",
+    "judges": (
+        "CachedJudge CacheWarning Judge JudgeRequest Verdict VotingJudge judge_from_function"
+    ),
+    "parallel": "map_scores",
+    "planning": (
+        "EvaluationPlan VarianceComponents minimum_detectable_effect plan_evaluation "
+        "required_tasks variance_components"
+    ),
+    "plots": "plot_comparison plot_cost_quality plot_pass_at_k plot_reliability",
+    "prices": "PRICES ModelPrice token_cost",
+    "ranking": "BradleyTerry ModelComparison bradley_terry compare_models",
+    "records": "MetricError Record",
+    "reports": "CodeReport CodeTally ModelStatistics code_report code_report_from_columns",
+    "results": "ResultAccuracy result_accuracy",
+    "rubrics": "RubricScore rubric_score",
+    "runs": (
+        "CostOfPass CrossTier Run RunScore TierStatistics composite_score cost_of_pass "
+        "cost_of_pass_from_columns cross_tier runs_from_columns score_run tier_statistics "
+        "tier_uplift"
+    ),
+    "sampling": (
+        "BestAtK ExtrapolatedPassAtK GPassAtK MajorityAtK PassAtK PassHatK best_at_k "
+        "extrapolate_pass_at_k g_pass_at_k majority_at_k pass_at_k pass_at_k_per_task "
+        "pass_hat_k"
+    ),
+    "summary": "LetterGrade Statistics Tally describe letter_grade",
+    "tables": "TableAccuracy extract_tables table_accuracies_from_columns table_accuracy",
+    "toolcalls": "ToolCallAccuracy tool_call_accuracy",
+    "validation": (
+        "ErrorCategory SafetySummary SafetyValidation ValidationAccuracy categorize_error "
+        "safety_summary safety_validation validation_accuracy"
+    ),
 }
-"""The module of each public name; type checkers read the same list."""
+"""The public names of each topic: the one list, from which the stub for type checkers is made."""
+
+_HOME = {name: f"{__name__}.{topic}" for topic, names in _TOPICS.items() for name in names.split()}
+"""The module of each public name."""
 
 _on_load: Callable[[], None] | None = None  # set where Hypothesis is loaded
 
 __all__ = list(_HOME)  # pyright: ignore[reportUnsupportedDunderAll] - checkers read the stub
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # quiet until a user sets up logs
 
 
 def __getattr__(name: str) -> object:

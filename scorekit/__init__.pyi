@@ -1,6 +1,4 @@
-# The public names, each in the module of its topic: the one list, which `__init__.py` reads.
-
-from collections.abc import Callable
+# Made of `__init__.py` by `python tests/test_public_api.py`.
 
 from scorekit import strategies as strategies
 from scorekit.agreement import CorrectedMean as CorrectedMean
@@ -52,6 +50,8 @@ from scorekit.errors import RegressionError as RegressionError
 from scorekit.errors import ScorekitError as ScorekitError
 from scorekit.errors import SqlError as SqlError
 from scorekit.errors import WorkerError as WorkerError
+from scorekit.horizons import TimeHorizon as TimeHorizon
+from scorekit.horizons import time_horizon as time_horizon
 from scorekit.intervals import Interval as Interval
 from scorekit.intervals import mean_interval as mean_interval
 from scorekit.intervals import proportion_interval as proportion_interval
@@ -90,6 +90,8 @@ from scorekit.reports import code_report as code_report
 from scorekit.reports import code_report_from_columns as code_report_from_columns
 from scorekit.results import ResultAccuracy as ResultAccuracy
 from scorekit.results import result_accuracy as result_accuracy
+from scorekit.rubrics import RubricScore as RubricScore
+from scorekit.rubrics import rubric_score as rubric_score
 from scorekit.runs import CostOfPass as CostOfPass
 from scorekit.runs import CrossTier as CrossTier
 from scorekit.runs import Run as Run
@@ -125,6 +127,8 @@ from scorekit.tables import TableAccuracy as TableAccuracy
 from scorekit.tables import extract_tables as extract_tables
 from scorekit.tables import table_accuracies_from_columns as table_accuracies_from_columns
 from scorekit.tables import table_accuracy as table_accuracy
+from scorekit.toolcalls import ToolCallAccuracy as ToolCallAccuracy
+from scorekit.toolcalls import tool_call_accuracy as tool_call_accuracy
 from scorekit.validation import ErrorCategory as ErrorCategory
 from scorekit.validation import SafetySummary as SafetySummary
 from scorekit.validation import SafetyValidation as SafetyValidation
@@ -134,7 +138,7 @@ from scorekit.validation import safety_summary as safety_summary
 from scorekit.validation import safety_validation as safety_validation
 from scorekit.validation import validation_accuracy as validation_accuracy
 
-__all__: list[str]  # noqa: PYI035 - made of this very list
+__all__: list[str]  # noqa: PYI035 - made in `__init__.py`
 __version__: str
 _HOME: dict[str, str]
-_on_load: Callable[[], None] | None
+_on_load: object

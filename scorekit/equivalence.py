@@ -8,6 +8,7 @@ from typing import Final, Literal
 import attrs
 
 from scorekit._core.checks import check_choice, check_count, check_number, check_text
+from scorekit._sheet.model import Sheet, Table
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.prove.canonical import Proof, search
 from scorekit._sql.refute.faithful import UnfaithfulError
@@ -37,8 +38,7 @@ class TableRows(Record):
     rows: tuple[tuple[str, ...], ...]
     """Cells as SQL literals such as ``'text'``, ``1`` and ``NULL``."""
 
-    def __str__(self) -> str:
-        """Return the table on one line."""
+    def _line(self) -> str:
         return f"{self.table}({', '.join(self.columns)}): {_listed(self.rows)}"
 
 
@@ -56,8 +56,25 @@ class Counterexample(Record):
 
     def to_text(self, *, names: tuple[str, str] = ORDINALS) -> str:
         """Return the tables and what the queries of these *names* return, one a line, cut."""
-        returned = (f"{title}: {_listed(rows)}" for title, rows in self.results(names))
-        return "\n".join([*map(str, self.tables), *returned])
+        return "\n".join(line for table in self.shown(names) for line in table.lines or ())
+
+    def _sheet(self) -> Sheet:
+        return Sheet("Counterexample", "", self.shown(ORDINALS))
+
+    def shown(self, names: tuple[str, str]) -> list[Table]:
+        """Return the tables, and what the queries of these *names* return."""
+        found = [(one.table, one.columns, one.rows, str(one)) for one in self.tables]
+        for title, rows in self.results(names):
+            columns = tuple(f"column {i + 1}" for i in range(len(rows[0]) if rows else 0))
+            found.append((title, columns, rows, f"{title}: {_listed(rows)}"))
+        return [
+            Table(
+                rows=[dict(zip(columns, row, strict=True)) for row in rows],
+                title=title if rows else f"{title}: no rows",
+                lines=(line,),
+            )
+            for title, columns, rows, line in found
+        ]
 
     def results(self, names: tuple[str, str]) -> list[tuple[str, tuple[tuple[str, ...], ...]]]:
         """Return what each query returns behind a title that names it."""
@@ -95,8 +112,7 @@ class SqlEquivalence(Record):
         """True if proved, False if refuted, None if unknown."""
         return {"proved": True, "refuted": False}.get(self.verdict)
 
-    def __str__(self) -> str:
-        """Return the verdict and the reason."""
+    def _line(self) -> str:
         return f"{self.verdict}: {self.reason}"
 
 
@@ -131,12 +147,12 @@ def sql_equivalence(
     The databases consist of literals of the queries, NULLs and repeated rows. ``"unknown"``:
     anything else.
 
-    *What refutes.* A refutation never depends on results that are not determined, such as rows
-    that LIMIT picks among ties, random numbers, or the time if only one query asks for it. Nor
-    does it depend on differences between SQLite and the dialect of the queries. If only one query
-    has a LIMIT without any order, it is refuted by rows that the other can never return. Tables
-    then list their rows in the order in which they are stored. Without a dialect a refutation
-    holds in SQLite, PostgreSQL, MySQL and DuckDB.
+    *What refutes.* A refutation never depends on results that are not determined, such as random
+    numbers, or the time if only one query asks for it. Nor does it depend on differences between
+    SQLite and the dialect of the queries. Where an order leaves ties at a LIMIT, every choice of
+    tied rows is a result of the query. Such a pair is refuted if, on some database, each query
+    returns a result that the other does not allow. Without a dialect a refutation holds in
+    SQLite, PostgreSQL, MySQL and DuckDB.
 
     The same arguments always give the same result: work is limited by steps, never by the clock.
 
@@ -228,6 +244,7 @@ def sql_equivalence(
         same=same,
         ordered=row_order == "auto",
         any_columns=column_order == "ignored",
+        exact=semantics == "bag",
         n_databases=count,
         seed=number,
     )
@@ -259,19 +276,6 @@ def _proved(proof: Proof, unread: tuple[str, ...]) -> SqlEquivalence:
 
 def _refuted(found: Difference) -> str:
     """Return in words what differs."""
-    if found.by_storing is not None:
-        which, reverse = found.by_storing.which, found.by_storing.reverse
-        one, other = ORDINALS[which], ORDINALS[1 - which]
-        shown, turned = (_listed(_literals(rows)) for rows in (found.results[which], reverse))
-        if shown == turned:
-            return (
-                f"the rows of the {one} query alone depend on the order in which rows are stored: "
-                f"it may return {shown}"
-            )
-        return (
-            f"the rows of the {one} query depend on the order in which rows are stored, those of "
-            f"the {other} query do not: {shown} in the order shown, {turned} in the reverse order"
-        )
     n_rows = sum(len(rows) for _, rows in found.tables.values())
     what = "the order of results differs" if found.order_only else "results differ"
     return f"{what} on a database of {n_rows} row{'s' * (n_rows != 1)}"

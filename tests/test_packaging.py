@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -38,6 +39,36 @@ def test_the_wheel_holds_the_package_alone(tmp_path: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert "scorekit/py.typed" in code
+
+
+def test_it_runs_from_a_zip_without_stubs_and_writes_nothing(tmp_path: Path) -> None:
+    """Programs are shipped as one file; where no logs are set up, failures are results only."""
+    archive = tmp_path / "program.zip"
+    with zipfile.ZipFile(archive, "w") as program:
+        for path in sorted((ROOT / "scorekit").rglob("*.py")):
+            program.write(path, path.relative_to(ROOT))
+    code = """
+import scorekit
+
+assert ".zip" in scorekit.__file__
+names = [getattr(scorekit, name) for name in scorekit.__all__]
+cases = [
+    scorekit.SqlCase(case_id="a", generated="SELECT (", expected="SELECT 1"),
+    scorekit.SqlCase(case_id="b", generated="SELECT x FROM t", expected="SELECT y FROM t"),
+]
+report = scorekit.score_sql_cases(cases)
+assert report.query_correctness.mean == 0.0 and report.n_failed >= 1
+"""
+    program = [sys.executable, "-c", code]
+    run = subprocess.run(
+        program,
+        env={**os.environ, "PYTHONPATH": str(archive)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
 def test_the_source_distribution_can_be_tested(tmp_path: Path) -> None:

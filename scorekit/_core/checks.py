@@ -117,8 +117,8 @@ def _number_domain(low: float, high: float, *, open_ends: bool) -> str:
     return f"a number in ({low:g}, {high:g})" if open_ends else f"a number in [{low:g}, {high:g}]"
 
 
-def store(record: object, name: str, checked: bool | float) -> None:  # noqa: FBT001 - a value
-    """Replace a NumPy or Decimal value, which JSON would not take, by the checked builtin."""
+def store(record: object, name: str, checked: object) -> None:
+    """Replace a value, such as NumPy's, which JSON would not take, by what a check returned."""
     object.__setattr__(record, name, checked)  # as attrs itself fills a frozen instance
 
 

@@ -72,7 +72,7 @@ def check_determined(nodes: list[exp.Expr], *, sqlite: bool) -> None:
     for node in nodes:
         if isinstance(node, _UNDETERMINED):
             raise UnfaithfulError(f"{_called(node)} has no determined result")
-        if not sqlite and asks_time(node):
+        if not sqlite and not isinstance(node, exp.Identifier) and asks_time(node):
             refuse_time(node)
         if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
             raise UnfaithfulError(f"no database has the function {node.name}")
@@ -84,6 +84,8 @@ def asks_time(node: exp.Expr) -> bool:
     """Say whether an expression is, or asks for, the time of day."""
     if isinstance(node, exp.Literal):
         return bool(node.is_string) and node.name.lower() in {"now", *ZONES}
+    if isinstance(node, exp.Identifier):  # in SQLite it may be a string
+        return bool(node.args.get("quoted")) and node.name.lower() == "now"
     if not isinstance(node, exp.Func):
         return False
     return isinstance(node, TIMES) or (
@@ -213,9 +215,15 @@ def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
             or (node.args.get("method") or "").upper() not in ("", "NATURAL")
         ):
             raise UnfaithfulError("SQLite does not have this form of join")
+        if isinstance(node, exp.Limit | exp.Offset) and not _is_natural(node.expression):
+            raise UnfaithfulError("only SQLite itself is known to take such a LIMIT")
         if isinstance(node, exp.Avg) and dialect in _WHOLE_AVERAGES:
             raise UnfaithfulError("an average of whole numbers may be rounded")
         _check_text(node, dialect)
+
+
+def _is_natural(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal()
 
 
 def _check_structure(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
