@@ -1189,7 +1189,9 @@ class _Reader:
                 several = several or isinstance(value, list)
                 operands += [self._operand(part, scope) for part in nodes]
             elif value not in (None, False, []):
-                form.append(f"{key}={str(value).lower() if key == 'this' else value}")
+                form.append(
+                    f"{key}={str(cast('object', value)).lower() if key == 'this' else value}"
+                )
         if {*_parts_of(node)} - {*keys}:
             raise UnreadError(f"{type(node).__name__} says more than is known")
         return Function(type(node).__name__.lower(), tuple(operands), " ".join(form), certain)

@@ -71,7 +71,7 @@ class SqlSchema:
         last = name.rpartition(".")[2]
         alike = [other for other in named if other.rpartition(".")[2] == last]
         qualifiers = {other.rpartition(".")[0] for other in named} - {""}
-        usual = _USUAL_SCHEMAS | (qualifiers if len(qualifiers) == 1 else frozenset())
+        usual = _USUAL_SCHEMAS | (qualifiers if len(qualifiers) == 1 else frozenset[str]())
         parts = {one.rpartition(".")[0] for one in (name, *alike)} - {""}
         return alike[0] if len(alike) == 1 and len(parts) == 1 and parts <= usual else None
 
