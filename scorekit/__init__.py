@@ -39,6 +39,7 @@ _TOPICS = {
         "InputError ItemError JudgeError MissingExtraError RegressionError ScorekitError "
         "SqlError WorkerError"
     ),
+    "horizons": "TimeHorizon time_horizon",
     "intervals": "Interval mean_interval proportion_interval quantile_interval",
     "judges": (
         "CachedJudge CacheWarning Judge JudgeRequest Verdict VotingJudge judge_from_function"
@@ -54,6 +55,7 @@ _TOPICS = {
     "records": "MetricError Record",
     "reports": "CodeReport CodeTally ModelStatistics code_report code_report_from_columns",
     "results": "ResultAccuracy result_accuracy",
+    "rubrics": "RubricScore rubric_score",
     "runs": (
         "CostOfPass CrossTier Run RunScore TierStatistics composite_score cost_of_pass "
         "cost_of_pass_from_columns cross_tier runs_from_columns score_run tier_statistics "
@@ -66,6 +68,7 @@ _TOPICS = {
     ),
     "summary": "LetterGrade Statistics Tally describe letter_grade",
     "tables": "TableAccuracy extract_tables table_accuracies_from_columns table_accuracy",
+    "toolcalls": "ToolCallAccuracy tool_call_accuracy",
     "validation": (
         "ErrorCategory SafetySummary SafetyValidation ValidationAccuracy categorize_error "
         "safety_summary safety_validation validation_accuracy"

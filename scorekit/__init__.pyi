@@ -50,6 +50,8 @@ from scorekit.errors import RegressionError as RegressionError
 from scorekit.errors import ScorekitError as ScorekitError
 from scorekit.errors import SqlError as SqlError
 from scorekit.errors import WorkerError as WorkerError
+from scorekit.horizons import TimeHorizon as TimeHorizon
+from scorekit.horizons import time_horizon as time_horizon
 from scorekit.intervals import Interval as Interval
 from scorekit.intervals import mean_interval as mean_interval
 from scorekit.intervals import proportion_interval as proportion_interval
@@ -88,6 +90,8 @@ from scorekit.reports import code_report as code_report
 from scorekit.reports import code_report_from_columns as code_report_from_columns
 from scorekit.results import ResultAccuracy as ResultAccuracy
 from scorekit.results import result_accuracy as result_accuracy
+from scorekit.rubrics import RubricScore as RubricScore
+from scorekit.rubrics import rubric_score as rubric_score
 from scorekit.runs import CostOfPass as CostOfPass
 from scorekit.runs import CrossTier as CrossTier
 from scorekit.runs import Run as Run
@@ -123,6 +127,8 @@ from scorekit.tables import TableAccuracy as TableAccuracy
 from scorekit.tables import extract_tables as extract_tables
 from scorekit.tables import table_accuracies_from_columns as table_accuracies_from_columns
 from scorekit.tables import table_accuracy as table_accuracy
+from scorekit.toolcalls import ToolCallAccuracy as ToolCallAccuracy
+from scorekit.toolcalls import tool_call_accuracy as tool_call_accuracy
 from scorekit.validation import ErrorCategory as ErrorCategory
 from scorekit.validation import SafetySummary as SafetySummary
 from scorekit.validation import SafetyValidation as SafetyValidation

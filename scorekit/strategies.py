@@ -62,6 +62,7 @@ from scorekit.differences import (
 )
 from scorekit.equivalence import Counterexample, SqlEquivalence, TableRows, sql_equivalence
 from scorekit.errors import JudgeError, shown
+from scorekit.horizons import TimeHorizon, time_horizon
 from scorekit.intervals import Interval, proportion_interval
 from scorekit.judges import CacheStatistics, Judge, JudgeRequest, Verdict, judge_from_function
 from scorekit.planning import AnytimeTasks, EvaluationPlan, VarianceComponents
@@ -76,6 +77,7 @@ from scorekit.ranking import (
 from scorekit.records import FrozenMapping, MetricError, MetricResult
 from scorekit.reports import CaseStatistics, CodeReport, CodeTally, ModelStatistics, code_report
 from scorekit.results import RULES, ResultAccuracy, result_accuracy
+from scorekit.rubrics import RubricScore, rubric_score
 from scorekit.runs import (
     CostOfPass,
     CrossTier,
@@ -103,6 +105,7 @@ from scorekit.sampling import (
 )
 from scorekit.summary import LetterGrade, Statistics, Tally, describe, letter_grade
 from scorekit.tables import TableAccuracy, table_accuracy
+from scorekit.toolcalls import ToolCallAccuracy, tool_call_accuracy
 from scorekit.validation import (
     SafetySummary,
     SafetyValidation,
@@ -313,7 +316,6 @@ def verdicts() -> st.SearchStrategy[Verdict]:
         cost_usd=st.none() | _AMOUNTS,
         response_id=st.none() | _NAMES,
         cached=st.booleans(),
-        instructions_found=st.booleans(),
     )
 
 
@@ -571,6 +573,51 @@ def table_accuracies() -> st.SearchStrategy[TableAccuracy]:
     """Draw results of `scorekit.table_accuracy`, some for text that is not SQL."""
     tables = st.lists(st.sampled_from([*SHOP, "elsewhere"]), max_size=3)
     return st.builds(table_accuracy, sql_queries(max_depth=1) | st.text(max_size=20), tables)
+
+
+def tool_calls() -> st.SearchStrategy[list[tuple[str, dict[str, Any]]]]:
+    """Draw calls of few tools with few arguments, as `scorekit.tool_call_accuracy` takes them."""
+    values = st.none() | st.booleans() | st.integers(0, 2) | st.sampled_from([1.0, "1", nan])
+    arguments = st.dictionaries(st.sampled_from("pq"), values | st.lists(values, max_size=2))
+    return st.lists(st.tuples(st.sampled_from(["search", "open"]), arguments), max_size=6)
+
+
+def tool_call_accuracies() -> st.SearchStrategy[ToolCallAccuracy]:
+    """Draw results of `scorekit.tool_call_accuracy`."""
+    return st.builds(
+        tool_call_accuracy,
+        tool_calls(),
+        tool_calls(),
+        order=st.sampled_from(["exact", "in_order", "any_order"]),
+        arguments=st.sampled_from(["equal", "subset", "ignored"]),
+    )
+
+
+def rubrics() -> st.SearchStrategy[tuple[list[list[int]], list[list[bool | None]]]]:
+    """Draw points and judgements of examples, as `scorekit.rubric_score` takes them."""
+    criteria = st.lists(st.tuples(st.integers(-10, 10), _FLAGS), max_size=4)
+    example = st.tuples(st.tuples(st.integers(1, 10), _FLAGS), criteria).map(
+        lambda p: [p[0], *p[1]]
+    )
+    return st.lists(example, min_size=1, max_size=6).map(
+        lambda some: ([[p for p, _ in one] for one in some], [[m for _, m in one] for one in some])
+    )
+
+
+def rubric_scores() -> st.SearchStrategy[RubricScore]:
+    """Draw results of `scorekit.rubric_score`, some with criteria that nobody judged."""
+    return rubrics().map(lambda drawn: rubric_score(*drawn))
+
+
+def time_horizons() -> st.SearchStrategy[TimeHorizon]:
+    """Draw results of `scorekit.time_horizon`, some without a horizon."""
+
+    def build(runs: list[tuple[float, bool]], share: float) -> TimeHorizon:
+        minutes, passed = [m for m, _ in runs], [p for _, p in runs]
+        return time_horizon(minutes, passed, share=share, n_resamples=100)
+
+    run = st.tuples(st.floats(0.1, 1e4), st.booleans())
+    return st.builds(build, st.lists(run, min_size=1, max_size=12), st.floats(0.1, 0.9))
 
 
 def query_correctness_results() -> st.SearchStrategy[QueryCorrectness]:

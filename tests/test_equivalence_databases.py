@@ -6,16 +6,23 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from itertools import permutations
+from operator import itemgetter
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlglot import transpile
 
 from scorekit import Counterexample, sql_equivalence
 from scorekit._sql.parsing import parse
+from scorekit._sql.refute import allowed
 from scorekit._sql.refute.aims import aim
+from scorekit._sql.refute.allowed import Allowed, kept
 from scorekit._sql.refute.databases import Maker
-from scorekit._sql.refute.sandbox import Database
+from scorekit._sql.refute.sandbox import Database, NoResultError
+from scorekit._sql.rows import ResultRow
 
 TABLES = {"t": ("id", "x", "name"), "u": ("id", "t_id", "y"), "v": ("y", "z")}
 
@@ -204,78 +211,186 @@ def test_more_rows_are_more_whichever_they_are(
         assert result.verdict == verdict, pair
 
 
-STORED = [
+# Of each pair the first query allows all results of the second, and others.
+ALLOWING = [
     ("SELECT name FROM a LIMIT 1", "SELECT name FROM a ORDER BY name LIMIT 1"),
     ("SELECT name FROM a LIMIT 4", "SELECT name FROM a ORDER BY pay LIMIT 4"),
+    ("SELECT name FROM a ORDER BY pay LIMIT 1", "SELECT name FROM a ORDER BY pay, id LIMIT 1"),
     (f"SELECT name FROM {JOINED} LIMIT 2", f"SELECT name FROM {JOINED} ORDER BY amount LIMIT 2"),
     ("SELECT DISTINCT name FROM a LIMIT 2", "SELECT DISTINCT name FROM a ORDER BY name DESC LIMIT 2"),
     ("SELECT id FROM a WHERE id IN (SELECT a_id FROM b LIMIT 1)", "SELECT id FROM a WHERE id IN (SELECT a_id FROM b ORDER BY price DESC LIMIT 1)"),
     ("SELECT name, COUNT(*) FROM a GROUP BY name LIMIT 1", "SELECT name, COUNT(*) FROM a GROUP BY name ORDER BY COUNT(*) DESC LIMIT 1"),
-    ("WITH c AS (SELECT pay FROM a LIMIT 2) SELECT COUNT(pay) FROM c", "WITH c AS (SELECT pay FROM a ORDER BY born LIMIT 2) SELECT COUNT(pay) FROM c"),
+    ("WITH c AS (SELECT id FROM a LIMIT 2) SELECT SUM(id) FROM c", "WITH c AS (SELECT id FROM a ORDER BY born DESC LIMIT 2) SELECT SUM(id) FROM c"),
+    ("SELECT name FROM (SELECT name, pay FROM a LIMIT 3) x ORDER BY pay LIMIT 1", "SELECT name FROM (SELECT name, pay FROM a ORDER BY pay, name LIMIT 3) x ORDER BY pay, name LIMIT 1"),
 ]  # fmt: skip
 
 
-# What distinct rows are ordered by differs in copies of them: SQLite takes that of any.
-COPIES = [
-    ("SELECT DISTINCT name FROM a ORDER BY born DESC LIMIT 1", "SELECT name FROM a ORDER BY born DESC LIMIT 1"),
-    ("SELECT DISTINCT name FROM a ORDER BY pay LIMIT 3", "SELECT name FROM a GROUP BY name ORDER BY MIN(pay) LIMIT 3"),
-    (f"SELECT DISTINCT name FROM {JOINED} ORDER BY price DESC LIMIT 1", f"SELECT name FROM {JOINED} ORDER BY price DESC LIMIT 1"),
-    ("SELECT DISTINCT a_id FROM b WHERE day = 'x' ORDER BY amount LIMIT 1", "SELECT a_id FROM b WHERE day = 'x' ORDER BY amount LIMIT 1"),
-    ("SELECT id FROM b WHERE day IN (SELECT DISTINCT name FROM a ORDER BY born LIMIT 1)", "SELECT id FROM b WHERE day IN (SELECT name FROM a ORDER BY born LIMIT 1)"),
-]  # fmt: skip
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
+@pytest.mark.parametrize(("more", "less"), ALLOWING)
+def test_one_query_allows_only_some_of_the_results_of_the_other(
+    more: str, less: str, dialect: str | None
+) -> None:
+    """Nothing is refuted, and the reason says which of the two allows more."""
+    for pair, which in (((more, less), "first"), ((less, more), "second")):
+        result = sql_equivalence(*pair, schema=DDL, dialect=dialect)
+        assert result.verdict == "unknown"
+        assert f"they allow the {which} query results" in result.reason
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("SELECT name FROM a LIMIT 4", "SELECT name FROM a"),
+        ("SELECT id FROM a ORDER BY pay LIMIT 1", "SELECT id FROM a ORDER BY born LIMIT 1"),
+        ("SELECT id FROM a LIMIT 2", "SELECT id + 1 FROM a LIMIT 2"),
+        ("SELECT id FROM b WHERE amount > 3 LIMIT 1", "SELECT id FROM b WHERE amount < 3 LIMIT 1"),
+        ("SELECT id FROM a ORDER BY pay LIMIT 2", "SELECT id FROM a ORDER BY pay LIMIT 2 OFFSET 1"),
+        ("SELECT id FROM a WHERE id = (SELECT a_id FROM b ORDER BY amount LIMIT 1)", "SELECT id FROM a WHERE id = (SELECT a_id FROM b ORDER BY amount DESC LIMIT 1)"),
+        ("WITH c AS (SELECT id FROM a LIMIT 2) SELECT x.id FROM c x, c y", "WITH c AS (SELECT id FROM a LIMIT 3) SELECT x.id FROM c x, c y"),
+        ("SELECT SUM(n) FROM (SELECT 1 AS n FROM a LIMIT 2) x", "SELECT SUM(n) FROM (SELECT 1 AS n FROM a LIMIT 3) x"),
+        ("SELECT (SELECT day FROM b WHERE b.a_id = a.id ORDER BY amount LIMIT 1) FROM a", "SELECT (SELECT day FROM b WHERE b.a_id = a.id ORDER BY amount DESC LIMIT 1) FROM a"),
+        ("SELECT * FROM (SELECT id FROM a LIMIT 1) x UNION ALL SELECT * FROM (SELECT id FROM a LIMIT 1) y", "SELECT id FROM a LIMIT 2"),
+    ],
+)  # fmt: skip
+def test_neither_query_allows_only_results_of_the_other(
+    first: str, second: str, dialect: str | None
+) -> None:
+    """Oracle: SQLite returns both results shown, and no order of storing gives one for both."""
+    for pair in ((first, second), (second, first)):
+        result = sql_equivalence(*pair, schema=DDL, dialect=dialect)
+        assert result.verdict == "refuted"
+        found = result.counterexample
+        assert found is not None
+        shown = [sorted(found.rows_of_a), sorted(found.rows_of_b)]
+        queries = [transpile(query, dialect or "sqlite", "sqlite")[0] for query in pair]
+        assert [_stored(found, query) for query in queries] == shown
+        for turned in (False, True):
+            assert _stored(found, queries[0], turned=turned) != shown[1]
+            assert _stored(found, queries[1], turned=turned) != shown[0]
+
+
+def test_a_result_among_ties_is_shown_as_such() -> None:
+    """Where no database leaves each query one result, one of several is shown, and named so."""
+    pair = "SELECT name FROM a LIMIT 4", "SELECT name FROM a"
+    result = sql_equivalence(*pair, schema=DDL, dialect="sqlite")
+    said = "a LIMIT may keep any of tied rows: one result of each query is shown"
+    assert result.assumptions[-1] == said
+    pair = "SELECT id FROM a ORDER BY born LIMIT 1", "SELECT id FROM a ORDER BY born DESC LIMIT 1"
+    assert said not in sql_equivalence(*pair, schema=DDL, dialect="sqlite").assumptions
 
 
 @pytest.mark.parametrize(
-    ("cut", "ordered", "dialect"),
+    ("dialect", "limit", "verdict"),
     [
-        *((*pair, dialect) for pair in STORED for dialect in ("sqlite", "postgres", None)),
-        *((*pair, "sqlite") for pair in COPIES),
+        ("sqlite", "LIMIT 0", "refuted"),
+        ("sqlite", "LIMIT -1", "refuted"),
+        ("sqlite", "LIMIT 1 + 1", "refuted"),
+        ("sqlite", "LIMIT 2 OFFSET -3", "refuted"),
+        ("sqlite", "LIMIT (SELECT COUNT(*) FROM b)", "refuted"),
+        ("sqlite", "LIMIT 99999999999999", "refuted"),
+        ("sqlite", "LIMIT 99999999999999999999", "unknown"),
+        ("sqlite", "LIMIT NULL", "unknown"),
+        ("sqlite", "LIMIT 'x'", "unknown"),
+        ("postgres", "LIMIT -1", "unknown"),
+        ("postgres", "LIMIT NULL", "unknown"),
+        ("postgres", "LIMIT 1 + 1", "unknown"),
+        ("postgres", "LIMIT 1", "refuted"),
     ],
 )
-def test_rows_that_hang_on_how_they_are_stored(
-    cut: str, ordered: str, dialect: str | None
-) -> None:
-    """Oracle: SQLite on the same rows stored in both orders, in tables with their keys or not."""
-    for pair in ((cut, ordered), (ordered, cut)):
-        result = sql_equivalence(*pair, schema=DDL, dialect=dialect)
-        assert result.verdict == "refuted"
-        assert result.assumptions[-1] == "rows are stored in the order shown"
-        found = result.counterexample
-        assert found is not None
-        which = pair.index(cut)
-        assert f"of the {('first', 'second')[which]} query" in result.reason
-        shown = [set(found.rows_of_a), set(found.rows_of_b)]
-        assert shown[0] != shown[1]
-        for keyed, turned in ((False, False), (True, False), (False, True)):
-            queries = [transpile(query, dialect or "sqlite", "sqlite")[0] for query in pair]
-            stored = [_stored(found, query, keyed=keyed, turned=turned) for query in queries]
-            assert stored[1 - which] == shown[1 - which]
-            if not turned:
-                assert stored[which] == shown[which]
-            elif "reverse" in result.reason:
-                assert stored[which] != shown[which]
+def test_a_limit_that_is_no_plain_number(dialect: str, limit: str, verdict: str) -> None:
+    """SQLite is taken at its word; of other databases only numbers are known."""
+    query = "SELECT name FROM a ORDER BY pay, id {}"
+    pair = query.format(limit), query.format("LIMIT 3")
+    assert sql_equivalence(*pair, schema=DDL, dialect=dialect).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 3) SELECT n FROM c",
+        "SELECT id FROM a WHERE id IN (SELECT a_id FROM b WHERE b.day = a.name LIMIT 1)",
+        "SELECT x.id FROM a, LATERAL (SELECT id FROM b WHERE b.a_id = a.id LIMIT 1) x",
+    ],
+)
+def test_a_limit_that_is_not_looked_into(query: str) -> None:
+    """In a recursion, or for each outer row, it decides nothing."""
+    other = query.replace("LIMIT 3", "LIMIT 4").replace("LIMIT 1", "LIMIT 2")
+    assert sql_equivalence(query, other, schema=DDL, dialect="postgres").verdict == "unknown"
+
+
+tied_rows = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=6)
+
+
+@given(rows=tied_rows, first=st.integers(0, 3), n=st.integers(0, 5))
+def test_what_a_limit_may_keep(rows: list[tuple[int, int]], first: int, n: int) -> None:
+    """Oracle: every order of all rows that sorts them by the first of two numbers."""
+    orders = [sorted(rows, key=lambda row: (row[0], way * row[1])) for way in (1, -1)]
+    up, down = ([(row[1],) for row in order] for order in orders)
+    n_kept = max(0, min(len(rows), first + n) - first)
+    found = kept(up, down, first, n_kept)
+    results = {tuple(sorted(result)) for result in found.results()}
+    assert results == {
+        tuple(sorted((row[1],) for row in sorted(order, key=itemgetter(0))[first : first + n]))
+        for order in permutations(rows)
+    }
+    assert found.n_results() == len(list(found.results()))
+    assert found.n_results() >= len(results)
+
+
+@given(rows=tied_rows, result=st.lists(st.integers(0, 3), max_size=5))
+def test_whether_a_result_is_allowed(rows: list[tuple[int, int]], result: list[int]) -> None:
+    """What is told without a list of the results is what the list tells."""
+    orders = [sorted(rows, key=lambda row: (row[0], way * row[1])) for way in (1, -1)]
+    up, down = ([(row[1],) for row in order] for order in orders)
+    for first in range(3):
+        found = kept(up, down, first, max(0, min(2, len(rows) - first)))
+        listed = any(sorted((x,) for x in result) == sorted(one) for one in found.results())
+        own: list[ResultRow] = [(x,) for x in result]
+        assert found.holds(own, same_exactly, exact=True) == listed
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(allowed, "MAX_RESULTS", 0)
+            if found.open:
+                assert found.holds(own, same_exactly, exact=True) == listed
+
+
+def test_too_many_results_decide_nothing_where_more_than_equality_counts() -> None:
+    """Of 40 tied rows 10 may be kept: only equal rows are looked for among all choices."""
+    tied = tuple((i,) for i in range(40))
+    many = Allowed((), ((tied, 10),))
+    rows: list[ResultRow] = [(i,) for i in range(10)]
+    assert many.holds(rows, same_exactly, exact=True)
+    assert not many.holds([*rows[:9], (50,)], same_exactly, exact=True)
+    assert not many.holds([*rows[:9], rows[0]], same_exactly, exact=True)
+    fractions = Allowed((), (((*tied, (0.5,)), 10),))
+    for one, exact in ((many, False), (fractions, True)):
+        with pytest.raises(NoResultError, match="more than 1000 results"):
+            one.holds(rows, same_exactly, exact=exact)
+    with pytest.raises(NoResultError, match="more than 1000 results"):
+        many.results()
+
+
+def same_exactly(first: list[ResultRow], second: list[ResultRow]) -> bool:
+    """Say whether rows are equal."""
+    return sorted(map(repr, first)) == sorted(map(repr, second))
 
 
 def _stored(
     found: Counterexample,
     query: str,
     *,
-    keyed: bool = False,
     turned: bool = False,
     collation: str = "BINARY",
-) -> set[tuple[str, ...]]:
+) -> list[tuple[str, ...]]:
     """Return what a query returns where rows are stored as they are shown, or in reverse."""
     connection = sqlite3.connect(":memory:")
     for table in found.tables:
-        columns = ", ".join(
-            "id INTEGER PRIMARY KEY" if keyed and name == "id" else f"{name} COLLATE {collation}"
-            for name in table.columns
-        )
+        columns = ", ".join(f"{name} COLLATE {collation}" for name in table.columns)
         connection.execute(f"CREATE TABLE {table.table} ({columns})")
         for row in table.rows[:: -1 if turned else 1]:
             connection.execute(f"INSERT INTO {table.table} VALUES ({', '.join(row)})")
     rows = connection.execute(query).fetchall()
-    return {tuple("NULL" if c is None else repr(c) for c in row) for row in rows}
+    return sorted(tuple("NULL" if c is None else repr(c) for c in row) for row in rows)
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
@@ -299,6 +414,9 @@ def _stored(
         ("SELECT SUM(price) FROM b", "SELECT SUM(price) FROM (SELECT price FROM b ORDER BY price) x"),
         ("SELECT DISTINCT id FROM a ORDER BY pay LIMIT 1", "SELECT id FROM a ORDER BY pay LIMIT 1"),
         ("SELECT DISTINCT name FROM a ORDER BY born", "SELECT name FROM a GROUP BY name"),
+        ("SELECT DISTINCT name FROM a ORDER BY born DESC LIMIT 1", "SELECT name FROM a ORDER BY born DESC LIMIT 1"),
+        ("SELECT DISTINCT name FROM a ORDER BY pay LIMIT 3", "SELECT name FROM a GROUP BY name ORDER BY MIN(pay) LIMIT 3"),
+        ("SELECT name FROM a JOIN b ON a.id = b.a_id GROUP BY a.id ORDER BY COUNT(*) DESC LIMIT 1", f"SELECT name FROM {JOINED} GROUP BY a_id ORDER BY COUNT(*) DESC LIMIT 1"),
         ("SELECT DISTINCT name FROM a ORDER BY born LIMIT 1", "SELECT name FROM a GROUP BY name ORDER BY born LIMIT 1"),
         ("SELECT DISTINCT name FROM a ORDER BY born LIMIT 1", "SELECT name FROM (SELECT DISTINCT name, born FROM a) x GROUP BY name ORDER BY born LIMIT 1"),
         ("SELECT DISTINCT name FROM a ORDER BY COUNT(*)", "SELECT name FROM a GROUP BY name, pay"),
@@ -337,7 +455,7 @@ def test_rows_are_shown_that_do_not_hang_on_case(
         assert not any("case" in assumption for assumption in result.assumptions)
         for collation in ("BINARY", "NOCASE"):
             rows = [_stored(found, query, collation=collation) for query in (first, second)]
-            assert rows == [set(found.rows_of_a), set(found.rows_of_b)]
+            assert rows == [sorted(found.rows_of_a), sorted(found.rows_of_b)]
 
 
 def test_rows_that_hang_on_case_are_shown_as_such() -> None:

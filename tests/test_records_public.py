@@ -57,6 +57,7 @@ from scorekit import (
     rater_agreement,
     required_tasks,
     result_accuracy,
+    rubric_score,
     safety_summary,
     safety_validation,
     score_run,
@@ -64,6 +65,8 @@ from scorekit import (
     sql_equivalence,
     table_accuracy,
     tier_statistics,
+    time_horizon,
+    tool_call_accuracy,
     unpaired_difference,
     validation_accuracy,
     variance_components,
@@ -131,6 +134,9 @@ MARGIN = compare_reports({"a": 1, "b": 0}, {"a": 1, "b": 1}, margin=0.5).suite
 assert MARGIN.within_margin is not None
 
 MADE: list[Record] = [
+    time_horizon([1, 60, 600], [True, True, False]),
+    rubric_score([[5, -4], [3]], [[True, None], [False]]),
+    tool_call_accuracy([("search", {"q": "a<b>"})], [("search", {})]),
     *CASES,
     VERDICT,
     CachedJudge(JUDGE).stats,

@@ -1,16 +1,17 @@
 """
-What the mean of values in [-1, 1] can be if groups that no sample showed may be all at one end.
+What the mean of bounded values can be if groups that no sample showed may be all at one end.
 
 Gaffke's bound: one group at the end of the scale comes to those seen, and all are weighed by
 chance, ``sum(E_i x_i) / sum(E_i)`` with exponential ``E_i``.  The lower end of the interval is a
 quantile of that.  It never falls where a value rises, is Clopper and Pearson's where all values
-are -1 or 1, and comes close to Student's for many.  That it always holds its level is a conjecture
-without a counterexample.
+are at either end, and comes close to Student's for many.  That it always holds its level is a
+conjecture without a counterexample.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,34 +31,72 @@ NODES: Floats = np.linspace(0.0, 12.0, 121)
 """Where the integral is taken, as inverse hyperbolic sines of standard deviations."""
 
 
-def unseen_interval(values: Floats, groups: Groups, confidence_level: float) -> Interval:
-    """Bound the mean of *values* in [-1, 1], also where groups unseen would move all the way."""
-    if not groups.any():
-        return Interval(low=-1.0, high=1.0, confidence_level=confidence_level, method=METHOD)
-    sizes = np.bincount(groups).astype(np.float64)
-    sums = np.asarray(np.bincount(groups, weights=values), np.float64)
-    unseen = groups.size / effective_groups(groups)
-    mean, error = mean_of(values), (1.0 - confidence_level) / 2.0
+class Lower(NamedTuple):
+    """How far down the mean may lie of which some groups were seen, those alike taken together."""
+
+    sums: Floats
+    sizes: Floats
+    counts: Floats
+    mean: float
+    lowest: float
+    """The least value there is; the last of *sums* is a group of which all values have it."""
+
+    @classmethod
+    def of(cls, values: Floats, groups: Groups, lowest: float) -> Lower:
+        """Gather the sums of groups, *groups* numbering that of each value."""
+        sizes = np.bincount(groups).astype(np.float64)
+        sums = np.asarray(np.bincount(groups, weights=values), np.float64)
+        unseen = groups.size / effective_groups(groups)
+        kinds, counts = _kinds(np.column_stack([sums, sizes]))
+        return cls(
+            np.append(kinds[:, 0], lowest * unseen),
+            np.append(kinds[:, 1], unseen),
+            np.append(counts, 1.0),
+            mean_of(values),
+            lowest,
+        )
+
+    def chance(self, mean: float) -> float:
+        """Return the chance that the groups weigh less than *mean*: small where it lies higher."""
+        return _chance_below(self.sums - mean * self.sizes, self.counts)
+
+    def end(self, error: float) -> float:
+        """Return the mean below which they weigh with probability *error*, at most that seen."""
+        if self.counts.size == 2 and self.counts[0] == 1.0:  # noqa: PLR2004 - one group says nothing
+            return self.lowest
+        if self.mean <= self.lowest or self.chance(self.mean) <= error:
+            return self.mean
+        return root(lambda mean: self.chance(mean) - error, self.lowest, self.mean)
+
+
+def unseen_interval(
+    values: Floats,
+    groups: Groups,
+    confidence_level: float,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+) -> Interval:
+    """Bound the mean of *values* within *bounds*, also where groups unseen are all at an end."""
+    low, high = _sides(values, groups, bounds)
+    error = (1.0 - confidence_level) / 2.0
     return Interval(
-        low=_lowest(sums, sizes, unseen, mean, error),
-        high=-_lowest(-sums, sizes, unseen, -mean, error),
+        low=low.end(error),
+        high=-high.end(error),
         confidence_level=confidence_level,
         method=METHOD,
     )
 
 
-def _lowest(sums: Floats, sizes: Floats, unseen: float, mean: float, error: float) -> float:
-    """Return the mean below which chance weighs with probability *error*, at most *mean*."""
-    kinds, counts = _kinds(np.column_stack([sums, sizes]))
-    ends, amounts = np.append(kinds[:, 0], -unseen), np.append(kinds[:, 1], unseen)
-    counts = np.append(counts, 1.0)
+def unseen_p_value(
+    values: Floats, groups: Groups, bounds: tuple[float, float] = (-1.0, 1.0)
+) -> float:
+    """Return 1 less the greatest level at which `unseen_interval` leaves out 0."""
+    if not groups.any():
+        return 1.0
+    return min(1.0, 2.0 * min(side.chance(0.0) for side in _sides(values, groups, bounds)))
 
-    def excess(bound: float) -> float:
-        return _chance_below(ends - bound * amounts, counts) - error
 
-    if mean <= -1.0 or excess(mean) <= 0.0:
-        return mean
-    return root(excess, -1.0, mean)
+def _sides(values: Floats, groups: Groups, bounds: tuple[float, float]) -> tuple[Lower, Lower]:
+    return Lower.of(values, groups, bounds[0]), Lower.of(-values, groups, -bounds[1])
 
 
 def _kinds(groups: Floats) -> tuple[Floats, Floats]:

@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql.refute.faithful import is_ordered_by_what_is_dropped
 from scorekit._sql.refute.runnable import written_name
 
 Place: TypeAlias = tuple[int, str]
@@ -36,8 +35,6 @@ class Aim(NamedTuple):
     """Places that a CASE or a sum in the result compares, so that rows count which fail it."""
     grouped: frozenset[Place]
     """Places that rows are grouped by."""
-    copied: frozenset[Place]
-    """Places that make rows distinct which are ordered by others."""
 
 
 def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[str]]) -> Aim:
@@ -59,7 +56,6 @@ def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[
         tuple(reader.of_rows),
         frozenset(map(reader.root, reader.shown)),
         frozenset(map(reader.root, reader.grouped)),
-        frozenset(map(reader.root, reader.copied)),
     )
 
 
@@ -74,7 +70,6 @@ class _Reader:
         self.of_rows: list[tuple[int, frozenset[str], exp.Expr]] = []
         self.shown: list[Place] = []
         self.grouped: list[Place] = []
-        self.copied: list[Place] = []
 
     def root(self, place: Place) -> Place:
         while place in self._parents:
@@ -131,10 +126,7 @@ class _Reader:
         group = select.args.get("group")
         columns = group.find_all(exp.Column) if group is not None else ()
         self.grouped += [place for c in columns if (place := _meant(c, scopes)) is not None]
-        outputs = self._outputs(select, scopes)
-        if is_ordered_by_what_is_dropped(select):
-            self.copied += filter(None, outputs.values())
-        return outputs
+        return self._outputs(select, scopes)
 
     def _source(self, source: exp.Expr, outer: _Scopes, local: Mapping[str, _Outputs]) -> _Outputs:
         if isinstance(source, exp.Subquery):

@@ -32,9 +32,9 @@ _NULL_SHARE, _COPY_SHARE, _NAMED_SHARE, _FIXED_SHARE = 0.15, 0.5, 0.6, 0.75
 _MISSED_SHARE, _SHARED_SHARE, _CHANGE_SHARE, _WIDE_SHARE = 0.25, 0.4, 0.4, 0.4
 _TELLING_SHARE, _MET_SHARE, _ONE_MISSED_SHARE, _ALONE_SHARE = 0.5, 0.35, 0.8, 0.25
 _TWIN_SHARE, _ALIKE_SHARE, _COUNTED_SHARE, _SHARED_GROUP_SHARE = 0.2, 0.12, 0.5, 0.2
-_SHORT, _MOST_COPIES = (0, 0, 1, 1, 2), 6
+_SHORT = (0, 0, 1, 1, 2)
 _WIDE_SHARE_OF_PLACED, _SPREAD_SHARE, _DIVIDED_SHARE, _LARGEST_GROUP = 0.85, 0.25, 0.2, 5
-_FURTHER_SHARE, _COPIED_SHARE = 0.6, 0.7
+_FURTHER_SHARE = 0.6
 _MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
 _WITNESSES = (1, 1, 1, 2, 2, 3, 4, 5)
 _TRIES = 10
@@ -376,11 +376,6 @@ class Maker:
             self._spread(rows, target, draw)
             self._complete(rows, draw)
             return rows
-        copying = next((n for n, one in enumerate(self._aims) if one.copied), None)
-        if copying is not None and draw.random() < _COPIED_SHARE:
-            self._mix(rows, self._target(copying), draw)
-            self._complete(rows, draw)
-            return rows
         if self._told.divides and draw.random() < _DIVIDED_SHARE:
             self._divide(rows, target, draw)
             self._complete(rows, draw)
@@ -431,17 +426,6 @@ class Maker:
                 row = found[target.aim.tables.index(table)]
                 self._repeat(rows, target, (table, row), i % _LARGEST_GROUP, draw, grouped=True)
 
-    def _mix(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
-        """Add rows that differ in all they can, but for what makes a few of them distinct."""
-        n_distinct = self._told.n_limited + 1 + int(draw.random() * 2)
-        kept: list[dict[Place, Cell]] = []
-        for i in range(n_distinct + 1 + int(draw.random() * _MOST_COPIES)):
-            values = dict(_pick(kept, draw)) if i >= n_distinct else {}
-            found = self._witness(target, (), set(), rows, draw, apart=True, values=values)
-            kept.append({root: values[root] for root in target.aim.copied if root in values})
-            for name, row in zip(target.aim.tables, found, strict=True):
-                self._add(rows, name, row)
-
     def _divide(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
         """Add three rows of which one or two pass what the result compares: shares of a third."""
         shown = sorted(target.aim.shown)
@@ -484,16 +468,14 @@ class Maker:
         *,
         twins: bool = False,
         apart: bool = False,
-        values: dict[Place, Cell] | None = None,
     ) -> list[_Row]:
         """
         Return rows that join and pass what they are compared with, except at some places.
 
         Some are those of the *last* time, or all are *twins* of theirs that differ in their keys,
-        or all hold values that no other row has, if possible, but for the *values* that are given
-        for some places; those of all others are added.
+        or all hold values that no other row has, if possible.
         """
-        values = {} if values is None else values
+        values: dict[Place, Cell] = {}
         tells = list(target.telling) if draw.random() < _TELLING_SHARE else []
         at = _pick(tells, draw) if tells else None
         shared = {i for i in range(len(last)) if not twins and draw.random() < _SHARED_SHARE}

@@ -213,9 +213,15 @@ def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
             or (node.args.get("method") or "").upper() not in ("", "NATURAL")
         ):
             raise UnfaithfulError("SQLite does not have this form of join")
+        if isinstance(node, exp.Limit | exp.Offset) and not _is_natural(node.expression):
+            raise UnfaithfulError("only SQLite itself is known to take such a LIMIT")
         if isinstance(node, exp.Avg) and dialect in _WHOLE_AVERAGES:
             raise UnfaithfulError("an average of whole numbers may be rounded")
         _check_text(node, dialect)
+
+
+def _is_natural(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal()
 
 
 def _check_structure(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
@@ -30,6 +30,7 @@ from scorekit._sql.refute.sandbox import (
     RATIO,
     REMAINDER,
     SAME,
+    SETTLED,
     SINGLE,
     UNTIED,
     quoted,
@@ -40,32 +41,55 @@ class Runnable(NamedTuple):
     """A query as the sandbox runs it."""
 
     sql: str
-    limited: tuple[Limited, ...]
-    """Queries that cut their result, the whole one among them: is what they keep determined?"""
-    whole: Limited | None
+    sites: tuple[Site, ...]
+    """Queries in it that cut their results, each after those that it reads."""
+    last: str
+    """The query over the tables of *sites*."""
+    cut: Cut | None
+    """The same, if it cuts its own result."""
+    whole: Cut | None
     """The query itself, if its result is ordered."""
     counted: str
-    """A query of as many rows, whichever of them a last LIMIT keeps."""
-    is_cut: bool
-    """Whether there is such a LIMIT, which is the first of *limited* then."""
-    as_written: Runnable | None
-    """The same if it orders distinct rows by what may differ in copies: as SQLite orders them."""
+    """A query of as many rows over the tables of *sites*, empty if that is no other."""
 
 
-class Limited(NamedTuple):
+class Site(NamedTuple):
+    """A query inside of another that cuts its result: a table holds what it keeps."""
+
+    table: str
+    cut: Cut
+
+
+class Cut(NamedTuple):
     """A query whose order can be made total, by all of its columns."""
 
     head: str
     """Up to the ORDER BY, whose terms may be missing."""
     has_order: bool
-    tail: str
-    orders: bool
-    """Whether there is any ORDER BY in what is cut."""
+    limit: str
+    offset: str
+    end: str
 
-    def sql(self, width: int, direction: str) -> str:
-        """Return the query with ties of its order broken by all columns, in one direction."""
+    def sql(self, width: int, direction: str, *, tail: bool) -> str:
+        """Return the query with ties broken by all columns, whole or with its *tail* of LIMIT."""
         ties = ", ".join(f"{i} {direction}" for i in range(1, width + 1))
-        return f"{self.head}{', ' if self.has_order else ' ORDER BY '}{ties}{self.tail}"
+        cut = f"{self.limit}{self.offset}" if tail else ""
+        return f"{self.head}{', ' if self.has_order else ' ORDER BY '}{ties}{cut}{self.end}"
+
+    @property
+    def uncut(self) -> str:
+        """The query in its order."""
+        return f"{self.head}{self.end}"
+
+    @property
+    def kept(self) -> str:
+        """The query as it is."""
+        return f"{self.head}{self.limit}{self.offset}{self.end}"
+
+    @property
+    def behind(self) -> str:
+        """All rows behind those that OFFSET passes over."""
+        return f"{self.head} LIMIT -1{self.offset}{self.end}"
 
 
 def runnable(
@@ -74,8 +98,6 @@ def runnable(
     kinds: Mapping[str, str],
     reading: Reading,
     tables: Mapping[str, Sequence[str]],
-    *,
-    guards_copies: bool = True,
 ) -> Runnable:
     """
     Return a query as the sandbox runs it.
@@ -86,12 +108,11 @@ def runnable(
         kinds: What each column of these tables holds, empty where tables differ.
         reading: How to understand it.
         tables: The columns of the sandbox's tables.
-        guards_copies: Whether to stop where distinct rows are ordered by what differs in copies.
 
     Raises:
         UnfaithfulError: If SQLite would run another query, or the result is not determined.
     """
-    given, tree = tree, tree.copy()
+    tree = tree.copy()
     nodes = list(tree.walk())
     starred = [
         node
@@ -121,28 +142,24 @@ def runnable(
         for node in nodes
         if isinstance(node, exp.Select) and is_ordered_by_what_is_dropped(node)
     ]
-    _guard(nodes, kinds, reading, by_copies if guards_copies else ())
+    _guard(nodes, kinds, reading, by_copies)
     if not reading.is_sqlite:
         _write_as_sqlite(nodes, kinds)
         tree = tree.transform(_guard_arithmetic, copy=False)
-    cut = any(isinstance(node, exp.Limit | exp.Fetch | exp.Offset) for node in nodes)
-    limited = [
-        _limited(node)
-        for node in (tree.find_all(exp.Query) if cut else ())
-        if _is_cut(node) and not isinstance(node.parent, exp.Exists)
-    ]
     whole = _unwrapped(tree)
     if isinstance(whole, exp.Subquery):
         whole = _selected(whole)
+    ordered = _cut(whole) if whole.args.get("order") else None
+    sql = _sql(whole)
+    inner = any(isinstance(node, exp.Limit | exp.Offset) for node in whole.walk())
+    sites = _sites(whole := whole.copy()) if inner else ()
     return Runnable(
-        limited=tuple(limited),
-        whole=_limited(whole) if whole.args.get("order") else None,
+        sql=sql,
+        sites=sites,
+        last=_sql(whole) if sites else sql,
+        cut=_cut(whole) if _is_cut(whole) else None,
+        whole=ordered,
         counted=_counted(whole, reading),
-        is_cut=_is_cut(whole),
-        as_written=runnable(given, names, kinds, reading, tables, guards_copies=False)
-        if by_copies and guards_copies and reading.is_sqlite
-        else None,
-        sql=_sql(whole),
     )
 
 
@@ -159,7 +176,7 @@ def _counted(whole: exp.Expr, reading: Reading) -> str:
         for i, item in enumerate(() if distinct else whole.expressions)
         if any(node.name in guards for node in item.find_all(exp.Anonymous))
     ]
-    if not open_ and not _is_cut(whole):
+    if not open_:
         return ""
     query = whole.copy()
     query.set("order", None)
@@ -478,9 +495,14 @@ def _bare_columns(tree: exp.Expr, grouped: list[str]) -> Iterator[exp.Column]:
 
 
 def _check_uncorrelated(query: exp.Expr) -> None:
-    sources = {s.alias_or_name.casefold() for s in query.find_all(exp.Table, exp.Subquery)}
-    if any(c.table and c.table.casefold() not in sources for c in query.find_all(exp.Column)):
+    if _is_correlated(query):
         raise UnfaithfulError("a query among groups depends on which row is shown")
+
+
+def _is_correlated(query: exp.Expr) -> bool:
+    """Say whether a query names a table that it does not read."""
+    sources = {s.alias_or_name.casefold() for s in query.find_all(exp.Table, exp.Subquery)}
+    return any(c.table and c.table.casefold() not in sources for c in query.find_all(exp.Column))
 
 
 # Subqueries that stand for a value.
@@ -646,18 +668,75 @@ def _name_values(values: exp.Values) -> None:
 
 # What a LIMIT keeps.
 
+CHOICE: Final = "scorekit_choice_"
+"""The beginning of the names of tables that hold what a LIMIT keeps."""
 
-def _limited(query: exp.Expr) -> Limited:
+
+def _sites(whole: exp.Expr) -> tuple[Site, ...]:
+    """Let a query read tables instead of the queries in it that cut their results."""
+    found: list[Site] = []
+    for query in list(_inner_first(whole)):
+        if query is whole or not _is_cut(query) or isinstance(query.parent, exp.Exists):
+            continue
+        if _is_correlated(query):
+            _settle(query)
+            continue
+        name = f"{CHOICE}{len(found)}"
+        found.append(Site(name, _cut(query)))
+        kept = exp.Select(
+            expressions=[exp.Star()], from_=exp.From(this=exp.Table(this=exp.to_identifier(name)))
+        )
+        if isinstance(query, exp.Subquery):
+            query.replace(exp.Subquery(this=kept, alias=query.args.get("alias")))
+        else:
+            query.replace(kept)
+    return tuple(found)
+
+
+def _settle(query: exp.Expr) -> None:
+    """Stop where tied rows leave several values to a subquery that depends on an outer row."""
+    value = query.parent
+    if not (isinstance(value, exp.Subquery) and _is_value(value) and _has_one_row(query)):
+        raise UnfaithfulError("a LIMIT that depends on an outer row")
+    up, down = query.copy(), query.copy()
+    for part, desc in ((up, False), (down, True)):
+        order = part.args.get("order") or exp.Order(expressions=[])
+        order.append("expressions", exp.Ordered(this=exp.Literal.number(1), desc=desc))
+        part.set("order", order)
+    same = exp.NullSafeEQ(this=exp.Subquery(this=up.copy()), expression=exp.Subquery(this=down))
+    if not isinstance(up, exp.Select) or len(up.expressions) != 1 or up.is_star:
+        raise UnfaithfulError("a LIMIT that depends on an outer row")
+    name = exp.Var(this=quoted(_VALUE))
+    up.set("expressions", [exp.Alias(this=up.expressions[0].unalias(), alias=name)])
+    kept = exp.Select(
+        expressions=[exp.Column(this=name.copy())],
+        from_=exp.From(this=exp.Subquery(this=up)),
+        where=exp.Where(this=exp.Anonymous(this=SETTLED, expressions=[same])),
+    )
+    query.replace(kept)
+
+
+def _inner_first(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield queries, each behind those that stand in it and the definitions before it."""
+    clause = node.args.get("with_")
+    parts = [
+        *([clause] if clause else []),
+        *(p for p in node.iter_expressions() if p is not clause),
+    ]
+    for part in parts:
+        yield from _inner_first(part)
+    if isinstance(node, exp.Query):
+        yield node
+
+
+def _cut(query: exp.Expr) -> Cut:
     """Cut a query where ties of its order can be broken; outer definitions come before it."""
     clauses = [clause for node in _ancestors(query) if (clause := node.args.get("with_"))]
+    if any(clause.args.get("recursive") for clause in clauses):
+        raise UnfaithfulError("a LIMIT in or beside a recursion")
     definitions = [clause.sql("sqlite", comments=False) for clause in clauses]
     if len(definitions) > 1 or (definitions and query.args.get("with_")):
         raise UnfaithfulError("a LIMIT below definitions of several levels")
-    orders = any(
-        order.parent is query or not _has_one_row(order.parent)
-        for part in (query, *clauses)
-        for order in part.find_all(exp.Order)
-    )
     bare = query.copy()
     order, limit, offset = (bare.args.get(name) for name in ("order", "limit", "offset"))
     for name in ("order", "limit", "offset"):
@@ -665,13 +744,14 @@ def _limited(query: exp.Expr) -> Limited:
     head = _sql(bare)
     if isinstance(bare, exp.Subquery):
         head = f"SELECT * FROM {head}"  # noqa: S608 - for the sandbox
-    tail = "".join(f" {_sql(part).strip()}" for part in (limit, offset) if part)
     if order:
         head += f" {_sql(order).strip()}"
     if definitions:
         head = f"{definitions[0]} SELECT * FROM ({head}"  # noqa: S608 - for the sandbox
-        tail += ")"
-    return Limited(head, bool(order), tail, orders)
+    ends = [f" {_sql(part).strip()}" if part else "" for part in (limit, offset)]
+    if offset and not limit:
+        ends[0] = " LIMIT -1"
+    return Cut(head, bool(order), ends[0], ends[1], ")" * bool(definitions))
 
 
 def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:

@@ -24,11 +24,11 @@ MAX_RESULT_ROWS: Final = 2_000
 _MAX_LENGTH = 1_000
 _STEPS_A_CALL = 1_000
 
-DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, SINGLE, SAME, UNTIED = (
+DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, SINGLE, SAME, UNTIED, SETTLED = (
     f"scorekit_{name}"
     for name in (
         *("divide", "ratio", "remainder", "only", "at_min", "at_max"),
-        *("of_copies", "single", "same", "untied"),
+        *("of_copies", "single", "same", "untied", "settled"),
     )
 )
 
@@ -40,7 +40,7 @@ FUNCTIONS: Final = frozenset(
     "ltrim max min mod nth_value ntile nullif percent_rank rank replace round row_number rtrim "
     "sign sqrt strftime substr substring sum time total trim trunc typeof unicode unixepoch "
     "unlikely upper".split()
-) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, SINGLE, SAME, UNTIED}
+) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, SINGLE, SAME, UNTIED, SETTLED}
 CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
 ZONES: Final = frozenset({"localtime", "utc"})
 NOW_TEXT: Final = "2022-06-15 10:30:00"
@@ -64,17 +64,12 @@ class NoResultError(Exception):
     """A query has no definite result on one database, or none within the limits."""
 
 
-class CopiesError(NoResultError):
-    """Distinct rows are ordered by what differs in their copies."""
-
-
 class Sandbox:
     """An in-memory database of a few tables; close it after use."""
 
     def __init__(
         self,
         tables: Mapping[str, Sequence[tuple[str, str]]],
-        keys: Mapping[str, Sequence[Sequence[str]]],
         *,
         case_sensitive_like: bool,
         timed: bool,
@@ -93,9 +88,6 @@ class Sandbox:
         try:
             for name, columns in tables.items():
                 parts = [f"{quoted(column)} {kind}" for column, kind in columns]
-                for i, key in enumerate(keys.get(name, ())):
-                    kind = "UNIQUE" if i else "PRIMARY KEY"
-                    parts.append(f"{kind} ({', '.join(map(quoted, key))})")
                 self._connection.execute(f"CREATE TABLE {quoted(name)} ({', '.join(parts)})")
         except (sqlite3.Error, ValueError) as error:
             self._connection.close()
@@ -121,14 +113,35 @@ class Sandbox:
         self._open = True
         self._steps = 0
         try:
-            for name, width in self._tables.items():
-                self._connection.execute(f"DELETE FROM {quoted(name)}")  # noqa: S608 - our names
-                if rows := database.get(name):
-                    marks = ", ".join("?" * width)
-                    insert = f"INSERT INTO {quoted(name)} VALUES ({marks})"  # noqa: S608
-                    self._connection.executemany(insert, rows)
+            for name in self._tables:
+                self._fill(name, database.get(name, ()))
         except (sqlite3.Error, ValueError) as error:
             raise NoResultError(f"rows that SQLite does not take: {error}") from None
+        finally:
+            self._open = False
+
+    def _fill(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._connection.execute(f"DELETE FROM {quoted(name)}")  # noqa: S608 - our names
+        if rows:
+            marks = ", ".join("?" * self._tables[name])
+            insert = f"INSERT INTO {quoted(name)} VALUES ({marks})"  # noqa: S608 - our names
+            self._connection.executemany(insert, rows)
+
+    def choose(self, name: str, query: str, rows: Sequence[ResultRow]) -> None:
+        """Let a table hold *rows* of a query; it is made when it is first chosen for."""
+        self._steps = 0
+        made = name in self._tables
+        if not made:
+            self._tables[name] = self.width(query)
+        self._open = True
+        try:
+            if not made:  # columns keep what SQLite calls their affinity
+                self._connection.execute(
+                    f"CREATE TABLE {quoted(name)} AS SELECT * FROM ({query}) LIMIT 0"  # noqa: S608
+                )
+            self._fill(name, rows)
+        except (sqlite3.Error, ValueError) as error:
+            raise self._reason(error) from None
         finally:
             self._open = False
 
@@ -204,6 +217,7 @@ class Sandbox:
         for name, copies in ((SINGLE, False), (SAME, True)):
             self._connection.create_aggregate(name, 1, partial(_Single, copies, self._fail))
         self._connection.create_function(UNTIED, 2, self._untied, deterministic=True)
+        self._connection.create_function(SETTLED, 1, self._settled, deterministic=True)
         for name in CLOCKS:
             self._connection.create_function(name, -1, partial(self._clock, name))
 
@@ -240,14 +254,17 @@ class Sandbox:
         self._fail_strictly("a column that is neither grouped nor aggregated")
 
     def _of_copies(self) -> None:
-        if not self._lenient:
-            self._failure = CopiesError("DISTINCT leaves open what its rows are ordered by")
-            raise self._failure
+        self._fail_strictly("DISTINCT leaves open what its rows are ordered by")
 
     def _untied(self, value: Cell, n_peers: int) -> Cell:
         if n_peers > 1:
             self._fail_strictly("ties in the order of a window")
         return value
+
+    def _settled(self, same: int) -> int:
+        if not same:
+            self._fail("which of tied rows a LIMIT keeps for an outer row")
+        return 1
 
     def _guarded(self, compute: Callable[[Any, Any], Cell]) -> Callable[[Cell, Cell], Cell]:
         def call(first: Cell, second: Cell) -> Cell:

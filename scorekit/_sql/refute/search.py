@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
-from functools import cached_property, partial
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
 from scorekit._sql.definitions import CheckRule
 from scorekit._sql.kinds import UNCASED, Column
+from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.faithful import (
     Reading,
@@ -31,12 +32,11 @@ from scorekit._sql.refute.inference import (
     linked_columns,
 )
 from scorekit._sql.refute.reading import ORDINALS, Pair, read_pair
-from scorekit._sql.refute.runnable import Limited, Runnable, runnable
+from scorekit._sql.refute.runnable import Cut, Runnable, Site, runnable
 from scorekit._sql.refute.sandbox import (
     FUNCTIONS,
     NOW_TEXT,
     Cell,
-    CopiesError,
     Database,
     NoResultError,
     QueryError,
@@ -53,8 +53,6 @@ MAX_DELETIONS: Final = 300
 
 Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
 _ROWS_ORDERED = 100
-_MOST_RESTORED = 20
-"""Databases on which rows are stored in another order."""
 Cells: TypeAlias = tuple[Cell, ...]
 
 _AFFINITY: Final = {
@@ -71,21 +69,6 @@ _AFFINITY: Final = {
 }
 
 
-class ByStoring(NamedTuple):
-    """
-    That one query alone returns the rows that happen to come first, and they are others.
-
-    Its LIMIT has no order that counts, or it orders distinct rows by what differs in copies.
-    """
-
-    which: int
-    """The query: 0 or 1."""
-    results: tuple[list[ResultRow], list[ResultRow]]
-    """Those of both where rows are stored in the order shown."""
-    reverse: tuple[ResultRow, ...]
-    """What the one query returns where the rows of each table are stored in reverse order."""
-
-
 class Difference(NamedTuple):
     """A database and the two results, with what was assumed."""
 
@@ -94,7 +77,6 @@ class Difference(NamedTuple):
     results: tuple[tuple[ResultRow, ...], tuple[ResultRow, ...]]
     order_only: bool
     assumptions: tuple[str, ...]
-    by_storing: ByStoring | None = None
 
 
 class NoDifference(NamedTuple):
@@ -112,6 +94,7 @@ def refute(
     same: Same,
     ordered: bool,
     any_columns: bool,
+    exact: bool,
     n_databases: int,
     seed: int,
 ) -> Difference | NoDifference:
@@ -126,6 +109,7 @@ def refute(
         same: Whether two results hold the same rows.
         ordered: Whether the order of results counts where both queries ask for one.
         any_columns: Whether columns may come in any order.
+        exact: Whether rows must come equally often.
         n_databases: Databases to try.
         seed: What their rows depend on.
     """
@@ -156,20 +140,18 @@ def refute(
                 stack,
                 ordered=ordered,
                 any_columns=any_columns,
+                exact=exact,
                 timed=timed,
             )
             for reading, plan in plans
         ]
         maker = Maker(known, trees, told, seed, partial(_holds, trials))
-        found, unsettled = _search(trials, maker, n_databases)
-        if not isinstance(found, NoDifference):
-            uncased = _still(trials, found, uncased=True)
-            found = _shrunk(partial(_still, trials, uncased=uncased), found, known.links)
-            return _difference(trials[0], found, known, uncased=uncased)
-        stored = _stored(trials, unsettled, known)
-        if stored is None:
+        found = _search(trials, maker, n_databases)
+        if isinstance(found, NoDifference):
             return found
-        return _difference(trials[0], stored, known, by_storing=trials[0].by_storing(stored))
+        quality = _quality(trials, found)
+        still = _shrunk(lambda rows: _quality(trials, rows) >= quality, found, known.links)
+        return _difference(trials, still, known)
 
 
 def _asks_time(nodes: Sequence[Sequence[exp.Expr]]) -> bool:
@@ -319,18 +301,21 @@ class _Trial:
         *,
         ordered: bool,
         any_columns: bool,
+        exact: bool,
         timed: bool,
     ) -> None:
         self._reading, self._pair, self._known, self.same = reading, pair, known, same
         self._stack = stack
         self._made: Sandbox | None = None
-        self._keyed: Sandbox | None = None
         self._ordered = ordered and all(query.whole is not None for query in pair)
         self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
+        self._exact = exact and not any_columns
         self._widths: dict[str, int] = {}
         self._timed = timed
-        self.one_unsettled = False
-        """Whether the result of one query alone was not determined."""
+        self.tied = False
+        """Whether tied rows left other results to the queries last compared."""
+        self.allows: set[int] = set()
+        """The queries that allowed, on some database, a result that the other does not."""
         self.shown: tuple[list[ResultRow], ...] = ()
         """The results last compared; none where only their numbers of rows were."""
         self._conditions: dict[int, str] = {}
@@ -339,17 +324,14 @@ class _Trial:
     def sandbox(self) -> Sandbox:
         """The sandbox, made when it is first needed."""
         if self._made is None:
-            self._made = self._sandbox({})
+            tables = {
+                name: [(column.name, self._affinity(column.kind)) for column in columns]
+                for name, columns in self._known.tables.items()
+            }
+            like = not self._reading.is_sqlite and not self._reading.folded
+            made = Sandbox(tables, case_sensitive_like=like, timed=self._timed)
+            self._made = self._stack.enter_context(made)
         return self._made
-
-    def _sandbox(self, keys: Mapping[str, Sequence[Sequence[str]]]) -> Sandbox:
-        tables = {
-            name: [(column.name, self._affinity(column.kind)) for column in columns]
-            for name, columns in self._known.tables.items()
-        }
-        like = not self._reading.is_sqlite and not self._reading.folded
-        made = Sandbox(tables, keys, case_sensitive_like=like, timed=self._timed)
-        return self._stack.enter_context(made)
 
     def _affinity(self, kind: str) -> str:
         if self._reading.is_sqlite:
@@ -383,54 +365,93 @@ class _Trial:
         except (NoResultError, QueryError):
             return False
 
-    def results(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
-        """Return both results; raises where one is not determined."""
-        self._load(database)
-        first, second = (self._result(i) for i in (0, 1))
-        return first, second
+    def _load(self, database: Database) -> None:
+        self.sandbox.load(_folded(database) if self._reading.folded else database)
 
-    def _result(self, i: int) -> list[ResultRow]:
+    def _run(self, i: int) -> list[ResultRow]:
+        """Return one result of a query, that of SQLite."""
         try:
-            return self._checked(self._pair[i].sql, self._pair[i].limited)
+            return self.sandbox.run(self._pair[i].sql)
         except QueryError as error:
             raise QueryError(f"SQLite cannot run the {ORDINALS[i]} query: {error}") from None
 
-    def _checked(self, sql: str, limited: Sequence[Limited]) -> list[ResultRow]:
-        for query in limited:
-            if not same_bag(self._run(query, "ASC"), self._run(query, "DESC"), 0.0):
-                raise NoResultError("which rows a LIMIT keeps")
-        return self.sandbox.run(sql)
-
-    def _run(self, limited: Limited, direction: str) -> list[ResultRow]:
-        if limited.head not in self._widths:
-            self._widths[limited.head] = self.sandbox.width(limited.head + limited.tail)
-        return self.sandbox.run(limited.sql(self._widths[limited.head], direction))
-
-    def _load(self, database: Database, sandbox: Sandbox | None = None) -> None:
-        loaded = _folded(database) if self._reading.folded else database
-        (sandbox or self.sandbox).load(loaded)
-
     def differs(self, database: Database) -> bool:
-        """Say whether the results differ; raises where that is not determined."""
-        self.one_unsettled, self.shown = False, ()
+        """
+        Say whether the results differ.
+
+        Where ties leave several results to a query, neither may be one that the other allows.
+
+        Raises:
+            NoResultError: If that is not determined.
+            QueryError: If SQLite cannot run a query.
+        """
+        self.shown, self.tied = (), False
+        self._load(database)
         try:
-            self.shown = first, second = self.results(database)
+            self.shown = first, second = self._run(0), self._run(1)
         except NoResultError:
-            if self.may_hang_on_storing:
-                self.one_unsettled = sum(map(self._is_settled, (0, 1))) == 1
             if not any(query.counted for query in self._pair):
                 raise
             with suppress(QueryError):
                 return not self.same(*map(self._numbered, self._pair))
             raise
-        if not self.same(first, second):
+        if self.same(first, second):
+            return self._ordered and self.order_differs() and self._are_settled()
+        if not any(query.cut or query.sites for query in self._pair):
             return True
-        return self._ordered and self.order_differs()
+        allowed = self._allowed(self._pair[0]), self._allowed(self._pair[1])
+        self.tied = any(len(several) > 1 or several[0].open for several in allowed)
+        if not self.tied:
+            return True
+        alone = {i for i, own in enumerate(self.shown) if not self._is_among(own, allowed[1 - i])}
+        self.allows |= alone
+        return len(alone) == len(allowed)
+
+    def _is_among(self, result: list[ResultRow], several: Sequence[Allowed]) -> bool:
+        return any(one.holds(result, self.same, exact=self._exact) for one in several)
+
+    def _are_settled(self) -> bool:
+        """Say whether no tied rows leave a choice of results."""
+        allowed = map(self._allowed, self._pair)
+        return all(len(several) == 1 and not several[0].open for several in allowed)
+
+    def _allowed(self, query: Runnable, sites: Sequence[Site] | None = None) -> list[Allowed]:
+        """Return the results that a query allows, over what its *sites* may keep."""
+        if sites is None:
+            sites = query.sites
+        if not sites:
+            if query.cut is None:
+                return [Allowed(tuple(self.sandbox.run(query.last)))]
+            return [self._kept(query.cut)]
+        (name, cut), *others = sites
+        found: list[Allowed] = []
+        for rows in self._kept(cut).results():
+            self.sandbox.choose(name, cut.kept, rows)
+            found += self._allowed(query, others)
+            if sum(one.n_results() for one in found) > MAX_RESULTS and len(found) > 1:
+                raise NoResultError(f"more than {MAX_RESULTS} results of a LIMIT are possible")
+        return found
+
+    def _kept(self, cut: Cut) -> Allowed:
+        """Return what a query may keep."""
+        up, down = (self._ranked(cut, way, tail=False) for way in ("ASC", "DESC"))
+        n = len(self.sandbox.run(cut.kept))
+        passed = len(up) - len(self.sandbox.run(cut.behind)) if cut.offset else 0
+        return kept(up, down, passed, n)
+
+    def _ranked(self, cut: Cut, direction: str, *, tail: bool) -> list[ResultRow]:
+        if cut.head not in self._widths:
+            self._widths[cut.head] = self.sandbox.width(cut.uncut)
+        return self.sandbox.run(cut.sql(self._widths[cut.head], direction, tail=tail))
 
     def _numbered(self, query: Runnable) -> list[ResultRow]:
         """Return as many rows as a query has, all the same; raises where the number is open."""
-        rows = self._checked(query.counted or query.sql, query.limited[query.is_cut :])
-        return [(0,)] * len(rows)
+        for name, cut in query.sites:
+            found = self._kept(cut)
+            if found.open:
+                raise NoResultError("which of tied rows a LIMIT keeps")
+            self.sandbox.choose(name, cut.kept, found.fixed)
+        return [(0,)] * len(self.sandbox.run(query.counted or query.last))
 
     @property
     def folded(self) -> bool:
@@ -444,79 +465,13 @@ class _Trial:
             first, second = (self.sandbox.run(query.sql) for query in self._pair)
         return first, second
 
-    # Rows that only the order of storing decides.
-
-    @cached_property
-    def may_hang_on_storing(self) -> bool:
-        """Whether a query cuts its result, but leaves the order open that it asks for, if any."""
-        return any(
-            query.as_written is not None or any(not cut.orders for cut in query.limited)
-            for query in self._pair
-        )
-
-    def _is_settled(self, i: int) -> bool:
-        try:
-            self._result(i)
-        except NoResultError:
-            return False
-        return True
-
-    def by_storing(self, database: Database) -> ByStoring | None:
-        """
-        Say which query alone may return any rows, and in fact does not return the other's.
-
-        Both are run on the rows as they come, in reverse order, and as they come in tables with
-        keys, in whose order a database may store or find rows.
-        """
-        self._load(database)
-        unsettled = [self._is_unsettled(i) for i in (0, 1)]
-        if unsettled[0] == unsettled[1]:
-            return None
-        which = int(unsettled[1])
-        if self._keyed is None:
-            keys = {name: [*known] for name, known in self._known.keys.items()}
-            for name, several in self._known.unique.items():
-                keys[name] = [*keys.get(name, []), *(one.columns for one in several)]
-            self._keyed = self._sandbox(keys)
-        reverse = {name: rows[::-1] for name, rows in database.items()}
-        listed = self._run_both(self.sandbox, database)
-        turned = self._run_both(self.sandbox, reverse)
-        keyed = self._run_both(self._keyed, database)
-        shown, settled = listed[which], listed[1 - which]
-        same = (
-            *(self.same(settled, results[1 - which]) for results in (turned, keyed)),
-            self.same(shown, keyed[which]),
-        )
-        if not all(same) or self.same(shown, settled):
-            return None
-        return ByStoring(which, listed, tuple(turned[which]))
-
-    def _is_unsettled(self, i: int) -> bool:
-        """Say whether a query keeps any rows of several; raises where an order leaves ties."""
-        query, unsettled = self._pair[i], False
-        if query.as_written is not None:
-            try:
-                self.sandbox.run(query.sql)
-            except CopiesError:
-                query, unsettled = query.as_written, True
-        for cut in query.limited:
-            if not same_bag(self._run(cut, "ASC"), self._run(cut, "DESC"), 0.0):
-                if cut.orders:
-                    raise NoResultError("which of tied rows a LIMIT keeps")
-                unsettled = True
-        return unsettled
-
-    def _run_both(
-        self, sandbox: Sandbox, database: Database
-    ) -> tuple[list[ResultRow], list[ResultRow]]:
-        self._load(database, sandbox)
-        first, second = (sandbox.run((query.as_written or query).sql) for query in self._pair)
-        return first, second
-
     def order_differs(self) -> bool:
         """Say whether a row must come before another in one result and after it in the other."""
         orders = [
-            [list(map(self._identity, self._run(whole, way))) for way in ("ASC", "DESC")]
+            [
+                list(map(self._identity, self._ranked(whole, way, tail=True)))
+                for way in ("ASC", "DESC")
+            ]
             for whole in (query.whole for query in self._pair)
             if whole is not None
         ]
@@ -559,40 +514,58 @@ def _folded(database: Database) -> Database:
     }
 
 
-def _search(
-    trials: Sequence[_Trial], maker: Maker, n_databases: int
-) -> tuple[Database | NoDifference, list[Database]]:
-    """
-    Return a database that tells, and some on which a result is not determined.
-
-    The first is taken on which both results are the same whether or not the case of strings
-    counts, or else the first.
-    """
-    reason, n_compared = "", 0
-    cased: Database | None = None
-    unsettled: list[Database] = []
+def _search(trials: Sequence[_Trial], maker: Maker, n_databases: int) -> Database | NoDifference:
+    """Return a database that tells: the first of those that leave the least open."""
+    unclear, n_compared = "", 0
+    found: dict[int, Database] = {}
     for i in range(n_databases):
         database = maker.database(i)
         try:
             if all(trial.differs(database) for trial in trials):
-                if _agree(trials):
-                    return database, []
-                cased = cased or database
+                found.setdefault(_quality_of(trials), database)
             n_compared += 1
         except NoResultError as error:
-            reason = str(error)
+            unclear = str(error)
         except QueryError as error:
-            return cased or NoDifference(str(error)), []
-        if trials[0].one_unsettled and len(unsettled) < _MOST_RESTORED:
-            unsettled.append(database)
-        if any(trial.sandbox.n_steps > MAX_WORK for trial in trials[:1]):
+            return found[max(found)] if found else NoDifference(str(error))
+        if _BEST in found or trials[0].sandbox.n_steps > MAX_WORK:
             break
-    if cased is not None:
-        return cased, []
+    if found:
+        return found[max(found)]
     if trials[0].sandbox.n_steps > MAX_WORK:
-        return NoDifference(f"more than {MAX_WORK} steps are too many to try out"), []
-    found = f"no difference on {n_compared} small databases" if n_compared else ""
-    return NoDifference(found or f"not determined: {reason}"), unsettled
+        return NoDifference(f"more than {MAX_WORK} steps are too many to try out")
+    return NoDifference(_nothing_found(n_compared, unclear, trials[0].allows))
+
+
+def _nothing_found(n_compared: int, unclear: str, allows: set[int]) -> str:
+    """Say why there is no difference, and which query alone ties leave more results."""
+    if not n_compared:
+        return f"not determined: {unclear}"
+    more = ""
+    if len(allows) == 1:
+        (one,) = allows
+        more = (
+            f", but for tied rows at a LIMIT: they allow the {ORDINALS[one]} query results that "
+            f"the {ORDINALS[1 - one]} query does not allow"
+        )
+    return f"no difference on {n_compared} small databases{more}"
+
+
+_BEST: Final = 4
+
+
+def _quality_of(trials: Sequence[_Trial]) -> int:
+    """Return how little a difference leaves open, from 1 to 4: ties count more than case."""
+    settled = not any(trial.tied for trial in trials)
+    return 1 + 2 * settled + _agree(trials)
+
+
+def _quality(trials: Sequence[_Trial], database: Database) -> int:
+    """Return how little the difference on a database leaves open, 0 if there is none."""
+    try:
+        return _quality_of(trials) if all(trial.differs(database) for trial in trials) else 0
+    except (NoResultError, QueryError):
+        return 0
 
 
 def _agree(trials: Sequence[_Trial]) -> bool:
@@ -633,71 +606,21 @@ def _shrunk(
     return rows
 
 
-def _still(trials: Sequence[_Trial], database: Database, *, uncased: bool) -> bool:
-    try:
-        if not all(trial.differs(database) for trial in trials):
-            return False
-        return not uncased or _agree(trials)
-    except (NoResultError, QueryError):
-        return False
-
-
-def _stored(
-    trials: Sequence[_Trial], databases: Sequence[Database], known: TablesRead
-) -> Database | None:
-    """Return a database on which the order of storing decides what one query alone returns."""
-    if not trials[0].may_hang_on_storing:
-        return None
-    still = partial(_hangs_on_storing, trials)
-    for database in databases:
-        rows = {name: _by_key(name, table, known) for name, table in database.items()}
-        if still(rows):
-            return _shrunk(still, rows, known.links)
-    return None
-
-
-def _hangs_on_storing(trials: Sequence[_Trial], database: Database) -> bool:
-    if trials[0].sandbox.n_steps > MAX_WORK:
-        return False
-    try:
-        found = [trial.by_storing(database) for trial in trials]
-    except (NoResultError, QueryError):
-        return False
-    several = [one for one in found if one is not None]
-    return len(several) == len(found) and all(
-        one.which == several[0].which and _same_uncased(several[0].results, one.results)
-        for one in several
-    )
-
-
-def _by_key(name: str, rows: Sequence[Cells], known: TablesRead) -> list[Cells]:
-    """Sort rows by their key, in whose order some databases store them anyway."""
-    names = [column.name for column in known.tables[name]]
-    places = [names.index(column) for key in known.keys.get(name, ())[:1] for column in key]
-    return sorted(
-        rows, key=lambda r: [(r[i] is not None, isinstance(r[i], str), r[i]) for i in places]
-    )
-
-
-def _difference(
-    trial: _Trial,
-    database: Database,
-    known: TablesRead,
-    *,
-    uncased: bool = True,
-    by_storing: ByStoring | None = None,
-) -> Difference:
-    assumed = () if uncased else ("the case of strings counts in the results shown",)
-    try:
-        first, second = by_storing.results if by_storing else trial.results(database)
-    except NoResultError:
+def _difference(trials: Sequence[_Trial], database: Database, known: TablesRead) -> Difference:
+    assumed: list[str] = []
+    _quality(trials, database)
+    trial = trials[0]
+    if not _agree(trials):
+        assumed.append("the case of strings counts in the results shown")
+    if trial.shown:
+        first, second = trial.shown
+        if any(one.tied for one in trials):
+            assumed.append("a LIMIT may keep any of tied rows: one result of each query is shown")
+    else:
         first, second = trial.possible(database)
-        assumed = (
-            *assumed,
-            "of several results that a query may have one is shown: all have as many rows",
+        assumed.append(
+            "of several results that a query may have one is shown: all have as many rows"
         )
-    if by_storing:
-        assumed = ("rows are stored in the order shown",)
     tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
     read = frozenset(known.names.values())
     for name, columns in known.tables.items():
@@ -712,5 +635,4 @@ def _difference(
         results=(tuple(first), tuple(second)),
         order_only=trial.same(first, second),
         assumptions=(*known.assumptions, *assumed),
-        by_storing=by_storing,
     )
