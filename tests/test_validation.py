@@ -147,7 +147,8 @@ def test_what_was_missed_is_named() -> None:
     assert SafetySummary.from_dict(json.loads(json.dumps(summary.to_dict()))) == summary
     with pytest.raises(InputError, match=r"^case_ids and results must be equally long, got 1 and"):
         safety_summary(results, case_ids=["a"])
-    with pytest.raises(InputError, match=r"^case_ids\[1\] must be a non-empty string, got ''$"):
+    message = r"^case_ids\[1\] must be a non-empty string or an integer, got ''$"
+    with pytest.raises(InputError, match=message):
         safety_summary(results, case_ids=["a", "", "c", "d"])
 
 
