@@ -77,7 +77,7 @@ def check_determined(nodes: list[exp.Expr], *, sqlite: bool) -> None:
         if isinstance(node, _UNDETERMINED):
             raise UnfaithfulError(f"{_called(node)} has no determined result")
         if not sqlite and not isinstance(node, _ASKED) and asks_time(node):
-            raise UnfaithfulError(f"{_called(node)} has no determined result")
+            raise UnfaithfulError("the time of day is not determined")
         if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
             raise UnfaithfulError(f"no database has the function {node.name}")
         if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
