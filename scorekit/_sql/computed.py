@@ -43,6 +43,21 @@ def right(text: str, n: int) -> str:
     return text[max(0, len(text) - n) :]
 
 
+def trim(text: str, letters: str = " ") -> str:
+    """Return a text without some letters at both ends."""
+    return text.strip(letters) if letters else text
+
+
+def ltrim(text: str, letters: str = " ") -> str:
+    """Return a text without some letters at its beginning."""
+    return text.lstrip(letters) if letters else text
+
+
+def rtrim(text: str, letters: str = " ") -> str:
+    """Return a text without some letters at its end."""
+    return text.rstrip(letters) if letters else text
+
+
 def reverse(text: str) -> str:
     """Return a text backwards."""
     return text[::-1]
