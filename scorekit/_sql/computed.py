@@ -58,6 +58,11 @@ def rtrim(text: str, letters: str = " ") -> str:
     return text.rstrip(letters) if letters else text
 
 
+def replace(text: str, part: str, other: str) -> str:
+    """Return a text with another instead of each of its parts."""
+    return text.replace(part, other) if part else text
+
+
 def reverse(text: str) -> str:
     """Return a text backwards."""
     return text[::-1]

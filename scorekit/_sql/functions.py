@@ -129,7 +129,7 @@ FUNCTIONS: Final = (
     Function("ltrim", _MY, "text", "text", "any", c.ltrim),
     Function("rtrim", _MY, "text", "text", "any", c.rtrim),
     Function("btrim", _PG, "text [text]", "text", "any", c.trim),
-    Function("replace", ALL, "text text text", "text", "any", "REPLACE({0}, {1}, {2})"),
+    Function("replace", ALL, "text text text", "text", "any", c.replace),
     Function("translate", _PG_DUCK, "text text text", "text"),
     Function("reverse", _NOT_LITE, "text", "text", "any", c.reverse),
     Function("repeat", _NOT_LITE, "text integer", "text", "any", c.repeat),

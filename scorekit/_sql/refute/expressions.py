@@ -225,7 +225,12 @@ def _call(node: exp.Expr, row: Function, kinds: Mapping[str, str], dialect: str)
     for kind, want in zip(held, wanted, strict=False):
         if not _fits(kind, want):
             raise UnfaithfulError(f"{dialect} may understand {row.name} of such a value otherwise")
-    if dialect == "postgres" and row.name in _DECIMALS_ONLY and held[1:] and held[0] != "number":
+    if (
+        dialect == "postgres"
+        and row.name in _DECIMALS_ONLY
+        and held[1:]
+        and held[0] in ("", "real")
+    ):
         raise UnfaithfulError(f"{row.name} of a number that may be no decimal")
     returns = row.returns
     if returns.isdecimal():
@@ -240,6 +245,8 @@ def _compute(node: exp.Expr, how: object, arguments: Sequence[exp.Expr], kind: s
     if isinstance(how, str):
         name, _, inside = how.partition("(")
         places = [int(place) for place in re.findall(r"\{(\d)\}", inside)]
+        if len(places) != len(arguments):
+            raise UnfaithfulError(f"{name} has {len(arguments)} arguments")
         made = exp.Anonymous(this=name, expressions=[arguments[i].copy() for i in places])
     else:
         called = f"{COMPUTED}{getattr(how, '__name__', '')}"
@@ -259,7 +266,8 @@ def _arguments(node: exp.Expr, dialect: str) -> Iterator[exp.Expr]:
         raise UnfaithfulError(f"{node.key.upper()} has arguments that are not looked into")
     for key in keys:
         value: Any = node.args.get(key)
-        for part in value if isinstance(value, list) else [value]:  # pyright: ignore[reportUnknownVariableType]
+        parts: list[Any] = value if isinstance(value, list) else [value]
+        for part in parts:
             if isinstance(part, exp.Var):
                 yield exp.Literal.string(part.name.lower())
             elif key == "format" and not (is_text(part) and _FORMAT.fullmatch(part.name)):

@@ -342,8 +342,8 @@ def _stop_clocks(nodes: list[exp.Expr]) -> None:
     """Ask the sandbox for the moment at which both queries are run."""
     for node in nodes:
         if isinstance(node, TIMES):
-            kinds = {exp.CurrentDate: "date", exp.CurrentTime: "time"}
-            name = kinds.get(type(node), "datetime")
+            shown = "time" if isinstance(node, exp.CurrentTime) else "datetime"
+            name = "date" if isinstance(node, exp.CurrentDate) else shown
             node.replace(exp.Anonymous(this=name, expressions=[exp.Literal.string("now")]))
 
 
