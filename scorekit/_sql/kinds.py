@@ -189,7 +189,7 @@ def fitted(  # noqa: PLR0911 - one a kind
     if kind in ("text", "time", "enum", "collated"):
         return _fitted_text(value, kind, limits)
     try:
-        number = float(f"{float(value):.9g}")  # as a decimal it has as few digits
+        number = float(f"{float(value):.12g}")  # as a decimal it has as few digits
     except ValueError:
         return None
     whole = number.is_integer()

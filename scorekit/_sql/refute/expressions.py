@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlglot import exp
 
@@ -266,7 +266,7 @@ def _arguments(node: exp.Expr, dialect: str) -> Iterator[exp.Expr]:
         raise UnfaithfulError(f"{node.key.upper()} has arguments that are not looked into")
     for key in keys:
         value: Any = node.args.get(key)
-        parts: list[Any] = value if isinstance(value, list) else [value]
+        parts = cast("list[Any]", value) if isinstance(value, list) else [value]
         for part in parts:
             if isinstance(part, exp.Var):
                 yield exp.Literal.string(part.name.lower())
