@@ -1476,10 +1476,10 @@ def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.Monk
     answered = threading.Event()
     server.hold = lambda _: not answered.is_set()
 
-    def other_metrics(case: SqlCase) -> Any:
+    def other_metrics(*arguments: Any) -> Any:
         assert until(lambda: len(server.requests) == 1)  # the judge has been asked already
         answered.set()  # and does not answer before
-        return compute(case)
+        return compute(*arguments)
 
     compute = cases.other_metrics
     monkeypatch.setattr(cases, "other_metrics", other_metrics)

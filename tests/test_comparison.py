@@ -27,7 +27,7 @@ from scorekit import (
     compare_reports,
     score_sql_cases,
 )
-from scorekit.comparison import UNDETECTABLE, suite_line
+from scorekit.verdicts import UNDETECTABLE
 
 CASES = st.sampled_from([f"case-{i}" for i in range(8)])
 SCORES = st.floats(0, 1)
@@ -134,22 +134,30 @@ def test_binary_attempts_against_statsmodels(before: Any, after: Any) -> None:
     common = [case for case in before if case in after]
     if not common:
         return
-    suite = compare_reports(before, after).suite
+    suite = compare_reports(before, after, attempts="independent").suite
     tables = [_table(before[case], after[case]) for case in common]
-    if suite.test == "bound without variation":
+    if suite.test == "Gaffke":
         assert all(table.sum(axis=0).min() == 0 for table in tables)
         return
     oracle = statsmodels.StratifiedTable(tables).test_null_odds(correction=False)
     assert suite.test == "Cochran-Mantel-Haenszel"
-    assert suite.p_value == pytest.approx(oracle.pvalue, abs=1e-12)
     strata = statsmodels.StratifiedTable(tables)
     corrected = strata.test_null_odds(correction=True)
-    assert suite.corrected_p_value == pytest.approx(corrected.pvalue, abs=1e-12)
+    lost = sum(t[0, 0] - t[0].sum() * t[:, 0].sum() / t.sum() for t in tables)
+    overshot = abs(lost) < 0.5  # theirs grows again where the correction is the larger
+    assert suite.corrected_p_value is not None
+    expected = 1.0 if overshot else corrected.pvalue
+    assert suite.corrected_p_value == pytest.approx(expected, abs=1e-12)
+    assert suite.corrected_p_value >= oracle.pvalue - 1e-12
+    skewed = any(max(n := table.sum(axis=1)) >= 2 * min(n) for table in tables)
+    assert suite.p_value == pytest.approx(
+        suite.corrected_p_value if skewed else oracle.pvalue, abs=1e-12
+    )
     assert suite.odds_ratio is not None
     if math.isfinite(suite.odds_ratio):
         assert suite.odds_ratio == pytest.approx(strata.oddsratio_pooled, rel=1e-9)
     significant = not suite.interval.low <= 0 <= suite.interval.high
-    assert significant == (oracle.pvalue < 0.05)
+    assert significant == (suite.p_value < 0.05)
 
 
 def _table(old: list[int], new: list[int]) -> Any:
@@ -164,8 +172,8 @@ def test_verdict_tells_nothing_seen_from_nothing_to_be_seen() -> None:
     many = {f"c{i}": 1.0 for i in range(200)}
     suite = compare_reports(many, many).suite
     assert (suite.verdict, suite.delta, suite.p_value) == ("no change detected", 0.0, 1.0)
-    assert suite.interval.low == pytest.approx(-(1.959964**2) / (200 + 1.959964**2), rel=1e-6)
-    noisy = {f"c{i}": 0.5 + 0.01 * (-1) ** i for i in range(100)}
+    assert suite.interval.low == pytest.approx(0.025 ** (1 / 200) - 1, rel=1e-6)
+    noisy = {f"c{i}": 0.5 + 0.01 * (-1) ** i for i in range(200)}
     assert compare_reports(dict.fromkeys(noisy, 0.5), noisy).suite.verdict == "no change detected"
 
 
@@ -173,7 +181,7 @@ def test_a_change_of_everything_at_once_is_seen() -> None:
     """No variation over the cases is no reason to miss that all of them failed."""
     before, after = dict.fromkeys("abcdefgh", 0.9), dict.fromkeys("abcdefgh", 0.1)
     suite = compare_reports(before, after).suite
-    assert (suite.verdict, suite.test) == ("regressed", "bound without variation")
+    assert (suite.verdict, suite.test) == ("regressed", "Gaffke")
     assert suite.p_value < 0.05
     total = compare_reports(dict.fromkeys("abcdefgh", 0.8), dict.fromkeys("abcdefgh", 0.3))
     assert (total.suite.p_value < 0.05) == (total.suite.verdict == "regressed")
@@ -202,7 +210,7 @@ def test_without_variation_p_value_and_interval_agree(
     before = {f"c{i}": 1.0 for i in range(n)} | {"x": 0.995}
     after = {case: score - min(drop, 0.99) for case, score in before.items()}
     suite = compare_reports(before, after, confidence_level=confidence_level).suite
-    assert suite.test == "bound without variation"
+    assert suite.test == "Gaffke"
     if abs(suite.p_value - (1 - confidence_level)) > 1e-9:
         assert (suite.p_value < 1 - confidence_level) == (suite.verdict == "regressed")
 
@@ -226,8 +234,9 @@ def test_raise_for_regressions() -> None:
         result.raise_for_regressions(on="cases")
     assert str(caught.value).splitlines() == [
         "1 case fell by more than 0.05",
-        "  Suite: inconclusive, -0.087 [-0.366, +0.191] (95 %, paired t, p = 0.39, 4 cases)",
-        "  a / m  code_score 1.000 -> 0.650 (-0.350)",
+        "  code_score: inconclusive, -0.087 [-0.366, +0.191] (95 %, paired t, p = 0.39, 4 cases)",
+        "  case  model  metric      baseline  current  change  p (adjusted)",
+        "  a     m      code_score     1.000    0.650  -0.350           0.5",
     ]
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     result.raise_for_regressions()
@@ -239,8 +248,9 @@ def test_raise_for_regressions() -> None:
         worse.raise_for_regressions(on="suite")
     first, suite, *fallen = str(caught.value).splitlines()
     assert first == "the current run regressed: score -0.405"
-    assert suite.startswith("  score: -0.405 [-0.433, -0.377] (95 %, paired t")
-    assert (fallen[0], fallen[5]) == ("  c0  score 1.000 -> 0.500 (-0.500)", "  and 15 more")
+    assert suite.startswith("  score: regressed, -0.405 [-0.433, -0.377] (95 %, paired t")
+    row = "  c0    score      1.000    0.500  -0.500             1"
+    assert (fallen[1], fallen[6]) == (row, "  and 15 more")
     with pytest.raises(RegressionError) as caught:
         worse.raise_for_regressions()
     assert str(caught.value).splitlines() == [first, suite, *fallen]
@@ -248,7 +258,7 @@ def test_raise_for_regressions() -> None:
         worse.raise_for_regressions(on="cases")
     assert str(caught.value).splitlines() == [
         "20 cases fell by more than 0.05",
-        f"  Suite: regressed, {suite.partition(': ')[2]}",
+        suite,
         *fallen,
     ]
 
@@ -269,7 +279,7 @@ def test_deleting_a_failing_case_is_no_way_to_pass() -> None:
 def test_a_notebook_shows_a_single_suite_once() -> None:
     """Where several are compared all of them are shown."""
     one = compare_reports({"a": 1, "b": 0}, {"a": 0, "b": 0})._repr_html_()
-    assert one.count("inconclusive") == 2  # the headline and its row
+    assert one.count("inconclusive") == 1
     assert one.count('<td style="text-align: left">a</td>') == 1  # above the fold alone
     assert ">Cases that fell by more than 0.05 (no verdict): 1<" in one
     two = code_report(
@@ -279,8 +289,8 @@ def test_a_notebook_shows_a_single_suite_once() -> None:
     for name in ("x / pass@1", "x / code_score", "y / pass@1", "y / code_score"):
         assert page.count(f">{name}</td>") == 1
     suite = compare_reports({"a": 1}, {"a": 1}).suite
-    assert str(suite) == (
-        "inconclusive: +0 [-0.7935, 0.7935], p = 1 (bound without variation, 1 cases)"
+    assert str(suite).splitlines()[0] == (
+        "inconclusive, +0.000 [-1.000, +1.000] (95 %, Gaffke, p = 1, 1 case)"
     )
 
 
@@ -289,10 +299,12 @@ def test_a_notebook_says_what_the_text_says() -> None:
     before = {f"c{i:02}": float(i >= 3) for i in range(60)}
     after = {f"c{i:02}": float(i < 52) for i in range(60)}
     page = compare_reports(before, after, margin=0.3)._repr_html_()
-    assert ">score: inconclusive, -0.083 [-0.192, +0.025]<" in page
-    assert ">Cochran-Mantel-Haenszel, 95 %, about these cases<" in page
-    assert ">margin 0.3<" in page
-    assert ">equivalent [-0." in page
+    row = ("score", "inconclusive", "-0.083", "[-0.192, +0.025]", "Cochran-Mantel-Haenszel")
+    places = [page.index(f">{cell}<") for cell in row]
+    assert places == sorted(places)
+    assert ">95 % interval<" in page
+    assert ">about these cases; minimum detectable effect" in page
+    assert ">margin 0.3: equivalent [-0." in page
     assert ">p<" in page
     assert ">p (adjusted)<" not in page.split("<b>Cases that fell")[0]
     assert 'aria-label="-0.08333, from -0.1' in page
@@ -305,7 +317,7 @@ def test_a_notebook_says_what_the_text_says() -> None:
     ]
     page = compare_reports(*two)._repr_html_().split("<b>Cases that fell")[0]
     assert ">p (adjusted)<" in page
-    assert page.count(", 95 %, about ") == 2
+    assert page.count(": about ") == 2  # another question for each suite
 
 
 def test_a_verdict_taken_back_is_explained() -> None:
@@ -365,7 +377,7 @@ def test_a_notebook_repeats_no_row() -> None:
     page = result._repr_html_()
     for case in before:
         assert page.count(f">{case}</td>") == 1
-    assert "fell by more than 0.05 (no verdict), without the first 5: 3<" in page
+    assert "fell by more than 0.05 (no verdict): 8<" in page
 
 
 def test_which_suite_looks_worst() -> None:
@@ -377,7 +389,7 @@ def test_which_suite_looks_worst() -> None:
     )
     result = compare_reports(before, before)
     assert (result.suite_name, result.suites[result.suite_name]) == ("a / pass@1", result.suite)
-    assert ">a / pass@1: inconclusive, +0.000 [" in result._repr_html_()
+    assert "Suite, a / pass@1: inconclusive, +0.000 [" in str(result)
     assert compare_reports({"a": 1}, {"a": 1}).suite_name == "score"
     with pytest.raises(KeyError, match=r"^\"'pass@1' is none of 'a / pass@1', 'b / pass@1', "):
         result.suites["pass@1"]
@@ -387,10 +399,10 @@ def test_noise_of_rounding_is_shown_as_none() -> None:
     """Changes that cancel leave 5e-18 or so, which is nothing."""
     suite = compare_reports({"a": 0.25, "b": 0.5}, {"a": 0.5, "b": 0.25}).suite
     noisy = attrs.evolve(suite, delta=-5.55e-18)
-    assert str(noisy).startswith("inconclusive: +0 [")
+    assert str(noisy).startswith("inconclusive, +0.000 [")
     ends = Interval(low=-5.55e-18, high=0.1, confidence_level=0.95, method="x")
     assert str(ends) == "[0, 0.1]"
-    assert suite_line(attrs.evolve(noisy, interval=ends)).startswith("+0.000 [+0.000, +0.100] (")
+    assert "inconclusive, +0.000 [+0.000, +0.100] (" in str(attrs.evolve(noisy, interval=ends))
 
 
 def test_undecided_cases_are_counted() -> None:
@@ -423,13 +435,17 @@ def test_text() -> None:
         "Suite: inconclusive, -0.017 [-1.000, +0.980] (95 %, paired t, p = 0.95, 3 cases)",
         f"       about cases like these; minimum detectable effect (80 % power): {UNDETECTABLE}",
         "Cases that fell by more than 0.05 (no verdict): 1",
-        "  parse  score 0.800 -> 0.400 (-0.400)",
+        "  case   metric  baseline  current  change  p (adjusted)",
+        "  parse  score      0.800    0.400  -0.400             1",
         "Cases that rose by more than 0.05: 1",
-        "  merge  score 0.500 -> 0.900 (+0.400)",
+        "  case   metric  baseline  current  change  p (adjusted)",
+        "  merge  score      0.500    0.900  +0.400             1",
         "New cases: 1",
-        "  line\\nbreak  score 0.500 now, no score before",
+        "  case         metric  current",
+        "  line\\nbreak  score     0.500",
         "Missing cases: 1",
-        "  gone  score 1.000 before, no score now",
+        "  case  metric  baseline",
+        "  gone  score      1.000",
         "Unchanged: 1 (within 0.05)",
     ]
 
@@ -438,7 +454,9 @@ def test_printed_it_is_its_text_and_names_no_model_twice() -> None:
     """One model on both sides is no comparison of models."""
     text = str(compare_reports(report(a=10), report(a=5)))
     assert text.startswith("Comparison of the current run with the baseline\n")
-    assert "\n  a / m  pass@1 1.000 -> 0.000 (-1.000)\n  a / m  code_score" in text
+    assert "\nCases that fell by more than 0.05 (no verdict): 1 (2 scores)\n" in text
+    assert "\n  a     m      pass@1         1.000    0.000  -1.000" in text
+    assert "\n  a     m      code_score     1.000" in text
 
 
 def test_markdown_escapes_untrusted_names() -> None:
@@ -447,9 +465,8 @@ def test_markdown_escapes_untrusted_names() -> None:
     text = compare_reports({name: 1.0, "b": 1.0}, {name: 0.0, "b": 1.0}).to_markdown()
     row = next(line for line in text.splitlines() if "src" in line)
     assert "<img" not in text
-    assert row.replace(r"\|", "").count("|") == 6
-    assert row.startswith(
-        r"| a\|b\\n&lt;img src=x&gt;\`\*\_\[x\]\(y\) | score | 1.000 | 0.000 | \-1.000 |"[:40]
+    assert row == (
+        r"| a\|b\\n&lt;img src=x&gt;\`\*\_\[x](y) | score | 1.000 | 0.000 | -1.000 | 0.5 |"
     )
 
 
@@ -516,7 +533,7 @@ def test_long_lists_are_counted_not_dropped() -> None:
         (
             ([1], [1]),
             TypeError,
-            "baseline must be a CodeReport, a SqlReport or a mapping from case to score, got [1]",
+            "baseline[0] must be a CodeReport, a SqlReport or a mapping from case to score, got 1",
         ),
     ],
 )
@@ -577,7 +594,7 @@ EITHER = "a CodeReport, a SqlReport or a mapping from case to score"
 @pytest.mark.parametrize(
     ("baseline", "current", "message"),
     [
-        ([1], report(a=1), f"baseline must be {EITHER}, got ["),
+        ([1], report(a=1), f"baseline[0] must be {EITHER}, got 1"),
         (report(a=1), 5, f"current must be {EITHER}, got 5"),
         ({"a": 1}, report(a=1), "current must be a mapping like baseline, got CodeReport("),
         (report(a=1), {"a": 1}, "current must be a CodeReport like baseline, got {'a': 1}"),
@@ -625,9 +642,8 @@ def test_cases_left_out_bound_the_change() -> None:
     assert (result.suite.n_cases, result.suite.n_unscored) == (2, 3)
     assert result.suite.delta_bounds == (-3 / 5, 1 / 5)
     words = "between -0.600 and +0.200 (3 of 5 cases not scored); the others -0.500 ["
-    for text in (str(result), str(result.suite).replace("-0.5 [", "-0.500 [")):
-        assert f": {words}" in text or f", {words}" in text
-    assert "between -0.600 and +0.200" in result._repr_html_()
+    for text in (str(result), str(result.suite)):
+        assert f", {words}" in text
     assert ">-0.600 to +0.200<" in result._repr_html_()
     assert compare_reports(before, before, metrics=["column_accuracy"]).suite.delta_bounds is None
 
