@@ -26,7 +26,7 @@ import pytest
 from anthropic_server import AnthropicServer
 
 from scorekit import cases, claude
-from scorekit._claude import connection
+from scorekit._claude import connection, pace
 from scorekit._claude.prompt import (
     ANSWER_SCHEMA,
     PROMPT_HASH,
@@ -1611,7 +1611,7 @@ from scorekit.judges import CachedJudge
 from scorekit.judges import JudgeRequest
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 judge = ClaudeJudge(api_key="k", base_url=sys.argv[1])
-assert sum(name.startswith("scorekit") for name in sys.modules) <= 17
+assert sum(name.startswith("scorekit") for name in sys.modules) <= 20
 assert not {"sqlglot", "numpy"} & set(sys.modules)
 CachedJudge(judge)
 os.environ["ANTHROPIC_API_KEY"] = "k"
