@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from sqlglot import exp
 
@@ -265,15 +265,18 @@ def _arguments(node: exp.Expr, dialect: str) -> Iterator[exp.Expr]:
     if any(value for key, value in node.args.items() if key not in _MEANINGLESS | {*keys}):
         raise UnfaithfulError(f"{node.key.upper()} has arguments that are not looked into")
     for key in keys:
-        value: Any = node.args.get(key)
-        parts = cast("list[Any]", value) if isinstance(value, list) else [value]
-        for part in parts:
+        value: object = node.args.get(key)
+        for part in cast("list[object]", value) if isinstance(value, list) else [value]:
             if isinstance(part, exp.Var):
                 yield exp.Literal.string(part.name.lower())
-            elif key == "format" and not (is_text(part) and _FORMAT.fullmatch(part.name)):
+            elif key == "format" and not _is_format(part):
                 raise UnfaithfulError("a format of times that is not looked into")
             elif isinstance(part, exp.Expr):
                 yield part
+
+
+def _is_format(part: object) -> bool:
+    return isinstance(part, exp.Literal) and _FORMAT.fullmatch(part.name) is not None
 
 
 def _fits(kind: str, wanted: str) -> bool:
