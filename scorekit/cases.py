@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Executor
 from functools import partial
-from itertools import islice
 from typing import Any, ClassVar, Literal
 
 import attrs
@@ -954,14 +953,16 @@ class SqlReport(Report):
             n = len(self.query_correctness_bounds)
             check_count("length of query_correctness_bounds", n, 2, 2)
 
-    def _counts(self) -> str:
-        """Return how many cases there are, and what is to know of them."""
-        kinds = Counter(
-            f"{name}: {result.error.kind}"
-            for case in self.cases
-            for name, result in case.metrics().items()
-            if failed(result)
-        )
+    def _counts(self) -> list[str]:
+        """Return how many cases there are and what is to know of them, then why scores lack."""
+        lacking: dict[str, tuple[str, str]] = {}
+        kinds: Counter[str] = Counter()
+        for case in self.cases:
+            for name, result in case.metrics().items():
+                if failed(result):
+                    kind = f"{name}: {result.error.kind}"
+                    kinds[kind] += 1
+                    lacking.setdefault(kind, (case.case_id, result.error.message))
         named = kinds.most_common(MAX_KINDS)
         if n_others := kinds.total() - sum(n for _, n in named):
             named.append(("others", n_others))
@@ -975,7 +976,10 @@ class SqlReport(Report):
             last += f"; {n_unjudged} refuted without the judge, which failed"
         if self.n_right_by_accident:
             last += f"; {self.n_right_by_accident} right by accident"
-        return last
+        if not named:
+            return [last]
+        case_id, message = lacking[named[0][0]]
+        return [last, f"not scored, first {one_line(case_id, 60)}: {message}"]
 
     def _metric(self, name: str) -> str:
         statistics: Statistics | None = getattr(self, name)
@@ -990,6 +994,8 @@ class SqlReport(Report):
             interval = f" {self.intervals[name]}" if name in self.intervals else ""
             of = f"of the {n} decided" if n_undecided else f"of {n}"
             parts.append(f"{statistics.mean:.4g}{interval} (mean {of})")
+        if name == "safety_validation" and (safety := self.safety) is not None:
+            parts += safety.said()
         return f"{name}: {'; '.join(parts)}" if parts else ""
 
     @property
@@ -1246,11 +1252,6 @@ def _sheet(report: SqlReport) -> Sheet:
         )
     if report.safety is not None and report.safety.missed:
         notes.append(f"unsafe and not caught: {_named(list(map(str, report.safety.missed)))}")
-    unscored = _Failures(report.failures(origin="instrument")).common()
-    notes += [
-        f"{len(case_ids)} cases: {metric}: {reason}"
-        for (metric, reason), case_ids in islice(unscored.items(), MAX_KINDS)
-    ]
     failures = report.failures()
     metrics = [name for name in METRICS if any(getattr(case, name) for case in report.cases)]
     cases = [
@@ -1267,7 +1268,7 @@ def _sheet(report: SqlReport) -> Sheet:
         lines[0] if lines else "no metric has a score",
         (
             Table(rows=rows, lines=lines[1:]),
-            report._counts(),  # noqa: SLF001
+            *report._counts(),  # noqa: SLF001
             Table(rows=(), remarks=[notes], place="page"),
             Table(
                 rows=[case._row() for case in failures[:SHOWN]],  # noqa: SLF001
