@@ -442,8 +442,8 @@ def score_sql_case(
         >>> score_sql_case("SELECT 1")
         Traceback (most recent call last):
         ...
-        TypeError: case must be a SqlCase, got 'SELECT 1'
-    """
+        TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
+    """  # noqa: E501 - a message is one line
     arguments: dict[str, Any] = locals()
     return run_to_end(lambda: ascore_sql_case(**arguments))
 
@@ -803,7 +803,9 @@ def sql_cases_from_columns(
     question: Iterable[str | None] | None = None,
     generated_rows: Iterable[Results | None] | None = None,
     expected_rows: Iterable[Results | None] | None = None,
-    tags: Mapping[str, Iterable[str | int | None]] | None = None,
+    tags: Mapping[str, Iterable[str | int | None]]
+    | Iterable[Mapping[str, str | int | None] | None]
+    | None = None,
 ) -> tuple[SqlCase, ...]:
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
@@ -831,7 +833,8 @@ def sql_cases_from_columns(
         generated_rows: The rows that each generated query returned, as `result_accuracy` takes
             them; an entry is missing where the query failed.
         expected_rows: The rows that each expected query returned.
-        tags: What kind of case each is: a mapping from the name of a tag to a column.
+        tags: What kind of case each is: a mapping from the name of a tag to a column, or a column
+            of mappings from tag to value.
 
     Returns:
         The cases, in the order of the rows.
@@ -857,8 +860,6 @@ def sql_cases_from_columns(
     columns = {name: values for name, values in locals().items() if values is not None}
     case_ids = names_of("case_id", case_id)
     tagged = columns.pop("tags", {})
-    if not is_mapping(tagged):
-        refuse("tags", "a mapping from the name of a tag to a column", tagged, TypeError)
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
         if name in _ONE_FOR_ALL and (isinstance(values, str) or is_mapping(values)):
@@ -870,10 +871,14 @@ def sql_cases_from_columns(
 
     columns["case_id"] = case_ids  # it may have been an iterator
     given = {name: entries(name, values) for name, values in columns.items()}
-    kinds = {name: entries(f"tags[{shown(name)}]", values) for name, values in tagged.items()}
+    if is_mapping(tagged):
+        kinds = {name: entries(f"tags[{shown(name)}]", values) for name, values in tagged.items()}
+        tagged = [{name: kinds[name][i] for name in kinds} for i in range(len(case_ids))]
     given["tags"] = tuple(
-        {name: values[i] for name, values in kinds.items() if not is_missing(values[i])}
-        for i in range(len(case_ids))
+        {name: value for name, value in tags.items() if not is_missing(value)}
+        if is_mapping(tags)
+        else tags
+        for tags in entries("tags", tagged)
     )
     rows = zip(*given.values(), strict=True)
     return tuple(_case(i, dict(zip(given, row, strict=True))) for i, row in enumerate(rows))

@@ -633,7 +633,7 @@ def test_reports_compare_metric_by_metric() -> None:
         ),
         ({"errors": "bad"}, TypeError, "errors must be a sequence of strings, got 'bad'"),
         ({"errors": [None]}, TypeError, "errors[0] must be a string, got None"),
-        ({"is_valid": 1}, TypeError, "is_valid must be True or False, got 1"),
+        ({"is_valid": 2}, TypeError, "is_valid must be True or False, got 2"),
         ({"safety_valid": "yes"}, TypeError, "safety_valid must be True or False, got 'yes'"),
         ({"syntax_valid": 2}, TypeError, "syntax_valid must be True or False, got 2"),
         ({"schema_valid": "no"}, TypeError, "schema_valid must be True or False, got 'no'"),
@@ -680,7 +680,12 @@ def test_case_errors(fields: dict[str, Any], error: type[Exception], message: st
     ("cases", "options", "error", "message"),
     [
         ([], {}, InputError, "cases must be a non-empty sequence of SqlCase, got ()"),
-        ([FULL, 3], {}, TypeError, "cases[1] must be a SqlCase, got 3"),
+        (
+            [FULL, 3],
+            {},
+            TypeError,
+            "cases[1] must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 3",
+        ),
         (
             [FULL],
             {"judge": "me"},
