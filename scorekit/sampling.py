@@ -54,7 +54,7 @@ from scorekit._stats.passes import estimate_suite, estimate_task, score_each
 from scorekit._stats.suites import Insufficient, Suite, count_used
 from scorekit.errors import InputError, refuse, shown
 from scorekit.intervals import Interval, normal_quantile, wilson
-from scorekit.records import Listing, Record, is_mapping
+from scorekit.records import Record, is_mapping, listing
 
 
 def _or_unknown(number: float) -> float | None:
@@ -589,7 +589,7 @@ def g_pass_at_k(
                 alone = carry_through_binomial(ends, size, worth)
             estimate = suite.estimate(size, tasks, alone)
             results.append(GPassAtK(k=size, tau=share, n_needed=needed, **estimate))
-    return Listing(results) if several or is_ordered(k) else results[0]
+    return listing(results) if several or is_ordered(k) else results[0]
 
 
 def _needed(tau: float, k: int) -> int:
@@ -872,10 +872,10 @@ def _check_k(k: object, most: int | None = None) -> list[int]:
     return [check(f"k[{i}]", item) for i, item in enumerate(items)]
 
 
-def _of_each(ks: list[int], k: object, estimate: Callable[[int], R]) -> R | Listing[R]:
+def _of_each(ks: list[int], k: object, estimate: Callable[[int], R]) -> R | tuple[R, ...]:
     """Return the estimate for one *k*, or those for several."""
     results = [estimate(size) for size in ks]
-    return Listing(results) if is_ordered(k) else results[0]
+    return listing(results) if is_ordered(k) else results[0]
 
 
 def _check_options(
