@@ -617,7 +617,7 @@ def test_hostile_sizes_end_soon() -> None:
             "confidence_level must be a number in (0, 1), got 1",
         ),
         (
-            lambda: majority_at_k(["a"], correct="a", insufficient="skip"),  # type: ignore[arg-type]
+            lambda: majority_at_k(["a"], correct="a", insufficient="skip"),  # type: ignore[call-overload]
             InputError,
             "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
         ),
