@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from sqlglot import exp
 from tree_interpreter import Database, Interpreter, MeaninglessError, Result, Row, TooManyError
 
 from scorekit._sql.catalog import Catalog
