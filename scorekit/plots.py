@@ -509,7 +509,7 @@ def _say(axes: Any, title: str, x_label: str, y_label: str = "") -> None:
     width = max(12, int(room / (0.53 * size)))
     lines = [part for line in title.split("\n") for part in wrap(line, width)]
     axes.set_title("\n".join(lines), fontsize=size, parse_math=False)
-    axes.set_xlabel("\n".join(wrap(x_label, width)), fontsize=size)
+    axes.set_xlabel("\n".join(wrap(x_label, width * 3 // 4)), fontsize=size)
     axes.set_ylabel(y_label, fontsize=size)
     axes.tick_params(labelsize=_size(axes))
 
@@ -530,7 +530,7 @@ def _name(
     from matplotlib.transforms import Bbox
 
     page = axes.get_window_extent()
-    points = axes.transData.transform([low for low, _, _ in texts]).tolist() if texts else []
+    points: list[list[float]] = [axes.transData.transform(low).tolist() for low, _, _ in texts]
     taken = [Bbox.from_extents(x - 3, y - 3, x + 3, y + 3) for x, y in points]
     for low, high, text in texts:
         for x, y in offsets:
