@@ -21,6 +21,7 @@ from record_types import RECORDS
 import scorekit
 from scorekit import (
     CachedJudge,
+    ClaudeJudge,
     CodeReport,
     CodeSample,
     CodeWeights,
@@ -143,6 +144,7 @@ MADE: list[Record] = [
     *CASES,
     VERDICT,
     CachedJudge(JUDGE).stats,
+    ClaudeJudge(api_key="k").usage,
     JudgeRequest(generated=HOSTILE, expected=HOSTILE, schema=HOSTILE),
     SQL_REPORT,
     *SQL_REPORT.cases,
