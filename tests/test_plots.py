@@ -385,9 +385,9 @@ NO_COST = "points must be a report with a sample whose cost_usd was measured, go
             "results['small'] must be a CodeReport, got (PassAtK(",
         ),
         (
-            lambda: plot_pass_at_k(CURVES, by_case=ONE),
+            lambda: plot_pass_at_k(CURVES, by_case=ONE + 1),
             TypeError,
-            "by_case must be True or False, g",
+            "by_case must be True or False, got 2",
         ),
         (lambda: plot_cost_quality([]), InputError, "points must be a non-empty sequence of Tier"),
         (lambda: plot_cost_quality([ONE]), TypeError, "points[0] must be a TierStatistics, got 1"),
