@@ -422,7 +422,8 @@ def test_tables_of_one_with_are_marked_where_it_leaves_a_choice() -> None:
         ("SELECT (SELECT RANK() OVER (ORDER BY t.a) FROM u) FROM t", "a window function in a subquery that names columns around it"),
         ("SELECT 1 FROM u JOIN (SELECT 1) AS v (x, y) ON 1 = 1", "more names than columns"),
         ("UPDATE t SET a = 1", "Update is no query that is known"),
-        ("SELECT 1" + ", 1" * 3000, "the query is too large"),
+        ("SELECT 1" + ", 1" * 6000, "the query is too large"),
+        ("SELECT 1" + " + 1" * 2000, "the query is too deep"),
     ],
 )  # fmt: skip
 def test_what_is_not_certain_is_refused_with_a_reason(text: str, reason: str) -> None:
