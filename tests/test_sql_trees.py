@@ -354,6 +354,8 @@ def columns(node: Node) -> list[str]:
         ("SELECT a FROM t GROUP BY 1 ORDER BY 1", ["t.a"]),
         ("SELECT main.t.a FROM main.t", ["t.a"]),
         ("SELECT v.z FROM (SELECT a AS z FROM u) AS v", ["u.a"]),
+        ("SELECT d FROM t JOIN (u JOIN t AS x ON x.b = d) ON t.a = x.a", ["t.a", "t.b", "u.d"]),
+        ("SELECT d FROM t JOIN u JOIN t AS x ON x.b = d ON t.a = x.a", ["t.a", "t.b", "u.d"]),
     ],
 )
 def test_a_name_is_the_column_that_the_engine_takes(text: str, meant: list[str]) -> None:
@@ -488,6 +490,31 @@ def test_copies_of_with_end_soon() -> None:
 def test_spellings_of_the_same_are_one_tree(first: str, second: str) -> None:
     """What the grammar offers twice is read as one thing."""
     assert read(first).query == read(second).query
+
+
+@pytest.mark.parametrize(
+    ("dialect", "first", "second"),
+    [
+        ("tsql", "SELECT CAST(a AS NVARCHAR(9)) FROM t", "SELECT CAST(a AS VARCHAR(9)) FROM t"),
+        ("sqlite", "SELECT CAST(a AS VARCHAR(8)) FROM t", "SELECT CAST(a AS VARCHAR(9)) FROM t"),
+        ("sqlite", "SELECT SUBSTR(c, 1) FROM t", "SELECT SUBSTR(c, 1, 1) FROM t"),
+        ("sqlite", "SELECT c LIKE 'a' FROM t", "SELECT c GLOB 'a' FROM t"),
+        ("sqlite", "SELECT c LIKE 'a' FROM t", "SELECT c LIKE 'a' ESCAPE 'b' FROM t"),
+        ("duckdb", "SELECT CAST(a AS INT) FROM t", "SELECT TRY_CAST(a AS INT) FROM t"),
+        ("duckdb", "SELECT EXTRACT(year FROM x.a) FROM t AS x", "SELECT EXTRACT(day FROM x.a) FROM t AS x"),
+        ("sqlite", "SELECT f(a) FROM t", "SELECT g(a) FROM t"),
+        ("sqlite", "SELECT COUNT(a) FROM t", "SELECT COUNT(DISTINCT a) FROM t"),
+        ("sqlite", "SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a NULLS LAST"),
+        ("sqlite", "SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a DESC NULLS FIRST"),
+        ("sqlite", "SELECT SUM(a) OVER (ORDER BY b) FROM t", "SELECT SUM(a) OVER (ORDER BY b ROWS UNBOUNDED PRECEDING) FROM t"),
+        ("sqlite", "SELECT LAG(a) OVER (ORDER BY b) FROM t", "SELECT LAG(a, 2) OVER (ORDER BY b) FROM t"),
+        ("sqlite", "SELECT t.a FROM t LEFT JOIN u ON t.a = u.a", "SELECT t.a FROM t RIGHT JOIN u ON t.a = u.a"),
+        ("sqlite", "SELECT a FROM t UNION SELECT 1", "SELECT a FROM t UNION ALL SELECT 1"),
+    ],
+)  # fmt: skip
+def test_what_differs_is_read_as_two_trees(dialect: str, first: str, second: str) -> None:
+    """No switch, operand or name is lost, also of what is not looked into."""
+    assert read(first, dialect).query != read(second, dialect).query
 
 
 # Nodes.

@@ -166,6 +166,15 @@ def _check(node: exp.Expr, *known: str) -> None:
             raise UnreadError(f"{key.strip('_')} of {type(node).__name__} is not known")
 
 
+def _type_name(node: exp.Expr) -> str:
+    """Return the name of a type: two have the same only where they are the same."""
+    if not isinstance(node, exp.DataType) or not isinstance(node.this, exp.DType):
+        return node.sql()
+    others = sorted({*_parts_of(node)} - {"this", "expressions"})
+    listed = [*map(_type_name, node.expressions), *(f"{key}={node.args[key]}" for key in others)]
+    return node.this.name + (f"({', '.join(listed)})" if listed else "")
+
+
 def _chain(node: exp.Expr) -> list[exp.Expr]:
     """Return the operands of a chain of the same connector, in their order."""
     found: list[exp.Expr] = []
@@ -1001,10 +1010,10 @@ class _Reader:
         if type(node) in _ARITHMETIC:
             return self._arithmetic(node, scope)
         if type(node) is exp.Cast and not {*_parts_of(node)} - {"this", "to"}:
-            to: exp.DataType = node.to
-            plain = not {*_parts_of(to)} - {"this", "expressions"}
-            kind = kind_of(to.this.name) if plain and isinstance(to.this, exp.DType) else "unknown"
-            return Cast(self.value(node.this, scope), kind, to.sql())
+            to: exp.Expr = node.args["to"]
+            name, plain = _type_name(to), not {*_parts_of(to)} - {"this", "expressions"}
+            kind = kind_of(name.partition("(")[0]) if plain else "unknown"
+            return Cast(self.value(node.this, scope), kind, name)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return self._null_test(node, scope)
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
