@@ -1160,7 +1160,7 @@ class _Reader:
             if len(this.expressions) != 1:
                 raise UnreadError(f"{name} of several values")
             distinct, this = True, this.expressions[0]
-        operand = self.value(this, scope)
+        operand = self.value(cast("exp.Expr", this), scope)
         used = operand.sources
         if (used and used.isdisjoint(table.source for table in scope.tables)) or has_aggregate(
             operand
