@@ -499,6 +499,7 @@ def test_copies_of_with_end_soon() -> None:
         ("SELECT CASE a WHEN 1 THEN 2 END FROM t", "SELECT CASE WHEN a = 1 THEN 2 ELSE NULL END FROM t"),
         ("SELECT COUNT(*) FILTER (WHERE a = 1) FROM t", "SELECT COUNT(CASE WHEN a = 1 THEN 1 END) FROM t"),
         ("SELECT COUNT() FROM t", "SELECT COUNT(*) FROM t"),
+        ("SELECT a FROM t WHERE EXISTS (SELECT * FROM u)", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u)"),
         ("SELECT t.a FROM t JOIN u ON t.a = u.a", "SELECT t.a FROM t, u WHERE t.a = u.a"),
         ("WITH w AS (SELECT a FROM t) SELECT a FROM w", "SELECT a FROM (SELECT a FROM t) AS x"),
         ("SELECT c FROM t WHERE NOT c LIKE 'a'", "SELECT c FROM t WHERE c NOT LIKE 'a'"),
