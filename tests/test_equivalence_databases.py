@@ -178,6 +178,11 @@ AGE = "SELECT name FROM a WHERE STRFTIME('%Y', 'now') - STRFTIME('%Y', born)"
         ("SELECT name FROM a ORDER BY born LIMIT 4", "SELECT name FROM a ORDER BY born DESC LIMIT 4"),
         ("SELECT day FROM b GROUP BY day ORDER BY COUNT(*) LIMIT 3", "SELECT day FROM b GROUP BY day ORDER BY COUNT(*) DESC LIMIT 3"),
         ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 10", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 10"),
+        (f"SELECT SUM(a.pay) * 1.0 / COUNT(a.id) FROM {JOINED} WHERE day = 'q'", "SELECT AVG(pay) FROM a WHERE id IN (SELECT a_id FROM b WHERE day = 'q')"),
+        ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 100", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 100"),
+        ("SELECT x FROM c GROUP BY x HAVING SUM(y) > 100", "SELECT x FROM c GROUP BY x HAVING SUM(y) >= 100"),
+        ("SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id AND day = 'k' GROUP BY a.id", "SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id WHERE day = 'k' GROUP BY a.id"),
+        (f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'k'", f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'l'"),
         ("SELECT name FROM a WHERE born < CURRENT_DATE", "SELECT DISTINCT name FROM a WHERE born < DATE('now')"),
     ],
 )  # fmt: skip
