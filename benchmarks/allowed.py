@@ -35,7 +35,7 @@ def allowed_alike(
         pair = read_pair(texts, dialect or "sqlite")
         trees = pair.first, pair.second
         nodes = [list(tree.walk()) for tree in trees]
-        known = known_tables(trees, nodes, schema, hints(nodes))
+        known = known_tables(trees, nodes, schema, hints(nodes), dialect=pair.dialect)
         reading = Reading("sqlite", folded=False)
         with ExitStack() as stack:
             trial = Trial(
