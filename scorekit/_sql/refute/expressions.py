@@ -222,8 +222,9 @@ def _call(node: exp.Expr, row: Function, kinds: Mapping[str, str], dialect: str)
     wanted = [word.strip("[]") for word in row.arguments.split() if word != "..."]
     wanted += wanted[-1:] * (len(arguments) - len(wanted))
     held = [kind_of_expression(argument, kinds) for argument in arguments]
-    for kind, want in zip(held, wanted, strict=False):
-        if not _fits(kind, want):
+    for part, kind, want in zip(arguments, held, wanted, strict=False):
+        dated = dialect != "postgres" and is_text(part) and _DATE.match(part.name)
+        if not (_fits(kind, want) or (want == "time" and dated)):
             raise UnfaithfulError(f"{dialect} may understand {row.name} of such a value otherwise")
     if (
         dialect == "postgres"

@@ -157,7 +157,7 @@ _COMPARED = (
 )  # fmt: skip
 _COMPUTED = (
     exp.Sum, exp.Avg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Cast, exp.Substring, exp.StrPosition,
-    exp.Abs, exp.Round,
+    exp.Abs, exp.Round, exp.Trunc,
 )  # fmt: skip
 _RANGES = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 _NUMBERS_AS_TEXT = ("7", "2.5", "12")
@@ -170,6 +170,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
 def _compute(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
     """Note texts for columns that are taken apart, or computed with as if they were numbers."""
     texts = _TEMPLATES if isinstance(node, exp.Substring | exp.StrPosition) else _NUMBERS_AS_TEXT
+    if isinstance(node, exp.Round | exp.Trunc):
+        texts = (*texts, "1.27", "3.14159")
     if isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.TEXT_TYPES):
         return
     parts = list(node.iter_expressions())
