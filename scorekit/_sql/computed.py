@@ -58,8 +58,12 @@ def rtrim(text: str, letters: str = " ") -> str:
     return text.rstrip(letters) if letters else text
 
 
-def replace(text: str, part: str, other: str) -> str:
+def replace(text: str | None, part: str | None, other: str | None) -> str | None:
     """Return a text with another instead of each of its parts."""
+    if part == "" and other is None:
+        _stop("nothing that is replaced by NULL")
+    if text is None or part is None or other is None:
+        return None
     return text.replace(part, other) if part else text
 
 
