@@ -17,10 +17,8 @@ from sql_queries import PAIRS, TABLES, contradicts, database, pair, schemas
 from sqlglot import exp
 
 from scorekit._sql.parsing import parse
-from scorekit._sql.prove.canonical import UNORDERED, Proof, canonical, search
-from scorekit._sql.prove.expressions import NO_ROW_VALUES
-from scorekit._sql.prove.rewrites import ALIKE
-from scorekit._sql.prove.terms import UnsupportedError
+from scorekit._sql.prove.search import ALIKE, UNORDERED, Proof, search
+from scorekit._sql.read import NO_ROW_VALUES
 from scorekit._sql.schema import SqlSchema, read_schema
 
 SCHEMAS = schemas()

@@ -942,7 +942,7 @@ class _Reader:
         shared = {
             source: f"w{i}"
             for i, several in enumerate(self._of_with.values())
-            if len(several) > 1 and not _is_settled(self._catalog.derived[several[0]])
+            if len(several) > 1 and not is_settled(self._catalog.derived[several[0]])
             for source in several
         }
         return _marked(query, shared) if shared else query
@@ -1307,7 +1307,7 @@ def _by_place(item: OrderItem, outputs: tuple[Scalar, ...]) -> OrderItem:
     return attrs.evolve(item, value=Place(outputs.index(item.value)))
 
 
-def _is_settled(query: Query) -> bool:
+def is_settled(query: Query) -> bool:
     """Say whether a query has the same rows in each run, as far as its looks tell."""
     for node in walk(query):
         if isinstance(node, (Windowed, OpenName)) or (
