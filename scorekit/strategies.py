@@ -52,6 +52,7 @@ from scorekit.cases import (
 from scorekit.coding import CodeSample, CodeScore, CodeWeights, code_score
 from scorekit.comparison import CaseChange, Comparison, compare_reports
 from scorekit.correctness import QueryCorrectness, query_correctness
+from scorekit.costs import CostOfPass, cost_of_pass_from_columns
 from scorekit.differences import (
     McNemarTest,
     PairedDifference,
@@ -79,12 +80,10 @@ from scorekit.reports import CaseStatistics, CodeReport, CodeTally, ModelStatist
 from scorekit.results import RULES, ResultAccuracy, result_accuracy
 from scorekit.rubrics import RubricScore, rubric_score
 from scorekit.runs import (
-    CostOfPass,
     CrossTier,
     Run,
     RunScore,
     TierStatistics,
-    cost_of_pass_from_columns,
     cross_tier,
     score_run,
     tier_statistics,
