@@ -110,6 +110,9 @@ class SqlEquivalence(Record):
     """What the verdict rests on, in sentences."""
     proof: tuple[str, ...] = ()
     """Names of the steps that lead from one query to the other, in order; empty unless proved."""
+    includes: Literal["a", "b"] | None = None
+    """The query that is proved to allow all results of the other one, and more where rows tie at a
+    LIMIT; None otherwise."""
 
     @property
     def equivalent(self) -> bool | None:
@@ -276,12 +279,13 @@ def _proved(proof: Proof, unread: tuple[str, ...]) -> SqlEquivalence:
 
 def _within(found: Within, unread: tuple[str, ...]) -> SqlEquivalence:
     """Say that one query leaves more ties at its LIMIT than the other one does."""
-    narrow, wide = ORDINALS[found.flipped], ORDINALS[1 - found.flipped]
+    wide = 0 if found.flipped else 1
     return SqlEquivalence(
         verdict="unknown",
-        reason=f"what the {narrow} query returns the {wide} may return too, but where rows tie at "
-        "its LIMIT it may also return others",
+        reason="the same rows in the same order, but for tied rows at a LIMIT: they allow the "
+        f"{ORDINALS[wide]} query results that the {ORDINALS[1 - wide]} query does not allow",
         assumptions=(*found.assumptions, *unread),
+        includes="b" if wide else "a",
     )
 
 

@@ -29,6 +29,7 @@ from scorekit._sql.tree import (
     Aggregate,
     Arithmetic,
     Case,
+    Cast,
     Column,
     Comparison,
     Derived,
@@ -37,6 +38,7 @@ from scorekit._sql.tree import (
     IsNull,
     Join,
     Like,
+    Negative,
     Node,
     Not,
     Query,
@@ -76,9 +78,8 @@ def looks_at(node: Node, keys: Iterable[Scalar], exact: Iterable[Scalar]) -> boo
     keys, exact = frozenset(keys), frozenset(exact)
     if node in keys:
         return True
-    if isinstance(node, Function | Like) or (
-        isinstance(node, Arithmetic) and node.operator == "+?"
-    ):
+    computes = isinstance(node, Arithmetic) and node.operator not in ("+", "*")
+    if computes or isinstance(node, Function | Like | Cast | Negative):
         return not any(one in keys and one not in exact for one in walk(node))
     return all(looks_at(child, keys, exact) for child in node.children)
 
@@ -142,10 +143,13 @@ def left_joined(left: list[Table], arm: Arm) -> list[Table]:
     rest = [table for table in left if table not in needed]
     if not needed:
         needed, rest = rest, []
-    if len(needed) == 1 and isinstance(needed[0], LeftJoins):
-        (one,) = needed
-        if used.isdisjoint(local_sources(one.arms)):
-            return [*rest, LeftJoins(one.base, (*one.arms, arm))]
+    one = needed[0]
+    if (
+        len(needed) == 1
+        and isinstance(one, LeftJoins)
+        and used.isdisjoint(local_sources(one.arms))
+    ):
+        return [*rest, LeftJoins(one.base, (*one.arms, arm))]
     return [*rest, LeftJoins(tuple(needed), (arm,))]
 
 

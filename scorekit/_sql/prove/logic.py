@@ -1097,12 +1097,13 @@ class Facts:
             return self._base
         self._ask()
         try:
-            asked = statements()
+            asked, read = statements(), self._rests
             if asked not in self._answers:
+                self._reader.rests = set()
                 refuted = not _satisfiable(self._world.copy(), asked)
                 self._answers[asked] = refuted, self._rests
             refuted, rests = self._answers[asked]
-            return self._rests | rests if refuted else None
+            return read | rests if refuted else None
         except (_OutOfWorkError, RecursionError):
             return None
 

@@ -38,6 +38,7 @@ from scorekit._sql.tree import (
     Select,
     SetOperation,
     Source,
+    Star,
     Table,
     Windowed,
     conjuncts,
@@ -85,7 +86,7 @@ class Matcher:
 
     def permuted(self, first: Query, second: Query) -> bool:
         """Say whether two queries give the same rows if the columns of one are put in order."""
-        if isinstance(first, Sorted):
+        if len(outputs_of(first)) != len(outputs_of(second)):
             return False
         columns = self._queries(first, second, identity=False)
         return columns is not None and _one_to_one(columns)
@@ -143,7 +144,8 @@ class Matcher:
         if len(first.arms) != len(second.arms):
             return None
         if first.operator == "union":
-            return self._arms(first.arms, second.arms, None, identity=identity)
+            wide = any(isinstance(one, Star) for arm in first.arms for one in outputs_of(arm))
+            return self._arms(first.arms, second.arms, None, identity=identity or wide)
         ours, theirs = [*first.arms], [*second.arms]
         if first.operator == "except":
             pairs = zip(ours[:1], theirs[:1], strict=True)

@@ -307,26 +307,6 @@ def is_total(window: Window, inner: Select, view: View) -> bool:
 # Orders.
 
 
-@rule("ORDER BY in a subquery dropped", Sorted)
-def unordered_inside(query: Sorted, view: View) -> Node | None:
-    """Without a LIMIT the order of rows is seen at the end only, and nothing sorts one row."""
-    if query.bounded or (view.top and query.items) or query.width < len(outputs_of(query.query)):
-        return None
-    return query.query
-
-
-@rule("columns that only sort dropped", Sorted)
-def without_sorting_columns(query: Sorted, view: View) -> Node | None:
-    """What is sorted by and not put out goes with its order."""
-    inner = query.query
-    sorts = query.bounded or (view.top and query.items)
-    if sorts or not isinstance(inner, Select) or inner.distinct:
-        return None
-    narrowed = attrs.evolve(inner, outputs=inner.outputs[: query.width])
-    alone = inner.keys is None and inner.aggregates and not narrowed.aggregates
-    return None if alone else narrowed
-
-
 @rule("LIMIT 0 has no rows", Sorted)
 def no_rows_by_limit(query: Sorted, view: View) -> Node | None:
     """A query of no rows has none, and none are taken by LIMIT 0."""

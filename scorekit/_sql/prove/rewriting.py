@@ -96,8 +96,6 @@ RULES: Final[tuple[Rule, ...]] = (
     queries.single_union,
     queries.semi_for_set_operation,
     queries.simpler_windows,
-    queries.unordered_inside,
-    queries.without_sorting_columns,
     queries.no_rows_by_limit,
     queries.one_row_limited,
     queries.distinct_of_one,

@@ -275,9 +275,9 @@ def _as_sorted(query: Ordered, view: View) -> Sorted:
         for item in items:
             if item.value not in outputs:
                 given = given or view.rows_of(inner).determined(inner.outputs)
-                if inner.distinct and not (
-                    given.exactly(item.value) or all(map(_is_constant, inner.outputs))
-                ):
+                told = inner.keys is not None and all(map(given, inner.keys))
+                told = told or all(map(_is_constant, inner.outputs))
+                if inner.distinct and not (told or given.exactly(item.value)):
                     raise UnsupportedError  # each copy of a row may be sorted elsewhere
                 outputs.append(item.value)
             places.append(outputs.index(item.value))
