@@ -299,7 +299,7 @@ def test_order_counts_in_whatever_order_the_columns_are() -> None:
         ("SELECT id, age FROM users EXCEPT SELECT uid, total FROM orders", "SELECT age, id FROM users EXCEPT SELECT uid, total FROM orders", False),
         ("SELECT id, id, age FROM users", "SELECT age, id, age FROM users", False),
         ("SELECT id FROM users", "SELECT id, id FROM users", False),
-        ("SELECT id, age FROM users LIMIT 1", "SELECT age, id FROM users LIMIT 1", False),
+        ("SELECT id, age FROM users LIMIT 1", "SELECT age, id FROM users LIMIT 1", True),
         ("SELECT id, age FROM users UNION SELECT id FROM orders", "SELECT age, id FROM users UNION SELECT id FROM orders", False),
     ],
 )  # fmt: skip
