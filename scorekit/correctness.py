@@ -680,7 +680,7 @@ class Pair:
 
 
 def is_right(found: SqlEquivalence) -> bool:
-    """Say whether the generated query is proved to allow no result but those of the expected one."""
+    """Say whether the generated query is proved to allow only results of the expected one."""
     return found.verdict == "proved" or found.includes == "b"
 
 
