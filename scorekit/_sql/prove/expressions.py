@@ -57,7 +57,7 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 def operands_in_order(node: Scalar, view: View) -> Node | None:
     """AND, OR, =, <>, + and * are commutative; + is where it does not join texts."""
     if isinstance(node, Arithmetic) and node.operator == "+?":
-        kinds = {view.scope.kind(node.left), view.scope.kind(node.right)}
+        kinds = {view.kind(node.left), view.kind(node.right)}
         return attrs.evolve(node, operator="+") if kinds & NUMBERS else None
     return in_order(node)
 

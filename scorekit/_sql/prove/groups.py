@@ -89,7 +89,7 @@ def conditions_on_keys_first(select: Select, view: View) -> Node | None:
     if select.keys is None:
         return None
     keys, own = frozenset(select.keys), frozenset(local_sources(select.tables))
-    exact = frozenset(filter(view.scope.inside(select.tables).exact, keys))
+    exact = frozenset(key for key in keys if view.exact(key, select.tables))
     moved = [
         part
         for part in conjuncts(select.having)
@@ -177,11 +177,11 @@ def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
         return Case((When(IsNull(this), integer(0)),), ONE)
     if this is None or agg.function in ("min", "max"):
         return this
-    if agg.function not in ("sum", "avg") or rows.scope.kind(this) not in NUMBERS:
+    if agg.function not in ("sum", "avg") or rows.kind(this) not in NUMBERS:
         return None
     columns = {*found_in(this, Column)}
-    if rows.scope.dialect in LOOSE_TYPES:  # text that a column of numbers holds is summed as one
-        if rows.scope.dialect == "sqlite" and columns:
+    if rows.view.dialect in LOOSE_TYPES:  # text that a column of numbers holds is summed as one
+        if rows.view.dialect == "sqlite" and columns:
             return None
         names = (f"{c.source.table}.{c.name}" if c.source.table else "" for c in columns)
         rows.view.rely(
@@ -310,9 +310,7 @@ def groups_moved_out(select: Select, view: View) -> Node | None:
             continue
         others = [other for other in select.tables if other is not table]
         new = {Column(table.source, str(i)): output for i, output in enumerate(inner.outputs)}
-        exact = frozenset(
-            c for c, output in new.items() if view.scope.inside(inner.tables).exact(output)
-        )
+        exact = frozenset(c for c, output in new.items() if view.exact(output, inner.tables))
         seen = (select.where, *select.outputs)
         if any(uses(other, (table.source,)) for other in others):
             continue
@@ -348,7 +346,7 @@ def _keys_of(tables: Sequence[Table], view: View) -> list[Column] | None:
     for table in tables:
         names: tuple[str, ...] | None = None
         if isinstance(table, Scan):
-            names = view.key_of(table.source)
+            names = view.key(table.source)
         elif isinstance(table, Derived):
             places = next(view.unique(table.query), None)
             names = None if places is None else tuple(map(str, places))
@@ -426,7 +424,7 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
     columns = {c for part in seen for c in found_in(part, Column) if c.source == table.source}
     if any(kinds[int(column.name)] != "key" for column in columns):
         return None
-    alike = frozenset(filter(view.scope.inside((table,)).exact, columns))
+    alike = frozenset(column for column in columns if view.exact(column, (table,)))
     if not all(looks_at(part, columns, alike) for part in seen):
         return None
     plain = [
@@ -465,7 +463,7 @@ def _exact_sum(output: Scalar, view: View, arm: Select) -> bool:
     """Say whether sums may be taken in any order: not so of floating point."""
     if not isinstance(output, Aggregate) or output.operand is None or output.function == "count":
         return True
-    return view.scope.inside(arm.tables).kind(output.operand) != "real"
+    return view.kind(output.operand, arm.tables) != "real"
 
 
 @rule("DISTINCT moved into an aggregate", Select)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from scorekit._sql.prove.dependencies import Relation, is_equation
+from scorekit._sql.definitions import Reference
+from scorekit._sql.prove.dependencies import is_equation
 from scorekit._sql.prove.expressions import is_empty, strict_parts
 from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, exactly_one, is_open, outputs_of
 from scorekit._sql.prove.rule import (
@@ -251,11 +252,9 @@ def _is_null(value: Scalar) -> bool:
 def _presence(own: list[Source], view: View) -> Scalar | None:
     """Return a condition that is true of rows of some tables and false of NULLs for them."""
     for source in own:
-        keys = view.scope.keys(source)
-        for name in keys[0] if keys else view.scope.columns(source):
-            column = Column(source, name)
-            if view.rely(view.scope.not_null(column)):
-                return Not(IsNull(column))
+        for name in view.columns(source):
+            if view.never_null(Column(source, name)):
+                return Not(IsNull(Column(source, name)))
     return None
 
 
@@ -288,11 +287,7 @@ def collapsed(select: Select, view: View) -> Node | None:
     outputs = tuple(replaced(output, new) for output in select.outputs)
     result = attrs.evolve(inner, outputs=outputs, distinct=select.distinct)
     if inner.distinct:
-        exact = {
-            column
-            for column, output in new.items()
-            if view.scope.inside(inner.tables).exact(output)
-        }
+        exact = {column for column, output in new.items() if view.exact(output, inner.tables)}
         whole = {*inner.outputs} <= {*outputs} or select.distinct
         if inner.keys is not None or inner.aggregates or not whole:
             return None
@@ -368,15 +363,10 @@ def without_empty_arm(select: Select, view: View) -> Node | None:
         without = with_tables(select, rest)
         if any(star.source in own for star in found_in(select, Star)):
             continue
-        inner = view_inside(view, rows, arm)
+        inner = rows.matching(arm)
         if any(map(_has_no_rows, arm.tables)) or inner.none():
             return replaced(without, _nulls(without, own))
     return None
-
-
-def view_inside(view: View, rows: Rows, arm: Arm) -> Rows:
-    """Return the rows of an optional side that match."""
-    return Rows(view, Relation.of(arm.tables, conjuncts(arm.condition), rows.scope))
 
 
 def _nulls(node: Node, own: frozenset[Source]) -> dict[Column, Scalar]:
@@ -424,7 +414,7 @@ def anti_join(select: Select, view: View) -> Node | None:
         own = frozenset(local_sources((arm,)))
         if any(uses(table, own) for table in rest):
             continue
-        inner = view_inside(view, rows, arm)
+        inner = rows.matching(arm)
         for part in conjuncts(select.where):
             if not isinstance(part, IsNull) or not isinstance(part.operand, Column):
                 continue
@@ -446,7 +436,7 @@ def tested_arm(select: Select, view: View) -> Node | None:
         own = frozenset(local_sources((arm,)))
         if any(uses(table, own) for table in rest) or has_aggregate(arm.condition):
             continue
-        inner = view_inside(view, rows, arm)
+        inner = rows.matching(arm)
         exists = Not(Exists(Select(arm.tables, arm.condition)))
         without = with_tables(select, rest)
         tests: dict[Node, Node] = {}
@@ -501,26 +491,24 @@ def _refers(
                 break
         else:
             return False
-    schema = view.scope.schema
-    for reference in schema.references if schema is not None else ():
+
+    def finds(reference: Reference) -> bool:
         if reference.other != target.table.casefold() or {*reference.others} != {*equal}:
-            continue
+            return False
         partners = [equal[column] for column in reference.others]
         home = partners[0].source
-        if (
+        return (
             home.table.casefold() == reference.table
             and home in rows.own
-            and home not in rows.scope.optional
+            and home not in rows.optional
             and all(
                 other.source == home and other.name.casefold() == column
                 for other, column in zip(partners, reference.columns, strict=True)
             )
             and (nullable or all(map(rows.never_null, partners)))
-        ):
-            mine_names, others = ", ".join(reference.columns), ", ".join(reference.others)
-            fact = f"{reference.table} ({mine_names}) refers to {reference.other} ({others})"
-            return view.rely(frozenset((fact,)))
-    return False
+        )
+
+    return view.refers(finds)
 
 
 # Inner joins.
@@ -548,7 +536,7 @@ def without_referenced(select: Select, view: View) -> Node | None:
         others = [other for other in select.tables if other is not table]
         without = attrs.evolve(with_tables(select, others), where=conjunction(rest))
         columns = {column.name.casefold() for column in key if isinstance(column, Column)}
-        if not any({*names} == columns for names in view.scope.keys(source)):
+        if view.key(source, lambda names: {*names} == columns) is None:  # noqa: B023 - called at once
             continue
         if uses(without, (source,)):
             if not all(rows.same(*both) for both in key.items()):
@@ -581,11 +569,15 @@ def without_self_joins(select: Select, view: View) -> Node | None:
     for i, first in enumerate(scans):
         for second in scans[i + 1 :]:
             mine, other = first.source, second.source
-            for key in view.scope.keys(other) if mine.table == other.table else ():
-                if all(Column(other, n) in rows.equals(Column(mine, n)) for n in key):
-                    view.rely(frozenset((f"{mine.table} ({', '.join(key)}) is a key",)))
-                    parts = [table for table in select.tables if table is not second]
-                    return replaced(with_tables(select, parts), {other: mine})
+            if mine.table != other.table:
+                continue
+
+            def alike(name: str, mine: Source = mine, other: Source = other) -> bool:
+                return Column(other, name) in rows.equals(Column(mine, name))
+
+            if view.key(mine, lambda key: all(map(alike, key))):
+                parts = [table for table in select.tables if table is not second]
+                return replaced(with_tables(select, parts), {other: mine})
     return None
 
 
@@ -791,10 +783,7 @@ def sees_equals_alike(select: Select, table: Derived, view: View) -> bool:
     exact = {
         column
         for i, column in enumerate(columns)
-        if all(
-            isinstance(arm, Select) and view.scope.inside(arm.tables).exact(arm.outputs[i])
-            for arm in arms
-        )
+        if all(isinstance(arm, Select) and view.exact(arm.outputs[i], arm.tables) for arm in arms)
     }
     others = (other for other in select.tables if other is not table)
     seen = (select.where, *parts_of_groups(select), *(select.keys or ()), *others)
@@ -821,7 +810,7 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
             for i, output in enumerate(inner.outputs)
             if output in keys and not is_literal(output)
         }
-        exact = frozenset(filter(view.scope.inside(inner.tables).exact, new))
+        exact = frozenset(value for value in new if view.exact(value, inner.tables))
         out: dict[Scalar, Scalar] = {}
         for condition in conjuncts(inner.where):
             if any(found_in(condition, Query)) or not uses(condition, own):

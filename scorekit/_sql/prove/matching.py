@@ -7,7 +7,6 @@ from typing import Final, TypeAlias, TypeVar, cast
 
 import attrs
 
-from scorekit._sql.prove.dependencies import Relation
 from scorekit._sql.prove.logic import not_true
 from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted, is_open, outputs_of
 from scorekit._sql.prove.rule import (
@@ -18,7 +17,7 @@ from scorekit._sql.prove.rule import (
     uses,
     without_tables,
 )
-from scorekit._sql.prove.scope import NOTHING, ExhaustedError, Rests, Scope
+from scorekit._sql.prove.scope import NOTHING, ExhaustedError, Rests, Steps
 from scorekit._sql.tree import (
     TRUE,
     Aggregate,
@@ -71,8 +70,9 @@ def _by_place(width: int) -> Columns:
 class Matcher:
     """Compares queries whose tables have different names."""
 
-    def __init__(self, view: View, *, careful: bool) -> None:
+    def __init__(self, view: View, steps: Steps, *, careful: bool) -> None:
         self.view = view
+        self._steps = steps
         self._careful = careful
         """Whether a subquery may choose among rows, so that two that are alike may differ."""
         self.tries = MAX_PAIRINGS
@@ -95,7 +95,7 @@ class Matcher:
 
     def _queries(self, first: Query, second: Query, *, identity: bool) -> Columns | None:
         """Return which columns are the same if the rows are, else None."""
-        self.view.scope.steps.take()
+        self._steps.take()
         width = len(outputs_of(first))
         if identity and len(outputs_of(second)) != width:
             return None
@@ -222,7 +222,7 @@ class Matcher:
         if not ours:
             yield {}, []
             return
-        self.view.scope.steps.take()
+        self._steps.take()
         first, rest = ours[0], ours[1:]
         places = [i for i, other in enumerate(theirs) if _shape(other) == _shape(first)]
         if len(places) > 1 and selects is not None:
@@ -240,7 +240,7 @@ class Matcher:
             own = frozenset(local_sources((part,)))
             terms = (*conjuncts(select.where), *select.outputs, *(select.keys or ()))
             seen.append({_coloured(term, own) for term in terms if uses(term, own)})
-            self.view.scope.steps.take(len(terms))
+            self._steps.take(len(terms))
         return len(seen[0] & seen[1])
 
     def _parts(self, mine: Table, other: Table) -> Iterator[Pairing]:
@@ -260,7 +260,7 @@ class Matcher:
                     yield {**new, **more}, [*pending, *others]
         elif isinstance(mine, Arm) and isinstance(other, Arm):
             for new, pending in self._pairings(mine.tables, other.tables, None):
-                yield new, [*pending, (mine.condition, other.condition, (mine,))]
+                yield new, [*pending, (mine.condition, other.condition, mine.tables)]
         elif isinstance(mine, FullJoin) and isinstance(other, FullJoin):
             sides = other.first, other.second
             for first, second in (sides, sides[::-1]):
@@ -303,29 +303,19 @@ class Matcher:
             if not self._same_counted_rows(a, b):
                 return None
             rows = view.rows(a.tables, (*conjuncts(a.where), *conjuncts(b.where)))
-        certain = [c for c in conjuncts(a.where) if not uses(c, rows.scope.optional & rows.own)]
+        certain = [c for c in conjuncts(a.where) if not uses(c, rows.optional & rows.own)]
         for mine, condition, optional in pending:
             other = replaced(condition, new)
             if mine == other:
                 continue
             around = certain if optional else []
             other = self._unified(mine, other, around)
-            tables = a.tables
-            scope = rows.scope
-            if optional:
-                (arm,) = optional
-                scope = scope.inside(cast("Arm", arm).tables)
-                tables = ()
-            first = self._rows_in(tables, (*around, *conjuncts(mine)), scope)
-            second = self._rows_in(tables, (*around, *conjuncts(other)), scope)
+            first, second = (
+                rows.inside(optional, (*around, *conjuncts(one))) for one in (mine, other)
+            )
             if not (first.imply_all(conjuncts(other)) and second.imply_all(conjuncts(mine))):
                 return None
         return self._compared_outputs(a, b, rows)
-
-    def _rows_in(
-        self, tables: Iterable[Table], conditions: Iterable[Scalar], scope: Scope
-    ) -> Rows:
-        return Rows(self.view, Relation.of(tables, conditions, scope))
 
     def _same_rows(
         self, tables: tuple[Table, ...], rows: Rows, first: Scalar, second: Scalar

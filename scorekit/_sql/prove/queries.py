@@ -122,7 +122,7 @@ def _of_one_type(first: Query, second: Query, view: View) -> bool:
     kinds: list[list[str]] = []
     outputs = outputs_of(first), outputs_of(second)
     for query, its in zip((first, second), outputs, strict=True):
-        kinds.append([view.scope.kind_in(query, i) for i in range(len(its))])
+        kinds.append([view.kind_in(query, i) for i in range(len(its))])
     return all(
         NULL in pair
         or (one == other != "unknown" or {one, other} == {"integer", "natural"})
@@ -147,16 +147,6 @@ def as_distinct(query: Query) -> Query:
     if isinstance(query, SetOperation) and (query.distinct or query.operator == "union"):
         return attrs.evolve(query, distinct=True)
     return SetOperation("union", True, (query, query))  # noqa: FBT003 - as SQL has it
-
-
-@rule("UNION of one query", SetOperation)
-def single_union(query: SetOperation, view: View) -> Node | None:
-    """A union of a query with itself has its rows, each once."""
-    del view
-    if query.operator == "union" and query.distinct and len({*query.arms}) == 1:
-        arm = query.arms[0]
-        return as_distinct(arm) if isinstance(arm, Select | SetOperation) else None
-    return None
 
 
 @rule("INTERSECT or EXCEPT to EXISTS", SetOperation)
@@ -195,7 +185,7 @@ def _of_known_kinds(query: SetOperation, view: View) -> bool:
         for one in arm.arms if isinstance(arm, SetOperation) and union else (arm,):
             if not isinstance(one, Select) or any(map(has_aggregate, one.outputs)):
                 return False
-            rows.append(tuple(map(view.scope.inside(one.tables).kind, one.outputs)))
+            rows.append(tuple(view.kind(output, one.tables) for output in one.outputs))
     fits = {"integer", "natural", "text", "boolean", "time", "number"}
     return all(row == rows[0] for row in rows) and fits.issuperset(rows[0])
 

@@ -93,7 +93,6 @@ RULES: Final[tuple[Rule, ...]] = (
     queries.union_without_duplicates,
     queries.without_itself,
     queries.without_empty_arms,
-    queries.single_union,
     queries.semi_for_set_operation,
     queries.simpler_windows,
     queries.no_rows_by_limit,
@@ -120,9 +119,14 @@ class Rewriting:
         self._scope = scope
         self._names = (f"f{letter}{i}" for i in count())
         self._rules: dict[type[Node], list[Rule]] = {}
+        rules = tuple(rules)
         for one in rules:
             for kind in one.on:
                 self._rules.setdefault(kind, []).append(one)
+        self._flat, self._first = (
+            [one for one in rules if one.name in {first.name for first in firsts}]
+            for firsts in ((joins.flat_joins,), _FIRST)
+        )
         self.rests: set[str] = set()
         self.steps: list[str] = []
         self._settled: set[tuple[object, ...]] = set()
@@ -131,7 +135,7 @@ class Rewriting:
     def run(self, query: Query) -> Query:
         """Return a query rewritten until nothing changes any more."""
         for _ in range(MAX_ROUNDS):
-            before, query = query, self._query(query, self._scope, top=True)
+            before, query = query, self._query(query, self._scope)
             if query == before:
                 break
             if query.size > MAX_SIZE:
@@ -141,7 +145,7 @@ class Rewriting:
     def _applied(self, node: Node, view: View, rules: Iterable[Rule] | None = None) -> Node:
         """Return *node* after the rules for its kind, up to one that makes another kind of it."""
         for one in self._rules.get(type(node), ()) if rules is None else rules:
-            view.scope.steps.take()
+            self._scope.steps.take()
             view.rests = frozenset()
             found = one(node, view)
             if found is None:
@@ -163,13 +167,12 @@ class Rewriting:
         scope: Scope,
         *,
         repeats: bool = True,
-        top: bool = False,
         arm: bool = False,
     ) -> Query:
-        key = query, repeats, top, arm, *scope.key
+        key = query, repeats, arm, *scope.key
         if key in self._settled:
             return query
-        view = View(scope, repeats=repeats, top=top, arm=arm, names=self._names)
+        view = View(scope, repeats=repeats, arm=arm, names=self._names)
         new: Query
         if isinstance(query, Select):
             new = self._select(query, scope, view)
@@ -193,9 +196,7 @@ class Rewriting:
         return new
 
     def _select(self, select: Select, scope: Scope, view: View) -> Query:
-        flat = joins.flat_joins(select, view)
-        if flat is not None:
-            select = cast("Select", flat[0])
+        select = cast("Select", self._applied(select, view, self._flat))
         inside = scope.inside(select.tables)
         tables = tuple(self._table(table, inside) for table in select.tables)
         having = self._scalar(select.having, inside, "filter")
@@ -207,7 +208,7 @@ class Rewriting:
             keys = tuple(self._scalar(key, inside, "value") for key in keys)
         where = self._scalar(select.where, inside, "filter")
         new: Node = Select(tables, where, keys, having, outputs, select.distinct)
-        new = self._applied(new, view, _FIRST)
+        new = self._applied(new, view, self._first)
         if isinstance(new, Select) and bare_columns(new):
             raise UnsupportedError  # any row of a group may give its value
         return cast("Query", self._applied(new, view))

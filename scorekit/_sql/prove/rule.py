@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from scorekit._sql.definitions import Reference
 from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one, unique_outputs
 from scorekit._sql.prove.logic import Mode
 from scorekit._sql.prove.normal import Arm
@@ -78,17 +79,14 @@ class View:
         *,
         repeats: bool = True,
         mode: Mode = "value",
-        top: bool = False,
         arm: bool = False,
         names: Iterator[str] | None = None,
     ) -> None:
-        self.scope: Final = scope
+        self._scope: Final = scope
         self.repeats: Final = repeats
         """Whether it matters how often a row of the query comes."""
         self.mode: Final[Mode] = mode
         """What matters of the value of an expression."""
-        self.top: Final = top
-        """Whether the query is the outermost one."""
         self.arm: Final = arm
         """Whether the types of a union's columns may hang on the query."""
         self.dialect: Final = scope.dialect
@@ -104,7 +102,7 @@ class View:
 
     def rows(self, tables: Iterable[Table], conditions: Iterable[Scalar] = ()) -> Rows:
         """Return the rows of tables that fulfil conditions."""
-        return Rows(self, Relation.of(tables, conditions, self.scope))
+        return Rows(self, Relation.of(tables, conditions, self._scope))
 
     def rows_of(self, select: Select) -> Rows:
         """Return the rows that pass the WHERE of a SELECT."""
@@ -112,20 +110,49 @@ class View:
 
     def never_null(self, value: Scalar, tables: Iterable[Table] = ()) -> bool:
         """Say whether a value is never NULL, by constraints alone."""
-        return self.rely(Relation.of(tables, (), self.scope).never_null(value))
+        return self.rely(Relation.of(tables, (), self._scope).never_null(value))
+
+    def kind(self, value: Scalar, tables: Iterable[Table] = ()) -> str:
+        """Return the kind of values of an expression over some tables."""
+        return self._scope.inside(tables).kind(value)
+
+    def kind_in(self, query: Query, place: int) -> str:
+        """Return the kind of an output of a query."""
+        return self._scope.kind_in(query, place)
+
+    def exact(self, value: Scalar, tables: Iterable[Table] = ()) -> bool:
+        """Say whether equal values of an expression are the same to every function."""
+        return self._scope.inside(tables).exact(value)
+
+    def columns(self, source: Source) -> tuple[str, ...]:
+        """Return the columns of a base table, none where they are not known for sure."""
+        return self._scope.columns(source)
 
     def unique(self, query: Query) -> Iterator[tuple[int, ...]]:
         """Yield sets of outputs in which the rows of a query differ."""
-        for places, rests in unique_outputs(query, self.scope):
+        for places, rests in unique_outputs(query, self._scope):
             self.rely(rests)
             yield places
 
-    def key_of(self, source: Source) -> tuple[str, ...] | None:
-        """Return columns that tell the rows of a base table apart, if some do."""
-        for key in self.scope.keys(source)[:1]:
-            self.rely(frozenset((f"{source.table} ({', '.join(key)}) is a key",)))
-            return key
+    def key(
+        self, source: Source, wanted: Callable[[tuple[str, ...]], bool] = lambda _: True
+    ) -> tuple[str, ...] | None:
+        """Return the first key of a base table that is as wanted, if there is one."""
+        for key in self._scope.keys(source):
+            if wanted(key):
+                self.rely(frozenset((f"{source.table} ({', '.join(key)}) is a key",)))
+                return key
         return None
+
+    def refers(self, wanted: Callable[[Reference], bool]) -> bool:
+        """Say whether there is a foreign key that is as wanted."""
+        schema = self._scope.schema
+        for one in schema.references if schema is not None else ():
+            if wanted(one):
+                mine, others = ", ".join(one.columns), ", ".join(one.others)
+                fact = f"{one.table} ({mine}) refers to {one.other} ({others})"
+                return self.rely(frozenset((fact,)))
+        return False
 
     def fresh(self, like: Source | None = None) -> Source:
         """Return a table with a new name, another one of the same base table as *like*."""
@@ -140,12 +167,12 @@ class Rows:
     """The rows that a SELECT reads, as a view answers questions about them."""
 
     def __init__(self, view: View, relation: Relation) -> None:
-        self.view, self.relation = view, relation
-        self.own, self.scope = relation.own, relation.scope
+        self.view, self._relation = view, relation
+        self.own, self.optional = relation.own, relation.scope.optional
 
     def implies(self, condition: Scalar) -> bool:
         """Say whether a condition is true of each row."""
-        return self.view.rely(self.relation.facts.implies(condition))
+        return self.view.rely(self._relation.facts.implies(condition))
 
     def imply_all(self, conditions: Iterable[Scalar]) -> bool:
         """Say whether all conditions are true of each row."""
@@ -153,37 +180,51 @@ class Rows:
 
     def excludes(self, condition: Scalar) -> bool:
         """Say whether a condition is true of no row."""
-        return self.view.rely(self.relation.facts.excludes(condition))
+        return self.view.rely(self._relation.facts.excludes(condition))
 
     def never_null(self, value: Scalar) -> bool:
         """Say whether a value is not NULL in any row."""
-        return self.view.rely(self.relation.facts.never_null(value))
+        return self.view.rely(self._relation.facts.never_null(value))
 
     def same(self, first: Scalar, second: Scalar, *, as_result: bool = False) -> bool:
         """Say whether two values are the same in each row."""
-        return self.view.rely(self.relation.facts.same(first, second, as_result=as_result))
+        return self.view.rely(self._relation.facts.same(first, second, as_result=as_result))
 
     def none(self) -> bool:
         """Say whether there are none."""
-        return self.view.rely(self.relation.facts.contradictory())
+        return self.view.rely(self._relation.facts.contradictory())
 
     def determined(self, given: Iterable[Scalar]) -> Given:
         """Return what some expressions determine in each row."""
-        return Given(self.view, self.relation.determined(given))
+        return Given(self.view, self._relation.determined(given))
 
     def equals(self, value: Scalar) -> frozenset[Scalar]:
         """Return the expressions that equal a value in each row, as GROUP BY compares."""
-        found, rests = self.relation.equals(value)
+        found, rests = self._relation.equals(value)
         self.view.rely(rests)
         return found
 
+    def matching(self, arm: Arm) -> Rows:
+        """Return the rows of an optional side that match."""
+        scope = self._relation.scope
+        return Rows(self.view, Relation.of(arm.tables, conjuncts(arm.condition), scope))
+
+    def inside(self, tables: tuple[Table, ...], conditions: Iterable[Scalar]) -> Rows:
+        """Return rows of which other conditions hold, *tables* among them not filled up."""
+        scope, others = self._relation.scope, () if tables else self._relation.tables
+        return Rows(self.view, Relation.of(others, conditions, scope.inside(tables)))
+
+    def kind(self, value: Scalar) -> str:
+        """Return the kind of values of an expression."""
+        return self._relation.scope.kind(value)
+
     def at_most_one(self, arm: Arm) -> bool:
         """Say whether an optional side has at most one row for each row around it."""
-        return self.view.rely(at_most_one(arm, self.scope))
+        return self.view.rely(at_most_one(arm, self._relation.scope))
 
     def alike(self, first: Scalar, second: Scalar) -> bool:
         """Say whether two values are compared without being converted."""
-        return self.relation.alike(first, second)
+        return self._relation.alike(first, second)
 
 
 class Given:

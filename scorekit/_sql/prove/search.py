@@ -175,7 +175,7 @@ def _proof(  # noqa: PLR0917 - those of `search`
     for query, letter in zip(queries, "ab", strict=True):
         scope = Scope(schema, dialect, steps)
         view = View(scope)
-        found = cast("Query", _normal_form(_renamed(query, letter), view, top=True))
+        found = cast("Query", normal_form(_renamed(query, letter), view, top=True))
         found = _as_set(found) if semantics == "set" else found
         _check_groups(found, scope)
         rewriting = Rewriting(scope, letter)
@@ -195,14 +195,14 @@ def _proof(  # noqa: PLR0917 - those of `search`
     flips = ((normal[0], normal[1]), (normal[1], normal[0]))
     for pair in flips:  # one may be read in terms of the other
         view = View(Scope(schema, dialect, steps))
-        if Matcher(view, careful=careful).same(*pair):
+        if Matcher(view, steps, careful=careful).same(*pair):
             return Proof(tuple(sorted(rests | view.rests)), told)
         view = View(Scope(schema, dialect, steps))
-        if column_order == "ignored" and Matcher(view, careful=careful).permuted(*pair):
+        if column_order == "ignored" and Matcher(view, steps, careful=careful).permuted(*pair):
             return Proof(tuple(sorted(rests | view.rests)), (*told, PERMUTED))
     for flipped, (narrow, wide) in enumerate(flips):
         view = View(Scope(schema, dialect, steps))
-        if _is_within(narrow, wide, Matcher(view, careful=careful)):
+        if _is_within(narrow, wide, Matcher(view, steps, careful=careful)):
             return Within(tuple(sorted(rests | view.rests)), flipped=bool(flipped))
     return None
 
@@ -252,14 +252,14 @@ def _as_set(query: Query) -> Query:
 # Normal form.
 
 
-def _normal_form(node: Node, view: View, *, top: bool = False) -> Node:
+def normal_form(node: Node, view: View, *, top: bool = False) -> Node:
     """Return a query whose orders name its outputs."""
     if isinstance(node, Ordered) and not top and node.limit is None and node.offset is None:
-        return _normal_form(node.query, view)
+        return normal_form(node.query, view)
     if node.children:
         inner_top = False
         node = node.with_children(
-            [_normal_form(child, view, top=inner_top) for child in node.children]
+            [normal_form(child, view, top=inner_top) for child in node.children]
         )
     return _as_sorted(node, view) if isinstance(node, Ordered) else node
 
