@@ -434,7 +434,7 @@ def tested_arm(select: Select, view: View) -> Node | None:
     rows = view.rows_of(select)
     for arm, _, rest in left_arms(select):
         own = frozenset(local_sources((arm,)))
-        if any(uses(table, own) for table in rest) or has_aggregate(arm.condition):
+        if any(uses(table, own) for table in rest) or is_open(arm):
             continue
         inner = rows.matching(arm)
         exists = Not(Exists(Select(arm.tables, arm.condition)))
