@@ -94,9 +94,8 @@ def noticed(fault: Fault) -> bool:
         path.write_text(text.replace(fault.right, fault.wrong))
         test = f"tests/test_equivalence_rules.py::test_a_rule_keeps_the_meaning_of_what_it_fires_on[{fault.rule}]"
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", test]
-        ran = subprocess.run(
-            command, cwd=home, env={"PYTHONPATH": folder}, capture_output=True, check=False
-        )  # noqa: S603 - our own test
+        env = {"PYTHONPATH": folder}
+        ran = subprocess.run(command, cwd=home, env=env, capture_output=True, check=False)  # noqa: S603 - our own test
         if ran.returncode not in (0, 1):
             raise SystemExit(ran.stdout.decode()[-2000:])
         return ran.returncode == 1
