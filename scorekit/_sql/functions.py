@@ -11,7 +11,7 @@ Computed: TypeAlias = str | Callable[..., object]
 VERSIONS: Final = {
     "sqlite": "SQLite 3.54",
     "postgres": "PostgreSQL 18",
-    "mysql": "MySQL 8.4",
+    "mysql": "MySQL 8.4, where MariaDB 10.11 agrees",
     "duckdb": "DuckDB 2.0",
 }
 """The databases that are described, by dialect; older ones lack what `SINCE` says."""
@@ -80,7 +80,7 @@ FUNCTIONS: Final = (
     Function("bool_and", _PG_DUCK, "boolean", "boolean", "all", aggregate=True),
     Function("bool_or", _PG_DUCK, "boolean", "boolean", "all", aggregate=True),
     Function("every", _PG, "boolean", "boolean", "all", aggregate=True),
-    Function("any_value", _NOT_LITE, "any", "0", "all", aggregate=True),
+    Function("any_value", _PG_DUCK, "any", "0", "all", aggregate=True),
     Function("stddev", _PG_DUCK, "number", "real", "unclear", aggregate=True),
     Function("stddev", _MY, "number", "real", "all", aggregate=True),
     Function("stddev_samp", _NOT_LITE, "number", "real", "unclear", aggregate=True),
@@ -95,7 +95,7 @@ FUNCTIONS: Final = (
     Function("coalesce", ALL, "any any ...", "0", "all", "COALESCE({0})"),
     Function("nullif", ALL, "any any", "0", "unclear", "NULLIF({0}, {1})"),
     Function("ifnull", _NOT_PG, "any any", "0", "all", "IFNULL({0}, {1})"),
-    Function("iif", _LITE, "boolean any ...", "1", "unclear", "IIF({0}, {1}, {2})"),
+    Function("iif", _LITE, "boolean any any", "1", "unclear", "IIF({0}, {1}, {2})"),
     Function("if", _LITE, "boolean any ...", "1", "unclear", "IIF({0}, {1}, {2})"),
     Function("if", _MY_DUCK, "boolean any any", "1", "unclear", "IIF({0}, {1}, {2})"),
     Function("greatest", _MY, "any any ...", "0", "any"),
@@ -120,7 +120,8 @@ FUNCTIONS: Final = (
     Function("mid", _MY, "text integer [integer]", "text"),
     Function("left", _NOT_LITE, "text integer", "text"),
     Function("right", _NOT_LITE, "text integer", "text"),
-    Function("trim", "sqlite duckdb", "text [text]", "text", "any", "TRIM({0})"),
+    Function("trim", _NOT_MY, "text [text]", "text", "any", "TRIM({0})"),
+    Function("trim", _MY, "text", "text", "any", "TRIM({0})"),
     Function("ltrim", _NOT_MY, "text [text]", "text", "any", "LTRIM({0})"),
     Function("rtrim", _NOT_MY, "text [text]", "text", "any", "RTRIM({0})"),
     Function("ltrim", _MY, "text", "text", "any", "LTRIM({0})"),
@@ -205,8 +206,10 @@ FUNCTIONS: Final = (
     Function("percent_rank", ALL, "", "real", "never", "PERCENT_RANK()"),
     Function("cume_dist", ALL, "", "real", "never", "CUME_DIST()"),
     Function("ntile", ALL, "integer", "integer", "never", "NTILE({0})"),
-    Function("lag", ALL, "any [integer] [any]", "0", "unclear"),
-    Function("lead", ALL, "any [integer] [any]", "0", "unclear"),
+    Function("lag", _NOT_MY, "any [integer] [any]", "0", "unclear"),
+    Function("lag", _MY, "any [integer]", "0", "unclear"),
+    Function("lead", _NOT_MY, "any [integer] [any]", "0", "unclear"),
+    Function("lead", _MY, "any [integer]", "0", "unclear"),
     Function("first_value", ALL, "any", "0", "unclear", "FIRST_VALUE({0})"),
     Function("last_value", ALL, "any", "0", "unclear", "LAST_VALUE({0})"),
     Function("nth_value", ALL, "any integer", "0", "unclear", "NTH_VALUE({0}, {1})"),
@@ -256,9 +259,9 @@ _OTHERS: Final = {
            jsonb_object_agg lcm regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope
            regr_sxx regr_sxy regr_syy timezone to_number trim_array
         2-3: array_fill array_position array_to_string date_add date_subtract daterange
-           generate_series generate_subscripts int4range int8range numrange regexp_like
-           regexp_match regexp_matches regexp_split_to_array regexp_split_to_table setval
-           string_to_array string_to_table tsrange tstzrange
+           generate_series generate_subscripts int4range int8range numrange regexp_match
+           regexp_matches regexp_split_to_array regexp_split_to_table setval string_to_array
+           string_to_table tsrange tstzrange
         2-4: jsonb_path_exists jsonb_path_query jsonb_path_query_array jsonb_path_query_first
            regexp_count width_bucket
         2-6: regexp_substr
@@ -280,24 +283,23 @@ _OTHERS: Final = {
            uuid_short version
         0-1: current_time current_timestamp curtime rand sysdate unix_timestamp utc_time
            utc_timestamp
-        1: acos asin atan bin bin_to_uuid bit_and bit_count bit_or bit_xor charset coercibility
-           collation compress cos cot crc32 degrees from_base64 from_days hex inet6_aton
-           inet6_ntoa inet_aton inet_ntoa is_ipv4 is_ipv6 is_uuid isnull json_arrayagg json_depth
-           json_pretty json_quote json_storage_size json_type json_unquote json_valid log10 log2
-           md5 microsecond oct ord quote radians random_bytes sec_to_time sha sha1 sin sleep
-           soundex space std tan time time_to_sec to_base64 to_days to_seconds uncompress unhex
-           uuid_to_bin weekday weekofyear
+        1: acos asin atan bin bit_and bit_count bit_or bit_xor charset coercibility collation
+           compress cos cot crc32 degrees from_base64 from_days hex inet6_aton inet6_ntoa
+           inet_aton inet_ntoa is_ipv4 is_ipv6 isnull json_arrayagg json_depth json_pretty
+           json_quote json_type json_unquote json_valid log10 log2 md5 microsecond oct ord quote
+           radians random_bytes sec_to_time sha sha1 sin sleep soundex space std tan time
+           time_to_sec to_base64 to_days to_seconds uncompress unhex weekday weekofyear
         1-2: atan from_unixtime json_keys json_length log timestamp week yearweek
         2: adddate addtime atan2 convert date_add date_sub find_in_set from_unixtime
-           json_objectagg json_overlaps makedate nullif period_add period_diff position regexp
+           json_objectagg json_overlaps makedate nullif period_add period_diff regexp
            sha2 strcmp subdate subtime time_format timediff
-        2-3: format json_contains json_search regexp_like
+        2-3: format json_contains json_search
         2-4: regexp_instr regexp_substr
-        3: conv convert_tz json_schema_valid maketime timestampadd
+        3: conv convert_tz maketime timestampadd
         3-6: regexp_replace
         4: insert
         0+: json_array json_object
-        1+: char grouping
+        1+: char
         2+: elt field interval json_array_append json_array_insert json_contains_path json_extract
            json_insert json_merge_patch json_merge_preserve json_remove json_replace json_set
            json_value
