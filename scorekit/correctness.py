@@ -405,7 +405,7 @@ class Pair:
         try:
             check_sql(self.generated, self.dialect)
         except SqlError as error:
-            return error.kind, error
+            return None if all(map(self.is_refused, self.accepted)) else (error.kind, error)
         if self.evidence == "judge" or self.schema is None:
             return None
         lacking = self.lacking(self.generated)
@@ -417,6 +417,16 @@ class Pair:
         for other in others:
             lacking -= other
         return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
+
+    def is_refused(self, query: str) -> bool:
+        """Say whether a query is SQL, but not that of the dialect."""
+        try:
+            check_sql(query, self.dialect)
+        except SqlError:
+            with suppress(SqlError):
+                check_sql(query)
+                return self.dialect is not None
+        return False
 
     def is_no_query(self) -> bool:
         """Say whether the SQL, which parses, changes data or is explained where rows are asked."""
@@ -491,6 +501,11 @@ class Pair:
         refuted = self.refuted()
         if refuted is not None:
             return refuted
+        for expected in self.accepted:
+            try:
+                check_sql(expected, self.dialect)
+            except SqlError as error:
+                return self._failure("instrument", error.kind, f"expected: {error.message}")
         if self.evidence == "auto" and self.is_schema_known():
             for lacking in map(self.lacking, self.accepted):
                 if lacking.error is not None:

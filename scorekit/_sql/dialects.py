@@ -1,5 +1,5 @@
 """What a database has: syntax that it refuses, and what of a query it may not understand."""
-# ruff: noqa: E501 - a long pattern reads better on one line
+# ruff: noqa: E501, SIM905 - patterns and lists of words read better on few lines
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType, exp
@@ -62,7 +63,7 @@ FORMS: Final = (
     Form("UNION DISTINCT", r" (?:UNION|INTERSECT|EXCEPT) DISTINCT ", "sqlite"),
     Form("INTERSECT ALL", r" (?:INTERSECT|EXCEPT) ALL ", "sqlite"),
     Form("MINUS between queries", r" MINUS (?:ALL )?(?:\( )?SELECT ", "sqlite postgres", "mysql duckdb"),
-    Form("BY NAME", r" BY NAME ", "", "sqlite postgres mysql"),
+    Form("BY NAME", r" (?:UNION|ALL|DISTINCT) BY NAME ", "", "sqlite postgres mysql"),
     Form("APPLY", r" (?:CROSS|OUTER) APPLY ", "", _ALL),
     Form("STRAIGHT_JOIN", r" STRAIGHT_JOIN ", "", "sqlite postgres duckdb"),
     Form("FULL OUTER JOIN", r" FULL OUTER JOIN ", "mysql"),
@@ -96,11 +97,9 @@ FORMS: Final = (
     Form("AT TIME ZONE", r" AT TIME ZONE ", "", "sqlite mysql"),
     Form("OVERLAPS", r" OVERLAPS ", "", "sqlite mysql duckdb"),
     Form("REGEXP", r" (?:REGEXP|RLIKE) (?!\()", "", "sqlite postgres duckdb"),
-    Form("ILIKE", r" ILIKE ", "sqlite mysql"),
     Form("SIMILAR TO", r" SIMILAR TO ", "", "sqlite mysql"),
     Form("GLOB", r" GLOB (?!\()", "", "postgres mysql"),
-    Form("MATCH", r" (?:MATCH|AGAINST) ", "", "sqlite postgres duckdb"),
-    Form("MATCH", r" MATCH (?!\()", "", "mysql"),
+    Form("MATCH", r" (?:MATCH (?!\()|AGAINST )", "", _ALL),
     Form("SOUNDS LIKE", r" SOUNDS LIKE ", "", "sqlite postgres duckdb"),
     Form("BINARY", r"(?<! COLLATE) BINARY (?![()=,])", "", "sqlite postgres duckdb"),
     Form("this operator", r" (?:XOR|DIV|MOD) [\w\"0]", "", "sqlite postgres duckdb"),
@@ -110,12 +109,23 @@ FORMS: Final = (
     Form("the table DUAL", r" FROM DUAL ", "", "sqlite postgres duckdb"),
     Form("MATERIALIZED", r" MATERIALIZED \(", "", "mysql"),
     Form("a hint", r" (?:WITH \( [A-Z]|(?:NOT INDEXED|INDEXED BY|(?:USE|FORCE|IGNORE) INDEX) )", "", _ALL),
-    Form("an array without the word ARRAY", r"(?<!ARRAY)(?<![\w\")\]]) \[ ", "", "postgres"),
     Form("a name without AS",
-         r"(?<!SELECT)(?<!DISTINCT)(?<! AS)(?<! BY)(?<=[\w\")]) (?:DAY|HOUR|MINUTE|MONTH|SECOND|YEAR|CHAR|FILTER|OVER|PRECISION) (?:,|FROM) ",
+         r"(?<!SELECT)(?<!DISTINCT)(?<! AS)(?<! BY)(?<=[A-Z_\"]) (?:DAY|HOUR|MINUTE|MONTH|SECOND|YEAR|CHAR|FILTER|OVER|PRECISION) (?:,|FROM) ",
          "", "postgres duckdb"),
+    Form("a share of rows", r" LIMIT 0 (?:%|PERCENT|BY) ", "", _ALL),
+    Form("VALUES ROW", r" VALUES ROW \(", "", "sqlite postgres duckdb"),
+    Form("JSON_OBJECT with these words", r" JSON_OBJECT \( \S+ (?::|VALUE|KEY) ", "", _ALL),
+    Form("JSON_OBJECT", r" JSON_OBJECT \(", "", "postgres"),
+    Form("a function of JSON with a string", r" JSONB?_(?:EACH|ARRAY_ELEMENTS)\w* \( '", "", "postgres"),
+    Form("FORMAT without a format", r" FORMAT \( (?!')", "", "postgres duckdb"),
+    Form("a part of a date that is no string", r" (?:DATE_?TRUNC|DATE_?PART|DATE_?DIFF) \( (?!')", "", "postgres duckdb"),
+    Form("a call of a string", r" ' \(", "", _ALL),
+    Form("WITHIN GROUP", r" WITHIN GROUP ", "", "sqlite mysql duckdb"),
+    Form("this word", r" (?:LOCALTIME|LOCALTIMESTAMP|CURRENT_(?:USER|ROLE|SCHEMA|CATALOG)|SESSION_USER|UTC_DATE) (?!\()",
+         "", "sqlite"),
     Form("LIMIT of this", r" LIMIT (?:ALL|NULL) ", "", "sqlite mysql"),
-    Form("LIMIT of this", r" LIMIT (?!ALL |NULL |[0?] (?:OFFSET|,|\)|;|$|UNION|EXCEPT|INTERSECT|FOR))", "", _ALL),
+    Form("LIMIT of this", r" LIMIT (?!ALL |NULL |[0?] (?:OFFSET|,|\)|;|$|UNION|EXCEPT|INTERSECT|FOR))", "",
+         "postgres mysql duckdb"),
 )
 # fmt: on
 
@@ -151,7 +161,7 @@ _GRAMMAR: Final = {
 _PARTS: Final = frozenset({"FROM", "IN", "AS", "PLACING", "USING", "FOR"})
 _NO_CALLS: Final = frozenset(
     "ALL AND ANY AS BETWEEN BY CASE CUBE CROSS DISTINCT DIV ELSE END ESCAPE EXCEPT EXCLUDE EXISTS"
-    " FILTER FROM FULL GLOB GROUP GROUPING HAVING ILIKE IN INNER INTERSECT INTERVAL INTO IS JOIN"
+    " FILTER FROM FULL GLOB GROUP HAVING ILIKE IN INNER INTERSECT INTERVAL INTO IS JOIN"
     " LATERAL LIKE LIMIT MATCH AGAINST MATERIALIZED NATURAL NOT NULLS OFFSET ON ONLY OR ORDER OUTER"
     " OVER PARTITION QUALIFY RECURSIVE REGEXP RENAME RETURNING RLIKE ROLLUP SELECT SETS SIMILAR"
     " SOME TABLE THEN TO UNION USING VALUES VARYING WHEN WHERE WINDOW WITH WITHIN XOR FETCH NEXT"
@@ -179,7 +189,7 @@ _RESERVED: Final = {
     "mysql": "ADD ALL ALTER ANALYZE AND AS ASC BEFORE BETWEEN BIGINT BINARY BLOB BOTH BY CALL CASCADE"
     " CASE CHANGE CHAR CHECK COLLATE COLUMN CONDITION CONSTRAINT CONTINUE CONVERT CREATE CROSS CUBE"
     " CUME_DIST CURSOR DATABASE DATABASES DECIMAL DECLARE DEFAULT DELETE DENSE_RANK DESC DESCRIBE"
-    " DETERMINISTIC DISTINCT DIV DOUBLE DROP DUAL EACH ELSE ELSEIF EMPTY ENCLOSED ESCAPED EXCEPT"
+    " DETERMINISTIC DISTINCT DIV DOUBLE DROP EACH ELSE ELSEIF EMPTY ENCLOSED ESCAPED EXCEPT"
     " EXISTS EXIT EXPLAIN FALSE FETCH FIRST_VALUE FLOAT FOR FORCE FOREIGN FROM FULLTEXT FUNCTION GENERATED GET"
     " GRANT GROUP GROUPING GROUPS HAVING IF IGNORE IN INDEX INNER INOUT INSERT INT INTEGER INTERSECT"
     " INTERVAL INTO IS ITERATE JOIN KEY KEYS KILL LAG LAST_VALUE LATERAL LEAD LEADING LEAVE LEFT LIKE LIMIT LINEAR"
@@ -229,7 +239,7 @@ def unknown(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | None:
 def versions(words: Sequence[Token], dialect: str) -> set[str]:
     """Return the versions of a database that functions of a query need, as assumptions."""
     newer = since(dialect)
-    named = {newer.get(word.text.lower()) for word, after in _pairs(words) if after.text == "("}
+    named = {newer.get(word.text.lower()) for word, after in pairwise(words) if after.text == "("}
     return {f"the database is {version} or later" for version in named if version}
 
 
@@ -266,10 +276,6 @@ def _is_in_query(words: Sequence[Token], place: int) -> bool:
     return words[min(first, len(words) - 1)].token_type in kinds
 
 
-def _pairs(words: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
-    return zip(words, words[1:], strict=False)
-
-
 # Functions.
 
 
@@ -279,7 +285,7 @@ def _function(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | Non
     aliases = {
         alias.name.upper() for alias in tree.find_all(exp.TableAlias) if alias.args.get("columns")
     }
-    for i, (word, after) in enumerate(_pairs(words)):
+    for i, (word, after) in enumerate(pairwise(words)):
         name = word.text
         if after.token_type != TokenType.L_PAREN or not _NAME.match(name):
             continue
@@ -298,6 +304,8 @@ def _function(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | Non
         if qualified and dialect == "postgres" and words[i - 2].text.lower() == "pg_catalog":
             qualified = False
         count, parted, distinct = _arguments(words, i + 1)
+        if lower.startswith("pragma_") and dialect == "sqlite":
+            continue
         if own or qualified or lower not in (*known, *grammar):
             return f"{_name(dialect)} has no function {name.upper()}"
         if parted and lower in grammar:
@@ -335,11 +343,17 @@ def _symbol(words: Sequence[Token], dialect: str) -> str | None:
     own = _OWN_SYMBOLS[dialect]
     for i, word in enumerate(words):
         text = word.text
+        if word.token_type in (TokenType.PARAMETER, TokenType.PLACEHOLDER):
+            return "a parameter has no value"
         if word.token_type in _LITERALS:
             return f"{_name(dialect)} may not have the literal {text[:20]}"
         if word.token_type == TokenType.NUMBER and (
             not _NUMBER.match(text)
-            or (i + 1 < len(words) and words[i + 1].start == word.end + 1 and _WORD.match(words[i + 1].text))
+            or (
+                i + 1 < len(words)
+                and words[i + 1].start == word.end + 1
+                and _WORD.match(words[i + 1].text)
+            )
         ):
             return f"{_name(dialect)} may not have the number {text[:20]}"
         if word.token_type in _TEXTS or not text or _WORD.match(text):
@@ -353,8 +367,7 @@ _NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
 _WORD = re.compile(r"[\w$]")
 _LITERALS = (
     TokenType.NATIONAL_STRING, TokenType.BIT_STRING, TokenType.HEX_STRING, TokenType.BYTE_STRING,
-    TokenType.HEREDOC_STRING, TokenType.RAW_STRING, TokenType.UNICODE_STRING, TokenType.PARAMETER,
-    TokenType.PLACEHOLDER, TokenType.INTRODUCER,
+    TokenType.HEREDOC_STRING, TokenType.RAW_STRING, TokenType.UNICODE_STRING, TokenType.INTRODUCER,
 )  # fmt: skip
 
 
@@ -373,12 +386,12 @@ _UNLISTED = (
 )  # fmt: skip
 _SHAPED = (
     exp.Select, exp.Table, exp.Join, exp.SetOperation, exp.Subquery, exp.TableAlias, exp.Window,
-    exp.Filter, exp.Is, exp.In, exp.Distinct, exp.Order, exp.CTE, exp.Array, exp.Struct, exp.Lambda,
-    exp.Bracket, exp.Values, exp.WithinGroup, *_WINDOWS, *_UNLISTED,
+    exp.Filter, exp.ILike, exp.Is, exp.In, exp.Distinct, exp.Order, exp.CTE, exp.Array, exp.Struct, exp.Lambda,
+    exp.Bracket, exp.Values, exp.Limit, *_WINDOWS, *_UNLISTED,
 )  # fmt: skip
 
 
-def _shapes(node: exp.Expr) -> Iterator[tuple[str, str, str]]:  # noqa: C901, PLR0912 - a list
+def _shapes(node: exp.Expr) -> Iterator[tuple[str, str, str]]:  # noqa: C901, PLR0912, PLR0915
     """Yield what a node is that not every database has: its name, who refuses and lacks it."""
     if not isinstance(node, _SHAPED):
         return
@@ -402,7 +415,7 @@ def _shapes(node: exp.Expr) -> Iterator[tuple[str, str, str]]:  # noqa: C901, PL
         words = {str(args.get(name) or "").upper() for name in ("kind", "side", "method")}
         if words - _JOINS:
             yield f"{' '.join(sorted(filter(None, words)))} JOIN", "", "sqlite postgres mysql"
-            if words - _JOINS - _DUCKDB_JOINS:
+            if words - _JOINS - _DUCKDB_JOINS or (words >= {"LEFT"} and words & {"SEMI", "ANTI"}):
                 yield "this JOIN", "", "duckdb"
         bare = not args.get("on") and not args.get("using")
         if words & {"LEFT", "RIGHT", "FULL"} and bare and not words & {"NATURAL", "POSITIONAL"}:
@@ -434,6 +447,8 @@ def _shapes(node: exp.Expr) -> Iterator[tuple[str, str, str]]:  # noqa: C901, PL
             yield "GROUP_CONCAT as a window function", "", "mysql"
     elif isinstance(node, exp.Filter):
         yield "FILTER", "mysql", ""
+    elif isinstance(node, exp.ILike):
+        yield "ILIKE", "sqlite mysql", ""
     elif isinstance(node, exp.Is):
         if not isinstance(node.expression, exp.Null | exp.Boolean):
             yield "IS with this", "", "postgres mysql duckdb"
@@ -458,10 +473,11 @@ def _shapes(node: exp.Expr) -> Iterator[tuple[str, str, str]]:  # noqa: C901, PL
         yield "arrays and structs", "", "sqlite mysql"
         if isinstance(node, exp.Struct):
             yield "structs in braces", "", "postgres"
+    elif isinstance(node, exp.Limit):
+        if isinstance(node.expression, exp.Literal) and not node.expression.name.isdecimal():
+            yield "LIMIT of this", "", _ALL
     elif isinstance(node, exp.Values):
         yield "VALUES in FROM", "", "mysql"
-    elif isinstance(node, exp.WithinGroup):
-        yield "WITHIN GROUP", "", "sqlite mysql duckdb"
     elif isinstance(node, _WINDOWS):
         if not isinstance(parent, exp.Window | exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
             yield "a window function without OVER", "", _ALL
@@ -469,13 +485,20 @@ def _shapes(node: exp.Expr) -> Iterator[tuple[str, str, str]]:  # noqa: C901, PL
         yield node.key.upper(), "", _ALL
 
 
-def _shape(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | None:
+def _shape(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | None:  # noqa: PLR0911
     name, reserved = _name(dialect), set(_RESERVED[dialect].split())
     kinds: Counter[TokenType] = Counter(word.token_type for word in words)
-    labels = {word.text.upper() for before, word in _pairs(words) if before.token_type == TokenType.ALIAS}
+    labels = {
+        word.text.upper()
+        for before, word in pairwise(words)
+        if before.token_type == TokenType.ALIAS
+    }
     selects = sum(isinstance(node, exp.Select) for node in tree.walk())
     if selects > kinds[TokenType.SELECT] and dialect != "duckdb":
         return f"{name} may not have a query without SELECT"
+    arrays = sum(isinstance(node, exp.Array) for node in tree.walk())
+    if dialect == "postgres" and arrays > sum(word.text.upper() == "ARRAY" for word in words):
+        return f"{name} may not have an array without the word ARRAY"
     for node in tree.walk():
         for what, _, lacked in _shapes(node):
             if dialect in lacked.split():
@@ -518,7 +541,7 @@ def _cast_type(words: Sequence[Token], dialect: str) -> str | None:
     known = _TYPES[dialect].split()
     casts: list[int] = []
     depth = 0
-    for i, (word, after) in enumerate(_pairs(words)):
+    for i, (word, after) in enumerate(pairwise(words)):
         text = word.text.upper() if word.token_type not in _TEXTS else ""
         if text == "(":
             depth += 1
@@ -532,6 +555,7 @@ def _cast_type(words: Sequence[Token], dialect: str) -> str | None:
         if is_type:
             written = " ".join(word.text.upper() for word in words[i + 1 : i + 3])
             is_double = written.startswith("DOUBLE PRECISION")
-            if not (dialect != "mysql" if is_double else after.text.lower() in known):
+            name = after.text.lower().removesuffix(" integer")
+            if not (dialect != "mysql" if is_double else name in known):
                 return f"{_name(dialect)} may not have the type {after.text.upper()}"
     return None

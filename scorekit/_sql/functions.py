@@ -92,7 +92,8 @@ FUNCTIONS: Final = (
     Function("median", "sqlite duckdb", "number", "real", "all", aggregate=True),
     Function("mode", _DUCK, "any", "0", "all", aggregate=True),
     # Choices.
-    Function("coalesce", ALL, "any any ...", "0", "all", "COALESCE({0})"),
+    Function("coalesce", _LITE, "any any ...", "0", "all", "COALESCE({0})"),
+    Function("coalesce", _NOT_LITE, "any ...", "0", "all", "COALESCE({0})"),
     Function("nullif", ALL, "any any", "0", "unclear", "NULLIF({0}, {1})"),
     Function("ifnull", _NOT_PG, "any any", "0", "all", "IFNULL({0}, {1})"),
     Function("iif", _LITE, "boolean any any", "1", "unclear", "IIF({0}, {1}, {2})"),
@@ -165,6 +166,7 @@ FUNCTIONS: Final = (
     Function("ln", ALL, "number", "real", "unclear"),
     # Times.
     Function("date_trunc", _PG_DUCK, "text time", "time"),
+    Function("date", _PG_DUCK, "any", "time"),
     Function("date_part", _PG_DUCK, "text time", "real"),
     Function("to_char", _PG, "any text", "text"),
     Function("to_date", _PG, "text text", "time"),
@@ -226,7 +228,8 @@ _OTHERS: Final = {
         1: acos acosh asin asinh atan atanh cos cosh degrees hex json json_error_position
            json_group_array json_quote jsonb jsonb_group_array likely log10 log2 quote radians
            randomblob sin sinh tan tanh typeof unicode unistr unistr_quote unlikely zeroblob
-        1-2: json_array_length json_pretty json_type json_valid log unhex
+        1-2: json_array_length json_each json_pretty json_tree json_type json_valid load_extension
+           log unhex
         2: atan2 glob json_group_object json_patch jsonb_group_object jsonb_patch likelihood match
            percentile percentile_cont percentile_disc timediff
         2+: max min
@@ -278,9 +281,9 @@ _OTHERS: Final = {
         2+: json_extract_path json_extract_path_text jsonb_extract_path jsonb_extract_path_text
     """,
     "mysql": """
-        0: connection_id curdate current_user database found_rows last_insert_id localtime
-           localtimestamp pi row_count schema session_user system_user user utc_date uuid
-           uuid_short version
+        0: connection_id curdate current_date current_user database found_rows last_insert_id
+           localtime localtimestamp pi row_count schema session_user system_user user utc_date
+           uuid uuid_short version
         0-1: current_time current_timestamp curtime rand sysdate unix_timestamp utc_time
            utc_timestamp
         1: acos asin atan bin bit_and bit_count bit_or bit_xor charset coercibility collation
@@ -291,8 +294,8 @@ _OTHERS: Final = {
            time_to_sec to_base64 to_days to_seconds uncompress unhex weekday weekofyear
         1-2: atan from_unixtime json_keys json_length log timestamp week yearweek
         2: adddate addtime atan2 convert date_add date_sub find_in_set from_unixtime
-           json_objectagg json_overlaps makedate nullif period_add period_diff regexp
-           sha2 strcmp subdate subtime time_format timediff
+           json_objectagg json_overlaps makedate nullif period_add period_diff regexp sha2 strcmp
+           subdate subtime time_format timediff
         2-3: format json_contains json_search
         2-4: regexp_instr regexp_substr
         3: conv convert_tz maketime timestampadd
@@ -305,8 +308,9 @@ _OTHERS: Final = {
            json_value
     """,
     "duckdb": """
-        0: current_database current_query current_schema gen_random_uuid get_current_time
-           get_current_timestamp pi random today transaction_timestamp uuid uuidv4 uuidv7 version
+        0: current_database current_date current_query current_schema current_user gen_random_uuid
+           get_current_time get_current_timestamp pi random today transaction_timestamp user uuid
+           uuidv4 uuidv7 version
         0-2: map
         0+: list_pack list_value
         1: acos acosh approx_count_distinct arbitrary array_agg array_distinct array_reverse
@@ -326,8 +330,9 @@ _OTHERS: Final = {
            to_days to_decades to_hex to_hours to_json to_microseconds to_millennia to_milliseconds
            to_minutes to_months to_quarters to_seconds to_timestamp to_weeks to_years typeof unbin
            unhex unicode unnest url_decode url_encode week weekday weekofyear yearweek
-        1-2: array_length array_reverse_sort decode histogram json_array_length json_keys
-           json_type list_reverse_sort listagg log max min quantile quantile_disc timezone
+        1-2: array_length array_reverse_sort decode histogram json_array_length json_each
+           json_keys json_type list_reverse_sort listagg log max min quantile quantile_disc
+           timezone
         1-3: array_sort generate_series list_sort make_timestamptz range
         1-6: make_timestamp
         2: apply approx_quantile approx_top_k array_append array_apply array_contains

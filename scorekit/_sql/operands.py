@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, cast
 
 import attrs
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 
 from scorekit._sql.kinds import kind_of
 from scorekit._sql.schema import SqlSchema
@@ -19,7 +19,7 @@ _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 
 
 def misfit(tree: exp.Expr, dialect: str, schema: SqlSchema | None) -> str | None:
-    """Return why a database may refuse to plan a query, None if it takes it or nothing is known."""
+    """Return why a database may refuse to plan a query, None if nothing speaks against it."""
     reader = _Reader(dialect, schema, tree)
     return next(reader.faults(tree), None)
 
@@ -33,6 +33,7 @@ class _Reader:
     tree: exp.Expr
     sources: set[str] = attrs.field(init=False)
     """Names of tables, and of functions in FROM, whose rows can be read as columns."""
+    ctes: set[str] = attrs.field(init=False)
     columns: dict[str, str] = attrs.field(init=False)
     """Kinds of columns by name; empty where tables or outputs of one name differ."""
 
@@ -40,6 +41,7 @@ class _Reader:
         """Collect the kinds of columns."""
         self.columns = {}
         self.sources = {table.alias_or_name.casefold() for table in self.tree.find_all(exp.Table)}
+        self.ctes = {cte.alias.casefold() for cte in self.tree.find_all(exp.CTE)}
         self.sources |= {alias.name.casefold() for alias in self.tree.find_all(exp.TableAlias)}
         for columns in self.schema.tables.values() if self.schema is not None else ():
             for column in columns:
@@ -54,7 +56,7 @@ class _Reader:
             )
             for name in names or ():
                 own = name.name.casefold()
-                same = isinstance(alias, exp.Alias) and alias.this.name.casefold() == own
+                same = isinstance(alias, exp.Alias) and _is_column(alias.this, own)
                 if not same:
                     self.columns[own] = ""
 
@@ -70,13 +72,72 @@ class _Reader:
                     yield "an aggregate function holds another"
             elif isinstance(node, exp.Subquery):
                 yield from self.of_subquery(node)
-            elif isinstance(node, exp.Column) and self.schema is not None and self.schema.complete:
-                if not isinstance(node.this, exp.Star) and not self.has(node.name.casefold()):
-                    yield f"no table has the column {node.name}"
+            elif isinstance(node, exp.Column):
+                yield from self.of_column(node)
             if self.dialect in _STRICT:
                 yield from self.of_kinds(node)
 
     # Names and groups.
+
+    def of_column(self, node: exp.Column) -> Iterator[str]:
+        """Yield what is wrong with the name of a column."""
+        name, qualifier = node.name.casefold(), node.text("table").casefold()
+        if node.args.get("db"):
+            return
+        select = node.parent_select
+        if qualifier:
+            found = self.in_scope(node.args["table"], select)
+            if found is None and select is not None:
+                yield f"there is no table {node.text('table')} in its query"
+            columns = None if found is None else self.table(found)
+            seen = isinstance(node.this, exp.Star) or _HIDDEN[self.dialect].fullmatch(name)
+            if columns is not None and name not in columns and not seen:
+                yield f"{node.text('table')} has no column {node.name}"
+        elif not isinstance(node.this, exp.Star):
+            quoted = self.dialect == "sqlite" and node.this.args.get("quoted")  # may be text
+            known = self.schema is not None and self.schema.complete
+            if known and not quoted and not (self.has(name) and self.reaches(name, select)):
+                yield f"no table has the column {node.name}"
+            if isinstance(select, exp.Select) and self.is_ambiguous(name, select):
+                yield f"{node.name} is a column of several tables"
+
+    def reaches(self, name: str, select: exp.Expr | None) -> bool:
+        """Say whether a SELECT, or one around it, may have a column."""
+        if select is None or _HIDDEN[self.dialect].fullmatch(name) or name in self.sources:
+            return True
+        while select is not None:
+            if isinstance(select, exp.Select):
+                made = {item.alias.casefold() for item in select.expressions}
+                tables = [self.table(source) for source in _sources(select)]
+                if name in made or any(table is None or name in table for table in tables):
+                    return True
+            select = select.parent_select
+        return False
+
+    def in_scope(self, name: exp.Expr, select: exp.Expr | None) -> exp.Expr | None:
+        """Return the source of a SELECT, or of one around it, that goes by a name."""
+        while select is not None:
+            for source in _sources(select) if isinstance(select, exp.Select) else ():
+                alias = source.args.get("alias") or source
+                if not source.alias_or_name or self.folded(alias.this) == self.folded(name):
+                    return source
+            select = select.parent_select
+        return None
+
+    def folded(self, name: exp.Expr) -> str:
+        """Return a name as it is compared: PostgreSQL keeps the case of those in quotes."""
+        exact = self.dialect == "postgres" and name.args.get("quoted")
+        return name.name if exact else name.name.casefold()
+
+    def is_ambiguous(self, name: str, select: exp.Select) -> bool:
+        """Say whether several tables of a SELECT have a column."""
+        joins = select.args.get("joins") or ()
+        if any(join.args.get("using") or join.args.get("method") for join in joins):
+            return False
+        if name in {item.alias.casefold() for item in select.expressions}:
+            return False
+        having = [columns for source in _sources(select) if (columns := self.table(source))]
+        return sum(name in columns for columns in having) > 1
 
     def has(self, name: str) -> bool:
         """Say whether there is a column of a name, or something else that is read like one."""
@@ -84,13 +145,17 @@ class _Reader:
             name in self.columns
             or name in self.sources
             or (self.schema is not None and bool(self.schema.unclear))
-            or _HIDDEN.fullmatch(name) is not None
+            or _HIDDEN[self.dialect].fullmatch(name) is not None
         )
 
-    def of_select(self, select: exp.Select) -> Iterator[str]:
+    def of_select(self, select: exp.Select) -> Iterator[str]:  # noqa: C901 - a list of cases
         """Yield what is wrong with names and groups."""
         args = select.args
-        if not args.get("from_") and select.parent_select is None and any(_names(select.expressions)):
+        if (
+            not args.get("from_")
+            and select.parent_select is None
+            and any(_names(select.expressions))
+        ):
             yield "a column has no table"
         where = [args.get("where"), *(join.args.get("on") for join in args.get("joins") or ())]
         if any(_own(where, exp.AggFunc, exp.Window)):
@@ -112,7 +177,7 @@ class _Reader:
             terms = [one.this for one in order.expressions] if order is not None else []
             if _names(t for t in terms if not isinstance(t, exp.Column)) & aliases:
                 yield "ORDER BY computes with a name that SELECT makes"
-        if args.get("distinct") is not None and self.dialect != "sqlite":
+        if args.get("distinct") is not None and self.dialect in ("postgres", "mysql"):
             yield from self.of_distinct(select)
         yield from self.of_groups(select)
 
@@ -121,28 +186,24 @@ class _Reader:
         made = {
             item.alias.casefold()
             for item in select.expressions
-            if isinstance(item, exp.Alias) and item.this.name.casefold() != item.alias.casefold()
+            if isinstance(item, exp.Alias) and not _is_column(item.this, item.alias.casefold())
         }
-        known: set[str] = set()
-        sources = [
-            args.this
-            for args in (select.args.get("from_"), *(select.args.get("joins") or ()))
-            if args
-        ]
-        for source in sources:
-            table = self.table(source)
-            if table is not None:
-                known |= table
-        return made - known
+        return made.difference(*(self.table(source) or () for source in _sources(select)))
 
     def table(self, source: exp.Expr) -> set[str] | None:
         """Return the columns of a source, None if they are not known."""
+        alias = source.args.get("alias")
+        if alias is not None and alias.args.get("columns"):
+            return None
+        if self.dialect == "mysql" and source.name.casefold() == "dual":
+            return set()
         if isinstance(source, exp.Table) and self.schema is not None:
             name = self.schema.find(".".join(part.name for part in source.parts))
-            if name in self.schema.tables:
+            is_cte = source.name.casefold() in self.ctes
+            if name is not None and name in self.schema.tables and not is_cte:
                 return {column.name for column in self.schema.tables[name]}
-        if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Select):
-            return {item.alias_or_name.casefold() for item in source.this.expressions}
+        if isinstance(source, exp.Subquery) and (outputs := _outputs(source.this)):
+            return {item.alias_or_name.casefold() for item in outputs}
         return None
 
     def of_distinct(self, select: exp.Select) -> Iterator[str]:
@@ -155,7 +216,7 @@ class _Reader:
             if not isinstance(term.this, exp.Literal) and _plain(term.this) not in shown:
                 yield "SELECT DISTINCT is ordered by what it does not return"
 
-    def of_groups(self, select: exp.Select) -> Iterator[str]:
+    def of_groups(self, select: exp.Select) -> Iterator[str]:  # noqa: C901 - a list of cases
         """Yield what stands beside groups and is none of them."""
         group, having = select.args.get("group"), select.args.get("having")
         shown = [item.unalias() for item in select.expressions]
@@ -174,29 +235,16 @@ class _Reader:
         keys: set[str] = set()
         names: set[str] = set()
         outputs = {item.alias.casefold(): item.this for item in select.expressions if item.alias}
-        grouped = list(group.find_all(exp.Expr)) if group is not None else []
-        for key in [] if group is None else group.expressions:
+        for key in _keys(group) if group is not None else ():
             inner = key
-            if (
-                isinstance(key, exp.Literal)
-                and key.name.isdecimal()
-                and 0 < int(key.name) <= len(shown)
-            ):
-                inner = shown[int(key.name) - 1]
+            if isinstance(key, exp.Literal) and key.name.isdecimal():
+                inner = shown[min(int(key.name), len(shown)) - 1]
             elif isinstance(key, exp.Column) and not key.table:
                 inner = outputs.get(key.name.casefold(), key)
-                keys.add(_plain(key))
-            keys.add(_plain(inner))
+            keys |= {_plain(key), _plain(inner)}
             if isinstance(inner, exp.Column):
                 names.add(inner.name.casefold())
-        if (
-            grouped
-            and group is not None
-            and (set(group.args) - {"expressions"})
-            and any(value for name, value in group.args.items() if name != "expressions")
-        ):
-            return
-        if self.dialect in ("postgres", "mysql") and self.keyed(select, names):
+        if self.dialect in ("postgres", "mysql") and self.keyed(names):
             return
         outside = [*shown, having, *(t for t in terms if _plain(t) not in outputs)]
         for item in outside:
@@ -205,13 +253,15 @@ class _Reader:
             ):
                 yield "a column stands beside groups and is none of them"
 
-    def keyed(self, select: exp.Select, names: set[str]) -> bool:
+    def keyed(self, names: set[str]) -> bool:
         """Say whether the groups may hold the key of a table, on which its columns depend."""
         if self.schema is None or not self.schema.given:
             return False
         return any(set(key) <= names for keys in self.schema.keys.values() for key in keys)
 
-    def is_grouped(self, node: exp.Expr, keys: set[str], outputs: set[str]) -> bool:
+    def is_grouped(  # noqa: PLR0911 - a list of cases
+        self, node: exp.Expr, keys: set[str], outputs: set[str]
+    ) -> bool:
         """Say whether an expression has one value in each group."""
         if _plain(node) in keys or isinstance(node, exp.AggFunc | exp.Subquery | exp.Exists):
             return True
@@ -263,7 +313,7 @@ class _Reader:
 
     # Kinds of values.
 
-    def of_kinds(self, node: exp.Expr) -> Iterator[str]:
+    def of_kinds(self, node: exp.Expr) -> Iterator[str]:  # noqa: C901, PLR0912 - a list of cases
         """Yield what kinds of values do not go together."""
         if self.dialect == "postgres" and any(
             self.kind(part) in _NUMBERS or self.kind(part) in ("text", "time")
@@ -279,8 +329,14 @@ class _Reader:
         elif isinstance(node, _MATCHED):
             if self.kind(node.this) in (*_NUMBERS, "time", "boolean"):
                 yield "a pattern is compared with what is no text"
+        elif isinstance(
+            node, exp.JSONExtract | exp.JSONExtractScalar | exp.ArrayContainsAll | exp.Bracket
+        ):
+            if self.dialect == "postgres" and self.kind(node.this) in _CLASSES:
+                yield "a part is taken of what has none"
         elif isinstance(node, exp.DPipe):
-            if self.kind(node.this) in _NUMBERS and self.kind(node.expression) in _NUMBERS:
+            both = {self.kind(node.this), self.kind(node.expression)}
+            if self.dialect == "postgres" and both <= _NUMBERS:
                 yield "|| has no text"
         elif isinstance(node, _COMPUTED):
             kinds = [self.kind(part) for part in _values(node)]
@@ -301,7 +357,7 @@ class _Reader:
                 and "real" in kinds
                 and (
                     isinstance(node, exp.Mod)
-                    or (isinstance(node, exp.Round) and node.args.get("decimals"))
+                    or (isinstance(node, exp.Round | exp.Trunc) and node.args.get("decimals"))
                 )
             ):
                 yield "a floating point number is rounded to places, or divided with a remainder"
@@ -316,7 +372,7 @@ class _Reader:
                 node.expression
             ) in (*_NUMBERS, "text"):
                 yield "a function of dates has text or a number"
-        elif isinstance(node, exp.Cast):
+        elif isinstance(node, exp.Cast) and self.dialect == "postgres":
             to, kind = _kind_of_type(node), self.kind(node.this)
             other = node.to.is_type(*_OTHER_TYPES)
             if (kind in _NUMBERS and (to == "time" or other)) or (
@@ -334,6 +390,8 @@ class _Reader:
     def clash(self, nodes: Iterable[exp.Expr]) -> bool:
         """Say whether values cannot be of one type."""
         kinds = {_CLASSES.get(self.kind(node), "") for node in nodes} - {""}
+        if self.dialect == "duckdb":
+            kinds -= {"boolean"}
         if "word" in kinds and kinds & {"number", "time", "boolean"}:
             return True
         return len(kinds - {"word"}) > 1
@@ -402,11 +460,24 @@ class _Reader:
         return ""
 
 
-_HIDDEN = re.compile(
-    r"_?rowid_?|oid|ctid|xmin|xmax|tableoid|value|key|type|atom|column\d+|generate_series|unnest|ordinality"
-    r"|current_\w+|localtime\w*|session_user|user|true|false|excluded|microsecond\w*|\w*second|minute|hour"
-    r"|day|week|month|quarter|year|epoch|do[wy]|iso\w+|century|decade|signed|unsigned|char|binary"
-)
+_NOW = r"current_(?:date|time|timestamp)"
+_HIDDEN: Final = {
+    "sqlite": re.compile(rf"_?rowid_?|oid|value|key|type|atom|column\d+|{_NOW}"),
+    "postgres": re.compile(
+        r"ctid|oid|xmin|xmax|tableoid|value|key|column\d+|generate_series|unnest|ordinality"
+        rf"|current_\w+|localtime(?:stamp)?|session_user|user|{_NOW}"
+    ),
+    "mysql": re.compile(
+        rf"{_NOW}|localtime(?:stamp)?|\w*second|minute|hour|day|week|month|quarter|year|signed"
+        r"|unsigned|char|binary"
+    ),
+    "duckdb": re.compile(
+        rf"rowid|col\d+|key|value|generate_series|unnest|range|{_NOW}|localtime(?:stamp)?|user"
+        r"|current_\w+|session_user"
+    ),
+}
+"""What is read like a column and no schema lists."""
+
 _NUMBERS: Final = frozenset({"integer", "natural", "number", "real"})
 _CLASSES: Final = {
     **dict.fromkeys(_NUMBERS, "number"), "text": "text", "time": "time", "boolean": "boolean",
@@ -424,7 +495,7 @@ _COMPARED = (
 _MATCHED = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike)
 _COMPUTED = (
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg, exp.Abs, exp.Round,
-    exp.Ceil, exp.Floor, exp.Sqrt, exp.Stddev, exp.Variance,
+    exp.Ceil, exp.Floor, exp.Sqrt, exp.Trunc, exp.Stddev, exp.Variance,
 )  # fmt: skip
 _TEXTUAL = (
     exp.Length, exp.Lower, exp.Upper, exp.Substring, exp.Trim, exp.Replace, exp.Left, exp.Right,
@@ -437,7 +508,17 @@ _BOOLEAN = (
 
 
 _T = exp.DataType.Type
-_OTHER_TYPES = (_T.UUID, _T.JSON, _T.JSONB, _T.XML, _T.INET, _T.BINARY, _T.VARBINARY, _T.BLOB, _T.ARRAY)
+_OTHER_TYPES = (
+    _T.UUID,
+    _T.JSON,
+    _T.JSONB,
+    _T.XML,
+    _T.INET,
+    _T.BINARY,
+    _T.VARBINARY,
+    _T.BLOB,
+    _T.ARRAY,
+)
 
 
 def _kind_of_type(cast: exp.Cast) -> str:
@@ -448,13 +529,12 @@ def _values(node: exp.Expr) -> list[exp.Expr]:
     """Return the operands of a node that are no queries, lists among them."""
     names = ("this", "expression", "low", "high")
     values = [node.args.get(name) for name in names] + node.expressions
-    if isinstance(node, exp.Round):
+    if isinstance(node, exp.Round | exp.Trunc):
         values = [node.this]
     return [
         value
         for value in values
-        if isinstance(value, exp.Expr)
-        and not isinstance(value, exp.Query | exp.Tuple)
+        if (isinstance(value, exp.Expr) and not isinstance(value, exp.Query | exp.Tuple))
         or isinstance(value, exp.Subquery)
     ]
 
@@ -513,6 +593,28 @@ def _own(
         stack += node.args.values()
 
 
+def _is_column(node: exp.Expr, name: str) -> bool:
+    return isinstance(node, exp.Column) and node.name.casefold() == name
+
+
+def _sources(select: exp.Select) -> list[exp.Expr]:
+    """Return the tables and subqueries of a FROM."""
+    clauses = (select.args.get("from_"), *(select.args.get("joins") or ()))
+    sources = [clause.this for clause in clauses if clause is not None]
+    inner = [join.this for source in sources for join in source.args.get("joins") or ()]
+    return [*sources, *inner, *(select.args.get("laterals") or ())]
+
+
+def _keys(group: exp.Group) -> Iterator[exp.Expr]:
+    """Yield what a GROUP BY groups by, in whatever set of groups."""
+    for value in group.args.values():
+        for key in cast("list[object]", value) if isinstance(value, list) else [value]:
+            if isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets | exp.Tuple):
+                yield from key.find_all(exp.Column)
+            elif isinstance(key, exp.Expr):
+                yield key
+
+
 def _within(inner: exp.Expr, outer: exp.Expr) -> bool:
     """Say whether an aggregate is computed for another, and not a window over it."""
     return not isinstance(inner.parent, exp.Window) and not isinstance(outer.parent, exp.Window)
@@ -531,4 +633,4 @@ def _plain(node: exp.Expr) -> str:
     for column in list(copy.find_all(exp.Column)):
         if column.table and column is not copy:
             column.set("table", None)
-    return copy.sql().casefold()
+    return copy.sql(comments=False, unsupported_level=ErrorLevel.IGNORE).casefold()

@@ -136,7 +136,7 @@ def parse(sql: object, dialect: object = None) -> Script:
 _failures: OrderedDict[str, tuple[str, str]] = OrderedDict()  # its single steps are atomic
 
 
-def _parsed(text: str, named: str | None) -> Script | tuple[str, str]:
+def _parsed(text: str, named: str | None) -> Script | tuple[str, str]:  # noqa: C901
     """Return the statements, or the kind and the message of the error."""
     prepared = _prepared(text)
     try:

@@ -92,9 +92,13 @@ def check_known(
     if _same_words(*words):
         return ()
     for own, tree, which in zip(words, pair[:2], ORDINALS, strict=True):
-        fault = unknown(own, tree, dialect) or misfit(tree, dialect, schema)
+        lacking = unknown(own, tree, dialect)
+        if lacking is not None:
+            raise UnfaithfulError(f"in the {which} query, {lacking}")
+        fault = misfit(tree, dialect, schema)
         if fault is not None:
-            raise UnfaithfulError(f"in the {which} query, {fault}")
+            database = VERSIONS[dialect].partition(" ")[0]
+            raise UnfaithfulError(f"{database} may refuse the {which} query: {fault}")
     return tuple(sorted(set[str]().union(*(versions(own, dialect) for own in words))))
 
 
