@@ -12,7 +12,7 @@ from scorekit._sql.dialects import unknown, versions
 from scorekit._sql.functions import VERSIONS
 from scorekit._sql.operands import misfit
 from scorekit._sql.parsing import Script, is_explain, parse, tokens
-from scorekit._sql.refute.faithful import UnfaithfulError
+from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of
 from scorekit._sql.schema import SqlSchema
 from scorekit.errors import SqlError
