@@ -420,7 +420,7 @@ class Pair:
         try:
             check_sql(self.generated, self.dialect)
         except SqlError as error:
-            return error.kind, error
+            return None if all(map(self.refused, self.accepted)) else (error.kind, error)
         if self.evidence == "judge" or self.schema is None:
             return None
         lacking = self.lacking(self.generated)
@@ -432,6 +432,17 @@ class Pair:
         for other in others:
             lacking -= other
         return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
+
+    def refused(self, query: str) -> str | None:
+        """Return why a query that is SQL is not that of the dialect."""
+        if self.dialect is not None:
+            try:
+                check_sql(query, self.dialect)
+            except SqlError as error:
+                with suppress(SqlError):
+                    check_sql(query)
+                    return error.message
+        return None
 
     def is_no_query(self) -> bool:
         """Say whether the SQL, which parses, changes data or is explained where rows are asked."""
@@ -506,6 +517,9 @@ class Pair:
         refuted = self.refuted()
         if refuted is not None:
             return refuted
+        refused = next(filter(None, map(self.refused, self.accepted)), None)
+        if refused is not None:
+            return self._failure("instrument", "parse", f"expected: {refused}")
         if self.evidence == "auto" and self.is_schema_known():
             for lacking in map(self.lacking, self.accepted):
                 if lacking.error is not None:
