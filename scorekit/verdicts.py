@@ -16,8 +16,14 @@ from scorekit._core.text import rounded
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, grouped_error, mean_of
 from scorekit._stats.exact_tests import at_least
-from scorekit._stats.gaffke import unseen_interval
-from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile, two_sided_p
+from scorekit.intervals import (
+    Interval,
+    effective_groups,
+    normal_quantile,
+    t_quantile,
+    two_sided_p,
+    unseen_interval,
+)
 from scorekit.records import Record
 
 POWER = 0.8
