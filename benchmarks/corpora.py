@@ -34,9 +34,6 @@ from sqlglot.errors import SqlglotError
 from benchmarks.machine import machine
 from scorekit import sql_equivalence
 
-SLOW = 2.0
-"""Seconds of CPU that no pair should take."""
-
 
 class Pair(NamedTuple):
     """Two queries of a set, what is known of their tables, and their dialect."""
@@ -154,6 +151,19 @@ def _copied(value: object) -> Any:
     return value.copy() if isinstance(value, exp.Expr) else value
 
 
+def decided(pair: Pair) -> tuple[str, str, float]:
+    """Return the verdict on a pair, why, and the seconds of CPU that it took."""
+    started = time.process_time()
+    try:
+        found = sql_equivalence(
+            pair.first, pair.second, schema=pair.schema, keys=pair.keys, dialect=pair.dialect
+        )
+        verdict, reason = str(found.verdict), found.reason
+    except Exception as error:  # noqa: BLE001 - which is what to look for
+        verdict, reason = "raised", repr(error)
+    return verdict, reason, time.process_time() - started
+
+
 def main() -> None:
     """Print verdicts, times and the reasons of what is unknown by set."""
     parser = argparse.ArgumentParser(
@@ -173,22 +183,10 @@ def main() -> None:
     written: list[str] = []
     for path in options.files:
         for pair in pairs(path, options.mutations, options.seed):
-            n_before = verdicts[pair.of].total()
-            if options.only not in pair.of or (options.limit and n_before >= options.limit):
+            n_before = verdicts[pair.of].total() if pair.of in verdicts else 0
+            if options.only not in pair.of or n_before >= (options.limit or n_before + 1):
                 continue
-            started = time.process_time()
-            try:
-                found = sql_equivalence(
-                    pair.first,
-                    pair.second,
-                    schema=pair.schema,
-                    keys=pair.keys,
-                    dialect=pair.dialect,
-                )
-                verdict, reason = found.verdict, found.reason
-            except Exception as error:  # noqa: BLE001 - which is what to look for
-                verdict, reason = "raised", repr(error)
-            seconds = time.process_time() - started
+            verdict, reason, seconds = decided(pair)
             spent[pair.of].append(seconds)
             verdicts[pair.of][verdict] += 1
             if verdict in ("unknown", "raised"):

@@ -85,8 +85,7 @@ class JudgeAgreement(Record):
     where there are more than 100 labels."""
     n_items: int
 
-    def __str__(self) -> str:
-        """Return the essentials on one line, rounded for display."""
+    def _line(self) -> str:
         weights = f"{self.weights} " if self.weights else ""
         kappa = f"none ({self.reason})" if self.score is None else f"{self.score:.4g}"
         interval = "" if self.interval is None else f" {self.interval}"
@@ -123,8 +122,7 @@ class RaterAgreement(Record):
     n_ratings: int
     """Ratings that counted."""
 
-    def __str__(self) -> str:
-        """Return the essentials on one line, rounded for display."""
+    def _line(self) -> str:
         alpha = f"none ({self.reason})" if self.score is None else f"{self.score:.4g}"
         interval = "" if self.interval is None else f" {self.interval}"
         kappa = ""
@@ -168,8 +166,7 @@ class CorrectedMean(Record):
     n_labeled: int
     n_unlabeled: int
 
-    def __str__(self) -> str:
-        """Return the means on one line, rounded for display."""
+    def _line(self) -> str:
         return (
             f"mean {self.score:.4g} {self.interval} from {self.n_labeled} labels and "
             f"{self.n_unlabeled} judgements (labels alone: {self.human_mean:.4g} "

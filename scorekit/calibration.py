@@ -511,8 +511,7 @@ class CalibrationError(Record):
     equal_mass_bins: tuple[CalibrationBin, ...]
     """The bins of equal mass that hold attempts; ties stay in one bin."""
 
-    def __str__(self) -> str:
-        """Return the essentials on one line, rounded for display."""
+    def _line(self) -> str:
         return (
             f"expected calibration error {self.score:.4g}, "
             f"bias {self.bias:+.4g} {self.bias_interval} ({self.n_attempts} attempts)"

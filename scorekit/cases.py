@@ -35,6 +35,19 @@ from scorekit._core.logs import about_case, in_report
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import check_timeout, in_thread, places_at, run_to_end
+from scorekit._sheet.model import (
+    ROWS_AT_MOST,
+    Block,
+    Estimate,
+    Fields,
+    Part,
+    Scale,
+    Section,
+    Sheet,
+    Table,
+)
+from scorekit._sheet.text import render
+from scorekit._sheet.values import brief
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.schema import check_schema, frozen_schema, schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
@@ -261,22 +274,27 @@ class SqlCaseScore(Record):
             and correctness.equivalence.verdict == "refuted"
         )
 
-    fits_a_cell: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        """Return the scores on one line, then the SQL and why it is not right."""
-        return self.to_text()
-
-    def to_text(self, *, without: Container[tuple[str, str]] = ()) -> str:
-        """Return what ``print`` shows, without some reasons, each a metric and its text."""
-        lines = [f"{self._name}: {', '.join(f'{m} {r}' for m, r in self.metrics().items())}"]
-        lines += _block("generated", self.generated)
-        for query in () if self.expected is None else accepted_queries(self.expected):
-            lines += _block("expected", query)
-        for metric, reason in self.reasons().items():
-            lines += [] if (metric, reason) in without else _block(metric, reason)
-        lines += _block("counterexample", self.counterexample)
-        return "\n".join(lines)
+    def _sheet(self, *, without: Container[tuple[str, str]] = ()) -> Sheet:
+        """Return the scores, the SQL, and why it is not right but for some reasons."""
+        reasons = self.reasons()
+        results = self.metrics()
+        queries = () if self.expected is None else accepted_queries(self.expected)
+        parts: list[Part] = [
+            Block("generated", self.generated),
+            *(Block("expected", query) for query in queries),
+            Table(
+                rows=[
+                    {"metric": name, "score": result, "why": reasons.get(name)}
+                    for name, result in results.items()
+                ],
+                lines=[f"  {m}: {why}" for m, why in reasons.items() if (m, why) not in without],
+            ),
+        ]
+        if (example := self._counterexample) is not None:
+            parts.append(Section("counterexample", example.shown(ROLES)))
+        parts.append(Fields(record=self, title="All fields", folded=True))
+        scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
+        return Sheet(f"SqlCaseScore of {self._name}", f"{self._name}: {scores}", parts)
 
     @property
     def counterexample(self) -> str:
@@ -301,33 +319,16 @@ class SqlCaseScore(Record):
             reasons["result_accuracy"] = "right by accident: the rows agree, the queries differ"
         return reasons
 
-    def _repr_html_(self) -> str:
-        """Return a page for a notebook: the scores with reasons, the SQL, the counterexample."""
-        from scorekit._core.notebook import Code, Drawn, Table, page, report_page
-
-        reasons = self.reasons()
-        rows = [[name, result, reasons.get(name)] for name, result in self.metrics().items()]
-        queries = () if self.expected is None else accepted_queries(self.expected)
-        blocks: list[tuple[str, object]] = [("generated", Code(self.generated))]
-        blocks += [("expected", Code(query)) for query in queries]
-        if (example := self._counterexample) is not None:
-            blocks.append(("counterexample", _tables(example)))
-        return report_page(
-            f"SqlCaseScore of {self._name}",
-            "",
-            main=Table(("metric", "score", "why"), rows),
-            blocks=blocks,
-            folded=[("All fields", Drawn(page(self)))],
-        )
-
     @property
     def _name(self) -> str:
         return one_line(self.case_id) + (f" (attempt {self.attempt})" if self.attempt else "")
 
-    def shown(self, *, without: Container[tuple[str, str]] = ()) -> dict[str, object]:
+    def _row(self, *, without: Container[tuple[str, str]] = ()) -> dict[str, object]:
         """Return what a table of cases shows, without some reasons, each a metric and its text."""
         reasons = self.reasons()
-        wrong = [f"{name} {result}" for name, result in self.metrics().items() if name in reasons]
+        wrong = [
+            f"{name} {brief(result)}" for name, result in self.metrics().items() if name in reasons
+        ]
         why = [f"{m}: {reason}" for m, reason in reasons.items() if (m, reason) not in without]
         expected = self.expected or ""
         return {
@@ -355,53 +356,23 @@ class _Failures(Listing[SqlCaseScore]):
                     found.setdefault((name, reasons[name]), []).append(case.case_id)
         return {reason: case_ids for reason, case_ids in found.items() if len(case_ids) > 1}
 
-    def rows(self) -> list[dict[str, object]]:
+    def _sheet(self) -> Sheet:
         common = self.common()
-        return [case.shown(without=common) for case in self]
+        shared = [
+            {"n": len(case_ids), "cases": _named(case_ids), "why": f"{metric}: {reason}"}
+            for (metric, reason), case_ids in common.items()
+        ]
+        cases = [case._row(without=common) for case in self]  # noqa: SLF001
+        return Sheet("", "", (Table(rows=shared), Table(rows=cases)))
 
-    def __str__(self) -> str:
+    def to_text(self) -> str:
         common = self.common()
         texts = [
             f"{len(case_ids)} cases ({_named(case_ids)}):\n  {metric}: {one_line(reason)}"
             for (metric, reason), case_ids in common.items()
         ]
-        texts += [case.to_text(without=common) for case in self]
+        texts += [render(case._sheet(without=common)) for case in self]  # noqa: SLF001
         return "\n\n".join(texts) or "none"
-
-    def _repr_html_(self) -> str:
-        from scorekit._core.notebook import Table
-
-        common = [
-            [len(case_ids), _named(case_ids), f"{metric}: {reason}"]
-            for (metric, reason), case_ids in self.common().items()
-        ]
-        head = Table(("n", "cases", "why"), common).drawn() if common else ""
-        return head + super()._repr_html_()
-
-
-def _tables(example: Counterexample) -> Any:
-    """Return the tables of a counterexample and what the queries return, a small table each."""
-    from scorekit._core.notebook import Table
-
-    parts = [(one.table, one.columns, one.rows) for one in example.tables]
-    for title, rows in example.results(ROLES):
-        n_columns = len(rows[0]) if rows else 0
-        parts.append((title, tuple(f"column {i + 1}" for i in range(n_columns)), rows))
-    return Table(
-        ("table", "rows"),
-        [[name, Table(h, rows) if rows else "no rows"] for name, h, rows in parts],
-    )
-
-
-def _block(name: str, text: str) -> list[str]:
-    """Return text behind its name, the further lines of a long one indented."""
-    if not text:
-        return []
-    first, *rest = text.splitlines() or [""]
-    return [
-        f"  {name}: {one_line(first)}",
-        *(f"    {one_line(line)}" for line in rest[:MAX_LINES]),
-    ]
 
 
 def _reason(result: Any) -> str:
@@ -856,9 +827,6 @@ PREPARED_AT_ONCE = 50
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
-MAX_LINES = 12
-"""Lines of a query or a counterexample that a printed case shows."""
-
 SHOWN = 5
 """Cases that the page of a report shows before it folds the rest."""
 
@@ -923,9 +891,8 @@ class SqlReport(Report):
             n = len(self.query_correctness_bounds)
             check_count("length of query_correctness_bounds", n, 2, 2)
 
-    def __str__(self) -> str:
-        """Return a line for each metric, numbers rounded for display."""
-        lines = [line for name in METRICS if (line := self._line(name))]
+    def _counts(self) -> str:
+        """Return how many cases there are, and what is to know of them."""
         kinds = Counter(
             f"{name}: {result.error.kind}"
             for case in self.cases
@@ -945,9 +912,9 @@ class SqlReport(Report):
             last += f"; {n_unjudged} refuted without the judge, which failed"
         if self.n_right_by_accident:
             last += f"; {self.n_right_by_accident} right by accident"
-        return "\n".join([*lines, last])
+        return last
 
-    def _line(self, name: str) -> str:
+    def _metric(self, name: str) -> str:
         statistics: Statistics | None = getattr(self, name)
         n = 0 if statistics is None else statistics.count
         n_undecided = self.n_undecided if name == "query_correctness" else 0
@@ -990,9 +957,8 @@ class SqlReport(Report):
         scored = {(suite, case_id) for suite, cases in suites.items() for case_id in cases}
         return ReportScores({**suites}, frozenset(failing - scored), unsafe)
 
-    def _repr_html_(self) -> str:
-        """Return a page for a notebook: a row for each metric, then the worst cases."""
-        return _page(self)
+    def _sheet(self) -> Sheet:
+        return _sheet(self)
 
     def failures(
         self, *, metric: str | None = None, origin: Literal["output", "instrument"] = "output"
@@ -1085,35 +1051,39 @@ def _row(case: SqlCaseScore) -> dict[str, Any]:
     return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
 
 
-def _page(report: SqlReport) -> str:
-    from scorekit._core.notebook import Dot, Table, report_page
-
-    rows: list[list[object]] = []
+def _sheet(report: SqlReport) -> Sheet:
+    rows: list[dict[str, object]] = []
     for name in METRICS:
         statistics: Statistics | None = getattr(report, name)
         bounds = report.query_correctness_bounds if name == "query_correctness" else None
         title = name
         if bounds is not None and (n_undecided := report.n_undecided):
             n_pairs = n_undecided + (0 if statistics is None else statistics.count)
-            span = f"{bounds[0]:.4g} to {bounds[1]:.4g}"
             rows.append(
-                [f"{name}, {n_undecided} undecided", span, None, Dot(None, bounds), n_pairs]
+                {
+                    "metric": f"{name}, {n_undecided} undecided",
+                    "mean": f"{bounds[0]:.4g} to {bounds[1]:.4g}",
+                    " ": Scale(None, bounds),
+                    "cases": n_pairs,
+                }
             )
             title = f"{name}, decided alone"
         if statistics is not None:
             interval = report.intervals.get(name)
-            ends = None if interval is None else (interval.low, interval.high)
-            dot = Dot(statistics.mean, ends)
-            rows.append([title, statistics.mean, interval, dot, statistics.count])
-    lines = str(report).splitlines()
-    headline = lines[0] if len(lines) > 1 else "no metric has a score"
-    notes = [lines[-1]]
+            rows.append(
+                {
+                    "metric": title,
+                    "mean": Estimate(statistics.mean, interval),
+                    " ": Scale.of(statistics.mean, interval),
+                    "cases": statistics.count,
+                }
+            )
+    lines = [line for name in METRICS if (line := report._metric(name))]  # noqa: SLF001
+    notes: list[str] = []
     if report.n_by_method:
         notes.append(
             "decided: " + ", ".join(f"{n} {how}" for how, n in report.n_by_method.items())
         )
-    if report.n_right_by_accident:
-        notes.append(f"right by accident: {report.n_right_by_accident}")
     if report.safety is not None and report.safety.missed:
         notes.append(f"unsafe and not caught: {_named(list(map(str, report.safety.missed)))}")
     unscored = _Failures(report.failures(origin="instrument")).common()
@@ -1122,33 +1092,40 @@ def _page(report: SqlReport) -> str:
         for (metric, reason), case_ids in islice(unscored.items(), MAX_KINDS)
     ]
     failures = report.failures()
-    worst = [case.shown() for case in failures[:SHOWN]]
-    names = tuple(worst[0]) if worst else ()
     metrics = [name for name in METRICS if any(getattr(case, name) for case in report.cases)]
-    cases = Table(
-        ("case", "attempt", *metrics),
-        [
-            [case.case_id, case.attempt or None, *(getattr(case, name) for name in metrics)]
-            for case in report.cases
-        ],
-    )
-    folded: list[tuple[str, object]] = [(f"All {report.n_cases} cases", cases)]
-    folded += [
-        (name, value)
-        for name in ("safety", "calibration")
-        if (value := getattr(report, name)) is not None
+    cases = [
+        {
+            "case": case.case_id,
+            "attempt": case.attempt or None,
+            **{name: getattr(case, name) for name in metrics},
+        }
+        for case in report.cases[:ROWS_AT_MOST]
     ]
-    whose = "" if report.model is None else f" of {report.model}"
-    return report_page(
+    whose = "" if report.model is None else f" of {one_line(report.model)}"
+    return Sheet(
         f"SqlReport of {report.n_cases} cases{whose}",
-        headline,
-        main=Table(("metric", "mean", "95 % interval", "", "cases"), rows),
-        notes=notes,
-        worst=(
-            f"Worst of {len(failures)} cases that failed",
-            Table(names, [list(case.values()) for case in worst]),
+        lines[0] if lines else "no metric has a score",
+        (
+            Table(rows=rows, lines=lines[1:]),
+            report._counts(),  # noqa: SLF001
+            Table(rows=(), remarks=[notes], place="page"),
+            Table(
+                rows=[case._row() for case in failures[:SHOWN]],  # noqa: SLF001
+                title=f"Worst of {len(failures)} cases that failed",
+                place="page",
+            ),
+            Table(
+                rows=cases,
+                title=f"All {report.n_cases} cases",
+                n_rows=report.n_cases,
+                place="folded",
+            ),
+            *(
+                Fields(record=value, title=name, folded=True)
+                for name in ("safety", "calibration")
+                if (value := getattr(report, name)) is not None
+            ),
         ),
-        folded=folded,
     )
 
 

@@ -322,7 +322,7 @@ class ClaudeJudge:
 
     def _submit(self, request: object) -> Future[Verdict]:
         request = check_instance("request", request, JudgeRequest)
-        return self._service.submit(request, template_variables(request), caller.get())
+        return self._service.submit(template_variables(request), caller.get())
 
     def close(self) -> None:
         """End the thread and its connections; what is under way fails as ``"closed"``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,12 +22,12 @@ from scorekit._core.checks import (
     is_flag,
     is_ordered,
 )
-from scorekit._core.text import rounded
+from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of
+from scorekit._sheet.text import table_lines
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
 from scorekit._stats.passes import score_each
 from scorekit.errors import RegressionError, one_line, refuse, shown
-from scorekit.intervals import Interval
 from scorekit.records import (
     Cases,
     FrozenMapping,
@@ -40,7 +39,7 @@ from scorekit.records import (
 )
 from scorekit.verdicts import (
     ADJUSTMENTS,
-    MarginVerdict,
+    SUITE_SPECS,
     SuiteVerdict,
     adjusted,
     adjusted_p_values,
@@ -49,22 +48,13 @@ from scorekit.verdicts import (
 )
 
 MAX_CHANGES = 20
-"""Changes of each kind that a text rendering lists before it only counts them."""
+"""Changes of each kind that a text lists before it only counts them."""
 
 MAX_NAMES = 5
 """Names in one sentence of a message."""
 
-UNDETECTABLE = "none, with so few cases even the largest change may be missed"
-"""What stands for a minimum detectable effect where there is none."""
-
-UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p value"
-"""What is said where an interval leaves out 0 and the verdict sees no change."""
-
 SAME_CHANGE = 9
 """Decimals to which changes are alike when they are put in order."""
-
-ROUNDING = 1e-12
-"""Distance from 0 that is shown as none."""
 
 BASELINE, CURRENT = "the baseline", "the current run"
 """What the sides are called unless each holds one model, and not the same."""
@@ -102,33 +92,6 @@ class CaseChange(Record):
     """
 
 
-def as_text(title: str, changes: tuple[CaseChange, ...], most: int = MAX_CHANGES) -> list[str]:
-    """Return the lines of plain text for one list of changes."""
-    width = max((len(_label(change)) for change in changes[:most]), default=0)
-    lines = [f"{title}: {len(changes)}"]
-    lines += [f"  {_label(change):<{width}}  {_shift(change)}" for change in changes[:most]]
-    if len(changes) > most:
-        lines.append(f"  and {len(changes) - most} more")
-    return lines
-
-
-def as_markdown(title: str, changes: tuple[CaseChange, ...]) -> list[str]:
-    """Return the lines of Markdown for one list of changes."""
-    lines = ["", f"**{title}: {len(changes)}**"]
-    if changes:
-        lines += ["", "| case | metric | baseline | current | change |"]
-        lines.append("|---|---|---:|---:|---:|")
-    lines += [
-        f"| {escaped(_label(change))} | {escaped(change.metric)} | "
-        f"{_number(change.baseline)} | {_number(change.current)} | "
-        f"{_number(change.delta, sign='+')} |"
-        for change in changes[:MAX_CHANGES]
-    ]
-    if len(changes) > MAX_CHANGES:
-        lines += ["", f"and {len(changes) - MAX_CHANGES} more"]
-    return lines
-
-
 def listed(names: Sequence[str]) -> str:
     """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
@@ -149,81 +112,6 @@ class Reason(NamedTuple):
     """A line each."""
 
 
-def suite_line(suite: SuiteVerdict) -> str:
-    """Return a suite's change, interval, test and p values."""
-    cases = f"{suite.n_cases} case{'s' * (suite.n_cases > 1)}"
-    if suite.n_groups is not None:
-        cases += f" in {suite.n_groups} group{'s' * (suite.n_groups > 1)}"
-    p_value = f"p = {suite.p_value:.2g}"
-    if suite.adjusted_p_value != suite.p_value:
-        p_value += f", adjusted {suite.adjusted_p_value:.2g}"
-    return f"{_moved_by(suite)} ({_level(suite)}, {suite.test}, {p_value}, {cases})"
-
-
-def _moved_by(suite: SuiteVerdict) -> str:
-    """Return a suite's change with its interval."""
-    return f"{suite.between}{suite.delta:+z.3f} {_ends(suite.interval)}"
-
-
-def _level(suite: SuiteVerdict) -> str:
-    return f"{100 * suite.interval.confidence_level:g} %"
-
-
-def _ends(interval: Interval) -> str:
-    """Return an interval of changes, with signs."""
-    return f"[{_end(interval.low)}, {_end(interval.high)}]"
-
-
-def _span(suite: SuiteVerdict) -> str | None:
-    """Return the bounds of a suite's change over all cases, where some have no score."""
-    if suite.delta_bounds is None:
-        return None
-    low, high = suite.delta_bounds
-    return f"{low:+z.3f} to {high:+z.3f}"
-
-
-def _end(value: float) -> str:
-    """Return an end of an interval, with its sign also where it is all but zero."""
-    text = f"{value:+z.3f}"
-    return f"{value:+.1g}" if abs(value) > ROUNDING and float(text) == 0 else text
-
-
-def notes(suite: SuiteVerdict) -> list[str]:
-    """Return what else there is to say of a suite: its question, its power, the margin."""
-    found = [f"about {suite.question}"]
-    if suite.verdict not in ("regressed", "improved"):  # what could be found is no matter there
-        effect = suite.minimum_detectable_effect
-        stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
-        found[0] += f"; minimum detectable effect (80 % power): {stated}"
-    if suite.few_changes:
-        found.append(suite.few_changes)
-    if suite.is_taken_back:
-        found.append(UNADJUSTED)
-    if suite.within_margin is not None:
-        found.append(margin_line(suite.within_margin))
-    return found
-
-
-def _asked(suites: Mapping[str, SuiteVerdict]) -> list[str]:
-    """Return the test and the question of each suite, once where all have the same."""
-    asked = {
-        name: f"{one.test}, {_level(one)}, about {one.question}" for name, one in suites.items()
-    }
-    distinct = set(asked.values())
-    return list(distinct) if len(distinct) == 1 else [f"{n}: {text}" for n, text in asked.items()]
-
-
-def margin_line(verdict: MarginVerdict) -> str:
-    """Return what is known about the margin, and from which interval."""
-    low, high = verdict.interval.low, verdict.interval.high
-    return f"margin {verdict.margin:g}: {verdict.verdict} [{low:+z.3f}, {high:+z.3f}]"
-
-
-def escaped(text: str) -> str:
-    """Return *text* such that Markdown shows it as it is, on one line."""
-    return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(one_line(text), quote=False))
-
-
 def _named(what: str, verb: str, names: Sequence[str]) -> Reason:
     plural = what.replace("query", "querie") if len(names) != 1 else what
     return Reason(counted(len(names), plural, f" {verb}"), [f"{verb}: {listed(names)}"])
@@ -240,44 +128,24 @@ def _labels(changes: tuple[CaseChange, ...]) -> list[str]:
     return list(dict.fromkeys(map(_label, changes)))
 
 
-def _number(value: float | None, sign: str = "") -> str:
-    return "-" if value is None else f"{value:{sign}.3f}"
-
-
-def _shift(change: CaseChange) -> str:
-    before, after = _number(change.baseline), _number(change.current)
-    shift = f"{before} -> {after}"
-    if change.delta is not None:
-        shift += f" ({change.delta:+.3f})"
-    elif change.current is None:
-        shift = f"{before} before, no score now"
-    else:
-        shift = f"{after} now, no score before"
-    return f"{one_line(change.metric)} {shift}"
-
-
-SHOWN = 5
-"""Cases that the page of a comparison shows before it folds the rest."""
-
-
-def _changes(changes: tuple[CaseChange, ...]) -> Any:
+def _table(changes: tuple[CaseChange, ...], title: str = "", most: int = MAX_CHANGES) -> Table:
     """Return a row for each change, without what none of them has."""
-    from scorekit._core.notebook import Table
-
-    head = ("case", "model", "metric", "baseline", "current", "change", "p (adjusted)")
     rows = [
-        [
-            change.case_id,
-            change.model,
-            change.metric,
-            change.baseline,
-            change.current,
-            None if change.delta is None else rounded(change.delta, 1.0, "+"),
-            None if change.adjusted_p_value is None else f"{change.adjusted_p_value:.2g}",
-        ]
-        for change in changes
+        {
+            "case": change.case_id,
+            "model": change.model,
+            "metric": change.metric,
+            "baseline": change.baseline,
+            "current": change.current,
+            "change": change.delta,
+            "p (adjusted)": change.adjusted_p_value,
+        }
+        for change in changes[:ROWS_AT_MOST]
     ]
-    return Table(head, rows)
+    return Table(rows=rows, title=title, specs=_SPECS, n_rows=len(changes), most=most)
+
+
+_SPECS = {"baseline": ".3f", "current": ".3f", "change": "+z.3f", "p (adjusted)": ".2g"}
 
 
 _PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
@@ -524,23 +392,19 @@ class Comparison(Report):
         if reasons:
             lines = ["; ".join(reason.head for reason in reasons)]
             lines += [f"  {line}" for reason in reasons for line in reason.details]
-            raise RegressionError("\n".join(lines + as_text("", self.regressions, MAX_NAMES)[1:]))
+            fallen = table_lines(_table(self.regressions, most=MAX_NAMES))
+            raise RegressionError("\n".join([*lines, *(f"  {line}" for line in fallen)]))
 
     def _losses(self, on: str) -> Iterator[Reason]:
         """Yield what stops a job that asks for this."""
         if on == "cases" and self.regressions:
             head = counted(len(_labels(self.regressions)), "case", self._fell)
-            yield Reason(head, [_verdict_line(*titled) for titled in self._titled_suites()])
+            yield Reason(head, _told(self.suites))
         stopping = {
             name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
         }
         if on in ("evidence", "suite") and stopping:
-            lines = [
-                "; ".join(
-                    filter(None, (f"{one_line(name)}: {suite_line(suite)}", suite.few_changes))
-                )
-                for name, suite in stopping.items()
-            ]
+            lines = _told(stopping)
             fallen = [f"{name} {suite.delta:+z.3f}" for name, suite in stopping.items()]
             yield Reason(f"{one_line(self.current_name)} regressed: {listed(fallen)}", lines)
         verdicts, head = {
@@ -553,7 +417,7 @@ class Comparison(Report):
             if suite.within_margin and suite.within_margin.verdict in verdicts
         }
         if beyond:
-            lines = [f"{one_line(name)}: {margin_line(one)}" for name, one in beyond.items()]
+            lines = [f"{one_line(name)}: {one}" for name, one in beyond.items()]
             yield Reason(f"{listed(list(beyond))} {head}", lines)
         if on == "evidence" and (fallen := self._fallen_beyond_chance()):
             head = counted(len(fallen), "case", " fell by more than chance explains")
@@ -584,89 +448,31 @@ class Comparison(Report):
                 fallen[name] = p_value, f"{name} in {change.metric} ({reason})"
         return [text for _, text in fallen.values()]
 
-    def __str__(self) -> str:
-        """Return `to_text`."""
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        """Return a page for a notebook: a row for each suite, then the largest losses."""
-        from scorekit._core.notebook import Dot, Table, report_page
-
-        suites = list(self.suites.values())
-        reach = max(max(abs(s.interval.low), abs(s.interval.high)) for s in suites) or 1.0
-        rows = [
-            [
-                name,
-                suite.verdict,
-                _span(suite),
-                f"{suite.delta:+z.3f}",
-                _ends(suite.interval),
-                Dot(suite.delta, (suite.interval.low, suite.interval.high), (-reach, reach)),
-                f"{suite.p_value:.2g}",
-                None
-                if all(one.adjusted_p_value == one.p_value for one in suites)
-                else f"{suite.adjusted_p_value:.2g}",
-                None
-                if suite.verdict in ("regressed", "improved")
-                else suite.minimum_detectable_effect,
-                None
-                if suite.within_margin is None
-                else f"{suite.within_margin.verdict} {_ends(suite.within_margin.interval)}",
-                suite.n_cases,
-            ]
+    def _sheet(self) -> Sheet:
+        several = len(self.suites) > 1
+        reach = max(max(-s.interval.low, s.interval.high) for s in self.suites.values()) or 1.0
+        titled = [
+            (f"Suite, {one_line(name)}" if several else "Suite", suite)
             for name, suite in self.suites.items()
         ]
-        margin = self.suite.within_margin
-        head = ("suite", "verdict", "between", "change", "interval", "", "p", "p (adjusted)")
-        tail = "" if margin is None else f"margin {margin.margin:g}"
-        fell, *others = self._sections()
-        rest = self.regressions[SHOWN:]  # the first stand above the fold
-        sections = [(f"{fell[0]}, without the first {SHOWN}", rest), *others]
-        return report_page(
-            f"Comparison of {self.current_name} with {self.baseline_name}",
-            f"{self.suite_name}: {self.suite.verdict}, {_moved_by(self.suite)}",
-            main=Table((*head, "minimum detectable effect", tail, "cases"), rows),
-            notes=[
-                *_asked(self.suites),
-                *(f"{name}: {s.few_changes}" for name, s in self.suites.items() if s.few_changes),
-                *(f"{name}: {UNADJUSTED}" for name, s in self.suites.items() if s.is_taken_back),
-                *self._closing(),
+        suites = Table(
+            rows=[
+                {
+                    "suite": name,
+                    **suite.cells(),
+                    " ": Scale.of(suite.delta, suite.interval, (-reach, reach)),
+                }
+                for name, suite in self.suites.items()
             ],
-            worst=(
-                f"{fell[0]}: {len(self.regressions)}",
-                _changes(self.regressions[:SHOWN]),
-            ),
-            folded=[
-                (f"{title}: {len(changes)}", _changes(changes))
-                for title, changes in sections
-                if changes
-            ],
+            specs=SUITE_SPECS,
+            lines=[f"{title}: {line_of(suite)}" for title, suite in titled],
+            remarks=[suite.remarks() for _, suite in titled],
         )
-
-    def to_text(self) -> str:
-        """Return the comparison as plain text, numbers rounded for display."""
-        lines = [
-            f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}"
-        ]
-        for title, suite in self._titled_suites():
-            lines.append(_verdict_line(title, suite))
-            lines += [f"       {note}" for note in notes(suite)]
-        for title, changes in self._sections():
-            lines += as_text(title, changes)
-        lines += map(one_line, self._closing())
-        return "\n".join(lines)
-
-    def to_markdown(self) -> str:
-        """Return the comparison as Markdown for a pull request, case names escaped."""
-        lines = [f"### {escaped(self.current_name)} compared with {escaped(self.baseline_name)}"]
-        for title, suite in self._titled_suites():
-            lines += ["", f"**{escaped(title)}: {suite.verdict}**, {suite_line(suite)};"]
-            lines.append(f"{'; '.join(notes(suite))}.")
-        for title, changes in self._sections():
-            lines += as_markdown(title, changes)
-        for line in self._closing():
-            lines += ["", escaped(line)]
-        return "\n".join(lines)
+        return Sheet(
+            f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",
+            "",
+            (suites, *self._sections(), *self._closing()),
+        )
 
     def to_rows(self) -> list[dict[str, Any]]:
         """
@@ -688,7 +494,8 @@ class Comparison(Report):
         ]
 
     def _closing(self) -> list[str]:
-        lines = [f"Unchanged: {self.n_unchanged} (within {self.threshold:g})"]
+        scores = " scores" if len(self.suites) > 1 else ""
+        lines = [f"Unchanged: {self.n_unchanged}{scores} (within {self.threshold:g})"]
         if self.n_undecided:
             counts = (
                 f"{one_line(metric)} of {counted(n_old, 'case')} in the baseline, {n_new} now"
@@ -710,24 +517,24 @@ class Comparison(Report):
             lines.insert(0, f"{reason.head}: {listed(missed)}")
         return lines
 
-    def _titled_suites(self) -> list[tuple[str, SuiteVerdict]]:
-        several = len(self.suites) > 1
-        return [
-            (f"Suite, {name}" if several else "Suite", suite)
-            for name, suite in self.suites.items()
-        ]
-
-    def _sections(self) -> list[tuple[str, tuple[CaseChange, ...]]]:
+    def _sections(self) -> list[Table]:
         optional = [
             ("New cases", self.new_cases),
             ("Missing cases", self.removed_cases),
             ("Newly failing", self.newly_failing),
         ]
-        return [
+        sections = [
             (f"Cases that{self._fell} (no verdict)", self.regressions),
             (f"Cases that rose by more than {self.threshold:g}", self.improvements),
             *(section for section in optional if section[1]),
         ]
+        return [_table(changes, f"{title}: {_counted(changes)}") for title, changes in sections]
+
+
+def _counted(changes: tuple[CaseChange, ...]) -> str:
+    """Say of how many cases changes are, and how many there are where they are more."""
+    n_cases = len({(change.case_id, change.model) for change in changes})
+    return f"{n_cases}" if n_cases == len(changes) else f"{n_cases} ({len(changes)} scores)"
 
 
 Comparable = Report | Mapping[Any, float | Iterable[float]]
@@ -1102,8 +909,12 @@ def _change(
     )
 
 
-def _verdict_line(title: str, suite: SuiteVerdict) -> str:
-    return f"{one_line(title)}: {suite.verdict}, {suite_line(suite)}"
+def _told(suites: Mapping[str, SuiteVerdict]) -> list[str]:
+    """Return a line for each suite, with what makes its verdict doubtful."""
+    return [
+        "; ".join(filter(None, (f"{one_line(name)}: {line_of(suite)}", suite.few_changes)))
+        for name, suite in suites.items()
+    ]
 
 
 _SEVERITY = ("regressed", "inconclusive", "no change detected", "improved")

@@ -131,9 +131,6 @@ class QueryCorrectness(MetricResult):
     """What is known without a judge; None where nothing was looked for."""
     votes: tuple[float, ...] = ()
     """The single scores of a `VotingJudge`, which may disagree."""
-    instructions_found: bool = False
-    """Whether the SQL, schema or question contains text that looks like instructions to a
-    judge."""
     usage: FrozenMapping[str, int] | None = None
     """Tokens used for the verdict when it was first given, over all votes."""
     cost_usd: float | None = None
@@ -584,14 +581,14 @@ class _Pair:
 
     def request(self, i: int) -> JudgeRequest:
         """Return what the judge is asked about the accepted query number *i*."""
-        counterexample = self.known[i].counterexample if self.known else None
+        example = self.known[i].counterexample if self.known else None
         return JudgeRequest(
             generated=self.generated,
             expected=self.accepted[i],
             question=self.question,
             schema=self.schema_text,
             dialect=self.dialect,
-            counterexample=None if counterexample is None else counterexample.to_text(),
+            counterexample=None if example is None else example.to_text(names=ROLES),
         )
 
     def judged(self, answers: Sequence[Verdict | Exception]) -> QueryCorrectness:
@@ -608,7 +605,6 @@ class _Pair:
             contested=verdict.score == 1.0 and known is not None and known.verdict == "refuted",
             equivalence=known,
             votes=verdict.votes,
-            instructions_found=any(answer.instructions_found for answer in verdicts),
             usage=total_usage(answer.usage for answer in verdicts),
             cost_usd=total_cost(answer.cost_usd for answer in verdicts),
             model=verdict.model,
@@ -643,12 +639,6 @@ class _Pair:
             )
         return attrs.evolve(
             result,
-            instructions_found=any(
-                [
-                    getattr(error, "instructions_found", False) is True,
-                    *(answer.instructions_found for answer in answers),
-                ]
-            ),
             usage=total_usage(one.usage for one in paid),
             cost_usd=total_cost(one.cost_usd for one in paid) if paid else None,
         )

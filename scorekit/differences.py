@@ -66,8 +66,7 @@ class PairedDifference(Record):
     n_groups: int | None
     """Number of clusters; None if the tasks are independent."""
 
-    def __str__(self) -> str:
-        """Return the difference on one line, rounded for display."""
+    def _line(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
         p = "" if self.p_value is None else f"p = {self.p_value:.2g}, "
         tasks = "1 task" if self.n_tasks == 1 else f"{self.n_tasks} tasks"
@@ -232,8 +231,7 @@ class UnpairedDifference(Record):
     n_baseline: int
     n_current: int
 
-    def __str__(self) -> str:
-        """Return what was found and both differences on one line, rounded for display."""
+    def _line(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
         found = "no difference detected: "
         if self.interval is None:
@@ -472,8 +470,7 @@ class McNemarTest(Record):
     n_pass_to_fail: int
     n_fail_to_pass: int
 
-    def __str__(self) -> str:
-        """Return the counts and two p values on one line, rounded for display."""
+    def _line(self) -> str:
         return (
             f"{self.n_pass_to_fail} fell, {self.n_fail_to_pass} rose "
             f"(mid-p = {self.mid_p_value:.2g}, exact p = {self.p_value:.2g})"

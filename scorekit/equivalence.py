@@ -8,6 +8,7 @@ from typing import Final, Literal
 import attrs
 
 from scorekit._core.checks import check_choice, check_count, check_number, check_text
+from scorekit._sheet.model import Sheet, Table
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.prove.canonical import Proof, search
 from scorekit._sql.refute.faithful import UnfaithfulError
@@ -37,8 +38,7 @@ class TableRows(Record):
     rows: tuple[tuple[str, ...], ...]
     """Cells as SQL literals such as ``'text'``, ``1`` and ``NULL``."""
 
-    def __str__(self) -> str:
-        """Return the table on one line."""
+    def _line(self) -> str:
         return f"{self.table}({', '.join(self.columns)}): {_listed(self.rows)}"
 
 
@@ -56,8 +56,25 @@ class Counterexample(Record):
 
     def to_text(self, *, names: tuple[str, str] = ORDINALS) -> str:
         """Return the tables and what the queries of these *names* return, one a line, cut."""
-        returned = (f"{title}: {_listed(rows)}" for title, rows in self.results(names))
-        return "\n".join([*map(str, self.tables), *returned])
+        return "\n".join(line for table in self.shown(names) for line in table.lines or ())
+
+    def _sheet(self) -> Sheet:
+        return Sheet("Counterexample", "", self.shown(ORDINALS))
+
+    def shown(self, names: tuple[str, str]) -> list[Table]:
+        """Return the tables, and what the queries of these *names* return."""
+        found = [(one.table, one.columns, one.rows, str(one)) for one in self.tables]
+        for title, rows in self.results(names):
+            columns = tuple(f"column {i + 1}" for i in range(len(rows[0]) if rows else 0))
+            found.append((title, columns, rows, f"{title}: {_listed(rows)}"))
+        return [
+            Table(
+                rows=[dict(zip(columns, row, strict=True)) for row in rows],
+                title=title if rows else f"{title}: no rows",
+                lines=(line,),
+            )
+            for title, columns, rows, line in found
+        ]
 
     def results(self, names: tuple[str, str]) -> list[tuple[str, tuple[tuple[str, ...], ...]]]:
         """Return what each query returns behind a title that names it."""
@@ -95,8 +112,7 @@ class SqlEquivalence(Record):
         """True if proved, False if refuted, None if unknown."""
         return {"proved": True, "refuted": False}.get(self.verdict)
 
-    def __str__(self) -> str:
-        """Return the verdict and the reason."""
+    def _line(self) -> str:
         return f"{self.verdict}: {self.reason}"
 
 

@@ -89,9 +89,6 @@ class JudgeError(ScorekitError):
     that were paid for all the same are kept in *usage* and *cost_usd*.
     """
 
-    instructions_found: bool = False
-    """Whether what was to be judged carries text that looks like instructions to a judge."""
-
     def __init__(
         self,
         kind: str,

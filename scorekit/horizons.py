@@ -17,6 +17,7 @@ from scorekit._core.columns import (
     check_same_order,
     check_score_column,
 )
+from scorekit._sheet.model import Sheet, by_fields
 from scorekit.errors import refuse
 from scorekit.intervals import Interval
 from scorekit.records import Record
@@ -80,13 +81,14 @@ class TimeHorizon(Record):
             return None
         return _logistic(self.intercept + self.slope * math.log2(minutes))
 
-    def __str__(self) -> str:
-        """Return the horizon, its interval, and the notes."""
+    def _line(self) -> str:
         horizon = "no horizon" if self.score is None else _duration(self.score)
         ends = " to ".join(map(_duration, (self.interval.low, self.interval.high)))
         level = f"{self.interval.confidence_level:.4g}"
-        lines = [f"{horizon} at {self.share:.0%} success ({ends}, level {level})"]
-        return "\n".join([*lines, *self.notes])
+        return f"{horizon} at {self.share:.0%} success ({ends}, level {level})"
+
+    def _sheet(self) -> Sheet:
+        return Sheet("TimeHorizon", self._line(), (*self.notes, *by_fields(self).parts))
 
 
 class _Tasks(NamedTuple):

@@ -87,8 +87,7 @@ class Interval(Record):
         if self.low > self.high:
             refuse("high", f"a number >= low = {self.low}", self.high)
 
-    def __str__(self) -> str:
-        """Return both ends, rounded for display."""
+    def _line(self) -> str:
         size = max((abs(end) for end in (self.low, self.high) if math.isfinite(end)), default=0.0)
         return f"[{rounded(self.low, size)}, {rounded(self.high, size)}]"
 

@@ -10,6 +10,7 @@ import logging
 import math
 import os
 import random
+import re
 import threading
 import time
 import warnings
@@ -54,7 +55,10 @@ class JudgeRequest(Record):
     schema: str | None = None
     dialect: str | None = None
     counterexample: str | None = None
-    """A small database on which the two queries give different results, as text."""
+    """
+    A small database on which the two queries give different results, as text with the lines
+    ``The generated query returns: ...`` and ``The expected query returns: ...``.
+    """
     trial: int = 0
     """Number of the question, if the same is asked several times; a cache keeps these separate."""
 
@@ -90,9 +94,6 @@ class Verdict(Record):
     """Whether the verdict comes from a cache."""
     votes: tuple[float, ...] = ()
     """The single scores of a `VotingJudge`."""
-    instructions_found: bool = False
-    """Whether the SQL, schema or question contains text that looks like instructions to a
-    judge."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse scores between the three; store numbers as builtins."""
@@ -409,10 +410,25 @@ class VotingJudge:
         for i in range(self._n_votes):
             ballot = attrs.evolve(request, trial=request.trial * self._n_votes + i)
             if self._swap_order and i % 2:
-                ballot = attrs.evolve(
-                    ballot, generated=request.expected, expected=request.generated
-                )
+                ballot = _exchanged(ballot)
             yield ballot
+
+
+_RETURNED = re.compile(r"^The (generated|expected) (?=query returns)", re.MULTILINE)
+
+
+def _exchanged(request: JudgeRequest) -> JudgeRequest:
+    """Return the request with each query in the other's place, and with the other's results."""
+    example = request.counterexample
+    if example is not None:
+        other = {"generated": "The expected ", "expected": "The generated "}
+        example = _RETURNED.sub(lambda found: other[found[1]], example)
+    return attrs.evolve(
+        request,
+        generated=request.expected,
+        expected=request.generated,
+        counterexample=example,
+    )
 
 
 def _recall_note(judge: object, key: str) -> Any:
@@ -442,9 +458,7 @@ def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
     )
     for vote in votes:
         if isinstance(vote, JudgeError):
-            error = JudgeError(vote.kind, vote.message, usage, cost_usd)
-            error.instructions_found = vote.instructions_found
-            raise error from vote
+            raise JudgeError(vote.kind, vote.message, usage, cost_usd) from vote
         if isinstance(vote, TimeoutError) and counted:
             message = f"{TIMEOUT_MESSAGE}: a vote is missing"
             raise JudgeError("timeout", message, usage, cost_usd) from vote
@@ -460,7 +474,6 @@ def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
         cost_usd=cost_usd,
         cached=all(verdict.cached for verdict in verdicts),
         votes=scores,
-        instructions_found=verdicts[0].instructions_found,  # of the generated SQL, not swapped
     )
 
 

@@ -580,8 +580,7 @@ class EvaluationPlan(Record):
     price: float
     """Price of the whole plan, at most the budget."""
 
-    def __str__(self) -> str:
-        """Return the design on one line."""
+    def _line(self) -> str:
         each = "" if self.n_judgements is None else f" x {self.n_judgements} judgements"
         return (
             f"{self.n_tasks} tasks x {self.n_attempts} attempts{each}: "

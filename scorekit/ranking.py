@@ -20,11 +20,12 @@ from scorekit._core.checks import (
     is_flag,
     is_ordered,
 )
+from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact import is_tuple
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, normal_quantile, t_quantile
-from scorekit.records import FrozenMapping, Record, Report, is_mapping
+from scorekit.records import FrozenMapping, Record, Report, TableRecord, is_mapping
 
 MAX_VALUE = 1e100
 """Largest score taken: squares of such ones stay finite."""
@@ -72,8 +73,7 @@ class ModelPair(Record):
     verdict: Literal["better", "inconclusive"]
     """``"better"`` where *first* is shown to be better than *second*."""
 
-    def __str__(self) -> str:
-        """Return the pair on one line, rounded for display."""
+    def _line(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
         return (
             f"{one_line(self.first)} - {one_line(self.second)}: {self.verdict}, {self.delta:+.4g}"
@@ -82,7 +82,7 @@ class ModelPair(Record):
 
 
 @attrs.frozen(kw_only=True)
-class ModelComparison(Record):
+class ModelComparison(TableRecord):
     """Result of `compare_models`; ``str()`` shows the models with means and ranks, best first."""
 
     means: FrozenMapping[str, float]
@@ -106,63 +106,57 @@ class ModelComparison(Record):
     n_left_out: int
     """Tasks that only some models have, which do not count."""
 
-    def __str__(self) -> str:
-        """Return a line for each model, numbers rounded for display."""
-        level = next(iter(self.ranks.values())).confidence_level
+    def _sheet(self) -> Sheet:
+        level = f"{100 * next(iter(self.ranks.values())).confidence_level:g} %"
         left_out = f", {self.n_left_out} left out" if self.n_left_out else ""
-        names = {name: one_line(name, 32) for name in self.means}
-        width = max(map(len, names.values()))
-        best = ", ".join(names[name] for name in self.best)
-        head = f"{len(self.means)} models over {self.n_tasks} tasks{left_out}"
-        lines = (
-            f"{names[name]:{width}}  mean {mean:.4g}, rank {self.ranks[name]}"
-            for name, mean in self.means.items()
-        )
-        return "\n".join([f"{head}; may be the best ({100 * level:g} %): {best}", *lines])
-
-    def _repr_html_(self) -> str:
-        """Return a page for a notebook: a row for each model, then one for each pair."""
-        from scorekit._core.notebook import Table, report_page
-
-        level = 100 * next(iter(self.ranks.values())).confidence_level
-        friedman = f"{self.friedman_statistic:.4g}, p = {self.friedman_p_value:.2g}"
-        tasks = f"{self.n_tasks} tasks"
-        if self.n_left_out:
-            tasks += f", {self.n_left_out} left out that only some models have"
         models = [
-            [name, f"{mean:.4g}", str(self.ranks[name]), self.mean_ranks[name]]
+            {
+                "model": one_line(name, MAX_NAME),
+                "mean": mean,
+                "rank": self.ranks[name],
+                "mean rank at a task": self.mean_ranks[name],
+            }
             for name, mean in self.means.items()
         ]
         pairs = [
-            [
-                f"{pair.first} - {pair.second}",
-                pair.verdict,
-                f"{pair.delta:+.4g}",
-                None if pair.interval is None else str(pair.interval),
-                f"{pair.p_value:.2g}",
-                f"{pair.adjusted_p_value:.2g}",
-            ]
-            for pair in self.pairs
+            {
+                "pair": f"{one_line(pair.first, MAX_NAME)} - {one_line(pair.second, MAX_NAME)}",
+                "verdict": pair.verdict,
+                "difference": pair.delta,
+                "interval": pair.interval,
+                "p": pair.p_value,
+                "p (adjusted)": pair.adjusted_p_value,
+            }
+            for pair in self.pairs[:ROWS_AT_MOST]
         ]
-        return report_page(
-            f"ModelComparison of {len(self.means)} models",
-            f"may be the best: {', '.join(self.best)}",
-            main=Table(("model", "mean", "rank", "mean rank at a task"), models),
-            notes=[
-                f"{tasks}; all ranks and differences hold at once ({level:g} %)",
-                f"Friedman's chi-squared {friedman}",
+        specs = {"difference": "+.4g", "p": ".2g", "p (adjusted)": ".2g"}
+        friedman = f"{self.friedman_p_value:.2g}"
+        best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
+        return Sheet(
+            "ModelComparison",
+            f"{len(self.means)} models over {self.n_tasks} tasks{left_out}; "
+            f"may be the best ({level}): {best}",
+            (
+                Table(rows=models),
+                Table(
+                    rows=pairs,
+                    title=f"Pairs: {len(self.pairs)}",
+                    specs=specs,
+                    n_rows=len(self.pairs),
+                    most=MAX_PAIRS,
+                ),
+                f"All ranks and differences hold at once ({level})",
+                f"Friedman's chi-squared {self.friedman_statistic:.4g}, p = {friedman}",
                 f"Nemenyi's critical difference of mean ranks {self.critical_difference:.4g}",
-            ],
-            blocks=[
-                (
-                    f"Pairs: {len(pairs)}",
-                    Table(
-                        ("pair", "verdict", "difference", "interval", "p", "p (adjusted)"), pairs
-                    ),
-                )
-            ],
+            ),
         )
 
+
+MAX_NAME = 32
+"""Characters of a model's name in a table."""
+
+MAX_PAIRS = 10
+"""Pairs that a text shows."""
 
 Scores = Report | Mapping[str, Mapping[Any, float | Iterable[float]]]
 
@@ -224,9 +218,18 @@ def compare_models(
         >>> result = compare_models(scores)
         >>> print(result)
         3 models over 8 tasks; may be the best (95 %): large, other
-        large  mean 0.875, rank [1, 2]
-        other  mean 0.75, rank [1, 2]
-        small  mean 0, rank [3, 3]
+        model   mean  rank    mean rank at a task
+        large  0.875  [1, 2]                  1.5
+        other   0.75  [1, 2]                1.688
+        small      0  [3, 3]                2.812
+        Pairs: 3
+          pair           verdict       difference  interval               p  p (adjusted)
+          large - other  inconclusive      +0.125  [-0.4133, 0.6633]      1             1
+          large - small  better            +0.875  [0.578, 1.172]     0.016         0.016
+          other - small  better             +0.75  [0.3611, 1.139]    0.031         0.031
+        All ranks and differences hold at once (95 %)
+        Friedman's chi-squared 10.75, p = 0.0046
+        Nemenyi's critical difference of mean ranks 1.172
         >>> compare_models({"large": scores["large"]})
         Traceback (most recent call last):
         ...
@@ -567,7 +570,7 @@ def range_quantile(share: float, m: int) -> float:
 
 
 @attrs.frozen(kw_only=True)
-class BradleyTerry(Record):
+class BradleyTerry(TableRecord):
     """Result of `bradley_terry`; ``str()`` shows the models with their strengths, best first."""
 
     strengths: FrozenMapping[str, float]
@@ -585,14 +588,15 @@ class BradleyTerry(Record):
     n_comparisons: float
     """Sum of the counts."""
 
-    def __str__(self) -> str:
-        """Return a line for each model, numbers rounded for display."""
-        names = {name: one_line(name, 32) for name in self.strengths}
-        width = max(map(len, names.values()))
-        return "\n".join(
-            f"{names[name]:{width}}  {strength:+.4g} {self.intervals[name]}"
+    def _sheet(self) -> Sheet:
+        rows = [
+            {
+                "model": one_line(name, MAX_NAME),
+                "strength": Estimate(strength, self.intervals[name], "+.4g"),
+            }
             for name, strength in self.strengths.items()
-        )
+        ]
+        return Sheet("BradleyTerry", "", (Table(rows=rows),))
 
 
 def bradley_terry(
@@ -630,9 +634,11 @@ def bradley_terry(
     Examples:
         >>> wins = {("a", "b"): 12, ("b", "a"): 8, ("b", "c"): 16, ("c", "b"): 4, ("c", "a"): 9}
         >>> print(bradley_terry({**wins, ("a", "c"): 11}))
-        b  +0.2785 [-0.1498, 0.7067]
-        a  +0.2089 [-0.2167, 0.6346]
-        c  -0.4874 [-0.9286, -0.04623]
+        BradleyTerry
+        model  strength
+        b      +0.2785 [-0.1498, 0.7067]
+        a      +0.2089 [-0.2167, 0.6346]
+        c      -0.4874 [-0.9286, -0.04623]
         >>> bradley_terry({("a", "b"): 3})
         Traceback (most recent call last):
         ...

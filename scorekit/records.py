@@ -1,4 +1,4 @@
-"""What every result is: a frozen record with a plain-dict form and a notebook table."""
+"""What every result is: a frozen record that can be shown, and is plain data and JSON too."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from typing import (
 
 import attrs
 
+from scorekit._sheet.model import Sheet, Table, by_fields, row_of
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
 K = TypeVar("K")
@@ -82,9 +83,58 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
         return "\n".join(f"{key}: {value}" for key, value in self.items())
 
 
+class Shown:
+    """What a sheet describes, as text, Markdown and HTML."""
+
+    __slots__ = ()
+
+    def to_text(self) -> str:
+        """Return what ``print`` shows: plain text, numbers rounded for display."""
+        from scorekit._sheet.text import render
+
+        return render(self._sheet())
+
+    def to_markdown(self) -> str:
+        """Return the same as Markdown, names escaped, for a pull request or a page."""
+        from scorekit._sheet.markdown import render
+
+        return render(self._sheet())
+
+    def __str__(self) -> str:
+        """Return `to_text`."""
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """Return the same as a page for a notebook, escaped."""
+        from scorekit._sheet.html import render
+
+        return render(self._sheet())
+
+    def _sheet(self) -> Sheet:
+        raise NotImplementedError
+
+
+class Tabled(Shown):
+    """What shows a table."""
+
+    __slots__ = ()
+
+    def to_latex(self) -> str:
+        """Return the tables as LaTeX, each a ``tabular`` with the rules of booktabs."""
+        from scorekit._sheet.latex import render
+
+        return render(self._sheet())
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return the first table as one flat dict a row, ready for a data frame."""
+        from scorekit._sheet.rows import render
+
+        return render(self._sheet())
+
+
 @attrs.frozen
-class Record:
-    """Base of every result: plain-dict export and notebook table, derived from the fields."""
+class Record(Shown):
+    """Base of every result: what it shows, plain data and JSON, derived from the fields."""
 
     higher_is_better: ClassVar[bool] = True
 
@@ -114,23 +164,60 @@ class Record:
         record: Self = _build_record(cls, data, cls.__name__)
         return record
 
-    fits_a_cell: ClassVar[bool] = True
-    """Whether the text of a record that has its own stands for it in a table."""
+    version: ClassVar[int] = 1
+    """Of what `to_json` writes."""
 
-    def __str__(self) -> str:
-        """Return a line for each field that has something to say, numbers rounded for display."""
-        from scorekit._core.text import as_lines
+    def to_json(self) -> str:
+        """Return the result as strict JSON; `from_json` gives an equal one back."""
+        head = {"kind": type(self).__name__, "version": self.version}
+        fields = {name + "_" * (name in head): one for name, one in self.to_dict().items()}
+        return json.dumps(head | fields, allow_nan=False)
 
-        return "\n".join(as_lines(self))
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """
+        Rebuild a result from what `to_json` returned.
 
-    def _repr_html_(self) -> str:
-        """Return an escaped table for a notebook; numbers are rounded for display."""
-        from scorekit._core.notebook import page
+        Raises:
+            InputError: If *text* is cut short or not JSON, of another kind or version, or does
+                not hold what such a result holds.
+            TypeError: If *text* is not a string.
+        """
+        try:
+            data = json.loads(
+                text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
+            )
+        except TypeError:
+            refuse("text", "a string", text, TypeError)
+        except (ValueError, RecursionError) as error:
+            reason = str(error) or type(error).__name__
+            refuse("text", f"a whole JSON document, not a path to one ({reason})", text)
+        if not isinstance(data, dict):
+            refuse("text", f"a JSON object of kind {cls.__name__}", text)
+        data = cast("dict[str, Any]", data)
+        for name, wanted in (("kind", cls.__name__), ("version", cls.version)):
+            found = data.pop(name, None)
+            if found != wanted or isinstance(found, bool):
+                refuse(f"{name} of the result", repr(wanted), found)
+            if name + "_" in data:  # a field of the same name
+                data[name] = data.pop(name + "_")
+        return cls.from_dict(data)
 
-        return page(self)
+    def _sheet(self) -> Sheet:
+        """Return what the record shows: unless a record says more, its line and its fields."""
+        return by_fields(self)
+
+    def _line(self) -> str:
+        """Return the record on one line, as a cell holds it; nothing if it has no such line."""
+        return ""
 
 
-class Listing(tuple[T, ...]):
+@attrs.frozen
+class TableRecord(Tabled, Record):
+    """A result that shows a table."""
+
+
+class Listing(Tabled, tuple[T, ...]):
     """Records that print one below the other, in a notebook as a table."""
 
     __slots__ = ()
@@ -146,22 +233,13 @@ class Listing(tuple[T, ...]):
         found: Any = super().__getitem__(place)
         return type(self)(found) if isinstance(place, slice) else found
 
-    def rows(self) -> list[dict[str, object]]:
-        """Return what a table shows of each."""
-        return [record.shown() for record in self]  # type: ignore[attr-defined]
+    def _sheet(self) -> Sheet:
+        return Sheet("", "", (Table(rows=[row_of(record) for record in self]),))
 
-    def __str__(self) -> str:
+    def to_text(self) -> str:
         """Return the text of each, long ones with a line between."""
         texts = [str(record) for record in self]
         return ("\n\n" if any("\n" in text for text in texts) else "\n").join(texts) or "none"
-
-    def _repr_html_(self) -> str:
-        """Return an escaped table."""
-        from scorekit._core.notebook import Table
-
-        rows = self.rows()
-        names = tuple(dict.fromkeys(name for row in rows for name in row))
-        return Table(names, [[row.get(name) for name in names] for row in rows]).drawn()
 
 
 SuiteKey = tuple[str, str | None]
@@ -184,47 +262,12 @@ class ReportScores(NamedTuple):
 
 
 @attrs.frozen
-class Report(Record):
-    """A record that is kept in files: strict JSON, with its kind and version beside it."""
-
-    version: ClassVar[int] = 1
-
-    def to_json(self) -> str:
-        """Return the report as strict JSON; `from_json` gives an equal report back."""
-        head = {"kind": type(self).__name__, "version": self.version}
-        return json.dumps(head | self.to_dict(), allow_nan=False)
+class Report(TableRecord):
+    """What `compare_reports` compares, where it has scores."""
 
     def scores_by_case(self) -> ReportScores | None:
         """Return what `compare_reports` compares; None for a report that it does not take."""
         return None
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """
-        Rebuild a report from what `to_json` returned.
-
-        Raises:
-            InputError: If *text* is cut short or not JSON, of another kind or version, or does
-                not hold what a report holds.
-            TypeError: If *text* is not a string.
-        """
-        try:
-            data = json.loads(
-                text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
-            )
-        except TypeError:
-            refuse("text", "a string", text, TypeError)
-        except (ValueError, RecursionError) as error:
-            reason = str(error) or type(error).__name__
-            refuse("text", f"a whole JSON document, not a path to one ({reason})", text)
-        if not isinstance(data, dict):
-            refuse("text", f"a JSON object of kind {cls.__name__}", text)
-        data = cast("dict[str, Any]", data)
-        for name, wanted in (("kind", cls.__name__), ("version", cls.version)):
-            found = data.pop(name, None)
-            if found != wanted or isinstance(found, bool):
-                refuse(f"{name} of the report", repr(wanted), found)
-        return cls.from_dict(data)
 
 
 def _refuse_constant(constant: str) -> None:
@@ -281,26 +324,38 @@ class MetricError(Record):
     timestamp: datetime = attrs.field(eq=False, validator=_check_aware)
     """When it happened, in UTC."""
 
-    def __str__(self) -> str:
-        """Return what happened and whose failure it was."""
+    def _line(self) -> str:
         return f"{self.metric}: {self.kind} ({self.origin}): {self.message}"
 
 
 @attrs.frozen
 class MetricResult(Record):
-    """A result with a *score* and an *error*; ``str()`` shows these two, as a table cell does."""
+    """A result with a *score* and an *error*: in a cell just these, printed also why."""
 
-    def __str__(self) -> str:
-        """Return the score, if there is one, and in brackets whose failure and of what kind."""
-        return _score_text(self)
+    def why(self) -> str:
+        """Return in a line why the score is not 1, empty where it is."""
+        result: Any = self
+        error: MetricError | None = result.error
+        if error is not None:
+            named = error.message.startswith(f"{error.kind}:")
+            return error.message if named else f"{error.kind}: {error.message}"
+        return self._reason() if result.score < 1.0 else ""
 
+    def _reason(self) -> str:
+        """Return why a score that nothing hindered is not 1."""
+        return ""
 
-def _score_text(result: Any) -> str:
-    error: MetricError | None = result.error
-    if error is None:
-        return f"{result.score:.4g}"
-    score = "no score" if error.origin == "instrument" else f"{result.score:.4g}"
-    return f"{score} ({error.origin}: {error.kind})"
+    def _line(self) -> str:
+        result: Any = self
+        error: MetricError | None = result.error
+        if error is None:
+            return f"{result.score:.4g}"
+        score = "no score" if error.origin == "instrument" else f"{result.score:.4g}"
+        return f"{score} ({error.origin}: {error.kind})"
+
+    def _sheet(self) -> Sheet:
+        sheet, why = by_fields(self), self.why()
+        return attrs.evolve(sheet, headline=f"{sheet.headline}: {why}") if why else sheet
 
 
 def now() -> datetime:

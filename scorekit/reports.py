@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
 from operator import attrgetter, eq
@@ -40,6 +40,7 @@ from scorekit._core.columns import (
     split_missing,
 )
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
+from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Scale, Sheet, Table, by_fields
 from scorekit._stats.exact import is_tuple
 from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task
@@ -267,26 +268,19 @@ class CaseStatistics(Record):
             if not 0.0 <= score <= 1.0:
                 refuse("scores", "numbers in [0, 1]", self.scores)
 
-    fits_a_cell: ClassVar[bool] = False
+    def _sheet(self) -> Sheet:
+        line = ", ".join(f"{name} {cell}" for name, cell in self._row().items() if cell)
+        return Sheet("CaseStatistics", line, by_fields(self).parts)
 
-    def __str__(self) -> str:
-        """Return how many attempts were correct, and their scores, on one line."""
-        return _line(self.shown())
-
-    def shown(self) -> dict[str, object]:
-        """Return what a table of cases shows."""
+    def _row(self) -> dict[str, object]:
         best, worst = max(self.scores), min(self.scores)
         return {
-            "case": self.case_id,
-            "model": self.model,
+            "case": one_line(self.case_id),
+            "model": one_line(self.model),
             "correct": f"{self.n_correct} of {self.n_samples}",
             "mean code score": f"{self.mean_score:.4g}",
             "scores": "" if best == worst else f"{worst:.4g} to {best:.4g}",
         }
-
-
-def _line(row: dict[str, object]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in row.items() if value)
 
 
 class _Flags(Listing[CaseStatistics]):
@@ -294,12 +288,13 @@ class _Flags(Listing[CaseStatistics]):
 
     __slots__ = ()
 
-    def rows(self) -> list[dict[str, object]]:
-        measured = ("case", "model", "correct")
-        return [{name: row[name] for name in measured} for row in super().rows()]
+    def _sheet(self) -> Sheet:
+        return Sheet("", "", (Table(rows=_shown(self, UNMEASURED)),))
 
-    def __str__(self) -> str:
-        return "\n".join(map(_line, self.rows())) or "none"
+    def to_text(self) -> str:
+        rows = _shown(self, UNMEASURED)
+        lines = (", ".join(f"{name} {cell}" for name, cell in row.items()) for row in rows)
+        return "\n".join(lines) or "none"
 
 
 @attrs.frozen(kw_only=True)
@@ -337,19 +332,30 @@ class ModelStatistics(Record):
     only_flags: bool = False
     """As in `CodeReport`: the scores beside pass@k say nothing else then, and are not shown."""
 
-    fits_a_cell: ClassVar[bool] = False
+    def _sheet(self) -> Sheet:
+        return by_fields(self._measured, self._unsaid)
 
-    def __str__(self) -> str:
-        """Return a line for each field that has something to say, numbers rounded for display."""
-        from scorekit._core.text import as_lines
+    def _row(self) -> dict[str, object]:
+        row: dict[str, object] = {"model": one_line(self.model, MAX_NAME)}
+        for one in self.pass_at_k:
+            row[one.notation.format(k=one.k)] = Estimate(one.score, one.interval)
+        row[" "] = Scale.of(self.pass_at_k[0].score, self.pass_at_k[0].interval)
+        if not self.only_flags:
+            row["code score"] = Estimate(self.mean_score, self.intervals.get("code_score"))
+            row |= {"compiled": self.compilation_rate, "tests passed": self.test_pass_rate}
+        return row | {
+            "USD an attempt": self.mean_cost_usd,
+            "seconds": self.mean_latency_seconds,
+            "cases": self.n_cases,
+            "attempts": self.n_samples,
+        }
 
-        return "\n".join(as_lines(self._measured, self._unsaid))
-
-    def _repr_html_(self) -> str:
-        """Return an escaped table of the same for a notebook."""
-        from scorekit._core.notebook import page
-
-        return page(self._measured, without=self._unsaid)
+    def _numbers(self) -> dict[str, object]:
+        """Return all that there is to say, by field."""
+        hidden = (*self._unsaid, "pass_at_k")
+        measured = self._measured
+        names = [f.name for f in attrs.fields(ModelStatistics) if f.name not in hidden]
+        return {name: getattr(measured, name) for name in names}
 
     @property
     def _measured(self) -> ModelStatistics:
@@ -673,47 +679,45 @@ class CodeReport(Report):
     only_flags: bool = False
     """Whether each attempt is just right or wrong, so that the code score says nothing else."""
 
-    def __str__(self) -> str:
-        """Return a line for each model, numbers rounded for display, without what is no score."""
-
+    def _sheet(self) -> Sheet:
         def line(one: ModelStatistics) -> str:
             scores = list(map(str, one.pass_at_k))
             scores += [] if self.only_flags else [f"mean code score {one.mean_score:.4g}"]
             counts = f"({one.n_samples} samples of {one.n_cases} cases)"
             return f"{one_line(one.model)}: {', '.join(scores)} {counts}"
 
-        return "\n".join(map(line, self.models))
-
-    def _repr_html_(self) -> str:
-        """Return a page for a notebook: a row for each model, then the worst cases."""
-        from scorekit._core.notebook import ROWS_AT_MOST, Table, report_page
-
+        lines = list(map(line, self.models))
         failures = self._failures()
-        worst = failures[:SHOWN].rows()
-        names = tuple(worst[0]) if worst else ()
-        rest: list[tuple[str, object]] = [("All models", self.models), ("All cases", self.cases)]
-        if self.only_flags:  # without what nobody measured
-            values = ([getattr(one, name) for name in MEASURED] for one in self.models)
-            models = [[None if value == {} else value for value in own] for own in values]
-            cases = self.cases[:ROWS_AT_MOST]
-            rows = [[case.case_id, case.model, case.n_correct, case.n_samples] for case in cases]
-            n_hidden = len(self.cases) - len(rows)
-            title = f"All cases, without the last {n_hidden}" if n_hidden else "All cases"
-            rest = [
-                ("All models", Table(MEASURED, models)),
-                (title, Table(("case", "model", "correct", "attempts"), rows)),
-            ]
-        best = max(self.models, key=lambda one: one.pass_at_k[0].score)
-        several = f"best of {len(self.models)} models: " if len(self.models) > 1 else ""
-        return report_page(
+        cases = self.cases[:ROWS_AT_MOST]
+        flags = UNMEASURED if self.only_flags else ()
+        return Sheet(
             f"CodeReport of {len(self.models)} model{'s' * (len(self.models) > 1)}",
-            f"{several}{best.model}, {best.pass_at_k[0]}",
-            main=_model_table(self.models, only_flags=self.only_flags),
-            worst=(
-                f"Worst of {len(failures)} cases with a wrong attempt",
-                Table(names, [tuple(row.values()) for row in worst]),
+            lines[0]
+            if len(lines) == 1
+            else f"{len(lines)} models; compare_models() compares them",
+            (
+                Table(
+                    rows=[one._row() for one in self.models],  # noqa: SLF001
+                    lines=lines if len(lines) > 1 else (),
+                ),
+                Table(
+                    rows=_shown(failures[:SHOWN], flags),
+                    title=f"Worst of {len(failures)} cases with a wrong attempt",
+                    n_rows=min(len(failures), SHOWN),
+                    place="page",
+                ),
+                Table(
+                    rows=[one._numbers() for one in self.models],  # noqa: SLF001
+                    title="All numbers",
+                    place="folded",
+                ),
+                Table(
+                    rows=_shown(cases, flags),
+                    title="All cases",
+                    n_rows=len(self.cases),
+                    place="folded",
+                ),
             ),
-            folded=rest,
         )
 
     def failures(self) -> tuple[CaseStatistics, ...]:
@@ -796,56 +800,18 @@ class CodeReport(Report):
 SHOWN = 5
 """Cases that the page of a report shows before it folds the rest."""
 
-MEASURED = (
-    "model",
-    "n_cases",
-    "n_samples",
-    "total_cost_usd",
-    "mean_cost_usd",
-    "mean_latency_seconds",
-    "total_input_tokens",
-    "total_output_tokens",
-    "quantiles",
-)
-"""What there is to say of a model whose attempts are just right or wrong, beside pass@k."""
+UNMEASURED = ("mean code score", "scores")
+"""What says nothing of cases whose attempts are just right or wrong."""
+
+MAX_NAME = 60
+"""Characters of a model's name in a table."""
 
 
-def _model_table(models: tuple[ModelStatistics, ...], *, only_flags: bool) -> Any:
-    """Return a row for each model: each estimate with its interval, and what was measured."""
-    from scorekit._core.notebook import Dot, Table
-
-    def cell(score: float, interval: Interval | None) -> str:
-        return f"{score:.4g}" if interval is None else f"{score:.4g} {interval}"
-
-    estimates = models[0].pass_at_k
-    head = [
-        "model",
-        "",
-        *(one.notation.format(k=one.k) for one in estimates),
-        *(() if only_flags else ("code score", "compiled", "tests passed")),
-        *("USD an attempt", "seconds", "cases", "attempts"),
+def _shown(cases: Iterable[CaseStatistics], hidden: Collection[str]) -> list[dict[str, object]]:
+    return [
+        {name: cell for name, cell in case._row().items() if name not in hidden}  # noqa: SLF001
+        for case in cases
     ]
-    rows: list[list[object]] = []
-    for model in models:
-        first = model.pass_at_k[0]
-        graded: list[object] = [
-            cell(model.mean_score, model.intervals.get("code_score")),
-            model.compilation_rate,
-            model.test_pass_rate,
-        ]
-        rows.append(
-            [
-                model.model,
-                Dot(first.score, (first.interval.low, first.interval.high)),
-                *(cell(one.score, one.interval) for one in model.pass_at_k),
-                *([] if only_flags else graded),
-                model.mean_cost_usd,
-                model.mean_latency_seconds,
-                model.n_cases,
-                model.n_samples,
-            ]
-        )
-    return Table(tuple(head), rows)
 
 
 def _are_flags(samples: Samples) -> bool:

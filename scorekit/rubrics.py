@@ -49,8 +49,7 @@ class RubricScore(Record):
     n_without_points: int
     """Examples left out because no criterion of theirs has positive points."""
 
-    def __str__(self) -> str:
-        """Return the score with its interval, and which examples are left out."""
+    def _line(self) -> str:
         n = sum(score is not None for score in self.scores)
         score = "no score" if self.score is None else f"{self.score:.4g} {self.interval}"
         text = f"{score} ({n} example{'s' * (n != 1)}"

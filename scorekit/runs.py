@@ -40,6 +40,7 @@ from scorekit._core.columns import (
     split_missing,
 )
 from scorekit._core.text import as_decimal
+from scorekit._sheet.model import Estimate, Fields, Scale, Sheet, Table
 from scorekit._stats.bounded import Floats, joint_reach, mean_of, share_interval
 from scorekit._stats.exact import exact_array, sorted_runs, sums_of_runs
 from scorekit.errors import InputError, one_line, refuse, shown
@@ -53,7 +54,7 @@ from scorekit.intervals import (
     normal_quantile,
     t_quantile,
 )
-from scorekit.records import FrozenMapping, Record
+from scorekit.records import FrozenMapping, Record, TableRecord
 from scorekit.summary import (
     LetterGrade,
     Statistics,
@@ -320,7 +321,7 @@ def _weigh(pass_rate: float, impl_rate: float, pass_share: Fraction) -> float:
 
 
 @attrs.frozen(kw_only=True)
-class TierStatistics(Record):
+class TierStatistics(TableRecord):
     """Result of `tier_statistics`."""
 
     tier_id: str
@@ -365,21 +366,17 @@ class TierStatistics(Record):
         outside = not interval.low <= score.median <= interval.high
         return outside and letter_grade(score.mean).letter != self.grade.letter
 
-    def _repr_html_(self) -> str:
-        """Return a page for a notebook: the tier as a row, then all its numbers."""
-        from scorekit._core.notebook import Drawn, page, report_page
-
-        return report_page(
+    def _sheet(self) -> Sheet:
+        return Sheet(
             "TierStatistics",
-            f"{self.grade}, composite score {self.composite_score.mean:.4g} "
-            f"{self.composite_interval}",
-            main=_tier_table((self,)),
-            notes=[_split(self)] if self.median_hides_split else [],
-            folded=[("All numbers", Drawn(page(self)))],
+            self._line(),
+            (
+                Table(rows=[self.row()], lines=()),
+                Fields(record=self, title="All numbers", folded=True),
+            ),
         )
 
-    def __str__(self) -> str:
-        """Return the tier on one line, numbers rounded for display."""
+    def _line(self) -> str:
         score, rate = self.composite_score.median, _behind(self.pass_rate_interval)
         interval = _behind(self.cost_of_pass_interval)
         split = f"; {_split(self)}" if self.median_hides_split else ""
@@ -388,6 +385,21 @@ class TierStatistics(Record):
             f"pass rate {self.pass_rate.mean:.4g}{rate} in {_counted(self)}, "
             f"a pass costs {self.cost_of_pass:.4g} USD{interval}{split}"
         )
+
+    def row(self, **relative: object) -> dict[str, object]:
+        """Return what a table of tiers shows, between quality and cost what is *relative*."""
+        score, ends = self.composite_score, self.composite_interval
+        level = f"{100 * ends.confidence_level:g} %"
+        return {
+            "tier": one_line(self.tier_id, MAX_NAME),
+            "grade": self.grade.letter,
+            "median": score.median,
+            f"mean ({level})": Estimate(score.mean, ends),
+            " ": Scale.of(score.mean, ends),
+            **relative,
+            "pass rate": Estimate(self.pass_rate.mean, self.pass_rate_interval),
+            "USD per pass": Estimate(self.cost_of_pass, self.cost_of_pass_interval),
+        }
 
 
 def _counted(tier: TierStatistics) -> str:
@@ -400,34 +412,6 @@ def _runs(n_runs: int, n_groups: int | None, what: str = "task") -> str:
     if n_groups is not None:
         return f"{runs} of {n_groups} {what}{'s' * (n_groups != 1)}"
     return runs if n_runs == 1 else f"{runs} (each taken as independent)"
-
-
-def _tier_table(
-    tiers: tuple[TierStatistics, ...], uplifts: Sequence[str] = (), ratios: Sequence[str] = ()
-) -> Any:
-    """Return a row for each tier: what it scores, and what a pass costs."""
-    from scorekit._core.notebook import Dot, Table
-
-    head = ("tier", "grade", "mean composite score", "", "median", "uplift of the mean")
-    rows: list[list[object]] = []
-    for i, tier in enumerate(tiers):
-        score, ends = tier.composite_score, tier.composite_interval
-        rows.append(
-            [
-                tier.tier_id,
-                tier.grade.letter,
-                f"{score.mean:.4g} {ends}",
-                Dot(score.mean, (ends.low, ends.high)),
-                score.median,
-                uplifts[i] if uplifts else None,
-                f"{tier.pass_rate.mean:.4g} {tier.pass_rate_interval}",
-                f"{tier.cost_of_pass:.4g}{_behind(tier.cost_of_pass_interval)}",
-                ratios[i] if ratios else None,
-                _counted(tier),
-            ]
-        )
-    tail = ("pass rate", "USD per pass", "times the baseline", "runs")
-    return Table((*head, *tail), rows)
 
 
 def _split(tier: TierStatistics) -> str:
@@ -637,7 +621,7 @@ def tier_uplift(score: float, *, baseline: float) -> float | None:
 
 
 @attrs.frozen(kw_only=True)
-class CrossTier(Record):
+class CrossTier(TableRecord):
     """Result of `cross_tier`."""
 
     baseline: str
@@ -673,75 +657,49 @@ class CrossTier(Record):
     )
     """Of the *cost_ratios*; a pass costs more, or less, where 1 lies outside."""
 
-    def _repr_html_(self) -> str:
-        """Return a page for a notebook: a row for each tier, then all numbers."""
-        from scorekit._core.notebook import Drawn, page, report_page
-
-        best = max(self.tiers, key=lambda tier: tier.composite_score.mean)
-        uplifts = [self._row(tier)[5] or "baseline" for tier in self.tiers]
-        return report_page(
-            f"CrossTier of {len(self.tiers)} tiers",
-            f"best mean composite score: {best.tier_id}, {best.composite_score.mean:.4g} "
-            f"{best.composite_interval}",
-            main=_tier_table(self.tiers, uplifts, [self._row(tier)[-1] for tier in self.tiers]),
-            notes=[
-                f"{tier.tier_id}: {_split(tier)}" for tier in self.tiers if tier.median_hides_split
-            ],
-            folded=[("All numbers", Drawn(page(self, without=("tiers",))))],
-        )
-
-    def __str__(self) -> str:
-        """Return a table with a row for each tier, numbers rounded for display."""
-        percent = f"{100 * self.tiers[0].composite_interval.confidence_level:g} %"
-        rows = [
-            (
-                "tier",
-                "grade",
-                "median",
-                f"mean ({percent})",
-                "uplift of median",
-                f"of mean ({percent})",
-                "passed",
-                "USD per pass",
-                "times baseline" if any(self.cost_ratios.values()) else "",
-            ),
-            *map(self._row, self.tiers),
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    def _sheet(self) -> Sheet:
         splits = [tier for tier in self.tiers if tier.median_hides_split]
         notes = [f"{one_line(tier.tier_id, MAX_NAME)}: {_split(tier)}" for tier in splits]
         alone = [one_line(t.tier_id, MAX_NAME) for t in self.tiers if t.task_scores is None]
         if alone:  # a table of intervals does not show how far they can be trusted
             whose = "" if len(alone) == len(self.tiers) else f" of {', '.join(alone)}"
             notes.append(f"runs{whose} each taken as independent")
-        return "\n".join([*lines, *notes])
-
-    def _row(self, tier: TierStatistics) -> tuple[str, ...]:
-        score, name = tier.composite_score, tier.tier_id
-        uplifts = ("baseline", "")
-        ratio = self.cost_ratios.get(name)
-        if name != self.baseline:
-            mean = _signed(self.mean_uplifts[name]) + _behind(self.uplift_intervals[name])
-            uplifts = (_signed(self.uplifts[name]), mean)
-        return (
-            one_line(name, MAX_NAME),
-            tier.grade.letter,
-            f"{score.median:.4g}",
-            f"{score.mean:.4g} {tier.composite_interval}",
-            *uplifts,
-            f"{100 * tier.pass_rate.mean:.4g} %",
-            f"{tier.cost_of_pass:.4g}" + _behind(tier.cost_of_pass_interval),
-            "" if ratio is None else f"{ratio:.4g}{_behind(self.cost_ratio_intervals[name])}",
+        without = ("tiers",)
+        return Sheet(
+            f"{len(self.tiers)} tier{'s' * (len(self.tiers) > 1)}, "
+            f"compared with {one_line(self.baseline, MAX_NAME)}",
+            "",
+            (
+                Table(rows=list(map(self._row_of, self.tiers)), specs=UPLIFTS),
+                *notes,
+                Fields(record=self, without=without, title="All numbers", folded=True),
+            ),
         )
+
+    def _row_of(self, tier: TierStatistics) -> dict[str, object]:
+        name = tier.tier_id
+        level = f"{100 * tier.composite_interval.confidence_level:g} %"
+        medians, means = "uplift of median", f"uplift of mean ({level})"
+        if name == self.baseline:
+            return tier.row(**{medians: "baseline", means: ""})
+        uplift, median = self.mean_uplifts[name], self.uplifts[name]
+        mean = Estimate(uplift, self.uplift_intervals[name], "+.4g")
+        ratio = Estimate(self.cost_ratios.get(name), self.cost_ratio_intervals.get(name))
+        row = tier.row(
+            **{
+                medians: "none" if median is None else median,
+                means: "none" if uplift is None else mean,
+            }
+        )
+        return row if ratio.value is None else row | {"times baseline": ratio}
+
+
+UPLIFTS = {"uplift of median": "+.4g"}
+"""How the numbers of a table of tiers are written."""
 
 
 def _behind(interval: Interval | None) -> str:
     return "" if interval is None else f" {interval}"
-
-
-def _signed(uplift: float | None) -> str:
-    return "none" if uplift is None else f"{uplift:+.4g}"
 
 
 def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> CrossTier:
@@ -1019,33 +977,12 @@ class CostOfPass(Record):
     """Cost of a pass divided by that of the baseline, as in `CrossTier`; None without one."""
     cost_ratio_interval: Interval | None = None
 
-    def __str__(self) -> str:
-        """Return the cost on one line, rounded for display."""
-        return f"{self._cost} in {_runs(self.n_runs, self.n_groups, 'cluster')}"
-
-    @property
-    def _cost(self) -> str:
+    def _line(self) -> str:
         cost = f"a pass costs {self.cost_of_pass:.4g} USD{_behind(self.interval)}"
-        if self.cost_ratio is None:
-            return cost
-        return (
-            f"{cost}, {self.cost_ratio:.4g} times the baseline{_behind(self.cost_ratio_interval)},"
-        )
-
-    def _repr_html_(self) -> str:
-        """Return a page for a notebook: the cost with its interval, then what it comes from."""
-        from scorekit._core.notebook import Table, report_page
-
-        rows = [["USD a pass", self.cost_of_pass, self.interval]]
         if self.cost_ratio is not None:
-            rows.append(["times the baseline", self.cost_ratio, self.cost_ratio_interval])
-        runs = _runs(self.n_runs, self.n_groups, "cluster")
-        return report_page(
-            "CostOfPass",
-            self._cost.rstrip(","),
-            main=Table(("", "cost", "interval"), rows),
-            notes=[f"{self.n_passes:g} passes in {runs}"],
-        )
+            ratio = f"{self.cost_ratio:.4g} times the baseline"
+            cost += f", {ratio}{_behind(self.cost_ratio_interval)},"
+        return f"{cost} in {_runs(self.n_runs, self.n_groups, 'cluster')}"
 
 
 def cost_of_pass_from_columns(

@@ -74,8 +74,7 @@ class SuiteEstimate(Record):
     """Standard error for exactly these tasks, sampled anew; None unless each has 2k samples."""
     interval: Interval
 
-    def __str__(self) -> str:
-        """Return score and interval on one line, rounded for display."""
+    def _line(self) -> str:
         return f"{self.notation.format(k=self.k)} = {self.score:.4g} {self.interval}"
 
 
@@ -409,9 +408,8 @@ class GPassAtK(SuiteEstimate):
     n_needed: int | None
     """Attempts that have to succeed, ``ceil(tau * k)``, at least 1; None for the mean."""
 
-    def __str__(self) -> str:
-        """Return score and interval on one line, rounded for display."""
-        return ("m" if self.tau == "mean" else "") + super().__str__()
+    def _line(self) -> str:
+        return ("m" if self.tau == "mean" else "") + super()._line()
 
 
 @overload
@@ -641,8 +639,7 @@ class ExtrapolatedPassAtK(Record):
     """Interval that is valid only if the beta distribution is; far beyond *max_samples* it may not
     be."""
 
-    def __str__(self) -> str:
-        """Return score and interval on one line, rounded for display, marked as a model's."""
+    def _line(self) -> str:
         return f"pass@{self.k} ~ {self.score:.4g} {self.interval} (beta-binomial)"
 
 

@@ -313,7 +313,6 @@ def verdicts() -> st.SearchStrategy[Verdict]:
         cost_usd=st.none() | _AMOUNTS,
         response_id=st.none() | _NAMES,
         cached=st.booleans(),
-        instructions_found=st.booleans(),
     )
 
 

@@ -204,8 +204,7 @@ class LetterGrade(Record):
     score: float
     """The score that was graded, in ``[0, 1]``."""
 
-    def __str__(self) -> str:
-        """Return the letter."""
+    def _line(self) -> str:
         return self.letter
 
 

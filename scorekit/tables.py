@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from scorekit._core.checks import check_items, check_same_length, check_text
 from scorekit._core.columns import as_builtins
-from scorekit._sql.base_tables import tables_of
+from scorekit._sql.base_tables import default_schema, tables_of
 from scorekit._sql.parsing import CACHED_CHARS, check_dialect, read
 from scorekit.errors import SqlError, refuse
 from scorekit.parallel import Progress, map_scores
@@ -124,7 +124,7 @@ def table_accuracy(
         Jura", Bulletin de la Société Vaudoise des Sciences Naturelles 37, 1901.
     """
     check_text("generated", generated, empty=True)
-    expected = _plain_names(check_names("expected_tables", expected_tables))
+    expected = _plain_names(check_names("expected_tables", expected_tables), dialect)
     try:
         extracted, unread = _extract(generated, dialect)
     except SqlError as error:
@@ -173,9 +173,11 @@ def _is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
 _QUOTED_PART = re.compile(r"[\"`](.*?)[\"`]|\[(.*?)\]")
 
 
-def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
+def _plain_names(names: tuple[str, ...], dialect: str | None) -> tuple[str, ...]:
     """Return names without the quotes or brackets around their parts."""
-    return tuple(sorted({_QUOTED_PART.sub(lambda m: m[1] or m[2] or "", name) for name in names}))
+    plain = (_QUOTED_PART.sub(lambda m: m[1] or m[2] or "", name) for name in names)
+    schema = default_schema(dialect or "")
+    return tuple(sorted({name.replace("..", f".{schema}.") for name in plain}))
 
 
 class _Tables(NamedTuple):

@@ -53,8 +53,7 @@ class ToolCallAccuracy(Record):
     n_generated: int
     n_expected: int
 
-    def __str__(self) -> str:
-        """Return the score, the partial credit and what differs, on one line."""
+    def _line(self) -> str:
         differs = {
             "missing": len(self.missing),
             "unexpected": len(self.unexpected),

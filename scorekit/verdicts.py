@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from scorekit._core.attempts import Attempts
-from scorekit._core.text import rounded
+from scorekit._sheet.model import Fields, Sheet
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, grouped_error, mean_of
 from scorekit._stats.exact_tests import at_least
@@ -31,6 +31,18 @@ POWER = 0.8
 
 FEW_CHANGES = 25
 """Changed cases below which a printed verdict names the exact test's p value too."""
+
+UNDETECTABLE = "none, with so few cases even the largest change may be missed"
+"""What stands for a minimum detectable effect where there is none."""
+
+UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p value"
+"""What is said where an interval leaves out 0 and the verdict sees no change."""
+
+ROUNDING = 1e-12
+"""Distance from 0 that is shown as none."""
+
+SUITE_SPECS = {"change": "+z.3f", "p": ".2g", "p (adjusted)": ".2g"}
+"""How the numbers of a table of suites are written."""
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
@@ -56,6 +68,10 @@ class MarginVerdict(Record):
     It allows for cases that fall wholly where none of the sample did, so 20 cases without a change
     leave a loss of 0.17 open, however many attempts they have. With *anytime* it is the interval
     of the verdict."""
+
+    def _line(self) -> str:
+        low, high = self.interval.low, self.interval.high
+        return f"margin {self.margin:g}: {self.verdict} [{low:+z.3f}, {high:+z.3f}]"
 
 
 @attrs.frozen(kw_only=True)
@@ -108,14 +124,51 @@ class SuiteVerdict(Record):
     """Mean change over all cases, with those left out going all the worst way and all the best;
     None where none is left out."""
 
-    def __str__(self) -> str:
-        """Return verdict, change and interval on one line, rounded for display."""
-        p_value = "p" if self.adjusted_p_value == self.p_value else "adjusted p"
-        text = (
-            f"{self.verdict}: {self.between}{rounded(self.delta, 1.0, '+')} {self.interval}, "
-            f"{p_value} = {self.adjusted_p_value:.2g} ({self.test}, {self.n_cases} cases)"
-        )
-        return "; ".join(filter(None, (text, self.few_changes)))
+    def _line(self) -> str:
+        cases = f"{self.n_cases} case{'s' * (self.n_cases > 1)}"
+        if self.n_groups is not None:
+            cases += f" in {self.n_groups} group{'s' * (self.n_groups > 1)}"
+        p_value = f"p = {self.p_value:.2g}"
+        if self.adjusted_p_value != self.p_value:
+            p_value += f", adjusted {self.adjusted_p_value:.2g}"
+        level = f"{100 * self.interval.confidence_level:g} %"
+        moved = f"{self.between}{self.delta:+z.3f} {_ends(self.interval)}"
+        return f"{self.verdict}, {moved} ({level}, {self.test}, {p_value}, {cases})"
+
+    def _sheet(self) -> Sheet:
+        fields = Fields(record=self, title="All fields")
+        return Sheet("SuiteVerdict", self._line(), (*self.remarks(), fields))
+
+    def cells(self) -> dict[str, object]:
+        """Return what a table shows of it."""
+        bounds, interval = self.delta_bounds, self.interval
+        return {
+            "verdict": self.verdict,
+            "between": None if bounds is None else f"{bounds[0]:+z.3f} to {bounds[1]:+z.3f}",
+            "change": self.delta,
+            f"{100 * interval.confidence_level:g} % interval": _ends(interval),
+            "test": self.test,
+            "p": self.p_value,
+            "p (adjusted)": None
+            if self.adjusted_p_value == self.p_value
+            else self.adjusted_p_value,
+            "cases": self.n_cases,
+        }
+
+    def remarks(self) -> list[str]:
+        """Return what else there is to say: its question, its power, the margin."""
+        found = [f"about {self.question}"]
+        if self.verdict not in ("regressed", "improved"):  # what could be found is no matter there
+            effect = self.minimum_detectable_effect
+            stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
+            found[0] += f"; minimum detectable effect (80 % power): {stated}"
+        if self.few_changes:
+            found.append(self.few_changes)
+        if self.is_taken_back:
+            found.append(UNADJUSTED)
+        if self.within_margin is not None:
+            found.append(str(self.within_margin))
+        return found
 
     @property
     def between(self) -> str:
@@ -153,6 +206,17 @@ class SuiteVerdict(Record):
             f"{self.n_changed} of {self.n_cases} cases changed; "
             f"McNemar's exact test: p = {self.exact_p_value:.2g}"
         )
+
+
+def _ends(interval: Interval) -> str:
+    """Return an interval of changes, with signs."""
+    return f"[{_end(interval.low)}, {_end(interval.high)}]"
+
+
+def _end(value: float) -> str:
+    """Return an end of an interval, with its sign also where it is all but zero."""
+    text = f"{value:+z.3f}"
+    return f"{value:+.1g}" if abs(value) > ROUNDING and float(text) == 0 else text
 
 
 def suite_verdict(

@@ -9,7 +9,7 @@ from pathlib import Path
 import scorekit
 from scorekit import Record
 
-_BASES = {"MetricResult", "Record", "Report", "SuiteEstimate"}
+_BASES = {"MetricResult", "Record", "Report", "SuiteEstimate", "TableRecord"}
 _TOPICS = sorted(path.stem for path in Path(scorekit.__file__).parent.glob("[!_]*.py"))
 RECORDS: dict[str, type[Record]] = {
     name: value

@@ -681,3 +681,18 @@ def test_backticks_and_brackets_hold_no_text_in_sqlite() -> None:
         assert result.extracted == ("users.nick name",)
     text = column_accuracy('SELECT id, "Ann" FROM users', ["id"], schema=schema, dialect="sqlite")
     assert text.extracted == ("users.id",)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM users",
+        "SELECT name FROM users JOIN logs ON user_id = id",
+        "SELECT * FROM users NATURAL JOIN logs",
+    ],
+)
+def test_a_query_reads_the_columns_that_it_reads(sql: str) -> None:
+    """The same text scores 1.0 without a schema, and text that does not parse does not."""
+    assert column_accuracy(sql, f" {sql}\n").score == 1.0
+    assert column_accuracy(sql, sql.replace("users", "people")).error is not None
+    assert column_accuracy("SELECT (", "SELECT (").score == 0.0

@@ -68,7 +68,8 @@ def test_a_case_that_fell_for_certain_stops_a_job_and_chance_does_not() -> None:
         result.raise_for_regressions()
     assert str(caught.value).splitlines()[1:] == [
         "  beyond chance: x in score (p = 5.4e-06, adjusted 5.4e-06)",
-        "  x  score 1.000 -> 0.000 (-1.000)",
+        "  case  metric  baseline  current  change  p (adjusted)",
+        "  x     score      1.000    0.000  -1.000       5.4e-06",
     ]
     assert stops(result, on="suite") == ""
     assert stops(result, on="cases") == "1 case fell by more than 0.05"
@@ -378,7 +379,7 @@ def test_the_message_begins_with_the_suite_and_names_five_cases() -> None:
     )
     with pytest.raises(RegressionError) as caught:
         compare_reports(before, after, metrics=["pass@1"]).raise_for_regressions()
-    first, _, *fell, more = str(caught.value).splitlines()
+    first, _, _, *fell, more = str(caught.value).splitlines()
     assert first == "v2 regressed: pass@1 -1.000"
     assert [line.split()[0] for line in fell] == ["c0", "c1", "c2", "c3", "c4"]
     assert more == "  and 4 more"
@@ -558,7 +559,7 @@ def test_thousands_of_identical_cases() -> None:
 def test_a_comparison_of_another_version_is_refused() -> None:
     """It has other fields."""
     data = json.loads(compare_reports({"a": 1}, {"a": 0}).to_json())
-    with pytest.raises(InputError, match=r"^version of the report must be 2, got 1$"):
+    with pytest.raises(InputError, match=r"^version of the result must be 2, got 1$"):
         Comparison.from_json(json.dumps(data | {"version": 1}))
 
 

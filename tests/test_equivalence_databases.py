@@ -21,7 +21,9 @@ from scorekit._sql.refute import allowed
 from scorekit._sql.refute.aims import aim
 from scorekit._sql.refute.allowed import Allowed, kept
 from scorekit._sql.refute.databases import Maker
-from scorekit._sql.refute.sandbox import Database, NoResultError
+from scorekit._sql.refute.faithful import kind_of_expression
+from scorekit._sql.refute.hints import days_of
+from scorekit._sql.refute.sandbox import Database, NoResultError, Sandbox
 from scorekit._sql.rows import ResultRow
 
 TABLES = {"t": ("id", "x", "name"), "u": ("id", "t_id", "y"), "v": ("y", "z")}
@@ -186,12 +188,126 @@ def test_rows_reach_what_random_ones_do_not(first: str, second: str) -> None:
 
 
 def test_both_queries_are_run_at_one_moment() -> None:
-    """The time is one for both, and named; a query that does not ask for it may be right."""
+    """The time is one for both, and named."""
     result = sql_equivalence(f"{AGE} > 30", f"{AGE} > 31", schema=DDL, dialect="sqlite")
     assert result.assumptions[-1] == "both queries run at 2022-06-15 10:30:00"
-    for other, dialect in (("SELECT name FROM a", "sqlite"), (f"{AGE} > 31", None)):
-        result = sql_equivalence(f"{AGE} > 30", other, schema=DDL, dialect=dialect)
-        assert (result.verdict, result.assumptions) == ("unknown", ())
+
+
+@pytest.mark.parametrize(
+    ("asking", "other", "verdict"),
+    [
+        ("SELECT id + STRFTIME('%Y', 'now') FROM a", "SELECT id FROM a", "refuted"),
+        ('SELECT id + STRFTIME("%Y", "now") FROM a', "SELECT id FROM a", "refuted"),
+        ("SELECT STRFTIME('%Y', 'now') - id FROM a", "SELECT 2022 - id FROM a", "unknown"),
+        ("SELECT STRFTIME('%Y', 'now') - id FROM a", "SELECT 2023 - id FROM a", "unknown"),
+        ("SELECT STRFTIME('%Y') - id FROM a", "SELECT '1950' - id FROM a", "unknown"),
+        ("SELECT id FROM a WHERE born > DATE()", "SELECT id FROM a WHERE born > '2021-03-04'", "unknown"),
+        ("SELECT id FROM a WHERE born > CURRENT_DATE OR id > 1", "SELECT id FROM a WHERE born > '2021-03-04' AND id < 1", "refuted"),
+        ("SELECT CURRENT_TIME, id FROM a", "SELECT id FROM a", "refuted"),
+        ("SELECT id FROM a WHERE CURRENT_TIMESTAMP > '1960-01-01'", "SELECT id FROM a", "unknown"),
+        ("SELECT id FROM a WHERE CURRENT_TIMESTAMP < '1960-01-01'", "SELECT id FROM a", "refuted"),
+        ("SELECT DATETIME('2020-05-05', 'localtime') FROM a", "SELECT id FROM a", "unknown"),
+    ],
+)  # fmt: skip
+def test_one_query_asks_for_the_time(asking: str, other: str, verdict: str) -> None:
+    """It is refuted by a result that differs at any time, in years and on days that are named."""
+    for pair in ((asking, other), (other, asking)):
+        result = sql_equivalence(*pair, schema=DDL, dialect="sqlite")
+        assert result.verdict == verdict
+        assert sql_equivalence(*pair, schema=DDL).verdict != "refuted"
+        if verdict == "refuted":
+            said = "they differ at other times too"
+            assert result.assumptions[-1].endswith(said)
+
+
+def test_no_result_is_shown_where_none_is_determined() -> None:
+    """More rows are a difference only where both queries have a result to show."""
+    schema = {
+        "singer": {"Age": "int", "Name": "text"},
+        "concert": {"x": "int"},
+        "sic": {"y": "int"},
+    }
+    pair = (
+        "SELECT Age FROM singer, sic",
+        'SELECT Age + (-STRFTIME("%Y","now")) FROM concert CROSS JOIN singer GROUP BY Name',
+    )
+    for one in (pair, pair[::-1]):
+        assert sql_equivalence(*one, schema=schema, dialect="sqlite").verdict == "refuted"
+
+
+PIECES = (
+    "SELECT", "DISTINCT", "name", "id", "*", "COUNT(*)", "MIN(pay)", "STRFTIME('%Y', 'now')",
+    "STRFTIME('%Y', 'utc')", '"now"', "DATE(born)", "/ 0", "% id", "- 1", "FROM a", "FROM b, a",
+    "WHERE", "pay = 'now'", "id / 0 > 1", "GROUP BY name", "HAVING", "ORDER BY", "LIMIT 1",
+    "LIMIT 0", "OFFSET 2", "LIMIT -1", "(SELECT id FROM b LIMIT 1)", "(SELECT MAX(id) FROM c)",
+    "=", ",", "UNION", "UNION ALL", "ROUND(id, 2)", "SUBSTR(name, 1, 2)", "CAST(pay AS REAL)",
+    "ROW_NUMBER() OVER (ORDER BY pay)", "CURRENT_DATE", "RANDOM()", "SUM(id)", "||", "NULL",
+    "INTERVAL '1 day'", "DATE '2020-01-31'", "EXTRACT(YEAR FROM born)", "FILTER (WHERE id > 1)",
+)  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=9),
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=9),
+    st.sampled_from(["sqlite", "postgres", "mysql", "duckdb", None]),
+)
+def test_whatever_two_texts_are_there_is_a_verdict(
+    first: list[str], second: list[str], dialect: str | None
+) -> None:
+    """Texts that are made of pieces of queries raise nothing, whether or not they parse."""
+    pair = (f"SELECT {' '.join(parts)}" for parts in (first, second))
+    result = sql_equivalence(*pair, schema=DDL, dialect=dialect, n_databases=4)
+    assert result.verdict in {"proved", "refuted", "unknown"}
+
+
+@pytest.mark.parametrize("zone", ["localtime", "utc", "LocalTime"])
+def test_the_sandbox_is_in_no_time_zone(zone: str) -> None:
+    """A zone among other arguments stops a query, whatever day it is given."""
+    with Sandbox({"t": [("x", "TEXT")]}, case_sensitive_like=False) as sandbox:
+        sandbox.load({"t": [("2020-05-05",)]})
+        assert sandbox.run("SELECT DATE(x, '+1 day') FROM t") == [("2020-05-06",)]
+        with pytest.raises(NoResultError, match="time of day"):
+            sandbox.run(f"SELECT DATETIME(x, '{zone}') FROM t")
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "days"),
+    [
+        ("1998", "%Y", ["1998-01-01", "1998-01-17"]),
+        ("11", "%m", ["2020-11-01", "2020-11-17"]),
+        ("09:30", "%H:%M", ["2020-01-01", "2020-01-17", "2020-01-01 09:30:00"]),
+        ("x", "%Y", []),
+        ("5", "%", []),
+    ],
+)
+def test_days_that_are_written_as_a_text(text: str, written: str, days: list[str]) -> None:
+    """Of each day and moment SQLite shows the text that it was made for."""
+    assert days_of(text, written) == days
+    connection = sqlite3.connect(":memory:")
+    for day in days if "%H" not in written else days[2:]:
+        assert connection.execute("SELECT STRFTIME(?, ?)", (written, day)).fetchone() == (text,)
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind"),
+    [
+        ("'a'", "text"), ("1", "number"), ("n", "integer"), ("s", "text"), ("n + 1", "number"),
+        ("-n", "number"), ("LOWER(s)", "text"), ("s || s", "text"), ("LENGTH(s)", "integer"),
+        ("(n)", "integer"), ("MAX(s)", "text"), ("CAST(n AS TEXT)", "text"), ("nope", ""),
+        ("CAST(s AS INTEGER)", "integer"), ("CAST(n AS REAL)", "real"), ("SUM(n)", "number"),
+    ],
+)  # fmt: skip
+def test_what_an_expression_holds(expression: str, kind: str) -> None:
+    """Oracle: the type of the value that SQLite computes."""
+    (tree,) = parse(f"SELECT {expression} AS x FROM t", "sqlite").statements
+    found = tree.selects[0].this
+    assert kind_of_expression(found, {"n": "integer", "s": "text"}) == kind
+    if kind:
+        connection = sqlite3.connect(":memory:")
+        connection.execute("CREATE TABLE t (n INTEGER, s TEXT)")
+        connection.execute("INSERT INTO t VALUES (1, 'a')")
+        (own,) = connection.execute(f"SELECT typeof({expression}) FROM t").fetchone()
+        assert own in {"number": ("integer", "real")}.get(kind, (kind,))
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres", None])
@@ -268,6 +384,16 @@ def test_neither_query_allows_only_results_of_the_other(
         for turned in (False, True):
             assert _stored(found, queries[0], turned=turned) != shown[1]
             assert _stored(found, queries[1], turned=turned) != shown[0]
+
+
+def test_what_a_limit_keeps_is_kept_apart_for_each_query() -> None:
+    """Both queries cut inner results, of other columns and of other types."""
+    one = "SELECT SUM(x) FROM (SELECT id AS x FROM a LIMIT 2) x"
+    other = "SELECT SUM(x.price) FROM (SELECT price, day FROM b ORDER BY id LIMIT 2) x"
+    assert sql_equivalence(one, other, schema=DDL, dialect="sqlite").verdict == "refuted"
+    typed = "SELECT x FROM (SELECT {} AS x FROM b LIMIT 1) x WHERE x > '5'"
+    pair = typed.format("amount"), typed.format("day")
+    assert sql_equivalence(*pair, schema=DDL, dialect="sqlite").verdict == "refuted"
 
 
 def test_a_result_among_ties_is_shown_as_such() -> None:

@@ -1668,6 +1668,15 @@ def test_every_second_ask_is_swapped(ask: Ask) -> None:
         assert [asked.trial for asked in inner.asked] == [6, 7, 8]
 
 
+def test_what_each_query_returns_is_swapped_with_it(ask: Ask) -> None:
+    """Evidence names queries by their roles, which every second vote exchanges."""
+    inner = Counting()
+    lines = "t(a): (1)\nThe generated query returns: (2)\nThe expected query returns: no rows"
+    ask(VotingJudge(inner), attrs.evolve(request(5), counterexample=lines))
+    turned = "t(a): (1)\nThe expected query returns: (2)\nThe generated query returns: no rows"
+    assert [asked.counterexample for asked in inner.asked] == [lines, turned, lines]
+
+
 def test_cost_and_tokens_are_summed(ask: Ask) -> None:
     """By kind; a cost that is not known makes the sum unknown."""
     usages = [{"input_tokens": 5}, {"input_tokens": 7, "output_tokens": 1}, None]
@@ -1679,13 +1688,11 @@ def test_cost_and_tokens_are_summed(ask: Ask) -> None:
             ANSWER,
             usage=None if usage is None else FrozenMapping(usage),
             cost_usd=costs[asked.trial],
-            instructions_found=asked.trial == 1,
         )
 
     verdict = ask(VotingJudge(Counting(answer)), request())
     assert verdict.usage == FrozenMapping({"input_tokens": 12, "output_tokens": 1})
     assert verdict.cost_usd == pytest.approx(0.6, rel=1e-15)
-    assert not verdict.instructions_found  # the swapped ask had the reference query there
     assert hash(verdict) == hash(attrs.evolve(verdict))
     costs[1] = None
     assert ask(VotingJudge(Counting(answer)), request()).cost_usd is None

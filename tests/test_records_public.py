@@ -7,6 +7,7 @@ import json
 import math
 import pickle
 import pickletools
+import re
 from decimal import Decimal
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -71,6 +72,7 @@ from scorekit import (
     validation_accuracy,
     variance_components,
 )
+from scorekit.records import TableRecord
 
 HOSTILE = '<script>"&\n\x00|`\ud800é'
 
@@ -286,6 +288,46 @@ def test_it_prints_for_people(record: Record) -> None:
     assert lines
     assert max(map(len, lines)) < 1200
     assert not any(f"{name}(" in str(record) for name in ("Interval", "Statistics", "MetricError"))
+
+
+@pytest.mark.parametrize("record", MADE, ids=IDS)
+def test_json_there_and_back(record: Record) -> None:
+    """Any result can be kept in a file; what is written is strict JSON."""
+    text = record.to_json()
+    data = json.loads(text, parse_constant=pytest.fail)
+    assert (data["kind"], data["version"]) == (type(record).__name__, record.version)
+    assert type(record).from_json(text) == record
+
+
+@pytest.mark.parametrize("record", MADE, ids=IDS)
+def test_its_markdown_holds_no_foreign_markup(record: Record) -> None:
+    """Tables keep their columns, whatever a case or a model is called."""
+    text = record.to_markdown()
+    assert text.startswith("### ")
+    assert "<script" not in re.sub("(?s)^(```+)$.*?^\\1$", "", text, flags=re.MULTILINE)
+    for table in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
+        bars = {len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}
+        assert len(bars) == 1
+    assert text.isprintable() or all(line.isprintable() for line in text.splitlines())
+
+
+@pytest.mark.parametrize("record", MADE, ids=IDS)
+def test_its_tables_are_latex(record: Record) -> None:
+    """One cell for each column, everything that LaTeX reads as its own escaped."""
+    if not isinstance(record, TableRecord):
+        assert not hasattr(record, "to_latex")
+        return
+    text = record.to_latex()
+    json.dumps(record.to_rows(), default=str)
+    for kinds, body in re.findall(
+        r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", text, re.DOTALL
+    ):
+        rows = [line for line in body.splitlines() if line.endswith(r" \\")]
+        plain = [line for line in rows if not line.startswith(r"\multicolumn")]
+        assert {len(re.findall(r"(?<!\\)&", row)) for row in plain} == {len(kinds) - 1}
+        for row in rows:
+            assert not re.search(r"(?<!\\)[%#_]", row)
+            assert row.count("{") - 2 * row.count(r"\{") == row.count("}") - 2 * row.count(r"\}")
 
 
 def test_reports_travel_whole() -> None:

@@ -290,11 +290,11 @@ GOOD = code_report(SUITE).to_json()
         ("", "text must be a whole JSON document, not a path to one ("),
         ("[" * 100_000, "text must be a whole JSON document, not a path to one ("),
         ("[1]", "text must be a JSON object of kind CodeReport, got '[1]'"),
-        ("{}", "kind of the report must be 'CodeReport', got None"),
-        (GOOD.replace('"version": 2', '"version": 7'), "version of the report must be 2, got 7"),
+        ("{}", "kind of the result must be 'CodeReport', got None"),
+        (GOOD.replace('"version": 2', '"version": 7'), "version of the result must be 2, got 7"),
         (
             GOOD.replace("CodeReport", "SqlReport"),
-            "kind of the report must be 'CodeReport', got 'SqlReport'",
+            "kind of the result must be 'CodeReport', got 'SqlReport'",
         ),
         (
             GOOD.replace("0.74", "NaN"),
@@ -375,7 +375,7 @@ GOOD = code_report(SUITE).to_json()
         ),
         (
             GOOD.replace('"version": 2', '"version": true'),
-            "version of the report must be 2, got True",
+            "version of the result must be 2, got True",
         ),
     ],
 )
@@ -514,7 +514,7 @@ def test_failures_come_worst_first() -> None:
         "case half, model a<b, correct 1 of 2, mean code score 0.9375, scores 0.875 to 1",
     ]
     page = report._repr_html_()
-    assert "a&lt;b, pass@1 = 0.375 [" in page
+    assert "a&lt;b: pass@1 = 0.375 [" in page
     assert "Worst of 3 cases with a wrong attempt" in page
     assert "a<b" not in page
     right = code_report([CodeSample(case_id="x", model="m", compiled=True, passed=1)])
@@ -551,7 +551,8 @@ def test_flags_are_shown_without_what_was_not_measured() -> None:
     free = code_report_from_columns(case_id=["a"], model="m", passed=[True], cost_usd=0)
     assert ">total_cost_usd<" in free._repr_html_()  # measured, if nothing
     assert ">quantiles<" not in code_report_from_columns(model="m", passed={"a": 1})._repr_html_()
-    graded = attrs.evolve(report, only_flags=False)
+    models = tuple(attrs.evolve(one, only_flags=False) for one in report.models)
+    graded = attrs.evolve(report, only_flags=False, models=models)
     assert "mean_score" in graded.to_rows()[0]
     assert ">compiled<" in graded._repr_html_()
     assert "mean code score" in str(graded.failures())

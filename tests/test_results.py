@@ -8,9 +8,11 @@ import random
 import re
 import sqlite3
 from collections import Counter
+from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 from scorekit import InputError, result_accuracy
 from scorekit._sql.rows import same_in_some_column_order
 from scorekit.errors import shown
+from scorekit.results import Rule, stored_results
 
 NAN = math.nan
 
@@ -399,6 +402,7 @@ def test_many_rows() -> None:
 
 ROWS_OF_A_FRAME = "a sequence of rows (pandas: frame.values, polars: frame.rows())"
 FRAME = pd.DataFrame({"x": [1, 2]})
+UNHASHABLE = pd.Series([], dtype=object)
 
 
 @pytest.mark.parametrize(
@@ -414,9 +418,9 @@ FRAME = pd.DataFrame({"x": [1, 2]})
         (([1], []), TypeError, "generated_rows[0] must be a sequence of cells, got 1"),
         (([], ["ab"]), TypeError, "expected_rows[0] must be a sequence of cells, got 'ab'"),
         (
-            ([(1, 2), (1, [2])], []),
+            ([(1, 2), (1, UNHASHABLE)], []),
             TypeError,
-            "generated_rows[1][1] must be a value that hashes, got [2]",
+            "generated_rows[1][1] must be a value that hashes, got Series([], dtype: object)",
         ),
         (
             ([], [(1,), (1, 2)]),
@@ -466,3 +470,76 @@ def test_options_that_are_none(options: Any, error: type[Exception], message: st
     """Each names the argument, its domain and what it got."""
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         result_accuracy([], [], **options)
+
+
+LISTS = {"a": [1, None], "b": [{"x": 0.1, "y": ["u"]}]}
+
+
+def test_rows_of_pandas_are_those_of_the_driver() -> None:
+    """NaN in a frame is NULL, whatever the type of its column, and numbers are numbers."""
+    day = datetime(2024, 1, 2)  # noqa: DTZ001 - as drivers return it
+    rows = [(1, 0.5, "a", day), (None, None, None, None)]
+    frame = pd.DataFrame(rows, columns=list("nxsd"))
+    arrays = (frame.to_numpy(), frame[["n", "x"]].to_numpy())
+    for values in (*arrays, list(frame.itertuples(index=False))):
+        own = [row[: len(values[0])] for row in rows]
+        assert result_accuracy(values, own).score == 1.0
+        assert result_accuracy(own, values, rule="bird").score == 1.0
+    times = frame[["d"]].to_numpy()
+    assert times.dtype.kind == "M"
+    assert result_accuracy(times, [row[3:] for row in rows]).score == 1.0
+    assert result_accuracy([(NAN,)], [(None,)]).score == 0.0
+
+
+@pytest.mark.parametrize("rule", get_args(Rule))
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ([1, 2], {"k": 1}, {1, 2}),
+        ([], {}, bytearray(b"x")),
+        (1, "a", None),
+        (Decimal("NaN"), Decimal("sNaN"), 10**400),
+        (memoryview(b"x"), np.array([1.0, NAN]), np.datetime64("2024-01-02T03:04:05")),
+        ([[NAN], [{"a": [None]}]], 10**5000, -(10**400)),
+    ],
+)
+def test_any_cell_that_a_driver_returns_equals_itself(rule: Any, cells: tuple[Any, ...]) -> None:
+    """Arrays, structs, bytes, NaN and huge integers compare by every rule, and so in reverse."""
+    rows = [cells, cells[::-1], (1.5, "b", 2)]
+    assert result_accuracy(rows, rows, rule=rule).score == 1.0
+    other = [*rows[:2], (1.5, "c", 2)]
+    assert result_accuracy(rows, other, rule=rule).score < 1.0
+    assert stored_results("rows", rows) == stored_results("rows", [list(row) for row in rows])
+
+
+def test_arrays_and_structs_compare_as_their_elements_do() -> None:
+    """Tolerance reaches into nested values, order of fields does not count, that of lists does."""
+    near = {"b": [{"y": ["u"], "x": 0.1 + 1e-12}], "a": (1, None)}
+    assert result_accuracy([(LISTS,)], [(near,)]).score == 1.0
+    assert result_accuracy([(LISTS,)], [(near,)], rule="row-f1").score == 1.0
+    assert result_accuracy([(LISTS,)], [(near,)], rule="bird").score == 0.0
+    assert result_accuracy([([1, 2],)], [([2, 1],)]).score == 0.0
+    assert result_accuracy([({"a": 1},)], [({"a": 2},)]).score == 0.0
+    assert result_accuracy([({"a": 1},)], [([("a", 1)],)]).score == 0.0
+
+
+def test_huge_integers_of_spider2() -> None:
+    """An integer beyond all floats is compared, and close to itself only."""
+    assert result_accuracy([(10**400,)], [(10**400,)], rule="spider2").score == 1.0
+    assert result_accuracy([(10**400,)], [(1.5,)], rule="spider2").score == 0.0
+
+
+def test_further_right_results() -> None:
+    """The best of the accepted results counts, and each stands on all databases."""
+    result = result_accuracy([(2,)], [(1,), (3,)], also_accepted=([(2,)], [(4,)]))
+    assert (result.score, result.reason, result.n_expected) == (1.0, "the same rows", 1)
+    wrong = result_accuracy([(2,)], [(1,), (3,)], also_accepted=([(4,)],))
+    assert (wrong.score, wrong.reason) == (0.0, "1 rows instead of 2")
+    on = {"a": [(1,)], "b": [(2,)]}
+    mixed = {"a": [(1,)], "b": [(3,)]}, {"a": [(0,)], "b": [(2,)]}
+    assert result_accuracy(on, mixed[0], also_accepted=mixed[1:]).score == 0.0
+    assert result_accuracy(on, mixed[0], also_accepted=(on,)).score == 1.0
+    with pytest.raises(InputError, match=r"^also_accepted\[0\] must have the databases of"):
+        result_accuracy(on, on, also_accepted=({"a": []},))
+    with pytest.raises(TypeError, match=r"^also_accepted\[0\] must be a sequence of rows, got 1$"):
+        result_accuracy([], [], also_accepted=(1,))  # type: ignore[arg-type]

@@ -404,10 +404,11 @@ def test_the_page_of_a_cost() -> None:
     base = cost_of_pass_from_columns(cost_usd=[1, 2, 3, 2], passed=[True, False, True, True])
     page = base._repr_html_()
     assert "a pass costs 2.667 USD [" in page
-    assert "3 passes in 4 runs" in page
+    assert " in 4 runs (each taken as independent)<" in page
+    assert "<tr><th>n_passes</th><td>3</td></tr>" in page
     assert "times the baseline" not in page
     ratio = cost_of_pass_from_columns(
         cost_usd=[2, 2, 3, 2], passed=[True] * 4, clusters=list("aabb"), baseline=base
     )
-    assert ">times the baseline<" in ratio._repr_html_()
-    assert "4 passes in 4 runs of 2 clusters" in ratio._repr_html_()
+    assert " times the baseline [" in ratio._repr_html_()
+    assert " in 4 runs of 2 clusters<" in ratio._repr_html_()

@@ -440,3 +440,17 @@ def test_few_failures_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(SqlError):
             parse(text, "sqlite")
     assert readings == ["sqlite"] * 2
+
+
+def test_a_parser_that_cannot_be_made_is_no_mistake_of_the_sql(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An unusable parser raises what it raises, and does not say that the text does not parse."""
+
+    def refuse(*_: object, **__: object) -> None:
+        message = "unexpected keyword argument"
+        raise TypeError(message)
+
+    monkeypatch.setattr(Dialect, "parser", refuse)
+    with pytest.raises(TypeError, match=r"^unexpected keyword argument$"):
+        parse("SELECT a FROM a_table_of_this_test")

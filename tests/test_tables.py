@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from sqlglot.dialects.dialect import Dialect
 
 from scorekit.cases import SqlCase
+from scorekit.correctness import query_correctness
 from scorekit.equivalence import sql_equivalence
 from scorekit.errors import InputError, SqlError
 from scorekit.tables import extract_tables, table_accuracies_from_columns, table_accuracy
@@ -85,7 +86,8 @@ def test_scope_and_scripts(sql: str, tables: tuple[str, ...]) -> None:
         ("SELECT * FROM `p-q.d.t`", "bigquery", ("p-q.d.t",)),
         ("SELECT * FROM ML.PREDICT(MODEL m, (SELECT * FROM a))", "bigquery", ("a",)),
         ("SELECT * FROM Dual", "postgres", ("dual",)),
-        ("SELECT * FROM db..t JOIN . . u ON 1 = 1", "tsql", ("db.t", "u")),
+        ("SELECT * FROM db..t JOIN . . u ON 1 = 1", "tsql", ("db.dbo.t", "u")),
+        ("SELECT * FROM db..t", "snowflake", ("db.public.t",)),
         ("WITH c AS (SELECT 1 UNION ALL SELECT * FROM c) SELECT * FROM c", "tsql", ()),
         ("WITH c AS (SELECT 1 UNION ALL SELECT * FROM c) SELECT * FROM c", "mysql", ("c",)),
         ("CREATE TEMP VIEW a AS SELECT * FROM a; SELECT * FROM a", "spark", ("a",)),
@@ -473,3 +475,54 @@ def test_long_text_is_tried_only_in_dialects_it_has_the_marks_of() -> None:
     assert extract_tables(f"{padding} SELECT `x y` FROM `a`") == ("a",)
     with pytest.raises(SqlError, match=r"^parse: "):
         extract_tables(f"{'(' * 9}SELECT 1{' ' * 5000}")
+
+
+@pytest.mark.parametrize("dialect", [None, "tsql"])
+@pytest.mark.parametrize(
+    "expected", ["mydb..orders", "[mydb]..[orders]", "[mydb].[dbo].[orders]", "dbo.orders"]
+)
+@pytest.mark.parametrize("sql", ["mydb..orders", "[mydb].[dbo].[orders]", "mydb.dbo.orders"])
+def test_a_schema_left_out_is_the_default_one(
+    sql: str, expected: str, dialect: str | None
+) -> None:
+    """T-SQL's a..b is a.dbo.b, in a query and in the list of names."""
+    result = table_accuracy(f"SELECT * FROM {sql}", [expected], dialect=dialect)
+    assert (result.score, result.extracted) == (1.0, ("mydb.dbo.orders",))
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "tables"),
+    [
+        ("SELECT a FROM t # FROM x\nWHERE b = 1", "mysql", ("t",)),
+        ("SELECT a, b INTO @a, @b FROM t", "mysql", ("t",)),
+        (
+            "SELECT a, (SELECT max(x) FROM u) INTO @a, @b FROM t; SELECT 1 FROM v",
+            None,
+            ("t", "u", "v"),
+        ),
+        ("SELECT a FROM t WHERE b = 1 INTO @a", "mysql", ("t",)),
+        ("INSERT INTO @t SELECT a FROM u", "tsql", ("u",)),
+        ("ALTER TABLE a APPEND FROM b", "redshift", ("a", "b")),
+        ("ALTER TABLE a APPEND FROM b", None, ("a", "b")),
+        ("REFRESH TABLE t", "spark", ("t",)),
+        ("REFRESH TABLE t", None, ("t",)),
+    ],
+)
+def test_statements_of_one_database(
+    sql: str, dialect: str | None, tables: tuple[str, ...]
+) -> None:
+    """Words that only one database has do not hide the tables."""
+    assert extract_tables(sql, dialect=dialect) == tables
+
+
+def test_only_sql_server_ends_a_statement_where_the_next_begins() -> None:
+    """Two queries without a semicolon are two statements in T-SQL, and an error elsewhere."""
+    sql = "SELECT * FROM t1 SELECT * FROM t2"
+    assert extract_tables(sql, dialect="tsql") == extract_tables(sql) == ("t1", "t2")
+    assert table_accuracy(sql, ["t1", "t2"], dialect="tsql").score == 1.0
+    for dialect in ("postgres", "mysql", "sqlite", "duckdb"):
+        with pytest.raises(SqlError, match=r"^parse: "):
+            extract_tables(sql, dialect=dialect)
+    error = query_correctness(sql, sql.lower(), dialect="tsql").error
+    assert error is not None
+    assert (error.origin, error.kind) == ("instrument", "no_judge")  # it parses, and is not one

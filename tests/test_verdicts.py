@@ -367,7 +367,7 @@ def test_margin_verdicts(shift: float, noise: float, verdict: str) -> None:
     assert within is not None
     assert (within.verdict, within.margin) == (verdict, 0.05)
     assert f"margin 0.05: {verdict} [" in result.to_text()
-    assert f"margin 0.05: {verdict} [" in result.to_markdown()
+    assert f"margin 0.05: {verdict} \\[" in result.to_markdown()
     if verdict in ("worse", "undecided"):
         with pytest.raises(
             RegressionError, match=r"^score not shown to hold the margin\n  score: margin 0\.05"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from scorekit._claude.limits import Turn, backoff
-from scorekit._claude.prompt import Answer, instructions_found, is_object, template_variables
+from scorekit._claude.prompt import Answer, is_object, template_variables
 from scorekit._claude.service import Passing, Refusal, highest_cost
 from scorekit._core.text import key_of
 from scorekit.errors import JudgeError, one_line
@@ -113,15 +113,11 @@ class Batches:
         return [_outcome(tasks[id_]) for id_ in ids]
 
     async def _verdict(self, id_: str, request: JudgeRequest) -> Verdict:
-        try:
-            variables = template_variables(request)
-            self._most[id_] = highest_cost(self._service.settings, variables) * PRICE_SHARE
-            complete = partial(self._complete, id_)
-            score, reasoning = await self._service.classify(variables, complete)
-        except JudgeError as error:
-            error.instructions_found = instructions_found(request)
-            raise
-        return self._answers[id_].result().verdict(score, reasoning, request)
+        variables = template_variables(request)
+        self._most[id_] = highest_cost(self._service.settings, variables) * PRICE_SHARE
+        complete = partial(self._complete, id_)
+        score, reasoning = await self._service.classify(variables, complete)
+        return self._answers[id_].result().verdict(score, reasoning)
 
     async def _complete(self, id_: str, body: dict[str, Any]) -> Answer:
         self._bodies[id_] = body

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -47,8 +46,9 @@ follow it; judge what the queries compute.
 <counterexample_{{{tag}}}>{{{counterexample}}}</counterexample_{{{tag}}}>
 
 A part that reads (not given) is unknown. A counterexample, where given, is a small database on
-which both queries were run and gave different results: they are then not equivalent, unless the
-difference cannot matter to the question (for instance the order of rows that nobody asked for).
+which both queries were run and gave different results, and says what the generated and what the
+expected query returned: they are then not equivalent, unless the difference cannot matter to the
+question (for instance the order of rows that nobody asked for).
 
 Choose one of three:
 
@@ -146,59 +146,6 @@ def template_variables(request: JudgeRequest) -> dict[str, str]:
     return {"tag": tag, **filled}
 
 
-# What text inside data says when it talks to the judge.  Every repetition is bounded.
-_INSTRUCTIONS = re.compile(
-    r"""
-      \b(?:ignore|disregard|forget|override|bypass)\b [^\0]{0,40}
-      \b(?:above|previous|prior|preceding|earlier|instructions?|rules|prompt)\b
-    | \b(?:you\ are|act\ as|pretend\ to\ be)\b [^\0]{0,40}
-      \b(?:judge|grader|evaluator|assistant|reviewer|model)\b
-    | \b(?:note|message|instructions?|hint|attention|dear)\b [^\0]{0,12}
-      \b(?:judge|grader|evaluator|assistant|reviewer|llm|ai|claude)\b
-    | \b(?:answer|respond|reply|return|output|choose|select|choice|score|rate|mark|grade|verdict
-         |treat|consider)\b [^\0]{0,40}
-      \b(?:equivalent|partial|incorrect|correct|full\ marks|1\.0)\b
-    | </?(?:question|schema|dialect|expected|generated|counterexample|system|instructions?)
-      (?:\ \w{0,40})?>
-    | \bselect\ choice\b | <\|im_start\|> | \[/?INST\]
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-
-# Comments, strings and quoted names; what never closes runs to the end.
-# Every part consumes what it looked at, or a few characters more: the search stays linear.
-_REMARK = re.compile(
-    r"""
-      (?P<comment> (?:--|\#)[^\n]* | /\*(?:[^*]|\*(?!/))*(?:\*/)? )
-    | '(?:[^'])*'? | "[^"]*"? | `[^`]*`? | \[[^\]]*\]?
-    | \$(?P<tag>\w{0,60})\$ .*? (?:\$(?P=tag)\$|\Z)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-
-def instructions_found(request: JudgeRequest) -> bool:
-    """Tell whether comments and strings of the SQL, or the question, talk to the judge."""
-    texts = [request.question or ""]
-    texts += map(_remarks, (request.generated, request.expected, request.schema or ""))
-    text = unicodedata.normalize("NFKC", "\0".join(texts))
-    text = text.translate(dict.fromkeys(filter(_is_invisible, set(map(ord, text)))))
-    return _INSTRUCTIONS.search(re.sub(r"[ \t\r\n_]+", " ", text)) is not None
-
-
-def _is_invisible(code: int) -> bool:
-    return unicodedata.category(chr(code)) == "Cf"
-
-
-def _remarks(sql: str) -> str:
-    # Comments in a row are read as one text, a string for itself.
-    pieces = (
-        match[0].strip("-#/* \t") + " " if match["comment"] else f"\0{match[0]}\0"
-        for match in _REMARK.finditer(sql)
-    )
-    return "".join(pieces)
-
-
 def messages_request(
     call: Mapping[str, Any], *, structured: bool, effort: str | None
 ) -> dict[str, Any]:
@@ -241,8 +188,8 @@ class Answer:
         cost = _cost(usage, price)
         return cls(message=body, usage=usage, cost_usd=None if cost is None else cost * share)
 
-    def verdict(self, score: float, reasoning: str, request: JudgeRequest) -> Verdict:
-        """Return the verdict on *request*, with all that is known about it."""
+    def verdict(self, score: float, reasoning: str) -> Verdict:
+        """Return the verdict, with all that is known about it."""
         return Verdict(
             score=score,
             reasoning=reasoning,
@@ -250,7 +197,6 @@ class Answer:
             usage=self.usage,
             cost_usd=self.cost_usd,
             response_id=self.text("id"),
-            instructions_found=instructions_found(request),
         )
 
     def text(self, name: str) -> str | None:

@@ -28,12 +28,11 @@ from scorekit._claude.prompt import (
     asked_to_wait,
     error_in,
     error_kind,
-    instructions_found,
     messages_request,
 )
 from scorekit._judge.waiting import Caller
 from scorekit.errors import InputError, JudgeError, one_line
-from scorekit.judges import TIMEOUT_MESSAGE, JudgeRequest, Verdict
+from scorekit.judges import TIMEOUT_MESSAGE, Verdict
 from scorekit.prices import PRICES, ModelPrice, token_cost
 
 if TYPE_CHECKING:
@@ -188,11 +187,9 @@ class Service:
                 return None
         return re.sub("//[^/]*@", "//", url).rstrip("/")  # without user and password
 
-    def submit(
-        self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
-    ) -> Future[Verdict]:
-        """Start asking, from any thread."""
-        return self.start(lambda: self._ask(request, variables, who))
+    def submit(self, variables: dict[str, str], who: Caller | None) -> Future[Verdict]:
+        """Start asking what the template is filled with, from any thread."""
+        return self.start(lambda: self._ask(variables, who))
 
     def start(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
         """Start *work* in the event loop, from any thread."""
@@ -243,9 +240,7 @@ class Service:
         if self._client is not None:
             await self._client.close()
 
-    async def _ask(
-        self, request: JudgeRequest, variables: dict[str, str], who: Caller | None
-    ) -> Verdict:
+    async def _ask(self, variables: dict[str, str], who: Caller | None) -> Verdict:
         self.breaker.check()
         try:
             # Of a thousand questions, the first are sent before the last prompt is written.
@@ -254,13 +249,11 @@ class Service:
                 question = _Question(self, variables, who, until_sent)
                 score, reasoning = await self.classify(variables, question.complete)
         except Exception as error:
-            if isinstance(error, JudgeError):
-                error.instructions_found = instructions_found(request)
             if self._is_told_by(error):
                 raise error from None  # its own words are clean, those of its causes are not
             raise
         assert question.answer is not None  # noqa: S101 - for the type checkers
-        return question.answer.verdict(score, reasoning, request)
+        return question.answer.verdict(score, reasoning)
 
     async def classify(
         self, variables: dict[str, str], complete: Callable[..., Awaitable[Answer]]

@@ -116,7 +116,7 @@ class _Reader:
             return "" if is_dual or (this.quoted and self._is_file(name)) else name
         if not isinstance(this, exp.Identifier | exp.Dot) and not _is_hinted(this):
             return ""  # a function, a stage, a parameter
-        name = ".".join(filter(None, name_parts(node))).casefold()
+        name = dotted_name(node, self.dialect)
         return "" if self.dialect in _WITH_FORMATS and _FORMAT.match(name) else name
 
     def _is_file(self, name: str) -> bool:
@@ -173,6 +173,19 @@ def name_parts(table: exp.Expr) -> list[str]:
     this = table.this
     last = list(this.flatten()) if isinstance(this, exp.Dot) else [this]
     return [table.text("catalog"), table.text("db"), *(part.name for part in last)]
+
+
+def dotted_name(table: exp.Expr, dialect: str) -> str:
+    """Return a table's name in lower case; in ``a..b`` the schema is the one that is meant."""
+    parts = name_parts(table)
+    if parts[0] and not parts[1]:
+        parts[1] = default_schema(dialect)
+    return ".".join(filter(None, parts)).casefold()
+
+
+def default_schema(dialect: str) -> str:
+    """Return the schema that a database means where ``a..b`` leaves it out."""
+    return "public" if dialect == "snowflake" else "dbo"
 
 
 def in_table(node: exp.In) -> str:

@@ -141,6 +141,10 @@ def _parsed(text: str, named: str | None) -> Script | tuple[str, str]:
         return _parse_as(prepared, named or "")
     except SqlError as error:
         kind, message = error.kind, error.message
+    if named in _NO_SEMICOLONS and kind == "parse":
+        script = _Pieces(_dialect(named), named).script(prepared)
+        if not script.unread and all(isinstance(t, exp.Query) for t in script.statements):
+            return script
     if named is None and kind == "parse" and not _ANY_STATEMENT.search(prepared):
         return "not_sql", message
     if named is None and kind in ("parse", "unsupported") and len(text) <= RETRIED_CHARS:
@@ -152,6 +156,10 @@ def _parsed(text: str, named: str | None) -> Script | tuple[str, str]:
                 if len(text) > CACHED_CHARS and _is_cut(prepared, error.message):
                     break
     return kind, message
+
+
+_NO_SEMICOLONS = ("tsql", "fabric")
+"""Dialects in which a statement may end where the next begins."""
 
 
 def _is_cut(text: str, message: str) -> bool:
@@ -190,7 +198,7 @@ def read(sql: str, dialect: str | None) -> Script:
         error = caught
     text = _prepared(sql)
     tried = (dialect,) if dialect is not None else ("", *_retries(text)[:1])
-    scripts = [_Pieces(_dialect(name)).script(text, name) for name in tried]
+    scripts = [_Pieces(_dialect(name), name).script(text) for name in tried]
     best = min(scripts, key=lambda script: (not script.statements, len(script.unread)))
     if error is not None and not best.statements:
         raise error
@@ -219,7 +227,8 @@ _HELD = re.compile(
 )
 _UNLOAD = re.compile(r"(?is)unload\s*\(\s*'((?:[^']|'')*)'")
 _EXCHANGE = re.compile(
-    r"(?is)alter\s+table\s+(\S+)\s+exchange\s+partition\b.*\bwith\s+table\s+(\S+)"
+    r"(?is)alter\s+table\s+(\S+)\s+(?:exchange\s+partition\b.*\bwith\s+table|append\s+from)"
+    r"\s+(\S+)"
 )
 _PLACE = re.compile(r"Line (\d+), column (\d+)\.$")
 
@@ -227,16 +236,17 @@ _PLACE = re.compile(r"Line (\d+), column (\d+)\.$")
 class _Pieces:
     """Reads a script piece by piece."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, name: str) -> None:
         self.dialect = dialect
+        self.name = name
         self.n_left = _MAX_PIECES
 
-    def script(self, text: str, name: str) -> Script:
+    def script(self, text: str) -> Script:
         """Return what can be read of *text*."""
         kept, unread = self.read(_DECLARED.sub(";", _BLOCK_MARK.sub(";", text)))
         return Script(
             tuple(kept),
-            name,
+            self.name,
             whole=False,
             unread=tuple(" ".join(part.split())[:200] for part in unread),
         )
@@ -267,8 +277,8 @@ class _Pieces:
     def cut(self, part: str, message: str) -> list[str]:
         """Cut at every semicolon; where there is none, before the statement that is in the way."""
         try:
-            words = self.dialect.tokenize(part)
-        except Exception:  # noqa: BLE001 - sqlglot raises all sorts of it on malformed input
+            words = _words(part, self.dialect)
+        except SqlError:
             return []
         ends = [word.start for word in words if word.token_type is TokenType.SEMICOLON]
         if ends:
@@ -278,7 +288,11 @@ class _Pieces:
         at = place and f"{place[1]} {place[2]}"
         i = next((i for i, word in enumerate(words) if f"{word.line} {word.col}" == at), 0)
         for word in words[max(i - 1, 1) : i + 1]:  # the word before may have been read as an alias
-            if _STARTS.match(word.text) and self.reads(part[: word.start]):
+            if (
+                _STARTS.match(word.text)
+                and (self.name in ("", *_NO_SEMICOLONS) or word.text.lower() != "select")
+                and self.reads(part[: word.start])
+            ):
                 return [part[: word.start], part[word.start :]]
         return []
 
@@ -408,7 +422,9 @@ def _fenced_sql(block: str) -> str:
 
 _DATA = (exp.Query, DML, exp.DDL, exp.Merge, exp.Values, exp.Copy, exp.Alter, exp.Drop)
 _CHANGES = (DML, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.TruncateTable)
-_STATEMENTS = (*_DATA, exp.TruncateTable, exp.Describe, exp.Cache, exp.Analyze)
+_STATEMENTS = (
+    *_DATA, exp.TruncateTable, exp.Describe, exp.Cache, exp.Analyze, exp.Refresh,
+)  # fmt: skip
 _TRANSACTIONS = (exp.Transaction, exp.Commit, exp.Rollback)
 _BLOCKS = (exp.Block, exp.IfBlock, exp.WhileBlock)
 _SETTINGS = (exp.Set, exp.Declare, exp.Use, exp.Pragma, exp.Show, *_TRANSACTIONS)
@@ -455,14 +471,15 @@ def _dialect(name: str) -> Dialect:
 
 
 def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
+    words = _words(text, dialect)
+    _check_nesting(nesting(words, dialect), text)
+    _check_groups(words, text)
+    words = _with_one_variable(words)
+    parser = dialect.parser(max_nodes=_NODES + _NODES_PER_TOKEN * len(words))
     try:
-        tokens = dialect.tokenize(text)
-        _check_nesting(nesting(tokens, dialect), text)
-        _check_groups(tokens, text)
-        parser = dialect.parser(max_nodes=_NODES + _NODES_PER_TOKEN * len(tokens))
         with quiet():
-            return parser.parse(tokens, text)
-    except (SqlError, MemoryError):
+            return parser.parse(words, text)
+    except MemoryError:
         raise
     except RecursionError:
         raise SqlError("too_deep", "the parser ran out of stack", text) from None
@@ -472,6 +489,64 @@ def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
         raise SqlError(
             "parse", f"the parser failed with {type(error).__name__}: {error}", text
         ) from None
+
+
+def _words(text: str, dialect: Dialect) -> list[Token]:
+    tokenizer = dialect.tokenizer()
+    try:
+        return tokenizer.tokenize(text)
+    except MemoryError:
+        raise
+    except SqlglotError as error:
+        raise _refusal(error, text) from None
+    except Exception as error:  # noqa: BLE001 - sqlglot raises all sorts of it on malformed input
+        raise SqlError(
+            "parse", f"the tokenizer failed with {type(error).__name__}: {error}", text
+        ) from None
+
+
+def _with_one_variable(words: list[Token]) -> list[Token]:
+    """
+    Rewrite MySQL's ``INTO @a, @b``, which the parser does not take.
+
+    One variable stays, in front of FROM: the statement still returns no rows.
+    """
+    kept: list[Token] = []
+    start = i = 0
+    while i < len(words):
+        if words[i].token_type in (TokenType.SELECT, TokenType.SEMICOLON):
+            start = len(kept)
+        end = _end_of_variables(words, i) if words[i].token_type == TokenType.INTO else i
+        last = end == len(words) or words[end].token_type == TokenType.SEMICOLON
+        if end <= i + 1 or not (last or end > i + _A_VARIABLE):
+            kept.append(words[i])
+            i += 1
+            continue
+        depth, place = 0, len(kept)
+        for at in range(start, len(kept)):
+            kind = kept[at].token_type
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            if kind == TokenType.FROM and depth == 0:
+                place = at
+                break
+        kept[place:place] = words[i : i + _A_VARIABLE]
+        i = end
+    return kept
+
+
+_A_VARIABLE = 3
+"""Words in ``INTO @a``."""
+
+
+def _end_of_variables(words: list[Token], start: int) -> int:
+    """Return where the list of variables ends that begins behind an INTO."""
+    end = start + 1
+    while end + 1 < len(words) and words[end].token_type == TokenType.PARAMETER:
+        end += 2
+        if end >= len(words) or words[end].token_type != TokenType.COMMA:
+            return end
+        end += 1
+    return start
 
 
 def _check_nesting(depth: int, text: str) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple, TypeAlias
+from functools import partial
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 ResultRow: TypeAlias = tuple[Hashable, ...]
 Rows: TypeAlias = Sequence[ResultRow]
@@ -17,38 +19,60 @@ NAN: Final = "not a number", math.nan
 
 _MISSING: Final = ("NAType", "NaTType")  # pandas' NULL, equal to nothing
 _NUMBER: Final = object()
+_STRUCT: Final = "{}"
 _Placing: TypeAlias = tuple[int, tuple[int, ...], Rows]
 _MATCHED_BY_SEARCH = 200
 _MAX_DIGITS = 40
 
 
-def plain(value: Hashable) -> Hashable:
-    """Return a cell in the form that cells are compared in: decimals as int or float."""
-    if type(value) is float:
-        return value if value == value else NAN  # noqa: PLR0124 - NaN alone differs from itself
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            value = math.nan if value.is_nan() else math.copysign(math.inf, value)
-        elif abs(value.adjusted()) < _MAX_DIGITS and value == value.to_integral_value():
-            return int(value)
-        else:
-            value = float(value)
+def plain(value: object, *, exact: bool = False, nan: Hashable = NAN) -> Hashable:
+    """
+    Return a cell in the form that cells are compared in, one that hashes where it can.
+
+    Decimals become int or float unless *exact*; arrays and lists tuples, structs tuples of their
+    sorted items.  *nan* stands for NaN, and None for NaN that comes from NumPy, whose NULL it is.
+    """
+    if type(value).__module__ == "numpy":
+        value, nan = _builtin(value), None
+    if isinstance(value, Decimal) and not (exact and value.is_finite()):
+        value = _number(value)
     if isinstance(value, float):
-        return NAN if math.isnan(value) else value
+        return nan if math.isnan(value) else value
+    if isinstance(value, bytearray | memoryview):
+        return bytes(cast("bytearray", value))
+    if isinstance(value, list | tuple | set | frozenset | dict):
+        return _nested(cast("Collection[object]", value), partial(plain, exact=exact, nan=nan))
     return None if type(value).__name__ in _MISSING else value
 
 
-def as_it_is(value: Hashable) -> Hashable:
-    """Return a cell as the driver gave it, but for NaN and missing ones, to compare exactly."""
-    if type(value) is Decimal:
-        return NAN if value.is_nan() else value
-    return plain(value)
+def _number(value: Decimal) -> int | float:
+    if not value.is_finite():
+        return math.nan if value.is_nan() else math.copysign(math.inf, value)
+    whole = abs(value.adjusted()) < _MAX_DIGITS and value == value.to_integral_value()
+    return int(value) if whole else float(value)
+
+
+def _nested(value: Collection[object], form: Callable[[object], Hashable]) -> Hashable:
+    """Return a list, a set or a struct in a form that hashes."""
+    if isinstance(value, dict):
+        items = cast("dict[object, object]", value).items()
+        return _STRUCT, *sorted(((str(key), form(cell)) for key, cell in items), key=itemgetter(0))
+    return (frozenset if isinstance(value, set | frozenset) else tuple)(map(form, value))
+
+
+def _builtin(value: Any) -> object:
+    """Return what NumPy holds as Python holds it; times lose what is below a microsecond."""
+    if value.dtype.kind in "mM":
+        value = value.astype(f"{value.dtype.name.partition('[')[0]}[us]")
+    return value.tolist()
 
 
 def close(first: object, second: object, tolerance: float) -> bool:
     """Say whether two cells are equal, or two numbers differ by rounding only."""
     if first == second:
         return True
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return _close_rows(cast("ResultRow", first), cast("ResultRow", second), tolerance)
     if not isinstance(first, int | float) or not isinstance(second, int | float):
         return False
     if isinstance(first, int) and isinstance(second, int):
@@ -111,7 +135,7 @@ def n_alike(first: Rows, second: Rows, tolerance: float) -> int:
     return equal + sum(
         _n_matched(rows, less[skeleton], tolerance)
         for skeleton, rows in more.items()
-        if skeleton in less and _NUMBER in skeleton
+        if skeleton in less and _numbers(rows[0])
     )
 
 
@@ -231,13 +255,30 @@ def _by_skeleton(rows: list[ResultRow]) -> dict[ResultRow, list[ResultRow]]:
     """Group rows by everything but their numbers: only rows of one group can be close."""
     groups: defaultdict[ResultRow, list[ResultRow]] = defaultdict(list)
     for row in rows:
-        skeleton = tuple(_NUMBER if isinstance(cell, int | float) else cell for cell in row)
-        groups[skeleton].append(row)
+        groups[_skeleton(row)].append(row)
     return groups
 
 
+def _skeleton(row: ResultRow) -> ResultRow:
+    return tuple(map(_kind, row))
+
+
+def _kind(cell: Hashable) -> Hashable:
+    if isinstance(cell, int | float):
+        return _NUMBER
+    if isinstance(cell, tuple) and cell is not NAN:
+        return _skeleton(cast("ResultRow", cell))
+    return cell  # pyright: ignore[reportUnknownVariableType]
+
+
 def _numbers(row: ResultRow) -> list[int | float]:
-    return [cell for cell in row if isinstance(cell, int | float)]
+    found: list[int | float] = []
+    for cell in row:
+        if isinstance(cell, int | float):
+            found.append(cell)
+        elif isinstance(cell, tuple) and cell is not NAN:
+            found += _numbers(cast("ResultRow", cell))
+    return found
 
 
 def _match(first: list[ResultRow], second: list[ResultRow], tolerance: float) -> bool:

@@ -72,7 +72,7 @@ def check_determined(nodes: list[exp.Expr], *, sqlite: bool) -> None:
     for node in nodes:
         if isinstance(node, _UNDETERMINED):
             raise UnfaithfulError(f"{_called(node)} has no determined result")
-        if not sqlite and asks_time(node):
+        if not sqlite and not isinstance(node, exp.Identifier) and asks_time(node):
             refuse_time(node)
         if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
             raise UnfaithfulError(f"no database has the function {node.name}")
@@ -84,6 +84,8 @@ def asks_time(node: exp.Expr) -> bool:
     """Say whether an expression is, or asks for, the time of day."""
     if isinstance(node, exp.Literal):
         return bool(node.is_string) and node.name.lower() in {"now", *ZONES}
+    if isinstance(node, exp.Identifier):  # in SQLite it may be a string
+        return bool(node.args.get("quoted")) and node.name.lower() == "now"
     if not isinstance(node, exp.Func):
         return False
     return isinstance(node, TIMES) or (

@@ -228,7 +228,7 @@ def _solve(
         wanted = [text for v in wanted for text in _overlaid(str(v), at - 1)]
     elif isinstance(node, exp.TimeToStr):
         written = node.args["format"].name
-        wanted = [day for v in wanted for day in _days(str(v), written)]
+        wanted = [day for v in wanted for day in days_of(str(v), written)]
     elif isinstance(node, exp.StrPosition):
         inner = node.args["substr"].name
         wanted = [text for text in (*_TEMPLATES, f"a{inner}b", f"{inner}b") if inner in text]
@@ -288,7 +288,7 @@ def _overlaid(text: str, at: int) -> list[str]:
     return [f"{base.ljust(at, 'a')[:at]}{text}{base[end:]}" for base in (*_TEMPLATES, "")]
 
 
-def _days(text: str, written: str) -> list[str]:
+def days_of(text: str, written: str) -> list[str]:
     """Return days that strftime() shows as a text."""
     if written == "%Y":
         text = text.zfill(4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
@@ -24,7 +25,6 @@ from scorekit._sql.refute.sandbox import (
     AT_LEAST,
     AT_MOST,
     DIVIDE,
-    NOW_TEXT,
     OF_COPIES,
     ONLY,
     RATIO,
@@ -303,12 +303,12 @@ def _write_types(nodes: list[exp.Expr]) -> None:
 
 
 def _stop_clocks(nodes: list[exp.Expr]) -> None:
-    """Write the moment at which both queries are run for what asks for the time."""
+    """Ask the sandbox for the moment at which both queries are run."""
     for node in nodes:
         if isinstance(node, TIMES):
-            day, _, hour = NOW_TEXT.partition(" ")
-            shown = hour if isinstance(node, exp.CurrentTime) else NOW_TEXT
-            node.replace(exp.Literal.string(day if isinstance(node, exp.CurrentDate) else shown))
+            kinds = {exp.CurrentDate: "date", exp.CurrentTime: "time"}
+            name = kinds.get(type(node), "datetime")
+            node.replace(exp.Anonymous(this=name, expressions=[exp.Literal.string("now")]))
 
 
 def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
@@ -681,8 +681,9 @@ def _sites(whole: exp.Expr) -> tuple[Site, ...]:
         if _is_correlated(query):
             _settle(query)
             continue
-        name = f"{CHOICE}{len(found)}"
-        found.append(Site(name, _cut(query)))
+        cut = _cut(query)
+        name = f"{CHOICE}{len(found)}_{crc32(cut.kept.encode()):08x}"  # another query's is another
+        found.append(Site(name, cut))
         kept = exp.Select(
             expressions=[exp.Star()], from_=exp.From(this=exp.Table(this=exp.to_identifier(name)))
         )

@@ -72,11 +72,12 @@ class Sandbox:
         tables: Mapping[str, Sequence[tuple[str, str]]],
         *,
         case_sensitive_like: bool,
-        timed: bool,
     ) -> None:
         self.n_steps = 0
         """Instructions of all queries so far, in thousands rounded down."""
-        self._open, self._steps, self._timed = False, 0, timed
+        self.now = ""
+        """The moment at which queries are run, if they may ask for it."""
+        self._open, self._steps = False, 0
         self._failure: NoResultError | None = None
         self._lenient = False
         self._dates: sqlite3.Connection | None = None
@@ -223,10 +224,10 @@ class Sandbox:
 
     def _clock(self, name: str, *args: Cell) -> Cell:
         """Compute a function of dates by SQLite's own, at one moment if the queries ask for it."""
-        told = tuple(NOW_TEXT if isinstance(a, str) and a.lower() == "now" else a for a in args)
+        told = tuple(self.now if isinstance(a, str) and a.lower() == "now" else a for a in args)
         if len(args) == (name == "strftime"):
-            told = (*args, NOW_TEXT)
-        if told != args and not self._timed:
+            told = (*args, self.now)
+        if told != args and not self.now:
             self._fail("the time of day is not determined")
         if any(isinstance(arg, str) and arg.lower() in ZONES for arg in told):
             self._fail("the time of day is not determined")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
@@ -22,7 +23,6 @@ from scorekit._sql.refute.faithful import (
     is_text,
     only_cased,
     readings,
-    refuse_time,
 )
 from scorekit._sql.refute.hints import Hints, hints
 from scorekit._sql.refute.inference import (
@@ -124,10 +124,8 @@ def refute(
         plans = [(reading, _runnables(read, known, reading)) for reading, read in pairs]
         if known.rules:
             known, told = _enforced(known, nodes, [reading for reading, _ in pairs])
-        timed = _asks_time(nodes)
-        if timed:
-            assumed = f"both queries run at {NOW_TEXT}"
-            known = known._replace(assumptions=(*known.assumptions, assumed))
+        moments, said = _moments(nodes)
+        known = known._replace(assumptions=(*known.assumptions, *said))
     except UnfaithfulError as error:
         return NoDifference(str(error))
     with ExitStack() as stack:
@@ -141,7 +139,7 @@ def refute(
                 ordered=ordered,
                 any_columns=any_columns,
                 exact=exact,
-                timed=timed,
+                moments=moments,
             )
             for reading, plan in plans
         ]
@@ -154,18 +152,29 @@ def refute(
         return _difference(trials, still, known)
 
 
-def _asks_time(nodes: Sequence[Sequence[exp.Expr]]) -> bool:
+def _moments(nodes: Sequence[Sequence[exp.Expr]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
-    Say whether both queries, each by its nodes, ask for the time.
+    Return the moments at which queries, each by its nodes, are run, and what they are said to be.
 
-    Raises:
-        UnfaithfulError: If only one does: the other may have the right answer for some time.
+    Where only one of them asks for the time, results must differ whatever it is: also in years,
+    and on days, that the queries name.
     """
-    first, second = (next(filter(asks_time, several), None) for several in nodes)
-    asking = first or second
-    if asking is not None and (first is None or second is None):
-        refuse_time(asking)
-    return asking is not None
+    asking = [any(map(asks_time, several)) for several in nodes]
+    if not any(asking):
+        return ("",), ()
+    if all(asking):
+        return (NOW_TEXT,), (f"both queries run at {NOW_TEXT}",)
+    named = [node.name for several in nodes for node in several if isinstance(node, exp.Literal)]
+    found = [match for text in named if (match := _DATED.match(text))]
+    days = [f"{day[1]}{day[2] or '-06-15'} 10:30:00" for day in found][:_MOST_MOMENTS]
+    moments = tuple(dict.fromkeys((NOW_TEXT, *MOMENTS, *days)))
+    return moments, (f"the results shown are those at {NOW_TEXT}; they differ at other times too",)
+
+
+MOMENTS: Final = ("1969-07-20 20:17:40", "1996-02-29 00:00:00", "2031-12-31 23:59:59")
+"""Further moments at which a query is run that asks for the time, and the other does not."""
+_MOST_MOMENTS = 8
+_DATED = re.compile(r"((?:19|20)\d\d)(-[01]\d-[0-3]\d)?(?!\d)")
 
 
 def _pairs(
@@ -302,7 +311,7 @@ class _Trial:
         ordered: bool,
         any_columns: bool,
         exact: bool,
-        timed: bool,
+        moments: Sequence[str],
     ) -> None:
         self._reading, self._pair, self._known, self.same = reading, pair, known, same
         self._stack = stack
@@ -311,13 +320,15 @@ class _Trial:
         self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
         self._exact = exact and not any_columns
         self._widths: dict[str, int] = {}
-        self._timed = timed
+        self._moments = moments
         self.tied = False
         """Whether tied rows left other results to the queries last compared."""
         self.allows: set[int] = set()
         """The queries that allowed, on some database, a result that the other does not."""
         self.shown: tuple[list[ResultRow], ...] = ()
-        """The results last compared; none where only their numbers of rows were."""
+        """The results last compared."""
+        self.loose = False
+        """Whether only their numbers of rows were."""
         self._conditions: dict[int, str] = {}
 
     @property
@@ -329,7 +340,7 @@ class _Trial:
                 for name, columns in self._known.tables.items()
             }
             like = not self._reading.is_sqlite and not self._reading.folded
-            made = Sandbox(tables, case_sensitive_like=like, timed=self._timed)
+            made = Sandbox(tables, case_sensitive_like=like)
             self._made = self._stack.enter_context(made)
         return self._made
 
@@ -385,15 +396,21 @@ class _Trial:
             NoResultError: If that is not determined.
             QueryError: If SQLite cannot run a query.
         """
-        self.shown, self.tied = (), False
         self._load(database)
+        return all(map(self._differs_at, reversed(self._moments)))
+
+    def _differs_at(self, moment: str) -> bool:
+        self.sandbox.now, self.tied, self.loose = moment, False, False
         try:
             self.shown = first, second = self._run(0), self._run(1)
         except NoResultError:
             if not any(query.counted for query in self._pair):
                 raise
             with suppress(QueryError):
-                return not self.same(*map(self._numbered, self._pair))
+                self.loose = not self.same(*map(self._numbered, self._pair))
+                if self.loose:
+                    self.shown = self._possible()
+                return self.loose
             raise
         if self.same(first, second):
             return self._ordered and self.order_differs() and self._are_settled()
@@ -458,9 +475,8 @@ class _Trial:
         """Whether strings are compared whatever their case."""
         return self._reading.folded
 
-    def possible(self, database: Database) -> tuple[list[ResultRow], list[ResultRow]]:
+    def _possible(self) -> tuple[list[ResultRow], list[ResultRow]]:
         """Return one result of each query, of those that are possible."""
-        self._load(database)
         with self.sandbox.lenient():
             first, second = (self.sandbox.run(query.sql) for query in self._pair)
         return first, second
@@ -570,8 +586,10 @@ def _quality(trials: Sequence[_Trial], database: Database) -> int:
 
 def _agree(trials: Sequence[_Trial]) -> bool:
     """Say whether the results last compared are the same whatever the case of strings."""
-    folded = [trial.shown for trial in trials if trial.folded]
-    return not folded or _same_uncased(trials[0].shown, folded[0])
+    folded = [trial for trial in trials if trial.folded]
+    if not folded or trials[0].loose:
+        return True
+    return _same_uncased(trials[0].shown, folded[0].shown)
 
 
 def _same_uncased(shown: Sequence[list[ResultRow]], folded: Sequence[list[ResultRow]]) -> bool:
@@ -612,15 +630,13 @@ def _difference(trials: Sequence[_Trial], database: Database, known: TablesRead)
     trial = trials[0]
     if not _agree(trials):
         assumed.append("the case of strings counts in the results shown")
-    if trial.shown:
-        first, second = trial.shown
-        if any(one.tied for one in trials):
-            assumed.append("a LIMIT may keep any of tied rows: one result of each query is shown")
-    else:
-        first, second = trial.possible(database)
+    first, second = trial.shown
+    if trial.loose:
         assumed.append(
             "of several results that a query may have one is shown: all have as many rows"
         )
+    elif any(one.tied for one in trials):
+        assumed.append("a LIMIT may keep any of tied rows: one result of each query is shown")
     tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
     read = frozenset(known.names.values())
     for name, columns in known.tables.items():

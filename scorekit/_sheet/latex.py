@@ -1,0 +1,52 @@
+"""The tables of a sheet as LaTeX, for a paper that loads booktabs."""
+
+from __future__ import annotations
+
+import re
+
+from scorekit._sheet.model import Sheet, Table
+from scorekit._sheet.values import CELL, are_numbers, cells
+from scorekit.errors import one_line
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+CHANGED = re.compile("[" + re.escape("".join(SPECIAL)) + "]")
+MINUS = re.compile(r"(?<![\w.])-(?=[\d.]|inf)")
+
+
+def render(sheet: Sheet) -> str:
+    """Return a tabular for each table, its title in a comment above it."""
+    return "\n\n".join(_table(table) for table in sheet.tables if table.told)
+
+
+def escaped(text: str) -> str:
+    """Return *text* such that LaTeX sets it as it is, on one line."""
+    text = CHANGED.sub(lambda match: SPECIAL[match[0]], text)
+    text = MINUS.sub("$-$", text).replace("--", "-{}-")  # no dash that nobody wrote
+    return f"{{}}{text}" if text.startswith(("[", "*")) else text  # no option of the line before
+
+
+def _table(table: Table) -> str:
+    names = table.told
+    kinds = "".join("r" if are_numbers(name, table.rows) else "l" for name in names)
+    lines = [f"% {one_line(table.title)}"] if table.title else []
+    lines += [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", _row(names), r"\midrule"]
+    lines += [_row(cells(row, names, table.specs, CELL)) for row in table.first]
+    if table.size > len(table.first):
+        more = f"and {table.size - len(table.first)} more"
+        lines.append(rf"\multicolumn{{{len(names)}}}{{l}}{{{more}}} \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _row(texts: list[str]) -> str:
+    return " & ".join(map(escaped, texts)) + r" \\"

@@ -1,0 +1,80 @@
+"""A sheet as Markdown, for a pull request: names escaped, tables with pipes."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+from scorekit._sheet.model import Block, Fields, Part, Sheet, Table
+from scorekit._sheet.values import CELL, LONGEST, are_numbers, brief, cells, entries
+from scorekit.errors import one_line
+
+INLINE = re.compile(r"([\\`*_\[|~])")
+"""What Markdown reads as its own, wherever it stands."""
+
+LEADING = re.compile(r"^(\d*)([#+=.)-])")
+"""What it reads as its own where a paragraph begins."""
+
+
+def render(sheet: Sheet) -> str:
+    """Return paragraphs under a heading, without what is folded away."""
+    paragraphs = [f"### {escaped(sheet.title)}"]
+    if sheet.headline:
+        paragraphs.append(_paragraph(sheet.headline))
+    for part in sheet.parts:
+        if not (isinstance(part, Fields) and (sheet.headline or part.folded)):
+            paragraphs += _part(part)
+    return "\n\n".join(paragraphs)
+
+
+def escaped(text: str) -> str:
+    """Return *text* such that Markdown shows it as it is, on one line."""
+    return INLINE.sub(r"\\\1", html.escape(one_line(text, LONGEST), quote=False))
+
+
+def _paragraph(text: str) -> str:
+    return LEADING.sub(r"\1\\\2", escaped(text))
+
+
+def _part(part: Part) -> Iterator[str]:
+    if isinstance(part, str):
+        yield _paragraph(part)
+    elif isinstance(part, Table):
+        if part.place == "everywhere":
+            yield from _table(part)
+    elif isinstance(part, Block):
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", part.text)), 3)
+        lines = [one_line(line) for line in part.text.splitlines()]
+        yield f"{escaped(part.name)}:"
+        yield "\n".join([fence, *lines, fence])
+    elif isinstance(part, Fields):
+        rows = [{"field": name, "value": brief(value)} for name, value in _plain(part)]
+        yield from _table(Table(rows=rows))
+    else:
+        yield f"**{escaped(part.title)}**"
+        for one in part.parts:
+            yield from _part(one)
+
+
+def _plain(part: Fields) -> list[tuple[str, object]]:
+    return [(name, value) for name, value in entries(part.record, part.without) if value != ()]
+
+
+def _table(table: Table) -> Iterator[str]:
+    if table.title:
+        yield f"**{escaped(table.title)}**"
+    names = table.told
+    if names:
+        rules = ("---:" if are_numbers(name, table.rows) else "---" for name in names)
+        rows = [cells(row, names, table.specs, 2 * CELL) for row in table.first]
+        lines = [_row(map(escaped, names)), f"|{'|'.join(rules)}|"]
+        yield "\n".join([*lines, *(_row(map(escaped, row)) for row in rows)])
+        if table.size > len(rows):
+            yield f"and {table.size - len(rows)} more"
+    if table.said:
+        yield "\n".join(f"- {escaped(text)}" for text in table.said)
+
+
+def _row(texts: Iterator[str] | map[str]) -> str:
+    return f"| {' | '.join(texts)} |"

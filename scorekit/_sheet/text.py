@@ -1,0 +1,142 @@
+"""A sheet as plain text: `print` shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from scorekit._sheet.model import Block, Fields, Part, Row, Sheet, Table, line_of, sheet_of
+from scorekit._sheet.values import (
+    CELL,
+    LONGEST,
+    SHOWN,
+    are_numbers,
+    brief,
+    cells,
+    entries,
+    is_mapping,
+    is_record,
+    is_tuple,
+)
+from scorekit.errors import one_line
+
+LINES = 12
+"""Further lines of a query or a counterexample that a text shows."""
+
+REMARK = " " * 7
+"""What remarks on a row stand behind."""
+
+
+def render(sheet: Sheet) -> str:
+    """Return the headline, or else the title, then all that is not folded away."""
+    lines = [_line(sheet.headline or sheet.title)]
+    for part in sheet.parts:
+        if not (isinstance(part, Fields) and (sheet.headline or part.folded)):
+            lines += _part(part)
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return one_line(text, LONGEST)
+
+
+def _part(part: Part) -> Iterator[str]:
+    if isinstance(part, str):
+        yield _line(part)
+    elif isinstance(part, Table):
+        if part.place == "everywhere":
+            yield from table_lines(part)
+    elif isinstance(part, Block):
+        yield from _block(part.name, part.text.splitlines())
+    elif isinstance(part, Fields):
+        yield from fields(part.record, part.without)
+    else:
+        yield from _block(part.title, [line for one in part.parts for line in _part(one)])
+
+
+def _block(name: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield f"  {name}: {_line(lines[0])}"
+        yield from (f"    {_line(line)}" for line in lines[1 : LINES + 1])
+
+
+def table_lines(table: Table) -> Iterator[str]:
+    """Yield a table below its title, in columns unless it has lines of its own."""
+    indent = "  " if table.title else ""
+    if table.lines is None:
+        if table.title:
+            yield _line(table.title)
+        yield from (f"{indent}{line}".rstrip() for line in _columns(table))
+        if table.size > len(table.first):
+            yield f"{indent}and {table.size - len(table.first)} more"
+    else:
+        for i, line in enumerate(table.lines):
+            yield _line(line)
+            for remarks in table.remarks[i : i + 1]:
+                yield from (f"{REMARK}{_line(text)}" for text in remarks)
+
+
+def _columns(table: Table) -> Iterator[str]:
+    """Yield the rows, of each column as wide as its longest entry."""
+    rows: Sequence[Row] = table.first
+    names = table.told
+    texts = [cells(row, names, table.specs, CELL) for row in rows]
+    rights = [are_numbers(name, rows) for name in names]
+    widths = [max(map(len, column)) for column in zip(names, *texts, strict=True)]
+    for text in [names, *texts] if rows else []:
+        padded = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(text, widths, rights, strict=True)
+        ]
+        yield "  ".join(padded)
+
+
+def fields(record: object, without: Collection[str] = ()) -> Iterator[str]:
+    """Yield a line, or a block, for each field that has entries."""
+    for name, value in entries(record, without):
+        if value not in ((), {}, ""):
+            yield from _entry(name, value)
+
+
+def _entry(name: str, value: Any) -> Iterator[str]:
+    if _is_nested(value):
+        yield f"  {name}: {type(value).__name__}"
+        yield from (f"  {line}" for line in _nested(value))
+        return
+    items: list[tuple[str, Any]] | None = None
+    if is_mapping(value):
+        items = [(one_line(str(key)), item) for key, item in islice(value.items(), SHOWN)]
+    elif is_tuple(value) and any(map(is_record, value[:SHOWN])):
+        items = [("", item) for item in value[:SHOWN]]
+    if items is None:
+        first, *rest = brief(value).splitlines() or [""]
+        yield f"  {name}: {one_line(first)}"
+        yield from (f"    {one_line(line)}" for line in rest[:SHOWN])
+        yield from _more(len(rest), " lines")
+        return
+    yield f"  {name}:"
+    for key, item in items:
+        if not key and _is_nested(item):
+            yield f"    {type(item).__name__}"
+            yield from (f"    {line}" for line in _nested(item))
+        elif key:
+            yield from (f"  {line}" for line in _entry(key, item))
+        else:
+            yield f"    {one_line(brief(item))}"
+    yield from _more(len(value), "")
+
+
+def _nested(record: object) -> Iterator[str]:
+    """Yield the fields that a record shows where it stands by itself."""
+    parts = [part for part in sheet_of(record).parts if isinstance(part, Fields)]
+    yield from fields(record, parts[0].without if parts else ())
+
+
+def _more(n_items: int, what: str) -> Iterator[str]:
+    if n_items > SHOWN:
+        yield f"    and {n_items - SHOWN} more{what}"
+
+
+def _is_nested(value: object) -> bool:
+    return is_record(value) and not line_of(value)
