@@ -1,0 +1,111 @@
+"""What an agreement beyond chance may be: the profile likelihood of a table of counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorekit._core.roots import root
+from scorekit.intervals import Interval, t_quantile
+
+Floats: TypeAlias = NDArray[np.float64]
+Expected: TypeAlias = Callable[[Floats], tuple[float, Floats]]
+"""The disagreement that chance gives under the shares of a table, and its derivatives."""
+
+UNSEEN = 1e-9
+"""Items that stand for a cell without any: only so may it be given a share."""
+
+STEPS = 60
+"""Most steps to a table that has an agreement; about ten are taken."""
+
+DAMPED = 10.0
+"""Steps after which they become shorter."""
+
+EDGE = 1.0 - 1e-14
+"""How near a multiplier comes to where a share would be infinite."""
+
+NEAR = 1e-7
+"""Shares of cells that differ less are the same."""
+
+
+def agreement_interval(
+    agreement: float, counts: Floats, cost: Floats, expected: Expected, confidence_level: float
+) -> Interval:
+    """
+    Bound ``1 - D / E``, *D* being the mean of *cost* over the items and *E* what is *expected*.
+
+    It holds every agreement that some table of shares has under which the counts are likely
+    enough: twice the log of the likelihood ratio is at most the square of Student's quantile.
+    """
+    n, low, high = float(counts.sum()), -1.0, 1.0
+    if n > 1.0:
+        most = t_quantile(confidence_level, n - 1.0) ** 2
+
+        def excess(target: float) -> float:
+            if abs(target - agreement) <= NEAR:
+                return -most
+            return min(_deviance(counts, cost, expected, target), 2.0 * most) - most
+
+        if excess(-1.0 + NEAR) > 0.0:
+            low = -root(lambda target: excess(-target), -agreement, 1.0 - NEAR)
+        if excess(1.0 - NEAR) > 0.0:
+            high = root(excess, agreement, 1.0 - NEAR)
+    return Interval(
+        low=min(low, agreement),
+        high=max(high, agreement),
+        confidence_level=confidence_level,
+        method="profile likelihood",
+    )
+
+
+def _deviance(counts: Floats, cost: Floats, expected: Expected, target: float) -> float:
+    """
+    Return by how much the likeliest table with this agreement explains the counts less well.
+
+    Cells without an item have one share together, spread evenly: one for those that agree, and one
+    for those that disagree most.  The condition on the table is made linear where it stands, which
+    has a solution in one unknown, and again where that leads.
+    """
+    n, empty = float(counts.sum()), counts == 0.0
+    held, ends = ~empty, {0.0, float(cost.max(initial=0.0, where=empty))}
+    groups = [group for end in sorted(ends) if (group := empty & (cost == end)).any()]
+    weights = np.concatenate([counts[held], np.full(len(groups), UNSEEN)])
+    shares = counts / n
+    for step in range(STEPS):
+        by_chance, slopes = expected(shares)
+        slopes = cost - (1.0 - target) * slopes
+        slopes -= float(np.sum(shares * (slopes - cost))) + (1.0 - target) * by_chance
+        together = [float(slopes[group].mean()) for group in groups]
+        found = _tilted(weights, np.concatenate([slopes[held], together]))
+        if found is None:
+            return math.inf
+        moved = np.zeros_like(shares)
+        moved[held] = found[: found.size - len(groups)]
+        for group, share in zip(groups, found[found.size - len(groups) :], strict=True):
+            moved[group] = share / np.count_nonzero(group)
+        change = float(abs(moved - shares).max())
+        shares += (moved - shares) / (1.0 + step / DAMPED)
+        if change < NEAR:
+            break
+    return 2.0 * float(np.sum(counts[held] * np.log(counts[held] / n / shares[held])))
+
+
+def _tilted(n: Floats, h: Floats) -> Floats | None:
+    """Return the likeliest shares under which *h* has mean 0; None if there are none."""
+    from scipy.optimize import brentq
+
+    if not float(h.min()) < 0.0 < float(h.max()):
+        return None
+
+    def mean(place: float) -> float:
+        return float(np.sum(n * h / (1.0 + place * h)))
+
+    low, high = (-EDGE / float(end) for end in (h.max(), h.min()))
+    if mean(low) <= 0.0 or mean(high) >= 0.0:
+        return None
+    found = n / (1.0 + float(brentq(mean, low, high, xtol=1e-300, rtol=1e-15)) * h)
+    return np.asarray(found / found.sum())
