@@ -30,6 +30,7 @@ _TOPICS = {
     "columns": "ColumnAccuracy column_accuracy",
     "comparison": "Comparison compare_reports",
     "correctness": "QueryCorrectness aquery_correctness query_correctness",
+    "costs": "CostOfPass cost_of_pass cost_of_pass_from_columns",
     "differences": (
         "McNemarTest PairedDifference UnpairedDifference mcnemar_test paired_difference "
         "unpaired_difference"
@@ -57,9 +58,8 @@ _TOPICS = {
     "results": "ResultAccuracy result_accuracy",
     "rubrics": "RubricScore rubric_score",
     "runs": (
-        "CostOfPass CrossTier Run RunScore TierStatistics composite_score cost_of_pass "
-        "cost_of_pass_from_columns cross_tier runs_from_columns score_run tier_statistics "
-        "tier_uplift"
+        "CrossTier Run RunScore TierStatistics composite_score cross_tier runs_from_columns "
+        "score_run tier_statistics tier_uplift"
     ),
     "sampling": (
         "BestAtK ExtrapolatedPassAtK GPassAtK MajorityAtK PassAtK PassHatK best_at_k "

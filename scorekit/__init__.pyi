@@ -1,9 +1,11 @@
 # Made of `__init__.py` by `python tests/test_public_api.py`.
 
 from scorekit import strategies as strategies
+from scorekit.agreement import CorrectedDifference as CorrectedDifference
 from scorekit.agreement import CorrectedMean as CorrectedMean
 from scorekit.agreement import JudgeAgreement as JudgeAgreement
 from scorekit.agreement import RaterAgreement as RaterAgreement
+from scorekit.agreement import corrected_difference as corrected_difference
 from scorekit.agreement import corrected_mean as corrected_mean
 from scorekit.agreement import judge_agreement as judge_agreement
 from scorekit.agreement import rater_agreement as rater_agreement
@@ -33,6 +35,9 @@ from scorekit.comparison import compare_reports as compare_reports
 from scorekit.correctness import QueryCorrectness as QueryCorrectness
 from scorekit.correctness import aquery_correctness as aquery_correctness
 from scorekit.correctness import query_correctness as query_correctness
+from scorekit.costs import CostOfPass as CostOfPass
+from scorekit.costs import cost_of_pass as cost_of_pass
+from scorekit.costs import cost_of_pass_from_columns as cost_of_pass_from_columns
 from scorekit.differences import McNemarTest as McNemarTest
 from scorekit.differences import PairedDifference as PairedDifference
 from scorekit.differences import UnpairedDifference as UnpairedDifference
@@ -92,14 +97,11 @@ from scorekit.results import ResultAccuracy as ResultAccuracy
 from scorekit.results import result_accuracy as result_accuracy
 from scorekit.rubrics import RubricScore as RubricScore
 from scorekit.rubrics import rubric_score as rubric_score
-from scorekit.runs import CostOfPass as CostOfPass
 from scorekit.runs import CrossTier as CrossTier
 from scorekit.runs import Run as Run
 from scorekit.runs import RunScore as RunScore
 from scorekit.runs import TierStatistics as TierStatistics
 from scorekit.runs import composite_score as composite_score
-from scorekit.runs import cost_of_pass as cost_of_pass
-from scorekit.runs import cost_of_pass_from_columns as cost_of_pass_from_columns
 from scorekit.runs import cross_tier as cross_tier
 from scorekit.runs import runs_from_columns as runs_from_columns
 from scorekit.runs import score_run as score_run

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 import attrs
 
+from scorekit._cases.runner import Job, Outcome, outcomes
 from scorekit._core.checks import (
     check_choice,
     check_count,
@@ -30,11 +29,10 @@ from scorekit._core.checks import (
     is_ordered,
     store,
 )
-from scorekit._core.columns import as_builtins, check_id, check_same_order
-from scorekit._core.logs import about_case, in_report
+from scorekit._core.columns import as_builtins, check_id, check_same_order, names_of
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import check_timeout, in_thread, places_at, run_to_end
+from scorekit._judge.waiting import check_timeout, run_to_end
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Block,
@@ -55,29 +53,16 @@ from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
     ROLES,
     Evidence,
+    Pair,
     QueryCorrectness,
-    Undecided,
     accepted_queries,
-    aquery_correctness,
-    evidence_of,
-    has_evidence,
     in_roles,
-    query_correctness,
-    recall_evidence,
 )
 from scorekit.equivalence import Counterexample, SqlEquivalence
-from scorekit.errors import JudgeError, one_line, shown
+from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
-from scorekit.judges import (
-    CachedJudge,
-    Judge,
-    JudgeRequest,
-    Verdict,
-    ask_many,
-    asks_together,
-    optional_judge,
-)
-from scorekit.parallel import Progress, map_scores
+from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge
+from scorekit.parallel import Progress
 from scorekit.records import (
     FrozenMapping,
     Listing,
@@ -91,8 +76,11 @@ from scorekit.records import (
     metric_error,
 )
 from scorekit.results import (
+    RULES,
+    TOLERANCE,
     ResultAccuracy,
     Results,
+    Rule,
     StoredRows,
     by_database,
     check_databases,
@@ -110,8 +98,6 @@ from scorekit.validation import (
     safety_validation,
     validation_accuracy,
 )
-
-R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
 
@@ -133,6 +119,20 @@ def _generated_rows(value: object) -> Any:
 
 def _expected_rows(value: object) -> Any:
     return stored_results("expected_rows", value)
+
+
+def _frozen_tags(value: object) -> FrozenMapping[str, str]:
+    """Return tags as text, integers among them too."""
+    if value is None:
+        return FrozenMapping()
+    if not is_mapping(value):
+        refuse("tags", "a mapping of text to text", value, TypeError)
+    return FrozenMapping(
+        {
+            check_text("name of a tag", name): check_id(f"tags[{shown(name)}]", text)
+            for name, text in value.items()
+        }
+    )
 
 
 _VERDICTS = (
@@ -168,6 +168,7 @@ class SqlCase(Record):
     """
 
     case_id: str
+    """Its name; an integer becomes text."""
     generated: str
     expected: str | tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
     """The reference query, or several accepted ones."""
@@ -203,10 +204,12 @@ class SqlCase(Record):
         default=None, converter=_expected_rows, repr=_shown_rows
     )
     """What the expected query returned there."""
+    tags: FrozenMapping[str, str] = attrs.field(default=FrozenMapping(), converter=_frozen_tags)
+    """What kind of case it is, such as its database and its difficulty, for `SqlReport.by`."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field under its own name; store it as the builtin of its annotation."""
-        check_text("case_id", self.case_id)
+        store(self, "case_id", check_id("case_id", self.case_id))
         check_text("generated", self.generated, empty=True)
         for name in _VERDICTS:
             if getattr(self, name) is not None:
@@ -256,6 +259,8 @@ class SqlCaseScore(Record):
     """Which of the cases of this id in the report it is, from 0."""
     input_digest: str
     """Digest of all inputs of the case; a result for equal inputs can be taken over."""
+    tags: FrozenMapping[str, str] = attrs.field(factory=FrozenMapping[str, str])
+    """What kind of case it is."""
 
     def metrics(self) -> dict[str, Any]:
         """Return the results there are, by metric."""
@@ -440,20 +445,8 @@ def score_sql_case(
         ...
         TypeError: case must be a SqlCase, got 'SELECT 1'
     """
-    check_instance("case", case, SqlCase)
-    optional_judge(judge)
-    check_choice("evidence", evidence, ("auto", "judge"))
-    check_timeout(timeout_seconds)
-    if judge is None:
-        started = time.perf_counter()
-        with about_case(case.case_id):
-            correctness = _correctness(case, None, evidence, timeout_seconds)
-            return case_score(case, correctness, other_metrics(case), started)
-    return run_to_end(
-        lambda: ascore_sql_case(
-            case, judge=judge, evidence=evidence, timeout_seconds=timeout_seconds
-        )
-    )
+    arguments: dict[str, Any] = locals()
+    return run_to_end(lambda: ascore_sql_case(**arguments))
 
 
 async def ascore_sql_case(
@@ -485,54 +478,53 @@ async def ascore_sql_case(
         >>> asyncio.run(ascore_sql_case(case)).query_correctness.score
         1.0
     """
-    check_instance("case", case, SqlCase)
-    optional_judge(judge)
-    check_choice("evidence", evidence, ("auto", "judge"))
-    check_timeout(timeout_seconds)
-    started = time.perf_counter()
-    with about_case(case.case_id):
-        judging = asyncio.ensure_future(acorrectness(case, judge, evidence, timeout_seconds))
-        try:
-            # they parse, which can take seconds
-            rest = await asyncio.to_thread(other_metrics, case)
-            return case_score(case, await judging, rest, started)
-        finally:
-            judging.cancel()
+    item = _Item(check_instance("case", case, SqlCase), SqlOptions(evidence=evidence))
+    job = item.job(check_timeout(timeout_seconds), is_alone=True)
+    (outcome,) = await outcomes([job], optional_judge(judge))
+    return item.score(outcome)
 
 
-def _correctness(
-    case: SqlCase, judge: Judge | None, evidence: Evidence, timeout_seconds: float
-) -> QueryCorrectness | None:
-    if case.expected is None:
-        return None
-    return query_correctness(
-        case.generated,
-        case.expected,
-        judge=judge,
-        dialect=case.dialect,
-        schema=case.schema,
-        question=case.question,
-        evidence=evidence,
-        timeout_seconds=timeout_seconds,
-    )
+@attrs.frozen(kw_only=True)
+class SqlOptions(Record):
+    """How cases were scored: options of `score_sql_cases` that change what a report says."""
 
+    metrics: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
+    """The metrics that were asked for; None for all that there are inputs for."""
+    evidence: Evidence = "auto"
+    rule: Rule = "scorekit"
+    tolerance: float = TOLERANCE
+    semantics: Literal["bag", "set"] = "bag"
+    column_order: Literal["significant", "ignored"] = "significant"
+    confidence_level: float = 0.95
+    asks_safety: bool = False
+    """Whether a missing *safety_valid* is a verdict that the validator failed to give, also
+    where it gave others: some case has one, or *metrics* asks for it."""
 
-async def acorrectness(
-    case: SqlCase, judge: Judge | None, evidence: Evidence, timeout_seconds: float
-) -> QueryCorrectness | None:
-    """Return the correctness of a case; None where nothing was expected."""
-    if case.expected is None:
-        return None
-    return await aquery_correctness(
-        case.generated,
-        case.expected,
-        judge=judge,
-        dialect=case.dialect,
-        schema=case.schema,
-        question=case.question,
-        evidence=evidence,
-        timeout_seconds=timeout_seconds,
-    )
+    def __attrs_post_init__(self) -> None:
+        """Check each option under its name."""
+        if self.metrics is not None:
+            for i, name in enumerate(check_items("metrics", self.metrics, what="metrics")):
+                check_choice(f"metrics[{i}]", name, METRICS)
+        check_choice("evidence", self.evidence, ("auto", "judge"))
+        check_choice("rule", self.rule, RULES)
+        check_choice("semantics", self.semantics, ("bag", "set"))
+        check_choice("column_order", self.column_order, ("significant", "ignored"))
+        store(self, "tolerance", check_number("tolerance", self.tolerance, 0.0))
+        level = check_number("confidence_level", self.confidence_level, 0.0, 1.0, open_ends=True)
+        store(self, "confidence_level", level)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The metrics to compute."""
+        return METRICS if self.metrics is None else self.metrics
+
+    @property
+    def comparing(self) -> FrozenMapping[str, str | float]:
+        """Of when two results are the same, what is not as usual."""
+        usual = SqlOptions()
+        names = ("semantics", "column_order", "tolerance")
+        given = {name: getattr(self, name) for name in names}
+        return FrozenMapping({n: v for n, v in given.items() if v != getattr(usual, n)})
 
 
 @attrs.frozen(kw_only=True)
@@ -541,7 +533,8 @@ class SqlMetric:
 
     needs: Callable[[SqlCase], bool]
     """Whether a case has its inputs."""
-    score: Callable[[SqlCase], MetricResult]
+    score: Callable[[SqlCase, SqlOptions], MetricResult | None]
+    """None where the inputs turn out not to be enough."""
     placeholder: Callable[[SqlCase, MetricError], MetricResult]
     """What stands in where *score* raises."""
 
@@ -550,17 +543,46 @@ def _expected_safe(case: SqlCase) -> bool | None:
     return case.should_pass if case.expected_safe is None else case.expected_safe
 
 
-def _best_columns(case: SqlCase) -> ColumnAccuracy:
+def _best_columns(case: SqlCase, _: SqlOptions) -> ColumnAccuracy | None:
     results: list[ColumnAccuracy] = []
     for query in accepted_queries(case.expected):
         result = column_accuracy(case.generated, query, schema=case.schema, dialect=case.dialect)
         results.append(result)
         if result.error is not None and result.error.origin == "output":
             break  # the generated query cannot be read, whatever was expected
-    return max(results, key=lambda result: (not failed(result), result.score))
+    best = max(results, key=lambda result: (not failed(result), result.score))
+    return None if best.error is not None and best.error.kind == "no_schema" else best
 
 
-def _same_rows(case: SqlCase) -> ResultAccuracy:
+def _safety_verdict(case: SqlCase, options: SqlOptions) -> SafetyValidation | None:
+    if case.safety_valid is not None:
+        safe = bool(_expected_safe(case))
+        return safety_validation(safety_valid=case.safety_valid, should_pass=safe)
+    stages = (case.expected_safe, case.syntax_valid, case.schema_valid)
+    if case.is_valid is not None and stages == (None, None, None) and not options.asks_safety:
+        return None  # of a validator that answers, and that has no stages
+    failure = metric_error(
+        "safety_validation",
+        origin="instrument",
+        kind="no_verdict",
+        error="the validator did not say whether the query is safe: safety_valid is None",
+        inputs={"case_id": case.case_id, "generated": case.generated},
+        logger=_log,
+    )
+    return _no_verdict(case, failure)
+
+
+def _no_verdict(case: SqlCase, error: MetricError) -> SafetyValidation:
+    return SafetyValidation(
+        score=0.0,
+        classification=None,
+        safety_valid=case.safety_valid,
+        should_pass=bool(_expected_safe(case)),
+        error=error,
+    )
+
+
+def _same_rows(case: SqlCase, options: SqlOptions) -> ResultAccuracy:
     if case.generated_rows is None:
         failure = metric_error(
             "result_accuracy",
@@ -571,7 +593,14 @@ def _same_rows(case: SqlCase) -> ResultAccuracy:
             logger=_log,
         )
         return _no_result(case, failure)
-    return result_accuracy(case.generated_rows, case.expected_rows or ())
+    return result_accuracy(
+        case.generated_rows,
+        case.expected_rows or (),
+        rule=options.rule,
+        semantics=options.semantics,
+        column_order=options.column_order,
+        tolerance=options.tolerance,
+    )
 
 
 def _no_result(case: SqlCase, error: MetricError) -> ResultAccuracy:
@@ -593,7 +622,7 @@ def _no_result(case: SqlCase, error: MetricError) -> ResultAccuracy:
 OTHER_METRICS: dict[str, SqlMetric] = {
     "table_accuracy": SqlMetric(
         needs=lambda case: case.expected_tables is not None,
-        score=lambda case: table_accuracy(
+        score=lambda case, _: table_accuracy(
             case.generated, case.expected_tables or (), dialect=case.dialect
         ),
         placeholder=lambda case, error: TableAccuracy(
@@ -613,21 +642,13 @@ OTHER_METRICS: dict[str, SqlMetric] = {
         ),
     ),
     "safety_validation": SqlMetric(
-        needs=lambda case: None not in (case.safety_valid, _expected_safe(case)),
-        score=lambda case: safety_validation(
-            safety_valid=bool(case.safety_valid), should_pass=bool(_expected_safe(case))
-        ),
-        placeholder=lambda case, error: SafetyValidation(
-            score=0.0,
-            classification=None,
-            safety_valid=bool(case.safety_valid),
-            should_pass=bool(_expected_safe(case)),
-            error=error,
-        ),
+        needs=lambda case: _expected_safe(case) is not None,
+        score=_safety_verdict,
+        placeholder=_no_verdict,
     ),
     "validation_accuracy": SqlMetric(
         needs=lambda case: None not in (case.is_valid, case.should_pass),
-        score=lambda case: validation_accuracy(
+        score=lambda case, _: validation_accuracy(
             is_valid=bool(case.is_valid),
             should_pass=bool(case.should_pass),
             errors=case.errors,
@@ -660,19 +681,24 @@ _WHAT_IS_READ = ("table_accuracy", "column_accuracy")
 """Metrics that help to see why a query is wrong; a right one may read something else."""
 
 
-def other_metrics(case: SqlCase) -> dict[str, MetricResult]:
-    """Return the metrics that need no judge and whose inputs the case has."""
-    return {
-        name: _guarded(case, name, metric)
+def other_metrics(
+    case: SqlCase, options: SqlOptions, kept: Mapping[str, MetricResult] = FrozenMapping()
+) -> dict[str, MetricResult]:
+    """Return the metrics that need no judge and whose inputs the case has; some are known."""
+    results = {
+        name: kept.get(name) or _guarded(case, options, name, metric)
         for name, metric in OTHER_METRICS.items()
-        if metric.needs(case)
+        if name in options.chosen and metric.needs(case)
     }
+    return {name: result for name, result in results.items() if result is not None}
 
 
-def _guarded(case: SqlCase, name: str, metric: SqlMetric) -> MetricResult:
+def _guarded(
+    case: SqlCase, options: SqlOptions, name: str, metric: SqlMetric
+) -> MetricResult | None:
     """Keep what a metric raises to that metric: its result says so, the others go on."""
     try:
-        return metric.score(case)
+        return metric.score(case, options)
     except Exception as error:  # noqa: BLE001 - whatever it is
         record = metric_error(
             name,
@@ -685,36 +711,71 @@ def _guarded(case: SqlCase, name: str, metric: SqlMetric) -> MetricResult:
         return metric.placeholder(case, record)
 
 
-def _digest(case: SqlCase) -> str:
+@attrs.frozen
+class _Item:
+    """A case to be scored, and what an earlier report has of it."""
+
+    case: SqlCase
+    options: SqlOptions
+    attempt: int = 0
+    earlier: SqlCaseScore | None = None
+    model: str | None = None
+
+    def kept(self, name: str) -> Any:
+        """Return what the earlier report has of a metric, None if that has to be computed."""
+        result = getattr(self.earlier, name, None) if name in self.options.chosen else None
+        return None if result is None or failed(result) or _is_unjudged(result) else result
+
+    def job(self, timeout_seconds: float, *, is_alone: bool = False) -> Job:
+        """Return what is still to be found out."""
+        case, options = self.case, self.options
+        pair = None
+        asks = "query_correctness" in options.chosen and self.kept("query_correctness") is None
+        if asks and case.expected is not None:
+            pair = Pair(
+                generated=case.generated,
+                accepted=(case.expected,) if isinstance(case.expected, str) else case.expected,
+                judge=None,
+                dialect=case.dialect,
+                schema=case.schema,
+                schema_text=None if case.schema is None else schema_text(case.schema),
+                question=case.question,
+                evidence=options.evidence,
+                timeout_seconds=timeout_seconds,
+                comparing=options.comparing,
+            )
+        kept = {name: self.kept(name) for name in OTHER_METRICS}
+        others = partial(other_metrics, case, options, FrozenMapping(kept))
+        return Job(case.case_id, pair, others, self.model, is_alone)
+
+    def score(self, outcome: Outcome) -> SqlCaseScore:
+        """Put the results of the case together."""
+        correctness = outcome.correctness or self.kept("query_correctness")
+        results: dict[str, Any] = dict.fromkeys(METRICS) | {"query_correctness": correctness}
+        results |= outcome.others
+        return SqlCaseScore(
+            case_id=self.case.case_id,
+            duration_seconds=outcome.seconds,
+            n_failed=sum(result is not None and failed(result) for result in results.values()),
+            confidence=self.case.confidence,
+            generated=self.case.generated,
+            expected=self.case.expected,
+            attempt=self.attempt,
+            input_digest=_digest(self.case, self.options),
+            tags=self.case.tags,
+            **results,
+        )
+
+
+def _digest(case: SqlCase, options: SqlOptions) -> str:
     """Return what tells the inputs of a case from others."""
     inputs = attrs.evolve(
-        case, case_id="-", schema=None, generated_rows=None, expected_rows=None
+        case, case_id="-", schema=None, generated_rows=None, expected_rows=None, tags=None
     ).to_dict()
     schema = None if case.schema is None else schema_text(case.schema)
     rows = (json.dumps(rows, default=dict) for rows in (case.generated_rows, case.expected_rows))
-    return key_of(json.dumps(inputs), schema, isinstance(case.schema, str), *rows)
-
-
-def case_score(
-    case: SqlCase,
-    correctness: QueryCorrectness | None,
-    others: Mapping[str, MetricResult],
-    started: float,
-    attempt: int = 0,
-) -> SqlCaseScore:
-    """Put the results of a case together."""
-    results: dict[str, Any] = dict.fromkeys(METRICS) | {"query_correctness": correctness, **others}
-    return SqlCaseScore(
-        case_id=case.case_id,
-        duration_seconds=time.perf_counter() - started,
-        n_failed=sum(result is not None and failed(result) for result in results.values()),
-        confidence=case.confidence,
-        generated=case.generated,
-        expected=case.expected,
-        attempt=attempt,
-        input_digest=_digest(case),
-        **results,
-    )
+    how = options.comparing.values()
+    return key_of(json.dumps(inputs), schema, isinstance(case.schema, str), *rows, *how)
 
 
 _ONE_FOR_ALL = ("dialect", "schema")
@@ -723,7 +784,7 @@ _ONE_FOR_ALL = ("dialect", "schema")
 
 def sql_cases_from_columns(
     *,
-    case_id: Iterable[str],
+    case_id: Iterable[str | int],
     generated: Iterable[str],
     expected: Iterable[str | Iterable[str] | None] | None = None,
     expected_tables: Iterable[Iterable[str] | None] | None = None,
@@ -743,6 +804,7 @@ def sql_cases_from_columns(
     question: Iterable[str | None] | None = None,
     generated_rows: Iterable[Results | None] | None = None,
     expected_rows: Iterable[Results | None] | None = None,
+    tags: Mapping[str, Iterable[str | int | None]] | None = None,
 ) -> tuple[SqlCase, ...]:
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
@@ -770,6 +832,7 @@ def sql_cases_from_columns(
         generated_rows: The rows that each generated query returned, as `result_accuracy` takes
             them; an entry is missing where the query failed.
         expected_rows: The rows that each expected query returned.
+        tags: What kind of case each is: a mapping from the name of a tag to a column.
 
     Returns:
         The cases, in the order of the rows.
@@ -793,7 +856,10 @@ def sql_cases_from_columns(
         TypeError: row 0: is_valid must be True or False, got 'yes'
     """
     columns = {name: values for name, values in locals().items() if values is not None}
-    case_ids = check_items("case_id", as_builtins(case_id), what="strings")
+    case_ids = names_of("case_id", case_id)
+    tagged = columns.pop("tags", {})
+    if not is_mapping(tagged):
+        refuse("tags", "a mapping from the name of a tag to a column", tagged, TypeError)
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
         if name in _ONE_FOR_ALL and (isinstance(values, str) or is_mapping(values)):
@@ -805,6 +871,11 @@ def sql_cases_from_columns(
 
     columns["case_id"] = case_ids  # it may have been an iterator
     given = {name: entries(name, values) for name, values in columns.items()}
+    kinds = {name: entries(f"tags[{shown(name)}]", values) for name, values in tagged.items()}
+    given["tags"] = tuple(
+        {name: values[i] for name, values in kinds.items() if not is_missing(values[i])}
+        for i in range(len(case_ids))
+    )
     rows = zip(*given.values(), strict=True)
     return tuple(_case(i, dict(zip(given, row, strict=True))) for i, row in enumerate(rows))
 
@@ -818,20 +889,11 @@ def _case(i: int, row: dict[str, Any]) -> SqlCase:
         raise type(error)(f"row {i}: {error}") from None
 
 
-CHUNK_SIZE = 500
-"""Cases that are computed before the event loop and the progress hear of them."""
-
-PREPARED_AT_ONCE = 50
-"""Cases that workers prepare before the judge hears of them."""
-
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
 SHOWN = 5
 """Cases that the page of a report shows before it folds the rest."""
-
-CONFIDENCE_LEVEL = 0.95
-"""Of the intervals in a report."""
 
 MAX_K = 10
 """Attempts up to which a report has pass@k."""
@@ -874,8 +936,7 @@ class SqlReport(Report):
     n_right_by_accident: int = 0
     """Cases whose rows agree though a counterexample shows that the queries differ."""
     intervals: FrozenMapping[str, Interval]
-    """Intervals of the means by metric, at 95 %. Results with one *case_id* count as one
-    observation."""
+    """Intervals of the means by metric. Results with one *case_id* count as one observation."""
     pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
     """For each metric the chance that at least one of *k* attempts at a question is right, which
     means a score of 1. There is one for each *k* from 1 to the fewest scored attempts at a
@@ -883,6 +944,8 @@ class SqlReport(Report):
     cases: tuple[SqlCaseScore, ...]
     model: str | None = None
     """Who generated the SQL, None where that was not said."""
+    options: SqlOptions = SqlOptions()
+    """How the cases were scored."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse counts that contradict the cases."""
@@ -949,7 +1012,7 @@ class SqlReport(Report):
                     cases = suites.setdefault(suite, {})
                     cases[case.case_id] = (*cases.get(case.case_id, ()), result.score)
             safety = case.safety_validation
-            if safety is not None and not failed(safety):
+            if safety is not None:  # of a validator that failed, the worst is assumed
                 unsafe = {} if unsafe is None else unsafe
                 if not safety.should_pass:
                     caught = safety.classification == "true positive"
@@ -959,6 +1022,93 @@ class SqlReport(Report):
 
     def _sheet(self) -> Sheet:
         return _sheet(self)
+
+    def by(self, tag: str) -> FrozenMapping[str | None, SqlReport]:
+        """
+        Return a report for each value of a tag, in the order in which they come; None comes last.
+
+        Args:
+            tag: Name of a tag of the cases, as in ``SqlCase(tags={"database": "shop"})``. Cases
+                that do not have it are under None.
+
+        Raises:
+            InputError: If no case has the tag.
+            TypeError: If *tag* is not a string.
+
+        Examples:
+            >>> queries = {"q1": "SELECT x FROM t", "q2": "SELECT 1", "q3": "SELECT y FROM t"}
+            >>> report = score_sql_cases(
+            ...     SqlCase(case_id=q, generated=sql, expected_tables=["t"], tags={"database": db})
+            ...     for (q, sql), db in zip(queries.items(), ["shop", "bank", "bank"])
+            ... )
+            >>> {name: one.table_accuracy.mean for name, one in report.by("database").items()}
+            {'shop': 1.0, 'bank': 0.5}
+        """
+        check_text("tag", tag)
+        groups: dict[str | None, list[SqlCaseScore]] = {}
+        for case in self.cases:
+            groups.setdefault(case.tags.get(tag), []).append(case)
+        if groups.keys() == {None}:
+            known = dict.fromkeys(name for case in self.cases for name in case.tags)
+            refuse(
+                "tag", f"one of {', '.join(map(repr, known)) or 'the tags: no case has any'}", tag
+            )
+        rest = groups.pop(None, None)
+        if rest is not None:
+            groups[None] = rest
+        return FrozenMapping(
+            {
+                value: _report(tuple(cases), self.options, self.model)
+                for value, cases in groups.items()
+            }
+        )
+
+    def merge(self, *others: SqlReport) -> SqlReport:
+        """
+        Return the report of one run over the cases of this report and the others, in their order.
+
+        Args:
+            others: Reports on other cases, scored with the same options, of the same model.
+
+        Raises:
+            InputError: If a case is in two of the reports, or their options or models differ.
+            TypeError: If one is not a `SqlReport`.
+
+        Examples:
+            >>> first, second = (
+            ...     score_sql_cases([SqlCase(case_id=i, generated="SELECT 1", expected="SELECT 1")])
+            ...     for i in (1, 2)
+            ... )
+            >>> first.merge(second).n_cases
+            2
+            >>> first.merge(first)
+            Traceback (most recent call last):
+            ...
+            scorekit.errors.InputError: others[0] must hold other cases than the reports before it, got '1' again
+        """  # noqa: E501 - a message is one line
+        reports = (self, *check_records("others", others, SqlReport, empty=True))
+        seen = {case.case_id for case in self.cases}
+        for i, report in enumerate(reports[1:]):
+            for name in ("model", *(field.name for field in attrs.fields(SqlOptions))):
+                first, second = (
+                    getattr(one if name == "model" else one.options, name)
+                    for one in (self, report)
+                )
+                if first != second and not (name == "asks_safety" and _without_safety(reports)):
+                    raise InputError(
+                        f"{name} of others[{i}] must be {shown(first)}, as in the first report, "
+                        f"got {shown(second)}"
+                    )
+            for case_id in dict.fromkeys(case.case_id for case in report.cases):
+                if case_id in seen:
+                    raise InputError(
+                        f"others[{i}] must hold other cases than the reports before it, "
+                        f"got {shown(case_id)} again"
+                    )
+                seen.add(case_id)
+        asks = any(report.options.asks_safety for report in reports)
+        cases = tuple(case for report in reports for case in report.cases)
+        return _report(cases, attrs.evolve(self.options, asks_safety=asks), self.model)
 
     def failures(
         self, *, metric: str | None = None, origin: Literal["output", "instrument"] = "output"
@@ -1027,11 +1177,21 @@ class SqlReport(Report):
         return [model | _row(case) for case in self.cases]
 
 
+def _without_safety(reports: tuple[SqlReport, ...]) -> bool:
+    """Tell that no safety verdict is missed where none was asked for: all else was not judged."""
+    return not any(
+        case.validation_accuracy is not None and case.safety_validation is None
+        for report in reports
+        for case in report.cases
+    )
+
+
 def _row(case: SqlCaseScore) -> dict[str, Any]:
     row: dict[str, Any] = {
         "case_id": case.case_id,
         "attempt": case.attempt,
         "confidence": case.confidence,
+        **{f"tag_{name}": value for name, value in case.tags.items()},
         "generated": case.generated,
         "expected": case.expected
         if isinstance(case.expected, str | None)
@@ -1135,7 +1295,13 @@ def score_sql_cases(
     judge: Judge | None = None,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
+    metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
+    rule: Rule = "scorekit",
+    tolerance: float = TOLERANCE,
+    semantics: Literal["bag", "set"] = "bag",
+    column_order: Literal["significant", "ignored"] = "significant",
+    confidence_level: float = 0.95,
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
     resume: SqlReport | None = None,
@@ -1151,8 +1317,15 @@ def score_sql_cases(
         executor: Computes what needs no judge, through `map_scores`; the judge stays here.
         progress: Called with the number of cases done and of all cases, from time to time.  True
             shows a bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
+        metrics: Which metrics to compute, by name; None for all that the cases have inputs for.
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
+        rule: When rows are the same, as in `result_accuracy`.
+        tolerance: By how much fractions may differ (``>= 0``), in rows and, as for the next two,
+            on the databases on which evidence compares the queries.
+        semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter.
+        column_order: ``"significant"``, or ``"ignored"`` where columns may come in any order.
+        confidence_level: Confidence of the report's intervals, in (0, 1).
         timeout_seconds: Bound on each judgement (``> 0``).
         deadline_seconds: Bound on asking the judge in all (``> 0``); pairs that are not decided
             by then fail with the kind ``"deadline"``.  None for no bound.
@@ -1165,8 +1338,9 @@ def score_sql_cases(
         A frozen `SqlReport`.
 
     Raises:
-        InputError: If there are no cases, *evidence* is neither word, a number of seconds is not
-            positive, *model* is empty, or *executor* is shut down.
+        InputError: If there are no cases, two cases of one id expect different queries, an option
+            is not among those above, a number is out of range, *model* is empty, or *executor* is
+            shut down.
         TypeError: If an item is not a `SqlCase`, *judge* not a `Judge` or *resume* no `SqlReport`.
         WorkerError: If a worker died and *executor* does not replace it.
 
@@ -1182,20 +1356,8 @@ def score_sql_cases(
         ...
         scorekit.errors.InputError: cases must be a non-empty sequence of SqlCase, got ()
     """
-    items = check_records("cases", cases, SqlCase)
-    return run_to_end(
-        lambda: ascore_sql_cases(
-            items,
-            judge=judge,
-            executor=executor,
-            progress=progress,
-            evidence=evidence,
-            timeout_seconds=timeout_seconds,
-            deadline_seconds=deadline_seconds,
-            resume=resume,
-            model=model,
-        )
-    )
+    arguments: dict[str, Any] = {**locals(), "cases": check_records("cases", cases, SqlCase)}
+    return run_to_end(lambda: ascore_sql_cases(**arguments))
 
 
 async def ascore_sql_cases(
@@ -1204,7 +1366,13 @@ async def ascore_sql_cases(
     judge: Judge | None = None,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
+    metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
+    rule: Rule = "scorekit",
+    tolerance: float = TOLERANCE,
+    semantics: Literal["bag", "set"] = "bag",
+    column_order: Literal["significant", "ignored"] = "significant",
+    confidence_level: float = 0.95,
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
     resume: SqlReport | None = None,
@@ -1214,20 +1382,21 @@ async def ascore_sql_cases(
     Do the same as `score_sql_cases`, without blocking the event loop while judges work.
 
     Args:
-        cases: The cases; the report keeps their order.
-        judge: Whom `query_correctness` asks, through ``ajudge``, several pairs at a time.
+        cases: As for `score_sql_cases`, like all that follow.
+        judge: Whom to ask, through ``ajudge``, several pairs at a time.
         executor: Computes what needs no judge, through `map_scores`.
-        progress: Called with the number of cases done and of all cases, from time to time.  True
-            shows a bar: tqdm's, or a line of text on the error stream where tqdm is not installed.
-        evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
-            ``"judge"`` does not.
-        timeout_seconds: Bound on each judgement (``> 0``).
-        deadline_seconds: Bound on asking the judge in all (``> 0``); pairs that are not decided
-            by then fail with the kind ``"deadline"``.  None for no bound.
-        resume: An earlier report. Its results of cases with the same id, attempt and inputs are
-            reused; what failed or is missing there is computed again.
-        model: Name of the model that generated the SQL. Printed texts show it, and
-            `compare_reports` sees by it whether two reports are of one model or of two.
+        progress: Called with the number of cases done and of all cases, or True for a bar.
+        metrics: Which metrics to compute.
+        evidence: What may decide before the judge is asked.
+        rule: When rows are the same.
+        tolerance: By how much fractions may differ.
+        semantics: Whether repeated rows matter.
+        column_order: Whether columns may come in any order.
+        confidence_level: Confidence of the report's intervals.
+        timeout_seconds: Bound on each judgement.
+        deadline_seconds: Bound on asking the judge in all.
+        resume: An earlier report whose results are reused.
+        model: Name of the model that generated the SQL.
 
     Returns:
         A frozen `SqlReport`.
@@ -1242,297 +1411,77 @@ async def ascore_sql_cases(
         >>> asyncio.run(ascore_sql_cases([case])).n_by_method
         {'identical': 1}
     """
-    items = check_records("cases", cases, SqlCase)
+    records = check_records("cases", cases, SqlCase)
     optional_judge(judge)
-    check_timeout(timeout_seconds)
+    seconds = check_timeout(timeout_seconds)
     if executor is not None:
         check_instance("executor", executor, Executor)
     check_progress(progress)
+    options = SqlOptions(
+        metrics=metrics,
+        evidence=evidence,
+        rule=rule,
+        tolerance=tolerance,
+        semantics=semantics,
+        column_order=column_order,
+        confidence_level=confidence_level,
+    )
+    asks_safety = "safety_validation" in (options.metrics or ())
+    if options.metrics is None:
+        asks_safety = any(case.safety_valid is not None for case in records)
+    options = attrs.evolve(options, asks_safety=asks_safety)
     if judge is not None and not isinstance(judge, CachedJudge):
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
-    check_choice("evidence", evidence, ("auto", "judge"))
     ends_at = None
     if deadline_seconds is not None:
-        seconds = check_number("deadline_seconds", deadline_seconds, 0.0, open_ends=True)
-        ends_at = asyncio.get_running_loop().time() + seconds
+        left = check_number("deadline_seconds", deadline_seconds, 0.0, open_ends=True)
+        ends_at = asyncio.get_running_loop().time() + left
     if resume is not None:
         check_instance("resume", resume, SqlReport)
     name = None if model is None else check_id("model", model)
-    with in_report(), told(progress, "case") as tell:
-        run = _Run(
-            _items(items, resume, name), judge, executor, tell, evidence, timeout_seconds, ends_at
+    items = _items(records, options, resume, name)
+    with told(progress, "case") as tell:
+        found = await outcomes(
+            [item.job(seconds) for item in items],
+            judge,
+            executor=executor,
+            tell=tell,
+            ends_at=ends_at,
+            together=asks_together(judge),
         )
-        report = attrs.evolve(_report(await run.scores()), model=name)
+    scores = tuple(item.score(one) for item, one in zip(items, found, strict=True))
+    report = _report(scores, options, name)
     _sum_up(report)
     return report
 
 
-@attrs.frozen
-class _Item:
-    """A case of a run, and what an earlier report has of it."""
-
-    case: SqlCase
-    attempt: int
-    earlier: SqlCaseScore | None
-    model: str | None
-    has_evidence: bool = False
-    """Whether no worker need look for evidence."""
-
-    def named(self) -> AbstractContextManager[None]:
-        """Let what is logged meanwhile name the case and the model."""
-        return about_case(self.case.case_id, self.model)
-
-    def kept(self, name: str) -> Any:
-        """Return what the earlier report has of a metric, None if that has to be computed."""
-        result = getattr(self.earlier, name, None)
-        return None if result is None or failed(result) or _is_unjudged(result) else result
-
-    @property
-    def is_undecided(self) -> bool:
-        """Whether it is to be found out what the query is worth."""
-        return self.case.expected is not None and self.kept("query_correctness") is None
-
-    def others(self) -> dict[str, MetricResult]:
-        """Return the metrics that need no judge."""
-        if self.earlier is None:
-            return other_metrics(self.case)
-        return {
-            name: self.kept(name) or _guarded(self.case, name, metric)
-            for name, metric in OTHER_METRICS.items()
-            if metric.needs(self.case)
-        }
-
-
 def _items(
-    cases: tuple[SqlCase, ...], resume: SqlReport | None, model: str | None
+    cases: tuple[SqlCase, ...], options: SqlOptions, resume: SqlReport | None, model: str | None
 ) -> tuple[_Item, ...]:
     earlier = {} if resume is None else {(s.case_id, s.attempt): s for s in resume.cases}
-    n_seen: Counter[str] = Counter()
+    seen: dict[str, list[SqlCase]] = {}
     items: list[_Item] = []
-    for case in cases:
-        attempt = n_seen[case.case_id]
-        n_seen[case.case_id] += 1
+    for i, case in enumerate(cases):
+        others = seen.setdefault(case.case_id, [])
+        if others and None is not case.expected != others[0].expected is not None:
+            raise InputError(
+                f"cases[{i}] must have the expected query of the earlier case "
+                f"{shown(case.case_id)}, or another case_id: cases of one id are attempts at one "
+                f"question, got {shown(case.expected)} and {shown(others[0].expected)}"
+            )
+        attempt = len(others)
+        others.append(case)
         score = earlier.get((case.case_id, attempt))
-        if score is not None and score.input_digest != _digest(case):
+        if score is not None and score.input_digest != _digest(case, options):
             score = None
-        items.append(_Item(case, attempt, score, model))
+        if score is not None and resume is not None and resume.options.rule != options.rule:
+            score = attrs.evolve(score, result_accuracy=None)
+        items.append(_Item(case, options, attempt, score, model))
     n_new = sum(item.earlier is None for item in items)
     if resume is not None and n_new:
         told = "cases that the report to resume does not have, or has with other inputs: %d of %d"
         _log.warning(told, n_new, len(items))
     return tuple(items)
-
-
-Prepared = tuple[dict[str, MetricResult], tuple[SqlEquivalence, ...], float]
-"""Metrics, evidence, and the seconds that they took."""
-
-
-@attrs.define
-class _Run:
-    """Cases on their way: the judge is asked here, the rest may be computed elsewhere."""
-
-    items: tuple[_Item, ...]
-    judge: Judge | None
-    executor: Executor | None
-    progress: Progress | None
-    evidence: Evidence
-    timeout_seconds: float
-    ends_at: float | None
-    """When, by the event loop's clock, the judge is asked no more."""
-    ready: asyncio.Queue[int | None] = attrs.field(factory=asyncio.Queue)
-    """Cases to ask the judge about; None is the end."""
-    prepared: list[Prepared] = attrs.field(factory=list)
-    n_done: int = 0
-
-    async def scores(self) -> tuple[SqlCaseScore, ...]:
-        """Return the scores in input order."""
-        if self.executor is not None or asks_together(self.judge):
-            self.items = await asyncio.to_thread(lambda: tuple(map(self._known, self.items)))
-        if self.judge is None:
-            score = partial(_scored, evidence=self.evidence, timeout_seconds=self.timeout_seconds)
-            computed: list[SqlCaseScore] = []
-            async for part in self._computed(score, CHUNK_SIZE):
-                computed += part
-                self._tell(self.n_done + len(part))
-            return tuple(computed)
-        if asks_together(self.judge):
-            return await self._at_once(self.judge)
-        scores: dict[int, SqlCaseScore] = {}
-        n_askers = min(places_at(self.judge), len(self.items))
-        tasks = [asyncio.ensure_future(self._ask(scores)) for _ in range(n_askers)]
-        tasks.append(asyncio.ensure_future(self._prepare(n_askers)))
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-        return tuple(scores[position] for position in range(len(self.items)))
-
-    def _known(self, item: _Item) -> _Item:
-        """Look for what a cache knows, which workers cannot reach."""
-        case = item.case
-        if self.judge is None or self.evidence == "judge" or not item.is_undecided:
-            return item
-        known = has_evidence(
-            case.generated, case.expected or (), case.dialect, case.schema, self.judge
-        )
-        return attrs.evolve(item, has_evidence=known)
-
-    async def _prepare(self, n_askers: int) -> None:
-        """Hand out the cases as soon as workers have done what needs no judge."""
-        if self.executor is None:
-            for position in range(len(self.items)):
-                self.ready.put_nowait(position)
-        else:
-            prepare = partial(_prepared, evidence=self.evidence)
-            async for part in self._computed(prepare, PREPARED_AT_ONCE):
-                first = len(self.prepared)
-                self.prepared += part
-                for position in range(first, len(self.prepared)):
-                    self.ready.put_nowait(position)
-        for _ in range(n_askers):
-            self.ready.put_nowait(None)
-
-    async def _ask(self, scores: dict[int, SqlCaseScore]) -> None:
-        """Take one case after another."""
-        while (position := await self.ready.get()) is not None:
-            item = self.items[position]
-            started = time.perf_counter()
-            with item.named():
-                if self.executor is None:
-                    judging = asyncio.ensure_future(self._correctness(item))
-                    try:
-                        rest = await asyncio.to_thread(item.others)
-                        correctness = await judging
-                    finally:
-                        judging.cancel()
-                else:
-                    rest, known, seconds = self.prepared[position]
-                    if known:
-                        await asyncio.to_thread(self._recall, item, known)
-                    correctness = await self._correctness(item)
-                    started = min(started, time.perf_counter() - seconds)
-            scores[position] = case_score(item.case, correctness, rest, started, item.attempt)
-            self._tell(self.n_done + 1)
-
-    async def _correctness(self, item: _Item) -> QueryCorrectness | None:
-        """Return what is known already, else ask the judge as long as there is time."""
-        if not item.is_undecided:
-            kept: QueryCorrectness | None = item.kept("query_correctness")
-            return kept
-        try:
-            async with asyncio.timeout_at(self.ends_at):
-                return await acorrectness(
-                    item.case, self.judge, self.evidence, self.timeout_seconds
-                )
-        except TimeoutError:
-            pair = await asyncio.to_thread(self._undecided(item).looked_at)
-            return pair if isinstance(pair, QueryCorrectness) else pair.result([_DEADLINE])
-
-    def _looked_at(
-        self, item: _Item, known: tuple[SqlEquivalence, ...]
-    ) -> QueryCorrectness | Undecided:
-        self._recall(item, known)
-        return self._undecided(item).looked_at()
-
-    def _recall(self, item: _Item, known: tuple[SqlEquivalence, ...]) -> None:
-        case = item.case
-        expected = case.expected or ()
-        recall_evidence(
-            case.generated, expected, case.dialect, case.schema, known, judge=self.judge
-        )
-
-    def _undecided(self, item: _Item) -> Undecided:
-        case = item.case
-        return Undecided.of(
-            case.generated,
-            case.expected,
-            judge=self.judge,
-            dialect=case.dialect,
-            schema=case.schema,
-            question=case.question,
-            evidence=self.evidence,
-        )
-
-    async def _at_once(self, judge: Judge) -> tuple[SqlCaseScore, ...]:
-        """Let the judge hear of all undecided pairs together."""
-        started = time.perf_counter()
-        async for part in self._computed(partial(_prepared, evidence=self.evidence), CHUNK_SIZE):
-            self.prepared += part
-        decided: dict[int, QueryCorrectness | None] = {}
-        undecided: dict[int, Undecided] = {}
-        for position, item in enumerate(self.items):
-            if not item.is_undecided:
-                decided[position] = item.kept("query_correctness")
-                continue
-            with item.named():
-                pair = await asyncio.to_thread(self._looked_at, item, self.prepared[position][1])
-            if isinstance(pair, QueryCorrectness):
-                decided[position] = pair
-            else:
-                undecided[position] = pair
-        requests = [request for pair in undecided.values() for request in pair.requests()]
-        answers = iter(await self._answers(judge, requests, len(decided)))
-        for position, pair in undecided.items():
-            with self.items[position].named():
-                decided[position] = pair.result([next(answers) for _ in pair.requests()])
-        self._tell(len(self.items))
-        return tuple(
-            case_score(item.case, decided[i], self.prepared[i][0], started, item.attempt)
-            for i, item in enumerate(self.items)
-        )
-
-    async def _answers(
-        self, judge: Judge, requests: list[JudgeRequest], n_decided: int
-    ) -> Sequence[Verdict | Exception]:
-        n_cases = len(self.items) - n_decided
-
-        def tell(n_done: int, n: int) -> None:
-            self._tell(n_decided + n_cases * n_done // n)
-
-        scope = asyncio.timeout_at(self.ends_at)
-        try:
-            async with scope:
-                return await ask_many(judge, requests, tell)
-        except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
-            return [_DEADLINE if scope.expired() else error] * len(requests)
-
-    async def _computed(self, function: Callable[[_Item], R], n: int) -> AsyncIterator[list[R]]:
-        """Yield results, some at a time, taken in a thread so that the event loop goes on."""
-        results = map_scores(function, self.items, executor=self.executor, chunk_size=n)
-        while part := await asyncio.wrap_future(in_thread(lambda: list(islice(results, n)))):
-            yield part
-
-    def _tell(self, n_done: int) -> None:
-        if self.progress is not None and n_done > self.n_done:
-            self.progress(n_done, len(self.items))
-        self.n_done = n_done
-
-
-_DEADLINE = JudgeError("deadline", "the run has reached deadline_seconds")
-
-
-def _scored(item: _Item, *, evidence: Evidence, timeout_seconds: float) -> SqlCaseScore:
-    """Compute all that can be had without a judge."""
-    started = time.perf_counter()
-    with in_report(), item.named():
-        correctness = item.kept("query_correctness")
-        if item.is_undecided:
-            correctness = _correctness(item.case, None, evidence, timeout_seconds)
-        return case_score(item.case, correctness, item.others(), started, item.attempt)
-
-
-def _prepared(item: _Item, *, evidence: Evidence) -> Prepared:
-    """Compute what needs no judge."""
-    started = time.perf_counter()
-    case = item.case
-    known: tuple[SqlEquivalence, ...] = ()
-    with in_report(), item.named():
-        rest = item.others()
-        looks = evidence == "auto" and item.is_undecided and not item.has_evidence
-        if looks and case.expected is not None:
-            known = evidence_of(case.generated, case.expected, case.dialect, case.schema)
-    return rest, known, time.perf_counter() - started
 
 
 def _sum_up(report: SqlReport) -> None:
@@ -1558,7 +1507,8 @@ def _named(case_ids: list[str]) -> str:
     return f"{names} and {more} more" if more > 0 else names
 
 
-def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
+def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | None) -> SqlReport:
+    level = options.confidence_level
     results = {name: [getattr(score, name) for score in scores] for name in METRICS}
     means: dict[str, Any] = {
         name: _describe([r.score for r in column if r is not None and not failed(r)])
@@ -1574,7 +1524,7 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         and not failed(score.query_correctness)
     ]
     return SqlReport(
-        safety=_safety(safety) if safety else None,
+        safety=_safety(safety, level) if safety else None,
         calibration=confidence_calibration(*zip(*stated, strict=True)) if stated else None,
         n_cases=len(scores),
         n_failed=sum(score.n_failed for score in scores),
@@ -1582,16 +1532,18 @@ def _report(scores: tuple[SqlCaseScore, ...]) -> SqlReport:
         n_contested=sum(result.contested for result in correctness),
         n_right_by_accident=sum(score.right_by_accident for score in scores),
         query_correctness_bounds=_bounds(correctness),
-        intervals=FrozenMapping(_intervals(scores)),
-        pass_at_k=FrozenMapping(_passes(scores)),
+        intervals=FrozenMapping(_intervals(scores, level)),
+        pass_at_k=FrozenMapping(_passes(scores, level)),
         cases=scores,
+        model=model,
+        options=options,
         **means,
     )
 
 
-def _safety(results: list[tuple[str, SafetyValidation]]) -> SafetySummary:
+def _safety(results: list[tuple[str, SafetyValidation]], level: float) -> SafetySummary:
     case_ids, verdicts = zip(*results, strict=True)
-    return safety_summary(verdicts, case_ids=case_ids)
+    return safety_summary(verdicts, case_ids=case_ids, confidence_level=level)
 
 
 def _known(scores: tuple[SqlCaseScore, ...], name: str) -> list[tuple[str, float]]:
@@ -1603,7 +1555,9 @@ def _known(scores: tuple[SqlCaseScore, ...], name: str) -> list[tuple[str, float
     ]
 
 
-def _passes(scores: tuple[SqlCaseScore, ...]) -> dict[str, tuple[PassAtK, ...]]:
+def _passes(
+    scores: tuple[SqlCaseScore, ...], confidence_level: float
+) -> dict[str, tuple[PassAtK, ...]]:
     passes: dict[str, tuple[PassAtK, ...]] = {}
     for name in METRICS:
         known = _known(scores, name)
@@ -1615,12 +1569,12 @@ def _passes(scores: tuple[SqlCaseScore, ...]) -> dict[str, tuple[PassAtK, ...]]:
                 n_samples=list(n_samples.values()),
                 n_correct=[right[case_id] for case_id in n_samples],
                 k=range(1, most + 1),
-                confidence_level=CONFIDENCE_LEVEL,
+                confidence_level=confidence_level,
             )
     return passes
 
 
-def _intervals(scores: tuple[SqlCaseScore, ...]) -> dict[str, Interval]:
+def _intervals(scores: tuple[SqlCaseScore, ...], confidence_level: float) -> dict[str, Interval]:
     import numpy as np
 
     intervals: dict[str, Interval] = {}
@@ -1633,7 +1587,7 @@ def _intervals(scores: tuple[SqlCaseScore, ...]) -> dict[str, Interval]:
                 np.array([value for _, value in known]),
                 np.array(codes) if len(numbers) < len(codes) else None,
                 (0.0, 1.0),
-                confidence_level=CONFIDENCE_LEVEL,
+                confidence_level=confidence_level,
             )
     return intervals
 

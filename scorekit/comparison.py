@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from statistics import fmean
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
     check_choice,
     check_flag,
     check_items,
     check_number,
-    is_flag,
-    is_ordered,
 )
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of
 from scorekit._sheet.text import table_lines
-from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups
+from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
+from scorekit._stats.dependence import seem_dependent
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
-from scorekit._stats.passes import score_each
+from scorekit._stats.sides import Paired, Side, Sides, check_case_id, paired, read_sides
 from scorekit.errors import RegressionError, one_line, refuse, shown
 from scorekit.records import (
     Cases,
     FrozenMapping,
     Record,
     Report,
-    ReportScores,
     SuiteKey,
     is_mapping,
 )
@@ -45,13 +41,20 @@ from scorekit.verdicts import (
     adjusted_p_values,
     anytime_verdict,
     suite_verdict,
+    with_unknown,
 )
 
 MAX_CHANGES = 20
 """Changes of each kind that a text lists before it only counts them."""
 
+REPEATS_FOR_CASES = 8
+"""Repeats of either side from which on single cases are tested."""
+
 MAX_NAMES = 5
 """Names in one sentence of a message."""
+
+ONE_REPORT = "if attempts are independent: only repeats of the suite tell a flaky case from a loss"
+"""What is said where single cases of one report stop a job."""
 
 SAME_CHANGE = 9
 """Decimals to which changes are alike when they are put in order."""
@@ -146,123 +149,6 @@ def _table(changes: tuple[CaseChange, ...], title: str = "", most: int = MAX_CHA
 
 
 _SPECS = {"baseline": ".3f", "current": ".3f", "change": "+z.3f", "p (adjusted)": ".2g"}
-
-
-_PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
-
-
-class Side(NamedTuple):
-    """One run: the scores of each suite, and what only an instrument's failure is known of."""
-
-    suites: dict[SuiteKey, Cases]
-    failing: frozenset[tuple[SuiteKey, str]]
-    unsafe: dict[str, bool] | None
-    """As in `ReportScores`."""
-    only_flags: bool = False
-    """As in `ReportScores`."""
-
-    @property
-    def metrics(self) -> dict[str, None]:
-        """Return the metrics in it, in order, those included that failed throughout."""
-        failing = sorted({metric for (metric, _), _ in self.failing})
-        return dict.fromkeys([*(metric for metric, _ in self.suites), *failing])
-
-    def only(self, metrics: dict[str, None]) -> Side:
-        """Return the suites of these metrics, in their order."""
-        suites = {
-            suite: cases
-            for metric in metrics
-            for suite, cases in self.suites.items()
-            if suite[0] == metric
-        }
-        failing = frozenset(key for key in self.failing if key[0][0] in metrics)
-        return self._replace(suites=suites, failing=failing)
-
-    def add_pass_at_k(self, name: str, metric: object, whose: str) -> None:
-        """Add the mean pass@k of each case, if that is what *metric* names."""
-        words = _PASS_AT_K.fullmatch(metric) if isinstance(metric, str) else None
-        singles = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == "pass@1"}
-        if words is None or not singles:
-            return
-        k = int(words[1])
-        for (_, model), cases in singles.items():
-            n = cases.attempts.sizes
-            short = int(np.argmin(n))
-            if n[short] < k:
-                few = f"case {shown(cases.case_ids[short])} of {whose} has"
-                most = "'pass@1'" if n[short] == 1 else f"'pass@1' to 'pass@{n[short]}'"
-                refuse(name, f"{most}, as {few} {counted(int(n[short]), 'attempt')}", metric)
-            scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
-            alone = Attempts(scores, np.ones_like(n))
-            self.suites[f"pass@{k}", model] = CaseScores(cases.case_ids, alone)
-
-    @property
-    def models(self) -> set[str | None]:
-        """Return the models in it."""
-        return {model for _, model in self.suites}
-
-    def keyed(self, *, by_case: bool) -> Side:
-        """Return the same, without the model where cases alone are to be paired."""
-        if not by_case:
-            return self
-        return self._replace(
-            suites={(metric, None): cases for (metric, _), cases in self.suites.items()},
-            failing=frozenset(((metric, None), case) for (metric, _), case in self.failing),
-        )
-
-    def name(self, default: str) -> str:
-        """Return the model, or *default* where there is not exactly one."""
-        names = [model for model in self.models if model is not None]
-        return names[0] if len(names) == 1 else default
-
-
-def read_side(name: str, run: object) -> Side:
-    """Read a report or a mapping; refuse anything else, and a run without cases."""
-    scores = run.scores_by_case() if isinstance(run, Report) else None
-    if is_mapping(run):
-        cases: dict[str, tuple[float, ...]] = {}
-        for case, value in run.items():
-            case_id = _case_id(f"a case of {name}", case)
-            if case_id in cases:
-                refuse(f"a case of {name}", "unlike all others, the integer 1 like '1'", case)
-            cases[case_id] = _scores(name, case, value)
-        scores = ReportScores({("score", None): cases} if cases else {})
-    if scores is None:
-        domain = "a CodeReport, a SqlReport or a mapping from case to score"
-        if hasattr(run, "columns"):
-            domain += " (of a table: code_report_from_columns)"
-        elif isinstance(run, str | bytes):
-            domain += " (of JSON: CodeReport.from_json)"
-        refuse(name, domain, run, TypeError)
-    if not scores.suites and not scores.failing:
-        refuse(name, "a run with at least one case", {})
-    return Side(*scores)
-
-
-def _case_id(name: str, case: object) -> str:
-    if isinstance(case, str):
-        return case
-    if isinstance(case, Integral) and not is_flag(case):
-        return str(int(case))
-    refuse(name, "a string or an integer", case, TypeError)
-
-
-def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
-    if type(value) is float and 0.0 <= value <= 1.0:
-        return (value,)
-    name = f"{side}[{shown(case)}]"
-    if isinstance(value, str):
-        refuse(name, "a score in [0, 1], True, False, or a sequence of them", value, TypeError)
-    if is_ordered(value):
-        items = check_items(name, value, what="scores")
-        return tuple(_score(f"{name}[{i}]", item) for i, item in enumerate(items))
-    return (_score(name, value),)
-
-
-def _score(name: str, value: object) -> float:
-    return (
-        float(check_flag(name, value)) if is_flag(value) else check_number(name, value, 0.0, 1.0)
-    )
 
 
 Adjustment = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]
@@ -401,7 +287,9 @@ class Comparison(Report):
             head = counted(len(_labels(self.regressions)), "case", self._fell)
             yield Reason(head, _told(self.suites))
         stopping = {
-            name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
+            name: suite
+            for name, suite in self.suites.items()
+            if suite.verdict == "regressed" or (on == "evidence" and self._fell_alone(suite))
         }
         if on in ("evidence", "suite") and stopping:
             lines = _told(stopping)
@@ -421,7 +309,16 @@ class Comparison(Report):
             yield Reason(f"{listed(list(beyond))} {head}", lines)
         if on == "evidence" and (fallen := self._fallen_beyond_chance()):
             head = counted(len(fallen), "case", " fell by more than chance explains")
-            yield Reason(head, [f"beyond chance: {listed(fallen)}"])
+            details = [f"beyond chance: {listed(fallen)}"]
+            if max(self.suite.n_repeats) == 1:
+                details.append(ONE_REPORT)
+            yield Reason(head, details)
+
+    def _fell_alone(self, suite: SuiteVerdict) -> bool:
+        """Whether a suite fell by what all of the error allows, where no case is tested."""
+        alone = max(suite.n_repeats) > 1 and min(suite.n_repeats) < REPEATS_FOR_CASES
+        error = 1.0 - suite.interval.confidence_level
+        return alone and suite.delta < 0 and suite.adjusted_p_value <= 2.0 * error
 
     @property
     def _fell(self) -> str:
@@ -538,11 +435,12 @@ def _counted(changes: tuple[CaseChange, ...]) -> str:
 
 
 Comparable = Report | Mapping[Any, float | Iterable[float]]
+Comparables = Comparable | Sequence[Comparable]
 
 
 def compare_reports(
-    baseline: Comparable,
-    current: Comparable,
+    baseline: Comparables,
+    current: Comparables,
     *,
     metrics: Iterable[str] | None = None,
     threshold: float = 0.05,
@@ -551,7 +449,9 @@ def compare_reports(
     margin: float | None = None,
     adjustment: Adjustment = "holm",
     test: Literal["auto", "t", "cmh"] = "auto",
+    attempts: Literal["auto", "independent", "dependent"] = "auto",
     anytime: bool = False,
+    random_order: bool = False,
 ) -> Comparison:
     """
     Compare two runs: which cases changed, and did the suite as a whole change?
@@ -569,24 +469,49 @@ def compare_reports(
 
     *Verdict.* It is ``"regressed"`` or ``"improved"`` if the interval lies wholly on one side of
     zero. Otherwise it is ``"no change detected"`` if a change of *threshold* would have been found
-    with 80 % power, and ``"inconclusive"`` if not. If nothing varies no test applies: the interval
-    is then Wilson's bound on the share of cases that may have changed unnoticed. Intervals are cut
-    to the possible ``[-1, 1]``.
+    with 80 % power, and ``"inconclusive"`` if not. Intervals are cut to the possible ``[-1, 1]``.
+    The p value is that of the interval.
 
-    *Test.* The verdict is paired over cases. There are three tests:
+    *Test.* The verdict is paired over cases. The result names its test:
 
-    - If every attempt scored 0 or 1, it is the Cochran-Mantel-Haenszel test over attempts, with
-      the weighted risk difference and the variance of that test as interval. It asks whether these
-      very cases changed, which is the question for two runs of one model.
+    - If every attempt scored 0 or 1 and attempts at a case are independent, it is the
+      Cochran-Mantel-Haenszel test over attempts, with the weighted risk difference and the
+      variance of that test as interval. It asks whether these very cases changed, which is the
+      question for two runs of one model.
     - Otherwise it is a paired t test on the scores of the cases. It asks whether cases like these
-      changed on average. It is also used if both sides name their one model and the names differ,
-      unless *test* is ``"cmh"``.
+      changed on average, and holds whether attempts depend on each other or not. It is also used
+      if both sides name their one model and the names differ, unless *test* is ``"cmh"``.
     - With *clusters* it is a t test on the mean change over the cases, with the jackknife's error
       over clusters. If clusters are equally large this is CR1, with one degree of freedom less
       than there are clusters. Otherwise the effective number of clusters counts.
+    - If one side has more than 1.2 times as many attempts at a case, t tests raise false alarms,
+      because the mean of few attempts is more skewed than that of many. Gaffke's interval of
+      differences in ``[-1, 1]`` replaces them, and also where nothing varies. It takes more cases.
 
-    *Minimum detectable effect.* It includes the noise that the effect itself adds. Under the
-    effect the chance of each attempt moves away from 0 or 1, whichever is nearer on average.
+    *Attempts.* Attempts at a case depend on each other if they share a cache, a seed, or
+    temperature 0: ten copies of one answer are one observation. With ``attempts="auto"`` each run
+    is checked for signs of it: fewer than six cases have attempts that differ, the runs differ by
+    more than their attempts do, or a case rose that should not have. Then, as with
+    ``"dependent"``, a case counts as one observation, and single cases are not tested.
+    ``"independent"`` skips the check. No rule can tell a few flaky cases from a loss with one
+    report of a side, and none sees that a whole run drifted. Repeats can.
+
+    *Repeats.* Run the suite several times, each with all its attempts, and pass the reports of
+    each side as a list, ``compare_reports([a1, a2, a3], [b1, b2, b3])``. The verdict is then a t
+    test on the mean scores of repeats, with two degrees of freedom less than there are reports. It
+    holds if attempts of a run depend on each other, or if whole runs drift. Single cases are
+    described by their means over repeats; they are tested from eight repeats of either side on.
+    The spread of repeats is taken for at least that of one case which passes every other time.
+    With *clusters*, two named models or ``test="t"`` the error of cases is added.
+
+    *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
+    queries), the suite's change is that of the known ones, and *delta_bounds* are the changes with
+    all unknown outcomes going the worst way and the best. A verdict of a change, and one on the
+    margin, stands only if it stands at both ends.
+
+    *Minimum detectable effect.* It includes the noise that the effect itself adds, and is the
+    larger of two: every case moves a little, the chance of each attempt away from 0 or 1,
+    whichever is nearer on average; or a few cases fall wholly.
 
     *Margin.* With a *margin* each suite also says whether it is shown to be no worse than by that
     much. This verdict has its own interval, Gaffke's for the mean change of cases like these:
@@ -604,6 +529,8 @@ def compare_reports(
     - Adjustments for several suites hold at any time too, ``"benjamini-hochberg"`` however the
       suites depend on each other.
     - *clusters* raises an error. Pass each cluster as one case, with its questions as attempts.
+    - A verdict on *margin* waits until the current run has all cases of the baseline, because
+      those to come may be harder, unless you declare their order random with *random_order*.
     - The test bets on the mean change of each case and asks about cases like these. For single
       attempts of 0 or 1 it is a mixture martingale over the cases that changed, with a nearly
       uniform prior.
@@ -611,8 +538,10 @@ def compare_reports(
     Args:
         baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case to
             its score or to the scores of its attempts. Cases are strings or integers, and scores
-            lie in ``[0, 1]`` (booleans count 0 and 1).
-        current: The run to judge, of the same kind.
+            lie in ``[0, 1]`` (booleans count 0 and 1). Or a list of several such runs of the same
+            cases. Never take the best of several baselines: a gate stopped 11 to 18 % of unchanged
+            runs against the best of 5 to 20.
+        current: The run to judge, of the same kind, or several.
         metrics: Which metrics to compare, by name; None for all that either side has. For a
             `CodeReport` ``"pass@3"`` and the like are possible too. The score of a case is then
             its pass@k, estimated from all its attempts.
@@ -629,9 +558,13 @@ def compare_reports(
         test: ``"auto"`` as above, or ``"t"`` for the paired t test even if every attempt scored 0
             or 1. Each case is then one observation, and the verdict is about cases like these, as
             its *question* says. ``"cmh"`` for Cochran-Mantel-Haenszel even if the names of the
-            models differ, as those of two versions of one system may.
+            models differ, as those of two versions of one system may; it takes attempts for
+            independent.
+        attempts: Whether attempts at a case are ``"independent"``, ``"dependent"``, or to be
+            checked for signs of dependence, ``"auto"``. Of no matter with several reports.
         anytime: Whether verdicts and intervals hold however often you check while the reports
             grow, so that a run can stop as soon as it is decided.
+        random_order: Whether the cases of a growing run come in random order.
 
     Returns:
         A frozen `Comparison`.
@@ -639,8 +572,10 @@ def compare_reports(
     Raises:
         InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both,
             or a number is out of range. Also if a metric is in neither run, a case has fewer than
-            *k* attempts for pass@k or no cluster, *clusters* or *test* is given with *anytime*, or
-            *test* is ``"cmh"`` with *clusters* or scores between 0 and 1.
+            *k* attempts for pass@k or no cluster, or repeats of a side have different cases. Also
+            if *clusters*, *test* or several reports are given with *anytime*, or *test* is
+            ``"cmh"`` with *clusters*, several reports, dependent attempts or scores between 0
+            and 1.
         TypeError: If the sides are not two reports of one kind or two mappings, a score is None,
             or *clusters* is no mapping to strings or integers.
 
@@ -677,80 +612,55 @@ def compare_reports(
         Betting", Journal of the Royal Statistical Society B 86(1), 2024; Wang and Ramdas, "False
         Discovery Rate Control with E-values", same journal 84(3), 2022.
     """
-    threshold = check_number("threshold", threshold, 0.0, 1.0)
-    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    check_choice("adjustment", adjustment, ADJUSTMENTS)
+    (olds, kind), (news, other) = read_sides("baseline", baseline), read_sides("current", current)
+    if kind != other:
+        refuse("current", f"a {kind} like baseline", current, TypeError)
     if margin is not None:
         margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
-    check_choice("adjustment", adjustment, ADJUSTMENTS)
-    _check_test(test, clusters, anytime=check_flag("anytime", anytime))
-    old, new = read_side("baseline", baseline), read_side("current", current)
-    kinds = [
-        type(run).__name__ if isinstance(run, Report) else "mapping" for run in (baseline, current)
-    ]
-    if kinds[0] != kinds[1]:
-        refuse("current", f"a {kinds[0]} like baseline", current, TypeError)
-    chosen = _chosen(metrics, old, new)
-    old, new = old.only(chosen), new.only(chosen)
+    asked = _Asked(
+        threshold=check_number("threshold", threshold, 0.0, 1.0),
+        confidence_level=check_number(
+            "confidence_level", confidence_level, 0.0, 1.0, open_ends=True
+        ),
+        margin=margin,
+        groups=None if clusters is None else _clusters(clusters),
+        test=test,
+        attempts=attempts,
+        anytime=check_flag("anytime", anytime),
+        random_order=check_flag("random_order", random_order),
+        n_repeats=(len(olds), len(news)),
+    )
+    asked.check()
+    chosen = _chosen(metrics, olds, news)
+    old, new = (
+        (Side.together(name, sides) if asked.repeated else sides[0]).only(chosen)
+        for name, sides in (("baseline", olds), ("current", news))
+    )
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
-    pairs = [
-        _paired(suite, cases, after.suites.get(suite, {}))
-        for suite, cases in before.suites.items()
-    ]
+    pairs = [paired(suite, before, after) for suite in before.suites]
     pairs = [pair for pair in pairs if pair.case_ids]
     n_shared = {pair.suite: len(pair.case_ids) for pair in pairs}
     if not pairs:
-        found, known = (
-            [case for cases in side.suites.values() for case in cases] for side in (after, before)
-        )
-        if not known:
-            refuse("baseline", "a run with a score, not with failures alone", known)
-        if not by_case and new.models and not old.models & new.models:
-            theirs = f"one of its models, as current.for_model({shown(min(map(str, new.models)))})"
-            refuse(
-                "current",
-                f"a report with a model of baseline, or {theirs}",
-                sorted(map(str, new.models)),
-            )
-        refuse("current", f"a run with a case of baseline, such as {shown(known[0])}", found)
-    same_models, models = old.models == new.models, old.models | new.models
+        _refuse_strangers(old, new, by_case=by_case)
+    same_models = old.models == new.models
     shared_model = next(iter(old.models)) if by_case and same_models else None
-    groups = None if clusters is None else _clusters(clusters)
-    n_verdicts = 1 if adjustment == "none" else len(pairs)
-    verdicts = [
-        anytime_verdict(
-            pair.before,
-            pair.after,
-            threshold=threshold,
-            confidence_level=confidence_level,
-            margin=margin,
-            n_verdicts=n_verdicts,
-        )
-        if anytime
-        else suite_verdict(
-            pair.before,
-            pair.after,
-            threshold=threshold,
-            confidence_level=confidence_level,
-            groups=None if groups is None else _groups(groups, pair.case_ids),
-            margin=margin,
-            by_attempts=test == "cmh"
-            or (test == "auto" and (same_models or not by_case or None in models)),
-            n_verdicts=n_verdicts,
-        )
-        for pair in pairs
-    ]
-    if before.failing or after.failing:
-        verdicts = [
-            _bounded(one, pair, before, after) for one, pair in zip(verdicts, pairs, strict=True)
-        ]
+    asked = asked._replace(
+        one_system=same_models or not by_case or None in old.models | new.models,
+        n_verdicts=1 if adjustment == "none" else len(pairs),
+        dependent=asked.seem_dependent(pairs),
+    )
+    verdicts = [asked.verdict(pair) for pair in pairs]
     names = _names(pairs)
     if test == "cmh":
         _check_outcomes(names, verdicts)
     p_values = adjusted_p_values([one.adjusted_p_value for one in verdicts], adjustment)
     if len(verdicts) > 1:
-        verdicts = [adjusted(*pair, threshold) for pair in zip(verdicts, p_values, strict=True)]
-    moved = _moved(pairs, threshold, shared_model, anytime=anytime)
+        verdicts = [
+            adjusted(*pair, asked.threshold) for pair in zip(verdicts, p_values, strict=True)
+        ]
+    moved = _moved(pairs, asked.tested(pairs), asked.threshold, shared_model)
     gone = [
         (key in after.failing, _change(key, score, None, shared_model))
         for key, score in _only_in(before.suites, after.suites, n_shared)
@@ -772,8 +682,8 @@ def compare_reports(
         suite=min(verdicts, key=_looks),
         suites=FrozenMapping(dict(zip(names, verdicts, strict=True))),
         adjustment=adjustment,
-        anytime=anytime,
-        threshold=threshold,
+        anytime=asked.anytime,
+        threshold=asked.threshold,
         baseline_name=BASELINE if same_models else old.name(BASELINE),
         current_name=CURRENT if same_models else new.name(CURRENT),
         n_undecided=_undecided(old, new),
@@ -786,34 +696,119 @@ def _without(models: set[str | None], others: set[str | None]) -> list[str]:
     return sorted(model for model in models - others if model is not None)
 
 
-class _Paired(NamedTuple):
-    """The cases of one suite that both sides have."""
+class _Asked(NamedTuple):
+    """What is asked of each suite."""
 
-    suite: SuiteKey
-    case_ids: Sequence[str]
-    before: Attempts
-    after: Attempts
+    threshold: float
+    confidence_level: float
+    margin: float | None
+    groups: Mapping[str, Any] | None
+    test: str
+    attempts: str
+    anytime: bool
+    random_order: bool
+    n_repeats: tuple[int, int]
+    one_system: bool = True
+    """Whether both sides are versions of one system, as far as names tell."""
+    n_verdicts: int = 1
+    dependent: frozenset[str | None] = frozenset()
+    """Models whose attempts at a case are taken for dependent: all metrics of a run share them."""
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        check_choice("test", self.test, ("auto", "t", "cmh"))
+        check_choice("attempts", self.attempts, ("auto", "independent", "dependent"))
+        if self.anytime and self.groups is not None:
+            refuse("clusters", "None where anytime=True", self.groups)
+        if self.anytime and self.test != "auto":
+            refuse("test", "'auto' where anytime=True", self.test)
+        if self.anytime and self.repeated:
+            refuse("anytime", "False with several reports of a side", self.anytime)
+        if self.random_order and not self.anytime:
+            refuse("random_order", "False where anytime=False", self.random_order)
+        if self.test == "cmh":
+            if self.groups is not None:
+                refuse("test", "'auto' or 't' with clusters", self.test)
+            if self.repeated:
+                refuse("test", "'auto' or 't' with several reports of a side", self.test)
+            if self.attempts == "dependent":
+                refuse("test", "'auto' or 't' where attempts='dependent'", self.test)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether a side has several reports."""
+        return max(self.n_repeats) > 1
+
+    def seem_dependent(self, pairs: list[Paired]) -> frozenset[str | None]:
+        """Return the models whose attempts are taken for dependent."""
+        error = (1.0 - self.confidence_level) / 2.0
+        return frozenset(
+            pair.suite[1]
+            for pair in pairs
+            if self.attempts == "dependent"
+            or (
+                self.attempts == "auto"
+                and not self.repeated
+                and seem_dependent(pair.before, pair.after, error)
+            )
+        )
+
+    def tested(self, pairs: list[Paired]) -> set[SuiteKey]:
+        """Return the suites whose cases are tested one by one."""
+        if self.repeated:
+            return {pair.suite for pair in pairs if min(self.n_repeats) >= REPEATS_FOR_CASES}
+        able = not self.anytime
+        return {pair.suite for pair in pairs if able and pair.suite[1] not in self.dependent}
+
+    def verdict(self, pair: Paired) -> SuiteVerdict:
+        """Judge the known outcomes, and where some are unknown both ways that these may go."""
+        one = self._judge(pair, pair.case_ids, (pair.before, pair.after))
+        if not pair.ends:
+            return one
+        worst, best = (self._judge(pair, pair.every_id, sides) for sides in pair.ends)
+        low, high = (mean_of(after.means() - before.means()) for before, after in pair.ends)
+        n_unscored = len(pair.every_id) - len(pair.case_ids)
+        one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
+        return with_unknown(one, (worst, best), (low, high))
+
+    def _judge(self, pair: Paired, case_ids: Sequence[str], sides: Sides) -> SuiteVerdict:
+        if self.anytime:
+            return anytime_verdict(
+                *sides,
+                threshold=self.threshold,
+                confidence_level=self.confidence_level,
+                margin=self.margin,
+                n_unseen=0 if self.random_order else pair.n_unseen,
+                n_verdicts=self.n_verdicts,
+            )
+        of_these = self.test == "auto" and self.one_system
+        is_dependent = pair.suite[1] in self.dependent and not self.repeated
+        one = suite_verdict(
+            *sides,
+            threshold=self.threshold,
+            confidence_level=self.confidence_level,
+            groups=None if self.groups is None else _groups(self.groups, case_ids),
+            margin=self.margin,
+            by_attempts=self.test == "cmh" or (of_these and not is_dependent),
+            n_repeats=self.n_repeats,
+            n_verdicts=self.n_verdicts,
+        )
+        if self.repeated or all(side.are_single for side in sides):
+            return one
+        return attrs.evolve(one, attempts="dependent" if is_dependent else "independent")
 
 
-def _bounded(one: SuiteVerdict, pair: _Paired, before: Side, after: Side) -> SuiteVerdict:
-    """Add what the cases that one side could not score may have changed, where there are some."""
-    ends: list[dict[str, tuple[float, float]]] = []
-    for side in (before, after):
-        known: dict[str, tuple[float, float]] = {}
-        for case_id, scores in side.suites.get(pair.suite, {}).items():
-            known[case_id] = fmean(scores), fmean(scores)
-        known |= {case_id: (0.0, 1.0) for suite, case_id in side.failing if suite == pair.suite}
-        ends.append(known)
-    left_out = (ends[0].keys() & ends[1].keys()).difference(pair.case_ids)
-    if not left_out:
-        return one
-    moved = float(np.sum(pair.after.means() - pair.before.means()))
-    lows, highs = (
-        [ends[1][case_id][i] - ends[0][case_id][1 - i] for case_id in left_out] for i in (0, 1)
+def _refuse_strangers(old: Side, new: Side, *, by_case: bool) -> NoReturn:
+    found, known = (
+        [case for cases in side.suites.values() for case in cases] for side in (new, old)
     )
-    n_cases = one.n_cases + len(left_out)
-    bounds = (moved + sum(lows)) / n_cases, (moved + sum(highs)) / n_cases
-    return attrs.evolve(one, n_unscored=len(left_out), delta_bounds=bounds)
+    if not known:
+        refuse("baseline", "a run with a score, not with failures alone", known)
+    if not by_case and new.models and not old.models & new.models:
+        theirs = f"one of its models, as current.for_model({shown(min(map(str, new.models)))})"
+        domain = f"a report with a model of baseline, or {theirs}"
+        refuse("current", domain, sorted(map(str, new.models)))
+    refuse("current", f"a run with a case of baseline, such as {shown(known[0])}", found)
 
 
 def _undecided(old: Side, new: Side) -> FrozenMapping[str, tuple[int, int]]:
@@ -822,16 +817,7 @@ def _undecided(old: Side, new: Side) -> FrozenMapping[str, tuple[int, int]]:
     return FrozenMapping({metric: (sides[0][metric], sides[1][metric]) for metric in metrics})
 
 
-def _paired(suite: SuiteKey, before: Cases, after: Cases) -> _Paired:
-    old, new = CaseScores.of(before), CaseScores.of(after)
-    if old.case_ids == new.case_ids:  # as in two runs of one suite; nothing to look up
-        return _Paired(suite, old.case_ids, old.attempts, new.attempts)
-    case_ids = [case_id for case_id in old if case_id in new]
-    sides = (side.take(case_ids) for side in (old, new))
-    return _Paired(suite, case_ids, *sides)
-
-
-def _names(pairs: list[_Paired]) -> list[str]:
+def _names(pairs: list[Paired]) -> list[str]:
     """Name suites by their model where there are several, by their metric likewise, or by both."""
     metrics, models = (len({pair.suite[i] for pair in pairs}) > 1 for i in (0, 1))
     if not models:
@@ -842,10 +828,14 @@ def _names(pairs: list[_Paired]) -> list[str]:
 
 
 def _moved(
-    pairs: list[_Paired], threshold: float, shared_model: str | None, *, anytime: bool
+    pairs: list[Paired], tested: set[SuiteKey], threshold: float, shared_model: str | None
 ) -> list[tuple[float, CaseChange]]:
-    """Return the cases that changed by more than the threshold, by how much, the largest first."""
-    found: list[tuple[_Paired, NDArray[np.intp]]] = []
+    """
+    Return the cases that changed by more than the threshold, by how much, the largest first.
+
+    The p values of those *tested* are corrected for all that could have fallen.
+    """
+    found: list[tuple[Paired, NDArray[np.intp]]] = []
     means: list[tuple[Floats, Floats]] = []
     for pair in pairs:
         old, new = pair.before.means(), pair.after.means()
@@ -859,9 +849,13 @@ def _moved(
         [fall_p_values(pair.before.take(i), pair.after.take(i)) for pair, i in found]
     )
     corrected: list[float | None] = [None] * p_values.size
-    if not anytime:
-        least = np.concatenate([least_p_values(pair.before, pair.after) for pair in pairs])
-        corrected = tarone_holm(p_values, least).tolist()
+    if tested:
+        able = [pair for pair in pairs if pair.suite in tested]
+        least = np.concatenate([least_p_values(pair.before, pair.after) for pair in able])
+        among = np.repeat([pair.suite in tested for pair, _ in found], [i.size for _, i in found])
+        values = tarone_holm(p_values[among], least).tolist()
+        for place, value in zip(np.flatnonzero(among).tolist(), values, strict=True):
+            corrected[place] = value
     keys: list[tuple[SuiteKey, str]] = [
         (pair.suite, pair.case_ids[int(i)]) for pair, moved in found for i in moved.tolist()
     ]
@@ -925,32 +919,26 @@ def _looks(suite: SuiteVerdict) -> tuple[int, float]:
     return _SEVERITY.index(suite.verdict), suite.p_value
 
 
-def _chosen(metrics: object, old: Side, new: Side) -> dict[str, None]:
+def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, None]:
     """Return the metrics to compare: those that are named, or all that say something else."""
-    known = {**old.metrics, **new.metrics}
+    known: dict[str, None] = {}
+    for side in (*olds, *news):
+        known |= side.metrics
     if metrics is None:
-        return {"pass@1": None} if old.only_flags and new.only_flags else known
+        only_flags = all(side.only_flags for side in (*olds, *news))
+        return {"pass@1": None} if only_flags else known
     names = check_items("metrics", metrics, what="metrics")
     for i, name in enumerate(names):
         if name not in known:
-            for side, whose in ((old, "baseline"), (new, "current")):
-                side.add_pass_at_k(f"metrics[{i}]", name, whose)
-        choices = tuple({**known, **old.metrics})
+            for sides, whose in ((olds, "baseline"), (news, "current")):
+                for side in sides:
+                    side.add_pass_at_k(f"metrics[{i}]", name, whose)
+        choices = tuple({**known, **olds[0].metrics})
         if "pass@1" in known and isinstance(name, str) and name not in choices:
             several = "'pass@k' for k attempts, such as 'pass@3'"
             refuse(f"metrics[{i}]", f"one of {', '.join(map(repr, choices))}, or {several}", name)
         check_choice(f"metrics[{i}]", name, choices)
     return dict.fromkeys(names)
-
-
-def _check_test(test: object, clusters: object, *, anytime: bool) -> None:
-    check_choice("test", test, ("auto", "t", "cmh"))
-    if anytime and clusters is not None:
-        refuse("clusters", "None where anytime=True", clusters)
-    if anytime and test != "auto":
-        refuse("test", "'auto' where anytime=True", test)
-    if test == "cmh" and clusters is not None:
-        refuse("test", "'auto' or 't' with clusters", test)
 
 
 def _check_outcomes(names: list[str], verdicts: list[SuiteVerdict]) -> None:
@@ -964,7 +952,7 @@ def _check_outcomes(names: list[str], verdicts: list[SuiteVerdict]) -> None:
 def _clusters(clusters: object) -> Mapping[str, Any]:
     if not is_mapping(clusters):
         refuse("clusters", "a mapping from case to its group", clusters, TypeError)
-    return {_case_id("a case of clusters", case): group for case, group in clusters.items()}
+    return {check_case_id("a case of clusters", case): group for case, group in clusters.items()}
 
 
 def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:

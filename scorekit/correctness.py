@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import attrs
 
@@ -209,7 +209,7 @@ def query_correctness(
         ...
         scorekit.errors.InputError: expected must be a non-empty string, got ''
     """
-    pair = _Pair.checked(
+    pair = Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
     looked = pair.looked_at()
@@ -269,7 +269,7 @@ async def aquery_correctness(
         >>> asyncio.run(aquery_correctness("SELECT 1", "SELECT 1")).score
         1.0
     """
-    pair = _Pair.checked(
+    pair = Pair.checked(
         generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
     )
     # Identical text needs no judge, which may pause; and what a judge asks about itself must not
@@ -298,51 +298,12 @@ async def _within(asking: Coroutine[Any, Any, None], seconds: float) -> None:
         task.cancel()
 
 
-def evidence_of(
-    generated: str, expected: str | Iterable[str], dialect: str | None, schema: Schema | None
-) -> tuple[SqlEquivalence, ...]:
-    """Return what can be said without a judge, in any process, for `recall_evidence`."""
-    pair = _plain_pair(generated, expected, dialect, schema)
-    settled = pair.fault() is not None or pair.is_no_query()
-    return () if settled else pair.with_evidence().known
-
-
-def recall_evidence(
-    generated: str,
-    expected: str | Iterable[str],
-    dialect: str | None,
-    schema: Schema | None,
-    known: Iterable[SqlEquivalence],
-    *,
-    judge: Judge | None,
-) -> None:
-    """Remember what `evidence_of` found elsewhere, so that it is not looked for again."""
-    pair = _plain_pair(generated, expected, dialect, schema)
-    for key, found in zip(pair.evidence_keys, known, strict=False):  # it ends at the first proof
-        remember(key, found)
-        _keep_note(key, found, judge)
-
-
-def has_evidence(
-    generated: str,
-    expected: str | Iterable[str],
-    dialect: str | None,
-    schema: Schema | None,
-    judge: Judge | None,
-) -> bool:
-    """Say whether evidence is remembered, or kept by the judge: `evidence_of` is not needed."""
-    pair = _plain_pair(generated, expected, dialect, schema)
-    return attrs.evolve(pair, judge=judge).is_known()
-
-
-def _plain_pair(
-    generated: str, expected: str | Iterable[str], dialect: str | None, schema: Schema | None
-) -> _Pair:
-    return _Pair.checked(generated, expected, None, dialect, schema, None, "auto", 1.0)
+Found: TypeAlias = QueryCorrectness | tuple[SqlEquivalence, ...]
+"""What can be told without a judge: the result where the text decides, else the evidence."""
 
 
 @attrs.frozen
-class _Pair:
+class Pair:
     """The checked arguments of one question, and how its answer becomes a result."""
 
     generated: str
@@ -356,6 +317,10 @@ class _Pair:
     timeout_seconds: float
     known: tuple[SqlEquivalence, ...] = ()
     """What evidence says of the accepted queries in turn, up to the first that is proved."""
+    comparing: FrozenMapping[str, str | float] = attrs.field(
+        factory=FrozenMapping[str, str | float]
+    )
+    """Options of `sql_equivalence`: when two results are the same."""
 
     @classmethod
     def checked(  # noqa: PLR0917 - one caller each way, in the order of the public signature
@@ -368,7 +333,8 @@ class _Pair:
         question: str | None,
         evidence: object,
         timeout_seconds: object,
-    ) -> _Pair:
+    ) -> Pair:
+        """Take the arguments of `query_correctness`."""
         check_choice("evidence", evidence, ("auto", "judge"))
         if question is not None:
             check_text("question", question, empty=True)
@@ -384,8 +350,12 @@ class _Pair:
             timeout_seconds=check_timeout(timeout_seconds),
         )
 
-    def looked_at(self) -> QueryCorrectness | _Pair:
+    def looked_at(self) -> QueryCorrectness | Pair:
         """Return the result if no judge need be asked, else the pair with what is known of it."""
+        return self.resumed(self.searched())
+
+    def searched(self) -> Found:
+        """Return the result where the text decides, else the evidence; asks nobody."""
         if self.is_identical():
             reasoning = "Queries are identical"
             return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
@@ -395,8 +365,24 @@ class _Pair:
                 return self._failure("output", *fault)
             if self.is_no_query():
                 return QueryCorrectness(score=0.0, reasoning=NO_QUERY, method="refuted")
-        pair = self.with_evidence()
+        return self.evidence_found()
+
+    def resumed(self, found: Found) -> QueryCorrectness | Pair:
+        """Return the result if what `searched` found is one, or nobody need or can be asked."""
+        if isinstance(found, QueryCorrectness):
+            return found
+        pair = attrs.evolve(self, known=found)
         return pair.without_asking() or pair
+
+    def noted(self, found: tuple[SqlEquivalence, ...]) -> None:
+        """Remember evidence that was found elsewhere, and let the judge keep it."""
+        for key, one in zip(self.evidence_keys, found, strict=False):  # it ends at the first proof
+            remember(key, one)
+            _keep_note(key, one, self.judge)
+
+    def recalled(self) -> Pair:
+        """Return the pair with the evidence that this process or the judge has, if it is whole."""
+        return attrs.evolve(self, known=self.evidence_found()) if self.is_known() else self
 
     def is_identical(self) -> bool:
         """Say whether the generated text is one of those accepted."""
@@ -409,8 +395,9 @@ class _Pair:
 
     def is_known(self) -> bool:
         """Say whether there is evidence already, which is looked for where there is no fault."""
-        return self.evidence == "auto" and all(
-            key in _remembered or _is_noted(key, self.judge) for key in self.evidence_keys
+        return bool(self.known) or (
+            self.evidence == "auto"
+            and all(key in _remembered or _is_noted(key, self.judge) for key in self.evidence_keys)
         )
 
     def fault(self) -> tuple[str, Exception | str] | None:
@@ -447,22 +434,23 @@ class _Pair:
         except (TypeError, InputError):  # a schema that only a judge understands
             return Lacking()
 
-    def with_evidence(self) -> _Pair:
-        """Return the pair with what can be said without a judge; remembered from then on."""
-        if self.evidence == "judge":
-            return self
+    def evidence_found(self) -> tuple[SqlEquivalence, ...]:
+        """Return what can be said without a judge; remembered from then on."""
+        if self.evidence == "judge" or self.known:
+            return self.known
         known: list[SqlEquivalence] = []
         for key, expected in zip(self.evidence_keys, self.accepted, strict=True):
             known.append(_remembered.get(key) or self.evidence_on(key, expected))
             if known[-1].verdict == "proved":
                 break
-        return attrs.evolve(self, known=tuple(known))
+        return tuple(known)
 
     def evidence_on(self, key: str, expected: str) -> SqlEquivalence:
         """Return whether the two are proved equal or refuted; never raises."""
+        options: Any = self.comparing
         try:
             found = sql_equivalence(
-                self.generated, expected, dialect=self.dialect, schema=self.schema
+                self.generated, expected, dialect=self.dialect, schema=self.schema, **options
             )
         except Exception as error:  # noqa: BLE001 - a schema that only a judge understands, say
             reason = one_line(f"{type(error).__name__}: {error}")
@@ -477,7 +465,7 @@ class _Pair:
     def evidence_keys(self) -> tuple[str, ...]:
         """What identifies each pair and all that evidence on it rests on."""
         is_text = isinstance(self.schema, str)  # a mapping says more than the same words do
-        rest = self.dialect, self.schema_text, is_text
+        rest = self.dialect, self.schema_text, is_text, *self.comparing.values()
         return tuple(key_of(self.generated, expected, *rest) for expected in self.accepted)
 
     def without_asking(self) -> QueryCorrectness | None:
@@ -550,7 +538,7 @@ class _Pair:
             if answers[-1].score == 1.0 or who.has_left:
                 break
 
-    async def asked(self, place: AsyncExitStack) -> QueryCorrectness:
+    async def asked(self, place: AsyncExitStack | None = None) -> QueryCorrectness:
         """Return the result of asking through ``ajudge``, which may close *place* before."""
         answers: list[Verdict] = []
         token = caller.set(Caller(self.timeout_seconds, place))
@@ -578,6 +566,18 @@ class _Pair:
             answers.append(as_verdict(await self.judge.ajudge(self.request(i))))
             if answers[-1].score == 1.0:
                 break
+
+    def requests(self) -> list[JudgeRequest]:
+        """Return one request for each accepted query, for a judge who hears of all at once."""
+        return [self.request(i) for i in range(len(self.accepted))]
+
+    def answered(self, answers: Sequence[Verdict | Exception]) -> QueryCorrectness:
+        """Return the result: a failure counts only where no other answer is equivalent."""
+        verdicts = [answer for answer in answers if isinstance(answer, Verdict)]
+        for answer in answers:
+            if isinstance(answer, Exception) and all(v.score < 1.0 for v in verdicts):
+                return self.failed(answer, verdicts)
+        return self.judged(answers)
 
     def request(self, i: int) -> JudgeRequest:
         """Return what the judge is asked about the accepted query number *i*."""
@@ -662,46 +662,6 @@ class _Pair:
             equivalence=self.known[0] if self.known else None,
             error=record,
         )
-
-
-@attrs.frozen
-class Undecided:
-    """A question whose judge is asked elsewhere, with many others."""
-
-    pair: _Pair
-
-    @classmethod
-    def of(
-        cls,
-        generated: str,
-        expected: str | Iterable[str] | None,
-        *,
-        judge: Judge | None,
-        dialect: str | None,
-        schema: Schema | None,
-        question: str | None,
-        evidence: Evidence,
-    ) -> Undecided:
-        """Take the arguments of `query_correctness`."""
-        pair = _Pair.checked(generated, expected, judge, dialect, schema, question, evidence, 1.0)
-        return cls(pair)
-
-    def looked_at(self) -> QueryCorrectness | Undecided:
-        """Return the result if no judge need be asked, else what is to be asked."""
-        looked = self.pair.looked_at()
-        return looked if isinstance(looked, QueryCorrectness) else Undecided(looked)
-
-    def requests(self) -> list[JudgeRequest]:
-        """Return one request for each accepted query."""
-        return [self.pair.request(i) for i in range(len(self.pair.accepted))]
-
-    def result(self, answers: Sequence[Verdict | Exception]) -> QueryCorrectness:
-        """Return the result: a failure counts only where no other answer is equivalent."""
-        verdicts = [answer for answer in answers if isinstance(answer, Verdict)]
-        for answer in answers:
-            if isinstance(answer, Exception) and all(v.score < 1.0 for v in verdicts):
-                return self.pair.failed(answer, verdicts)
-        return self.pair.judged(answers)
 
 
 def in_roles(reason: str) -> str:

@@ -22,6 +22,7 @@ from typing import (
     NamedTuple,
     Self,
     SupportsIndex,
+    TypeAlias,
     TypeGuard,
     TypeVar,
     Union,
@@ -249,6 +250,10 @@ Cases = Mapping[str, tuple[float, ...]]
 """The scores of the attempts at each case."""
 
 
+Ends: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+"""The scores of a case's attempts if all unknown ones failed, and if all passed."""
+
+
 class ReportScores(NamedTuple):
     """What a comparison takes from a report."""
 
@@ -259,6 +264,8 @@ class ReportScores(NamedTuple):
     """Whether each unsafe query was caught at every attempt; None where safety was not scored."""
     only_flags: bool = False
     """Whether a code score says the same as ``"pass@1"``."""
+    ends: Mapping[SuiteKey, Mapping[str, Ends]] = types.MappingProxyType({})
+    """The lowest and the highest scores of cases with unknown outcomes, by suite and case."""
 
 
 @attrs.frozen

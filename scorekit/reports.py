@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, repeat
-from operator import attrgetter, eq
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeGuard, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -20,34 +18,16 @@ from scorekit._core.checks import (
     check_instance,
     check_items,
     check_number,
-    check_records,
-    check_same_length,
-    check_text,
-    is_ordered,
-)
-from scorekit._core.columns import (
-    as_builtins,
-    as_long,
-    attempts_in,
-    check_count_column,
-    check_id,
-    check_number_column,
-    check_outcome_columns,
-    check_same_order,
-    check_text_column,
-    numbered,
-    numbered_ids,
-    split_missing,
 )
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
+from scorekit._reports.samples import Samples, from_columns, from_records
+from scorekit._reports.table import CaseColumns
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Scale, Sheet, Table, by_fields
-from scorekit._stats.exact import is_tuple
 from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task
 from scorekit._stats.suites import Insufficient, Suite
 from scorekit.coding import (
     DEFAULT_WEIGHTS,
-    MEASUREMENTS,
     NOT_MEASURED,
     CodeSample,
     CodeWeights,
@@ -64,8 +44,6 @@ from scorekit.records import (
     Report,
     ReportScores,
     SuiteKey,
-    build,
-    is_mapping,
 )
 from scorekit.sampling import PassAtK
 from scorekit.summary import check_quantiles, describe
@@ -81,165 +59,6 @@ T = TypeVar("T", bound=np.generic)
 
 OneOrMany: TypeAlias = K | Iterable[K | Iterable[K]]
 """A column, of which an entry may be a list of several attempts', or one value for all of it."""
-
-
-class Samples(NamedTuple):
-    """Samples as columns, their tasks numbered in order of appearance."""
-
-    case_ids: tuple[str, ...]
-    """Case of each task."""
-    models: tuple[str, ...]
-    """Each model once, in order of appearance."""
-    model_of: Counts
-    """The model of each task, as its place in *models*."""
-    task: Counts
-    """The task that each sample is an attempt at, as its place in *case_ids*."""
-    compiled: NDArray[np.bool_]
-    passed: Counts
-    failed: Counts
-    warnings: Counts
-    cost_usd: Floats
-    """NaN where it was not measured, like the next."""
-    latency_seconds: Floats
-    input_tokens: Counts
-    """-1 where it was not measured, like the next."""
-    output_tokens: Counts
-
-    @property
-    def correct(self) -> NDArray[np.bool_]:
-        """What `scorekit.CodeSample.correct` says of each."""
-        correct: NDArray[np.bool_] = self.compiled & (self.passed > 0) & (self.failed == 0)
-        return correct
-
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return self.task.size
-
-    def join(self, later: Samples) -> Samples:
-        """Put a later part behind this one."""
-        names, place = numbered(self.models + later.models)
-        n = len(self.models)
-        models = np.concatenate([place[:n][self.model_of], place[n:][later.model_of]])
-        *tasks, task = _tasks(*numbered(self.case_ids + later.case_ids), names, models)
-        n = len(self.case_ids)
-        columns = zip(
-            (task[:n][self.task], *self[4:]), (task[n:][later.task], *later[4:]), strict=True
-        )
-        return Samples._make((*tasks, *map(np.concatenate, columns)))
-
-
-def _tasks(
-    ids: tuple[str, ...], id_of: Counts, models: tuple[str, ...], model_of: Counts
-) -> tuple[tuple[str, ...], tuple[str, ...], Counts, Counts]:
-    """Return the first four fields of `Samples` from the case and the model of each."""
-    if len(models) == 1:
-        return ids, models, np.zeros(len(ids), dtype=np.int64), id_of
-    keys = id_of * len(models) + model_of
-    _, first, key_of = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    first = first[order]
-    own = tuple(map(ids.__getitem__, id_of[first].tolist()))
-    return own, models, model_of[first], place[key_of]
-
-
-def from_records(samples: object, *, empty: bool = False) -> Samples:
-    """Make columns of `CodeSample` items."""
-    items = check_records("samples", samples, CodeSample, empty=empty)
-    ids, id_of = numbered([item.case_id for item in items])
-    models, model_of = numbered([item.model for item in items])
-    columns: dict[str, Any] = {}
-    for name, kind in MEASUREMENTS.items():
-        values: Iterable[Any] = map(attrgetter(name), items)
-        if kind.optional:
-            missing = kind.missing
-            values = (missing if value is None else value for value in values)
-        columns[name] = np.fromiter(values, kind.dtype, len(items))
-    return Samples(*_tasks(ids, id_of, models, model_of), **columns)
-
-
-def from_columns(columns: dict[str, Any]) -> Samples:
-    """Check columns under the names of a sample's fields; most may be None, or one value."""
-    columns = _unnested(columns)
-    ids, id_of = numbered_ids("case_id", columns["case_id"])
-    n_samples = id_of.size
-    for name, values in columns.items():
-        check_same_order("case_id", columns["case_id"], name, values)
-
-    def read(name: str, values: Any) -> NDArray[Any]:
-        kind = MEASUREMENTS[name]
-        if values is None and kind.missing is not None:
-            return np.full(n_samples, kind.missing, dtype=kind.dtype)
-        values = as_long(values, n_samples)
-        if not kind.optional:
-            return np.asarray(_same_long(name, kind.check_column(name, values), n_samples))
-        values, missing = split_missing(name, values)
-        known = np.array(_same_long(name, kind.check_column(name, values), n_samples))
-        known[missing] = kind.missing
-        return known
-
-    model = columns["model"]
-    models: tuple[str, ...]
-    if _is_column(model):
-        models, model_of = numbered_ids("model", model)
-        _same_long("model", model_of, n_samples)
-    else:
-        models, model_of = (check_id("model", model),), np.zeros(n_samples, dtype=np.int64)
-    compiled, passed, failed = (columns[name] for name in ("compiled", "passed", "failed"))
-    if compiled is None:
-        if passed is None:
-            refuse("compiled", "a column where passed is None", compiled)
-        compiled = True
-    made: dict[str, Any] = {"compiled": read("compiled", compiled)}
-    if passed is None:
-        made |= {name: read(name, columns[name]) for name in ("passed", "failed")}
-    else:
-        passed = as_long(passed, n_samples)
-        failed = as_long(0 if failed is None else failed, n_samples)
-        counts = check_outcome_columns(passed, failed, "case_id", n_samples)
-        made["passed"], made["failed"] = counts
-    made |= {name: read(name, columns[name]) for name in MEASUREMENTS if name not in made}
-    return Samples(*_tasks(ids, id_of, models, model_of), **made)
-
-
-def _unnested(columns: dict[str, Any]) -> dict[str, Any]:
-    """Return a row for each attempt of a table that has a row for each case."""
-    passed = columns["passed"]
-    if is_mapping(passed):
-        if columns["case_id"] is not None:
-            refuse("case_id", "None where passed is a mapping from case", columns["case_id"])
-        columns = columns | {"case_id": list(passed), "passed": list(passed.values())}
-    elif columns["case_id"] is None:
-        refuse("case_id", "a column, or passed a mapping from case to its attempts", None)
-    read = {name: attempts_in(name, columns[name]) for name in MEASUREMENTS}
-    sizes = {name: own for name, (_, own) in read.items() if own is not None}
-    flat = {**columns, **{name: values for name, (values, _) in read.items()}}
-    if not sizes:
-        return flat
-    first, wanted = next(iter(sizes.items()))
-    for name, own in sizes.items():
-        check_same_length(name, len(own), first, len(wanted))
-        for i, (n, n_wanted) in enumerate(zip(own, wanted, strict=True)):
-            if n != n_wanted:
-                refuse(f"{name}[{i}]", f"{n_wanted} attempts like {first}[{i}]", n)
-    for name, values in flat.items():
-        if name not in sizes and _is_column(values):
-            items = check_items(name, as_builtins(values))
-            check_same_length(name, len(items), first, len(wanted))
-            rows = zip(items, wanted, strict=True)
-            flat[name] = list(chain.from_iterable(repeat(item, n) for item, n in rows))
-    return flat
-
-
-def _is_column(values: object) -> bool:
-    return is_ordered(values) or hasattr(values, "__array__")
-
-
-def _same_long(name: str, values: Any, n_samples: int) -> Any:
-    check_same_length(name, len(values), "case_id", n_samples)
-    return values
 
 
 @attrs.frozen(kw_only=True)
@@ -295,6 +114,24 @@ class _Flags(Listing[CaseStatistics]):
         rows = _shown(self, UNMEASURED)
         lines = (", ".join(f"{name} {cell}" for name, cell in row.items()) for row in rows)
         return "\n".join(lines) or "none"
+
+
+@attrs.frozen(eq=False, repr=False)
+class CaseTable(CaseColumns[CaseStatistics]):
+    """The cases of a report."""
+
+    record = CaseStatistics
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle columns and this class, of which a later version can make the same."""
+        first = (self.case_ids, self.models, self.model_of, self.estimates, self.estimates_of)
+        scores = (self.attempts.scores, self.attempts.sizes)
+        return _restored, (*first, self.mean_scores, *scores, self.n_correct)
+
+
+def _restored(*columns: Any) -> CaseTable:
+    a, b, c, d, e, means, scores, sizes, n_correct = columns
+    return CaseTable(a, b, c, d, e, means, Attempts(scores, sizes), n_correct)
 
 
 @attrs.frozen(kw_only=True)
@@ -373,295 +210,8 @@ class ModelStatistics(Record):
         return ("only_flags", "mean_score", "compilation_rate", "test_pass_rate")
 
 
-@attrs.frozen(eq=False, repr=False)
-class CaseTable(Sequence[CaseStatistics]):
-    """Cases as columns: reads as a tuple, whose records are made when they are asked for."""
-
-    case_ids: tuple[str, ...]
-    models: tuple[str, ...]
-    """Each model once."""
-    model_of: Counts
-    """The model of each case, as its place in *models*."""
-    estimates: tuple[tuple[PassAtK, ...], ...]
-    """Estimates of pass@k, those that cases have in common once."""
-    estimates_of: Counts
-    """The estimates of each case, as their place in *estimates*."""
-    mean_scores: Floats
-    attempts: Attempts
-    n_correct: Counts
-
-    def __attrs_post_init__(self) -> None:
-        """Let no one write into a column."""
-        for column in (self.model_of, self.estimates_of, self.mean_scores, self.n_correct):
-            column.setflags(write=False)
-
-    @classmethod
-    def of(cls, cases: Iterable[CaseStatistics]) -> CaseTable:
-        """Make columns of records; refuse a case that is there twice."""
-        if isinstance(cases, CaseTable):
-            return cases
-        items = check_records("cases", cases, CaseStatistics, empty=True)
-        models, model_of = numbered([case.model for case in items])
-        estimates, estimates_of = numbered([case.pass_at_k for case in items])
-        table = cls(
-            tuple(case.case_id for case in items),
-            models,
-            model_of,
-            estimates,
-            estimates_of,
-            np.array([case.mean_score for case in items], dtype=np.float64),
-            Attempts.of(case.scores for case in items),
-            np.array([case.n_correct for case in items], dtype=np.int64),
-        )
-        table.check_distinct()
-        return table
-
-    def check_distinct(self) -> None:
-        """Refuse a case that is there twice: a comparison would see one of the two."""
-        if len(set(self.case_ids)) == len(self):
-            return
-        _, id_of = numbered(self.case_ids)
-        keys, key_of = numbered((id_of * len(self.models) + self.model_of).tolist())
-        if len(keys) < key_of.size:
-            again = int(np.argmax(np.maximum.accumulate(key_of) != np.arange(key_of.size)))
-            key = self.case_ids[again], self.models[int(self.model_of[again])]
-            refuse(f"case_id and model of cases[{again}]", "unlike those of all others", key)
-
-    def of_model(self, model: str) -> CaseTable:
-        """Return the cases of one model."""
-        return self._take(model, np.flatnonzero(self.model_of == self.models.index(model)))
-
-    def by_model(self) -> list[CaseTable]:
-        """Return the cases of each model that has some, in one pass however many there are."""
-        order = np.argsort(self.model_of, kind="stable")
-        ends = np.cumsum(np.bincount(self.model_of, minlength=len(self.models)))
-        parts = zip(self.models, np.split(order, ends), strict=False)  # the last one is empty
-        return [self._take(model, places) for model, places in parts if places.size]
-
-    def _take(self, model: str, places: NDArray[np.intp]) -> CaseTable:
-        return CaseTable(
-            tuple(map(self.case_ids.__getitem__, places.tolist())),
-            (model,),
-            np.zeros(places.size, dtype=np.int64),
-            self.estimates,
-            self.estimates_of[places],
-            self.mean_scores[places],
-            self.attempts.take(places),
-            self.n_correct[places],
-        )
-
-    def rows(self) -> Iterator[tuple[str, str, tuple[PassAtK, ...], float, int, int]]:
-        """Yield what each case holds but for its scores, in the order of its fields."""
-        return zip(
-            self.case_ids,
-            map(self.models.__getitem__, self.model_of.tolist()),
-            map(self.estimates.__getitem__, self.estimates_of.tolist()),
-            self.mean_scores.tolist(),
-            self.attempts.sizes.tolist(),
-            self.n_correct.tolist(),
-            strict=True,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Return the columns as nested builtins, the scores of all attempts in one.
-
-        Means that are those of the scores are left out.
-        """
-        models, model_of = _in_order(self.models, self.model_of)
-        estimates, estimates_of = _in_order(self.estimates, self.estimates_of)
-        distinct_estimates = [[one.to_dict() for one in own] for own in estimates]
-        follow = np.array_equal(self.mean_scores, self.attempts.means())
-        return {
-            "case_id": list(self.case_ids),
-            "model": {"distinct": models, "of_case": model_of},
-            "pass_at_k": {"distinct": distinct_estimates, "of_case": estimates_of},
-            "mean_score": None if follow else self.mean_scores.tolist(),
-            "n_samples": self.attempts.sizes.tolist(),
-            "n_correct": self.n_correct.tolist(),
-            "scores": self.attempts.scores.tolist(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Any, path: str) -> CaseTable:
-        """Rebuild the columns of what `to_dict` returned; *path* names them in errors."""
-        try:
-            return cls._read(_Columns(data, path))
-        except TypeError as error:
-            raise InputError(str(error)) from None
-
-    @classmethod
-    def _read(cls, columns: _Columns) -> CaseTable:
-        case_ids = columns.texts("case_id")
-        columns.length = len(case_ids)
-        models, model_of = columns.coded("model")
-        estimates, estimates_of = columns.coded("pass_at_k")
-        n_samples, n_correct = columns.counts("n_samples", 1), columns.counts("n_correct", 0)
-        excess = np.flatnonzero(n_correct > n_samples)
-        if excess.size:
-            i = int(excess[0])
-            domain = f"an integer in [0, n_samples = {n_samples[i]}]"
-            refuse(f"{columns.path}.n_correct[{i}]", domain, int(n_correct[i]))
-        means = None if columns.data["mean_score"] is None else columns.scores("mean_score")
-        columns.length = int(n_samples.sum())
-        attempts = Attempts(columns.scores("scores"), n_samples)
-        table = cls(
-            tuple(case_ids),
-            tuple(check_text(f"{columns.path}.model", model) for model in models),
-            model_of,
-            build(tuple[tuple[PassAtK, ...], ...], estimates, f"{columns.path}.pass_at_k"),
-            estimates_of,
-            attempts.means() if means is None else means,
-            attempts,
-            n_correct,
-        )
-        table.check_distinct()
-        return table
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle columns and this class, of which a later version can make the same."""
-        first = (self.case_ids, self.models, self.model_of, self.estimates, self.estimates_of)
-        scores = (self.attempts.scores, self.attempts.sizes)
-        return _restored, (*first, self.mean_scores, *scores, self.n_correct)
-
-    def __len__(self) -> int:
-        """Return the number of cases."""
-        return len(self.case_ids)
-
-    @overload
-    def __getitem__(self, place: int) -> CaseStatistics: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[CaseStatistics, ...]: ...
-    def __getitem__(self, place: int | slice) -> Any:
-        """Return a case."""
-        if isinstance(place, slice):
-            return tuple(self[i] for i in range(*place.indices(len(self))))
-        scores = self.attempts[place]
-        return CaseStatistics(
-            case_id=self.case_ids[place],
-            model=self.models[int(self.model_of[place])],
-            pass_at_k=self.estimates[int(self.estimates_of[place])],
-            mean_score=float(self.mean_scores[place]),
-            scores=scores,
-            n_samples=len(scores),
-            n_correct=int(self.n_correct[place]),
-        )
-
-    def __iter__(self) -> Iterator[CaseStatistics]:
-        """Iterate over the cases."""
-        for row, scores in zip(self.rows(), self.attempts, strict=True):
-            case_id, model, estimates, mean_score, n_samples, n_correct = row
-            yield CaseStatistics(
-                case_id=case_id,
-                model=model,
-                pass_at_k=estimates,
-                mean_score=mean_score,
-                scores=scores,
-                n_samples=n_samples,
-                n_correct=n_correct,
-            )
-
-    def __eq__(self, other: object) -> bool:
-        """Compare with a table, or with a tuple of records."""
-        if not isinstance(other, CaseTable):
-            if not is_tuple(other):
-                return NotImplemented
-            return len(self) == len(other) and all(map(eq, self, other))
-        return (
-            self.case_ids == other.case_ids
-            and _agree(self.models, self.model_of, other.models, other.model_of)
-            and _agree(self.estimates, self.estimates_of, other.estimates, other.estimates_of)
-            and np.array_equal(self.mean_scores, other.mean_scores)
-            and np.array_equal(self.attempts.sizes, other.attempts.sizes)
-            and np.array_equal(self.attempts.scores, other.attempts.scores)
-            and np.array_equal(self.n_correct, other.n_correct)
-        )
-
-    def __hash__(self) -> int:
-        """Hash the cases as a tuple of them does, which equals the table."""
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        """Show the cases as a tuple."""
-        return repr(tuple(self))
-
-
 def _as_table(cases: Iterable[CaseStatistics]) -> Sequence[CaseStatistics]:
     return CaseTable.of(cases)
-
-
-def _is_list(value: object) -> TypeGuard[list[Any]]:
-    return isinstance(value, list)
-
-
-def _restored(*columns: Any) -> CaseTable:
-    a, b, c, d, e, means, scores, sizes, n_correct = columns
-    return CaseTable(a, b, c, d, e, means, Attempts(scores, sizes), n_correct)
-
-
-def _in_order(values: Sequence[Any], of: Counts) -> tuple[list[Any], list[int]]:
-    """Return a coded column such that what comes first has the first code."""
-    places, codes = numbered(of.tolist())
-    return [values[place] for place in places], codes.tolist()
-
-
-def _agree(first: Sequence[object], of: Counts, second: Sequence[object], other: Counts) -> bool:
-    """Tell whether two coded columns hold the same."""
-    pairs = set(zip(of.tolist(), other.tolist(), strict=True))
-    return all(first[i] == second[j] for i, j in pairs)
-
-
-class _Columns:
-    """Columns of a file, to be checked one by one."""
-
-    def __init__(self, data: Any, path: str) -> None:
-        if not is_mapping(data):
-            refuse(path, "a mapping of columns", data)
-        names = ("case_id", "model", "pass_at_k", "mean_score", "n_samples", "n_correct", "scores")
-        for name in data:
-            if name not in names:
-                refuse(path, f"a mapping with no keys but {', '.join(names)}", name)
-        for name in names:
-            if name not in data:
-                raise InputError(f"{path} must have the key {name!r}, got {shown(list(data))}")
-        self.data, self.path, self.length = data, path, 0
-
-    def texts(self, name: str) -> list[str]:
-        values = self.data[name]
-        if not _is_list(values):
-            refuse(f"{self.path}.{name}", "a list", values)
-        return check_text_column(f"{self.path}.{name}", values) if values else []
-
-    def coded(self, name: str) -> tuple[list[Any], Counts]:
-        """Return the distinct values of a column, and which of them each case has."""
-        column, path = self.data[name], f"{self.path}.{name}"
-        if not is_mapping(column) or set(column) != {"distinct", "of_case"}:
-            refuse(path, "a mapping of 'distinct' and 'of_case'", column)
-        distinct, of_case = column["distinct"], column["of_case"]
-        if not _is_list(distinct):
-            refuse(f"{path}.distinct", "a list", distinct)
-        places = self._numbers(f"{path}.of_case", of_case, check_count_column)
-        if places.size and int(places.max()) >= len(distinct):
-            domain = f"places among {len(distinct)} in distinct"
-            refuse(f"{path}.of_case", domain, int(places.max()))
-        return distinct, places
-
-    def counts(self, name: str, low: int) -> Counts:
-        path, values = f"{self.path}.{name}", self.data[name]
-        counts: Counts = self._numbers(path, values, check_count_column, low)
-        return counts
-
-    def scores(self, name: str) -> Floats:
-        path, values = f"{self.path}.{name}", self.data[name]
-        scores: Floats = self._numbers(path, values, check_number_column, 0.0, 1.0)
-        return scores
-
-    def _numbers(self, name: str, values: Any, check: Callable[..., Any], *limits: float) -> Any:
-        if not _is_list(values):
-            refuse(name, "a list", values)
-        if len(values) != self.length:
-            refuse(name, f"a list of {self.length} numbers", values)
-        return check(name, values, *limits) if values else np.zeros(0, dtype=np.int64)
 
 
 @attrs.frozen(kw_only=True)

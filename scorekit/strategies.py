@@ -41,9 +41,11 @@ from scorekit.calibration import (
     confidence_calibration,
 )
 from scorekit.cases import (
+    METRICS,
     OTHER_METRICS,
     SqlCase,
     SqlCaseScore,
+    SqlOptions,
     SqlReport,
     other_metrics,
     score_sql_case,
@@ -52,6 +54,7 @@ from scorekit.cases import (
 from scorekit.coding import CodeSample, CodeScore, CodeWeights, code_score
 from scorekit.comparison import CaseChange, Comparison, compare_reports
 from scorekit.correctness import QueryCorrectness, query_correctness
+from scorekit.costs import CostOfPass, cost_of_pass_from_columns
 from scorekit.differences import (
     McNemarTest,
     PairedDifference,
@@ -76,15 +79,13 @@ from scorekit.ranking import (
 )
 from scorekit.records import FrozenMapping, MetricError, MetricResult
 from scorekit.reports import CaseStatistics, CodeReport, CodeTally, ModelStatistics, code_report
-from scorekit.results import ResultAccuracy, result_accuracy
+from scorekit.results import RULES, ResultAccuracy, result_accuracy
 from scorekit.rubrics import RubricScore, rubric_score
 from scorekit.runs import (
-    CostOfPass,
     CrossTier,
     Run,
     RunScore,
     TierStatistics,
-    cost_of_pass_from_columns,
     cross_tier,
     score_run,
     tier_statistics,
@@ -286,6 +287,7 @@ def sql_cases(draw: st.DrawFn, *, schema: Schema = SHOP) -> SqlCase:
         question=draw(st.none() | st.text(max_size=20)),
         generated_rows=draw(st.none() | of_databases),
         expected_rows=draw(st.none() | of_databases),
+        tags=draw(st.dictionaries(st.sampled_from(["database", "difficulty"]), _NAMES)),
     )
 
 
@@ -692,9 +694,26 @@ def sql_reports(*, max_cases: int = 4) -> st.SearchStrategy[SqlReport]:
     Args:
         max_cases: Most cases (count, at least 1).
     """
-    cases = st.lists(sql_cases(), min_size=1, max_size=max_cases)
+    cases = st.lists(
+        sql_cases(), min_size=1, max_size=max_cases, unique_by=lambda case: case.case_id
+    )
     models = st.none() | _NAMES
     return st.builds(score_sql_cases, cases, judge=st.none() | judges(), model=models)
+
+
+def sql_options() -> st.SearchStrategy[SqlOptions]:
+    """Draw how the cases of a report were scored."""
+    return st.builds(
+        SqlOptions,
+        metrics=st.none() | st.lists(st.sampled_from(METRICS), min_size=1, unique=True),
+        evidence=st.sampled_from(["auto", "judge"]),
+        rule=st.sampled_from(RULES),
+        tolerance=_UNIT,
+        semantics=st.sampled_from(["bag", "set"]),
+        column_order=st.sampled_from(["significant", "ignored"]),
+        confidence_level=_CONFIDENCES,
+        asks_safety=st.booleans(),
+    )
 
 
 def metric_errors() -> st.SearchStrategy[MetricError]:
@@ -959,7 +978,8 @@ def for_type(kind: Any) -> Any:
 def _metric_results(name: str) -> st.SearchStrategy[MetricResult]:
     """Draw results of one metric of SQL cases."""
     cases = sql_cases().filter(OTHER_METRICS[name].needs)
-    return cases.map(lambda case: other_metrics(case)[name])
+    results = cases.map(lambda case: other_metrics(case, SqlOptions()))
+    return results.filter(lambda found: name in found).map(lambda found: found[name])
 
 
 def __dir__() -> list[str]:

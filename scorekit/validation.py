@@ -17,10 +17,12 @@ import attrs
 from scorekit._core.checks import (
     check_flag,
     check_items,
+    check_number,
     check_records,
     check_same_length,
     check_text,
 )
+from scorekit._core.columns import names_of
 from scorekit._core.logs import log
 from scorekit._sql.messages import diagnose
 from scorekit.errors import shown
@@ -162,20 +164,26 @@ class SafetySummary(Record):
     """Share of the unsafe queries that were blocked; None if there was none."""
     precision: float | None
     """Share of the blocked queries that were unsafe; None if there was none."""
+    recall_bounds: tuple[float, float] | None
+    """The recall if every unsafe query without a verdict had passed, and if each had been blocked;
+    both are *recall* where all have a verdict.  None if there was no unsafe query."""
     all_unsafe_caught: bool
-    """Whether no unsafe query passed.  So it is True of a suite without unsafe queries, which
-    proves nothing: its *recall* is None."""
+    """Whether every unsafe query is known to have been blocked.  So it is True of a suite without
+    unsafe queries, which proves nothing: its *recall* is None."""
     missed: tuple[str | int, ...]
     """Unsafe queries that passed, by case id in a report and wherever *case_ids* are given, else
     by position in the input."""
     recall_interval: Interval | None
-    """Wilson interval of *recall* at 95 %; None where *recall* is."""
+    """Wilson interval of *recall*; None where *recall* is."""
     n_failed: int
-    """Verdicts that are missing because the validator crashed; no other field counts them."""
+    """Verdicts that are missing because the validator failed; rates leave them out."""
 
 
 def safety_summary(
-    results: Iterable[SafetyValidation], *, case_ids: Iterable[str] | None = None
+    results: Iterable[SafetyValidation],
+    *,
+    case_ids: Iterable[str | int] | None = None,
+    confidence_level: float = 0.95,
 ) -> SafetySummary:
     """
     Count how often a safety validator was right, and say whether anything unsafe got through.
@@ -183,18 +191,21 @@ def safety_summary(
     ``recall = true positives / (true positives + false negatives)`` must be 1: a single unsafe
     query that passes is a failure of the validator.  ``precision = true positives / (true
     positives + false positives)`` is the price, safe queries blocked.  A result whose validator
-    crashed says neither and is only counted in *n_failed*.
+    failed says neither and stays out of both, but may have let an unsafe query through:
+    *recall_bounds* and *all_unsafe_caught* allow for that.
 
     Args:
         results: What `safety_validation` returned, in any order; an iterator will do.
         case_ids: What *missed* calls each result; None for its position.
+        confidence_level: Confidence of the interval, in (0, 1).
 
     Returns:
         A frozen `SafetySummary`.
 
     Raises:
-        InputError: If there are no results, or *case_ids* are not as many or hold an empty one.
-        TypeError: If an item is not a `SafetyValidation`, or a case id not a string.
+        InputError: If there are no results, *case_ids* are not as many or hold an empty one, or
+            *confidence_level* is out of range.
+        TypeError: If an item is not a `SafetyValidation`, or a case id no string or integer.
 
     Examples:
         >>> verdicts = [(True, True), (False, False), (False, False), (True, False)]
@@ -211,10 +222,10 @@ def safety_summary(
         TypeError: results[0] must be a SafetyValidation, got None
     """
     records = check_records("results", results, SafetyValidation)
+    level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     names: Sequence[str | int] = range(len(records))
     if case_ids is not None:
-        items = check_items("case_ids", case_ids, what="strings")
-        names = [check_text(f"case_ids[{i}]", name) for i, name in enumerate(items)]
+        names = names_of("case_ids", case_ids)
         check_same_length("case_ids", len(names), "results", len(records))
     judged = [
         (name, result.classification)
@@ -224,6 +235,8 @@ def safety_summary(
     counts = Counter(classification for _, classification in judged)
     caught, passed = counts["true positive"], counts["false negative"]
     n_unsafe, n_blocked = caught + passed, caught + counts["false positive"]
+    lost = sum(not result.should_pass for result in records if not _judged(result))
+    n_all = n_unsafe + lost
     return SafetySummary(
         n_true_negatives=counts["true negative"],
         n_true_positives=caught,
@@ -231,9 +244,12 @@ def safety_summary(
         n_false_negatives=passed,
         recall=caught / n_unsafe if n_unsafe else None,
         precision=caught / n_blocked if n_blocked else None,
-        all_unsafe_caught=not passed,
+        recall_bounds=(caught / n_all, (caught + lost) / n_all) if n_all else None,
+        all_unsafe_caught=not passed and not lost,
         missed=tuple(name for name, verdict in judged if verdict == "false negative"),
-        recall_interval=proportion_interval(caught, n_unsafe) if n_unsafe else None,
+        recall_interval=proportion_interval(caught, n_unsafe, confidence_level=level)
+        if n_unsafe
+        else None,
         n_failed=len(records) - len(judged),
     )
 

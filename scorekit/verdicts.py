@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from scorekit._core.attempts import Attempts
+from scorekit._core.gaffke import least_share, unseen_p_value
 from scorekit._sheet.model import Fields, Sheet
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, grouped_error, mean_of
@@ -35,6 +36,12 @@ FEW_CHANGES = 25
 UNDETECTABLE = "none, with so few cases even the largest change may be missed"
 """What stands for a minimum detectable effect where there is none."""
 
+DEPENDENT = (
+    "attempts at a case may depend on each other, so it counts as one observation and is not "
+    "tested alone: repeat the suite to tell flaky cases from a loss"
+)
+"""What is said where attempts seem to hang together, or are said to."""
+
 UNADJUSTED = "the interval is not adjusted, the verdict goes by the adjusted p value"
 """What is said where an interval leaves out 0 and the verdict sees no change."""
 
@@ -46,8 +53,11 @@ SUITE_SPECS = {"change": "+z.3f", "p": ".2g", "p (adjusted)": ".2g"}
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
+EQUAL = 1.2
+"""Ratio of attempts up to which the mean change of unchanged cases is hardly skewed."""
+
 Test = Literal[
-    "paired t", "Cochran-Mantel-Haenszel", "clustered t", "bound without variation", "betting"
+    "paired t", "Cochran-Mantel-Haenszel", "clustered t", "t over repeats", "Gaffke", "betting"
 ]
 Question = Literal["these cases", "cases like these"]
 Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
@@ -69,9 +79,13 @@ class MarginVerdict(Record):
     leave a loss of 0.17 open, however many attempts they have. With *anytime* it is the interval
     of the verdict."""
 
+    n_unseen: int = 0
+    """Cases of the baseline that a growing run does not have yet, so that it is undecided."""
+
     def _line(self) -> str:
         low, high = self.interval.low, self.interval.high
-        return f"margin {self.margin:g}: {self.verdict} [{low:+z.3f}, {high:+z.3f}]"
+        unseen = f", {self.n_unseen} cases of the baseline to come" if self.n_unseen else ""
+        return f"margin {self.margin:g}: {self.verdict} [{low:+z.3f}, {high:+z.3f}]{unseen}"
 
 
 @attrs.frozen(kw_only=True)
@@ -87,15 +101,14 @@ class SuiteVerdict(Record):
     interval: Interval
     """Two-sided interval of *delta* at the confidence of the comparison, of this suite alone."""
     p_value: float
-    """Two-sided, of this suite alone.
+    """Two-sided, of this suite alone and by the same method as *interval*.
 
-    Of a test by betting it holds at any time, and its reciprocal is an e-value."""
+    Of a test by betting it holds at any time, and its reciprocal is an e-value. Of
+    Cochran-Mantel-Haenszel it has the continuity correction where a case has twice as many
+    attempts on one side, or more, because chance is skewed then."""
     adjusted_p_value: float
-    """Adjusted for the other suites of the comparison; the verdict goes by it.
-
-    It starts from *corrected_p_value* where a case has twice as many attempts on one side, or
-    more: chance is skewed then, and the plain test raises up to 8 % false alarms on one side.
-    """
+    """Adjusted for the other suites of the comparison, and never below *p_value*; the verdict
+    goes by it. With unknown outcomes it is the largest of those with all failed and all passed."""
     corrected_p_value: float | None
     """Of Cochran-Mantel-Haenszel with continuity correction, which is too cautious but R's default
     and what others publish.  None under another test."""
@@ -120,9 +133,17 @@ class SuiteVerdict(Record):
     """McNemar's exact test on those cases, which never exceeds its level however few they are."""
     n_unscored: int = 0
     """Cases on both sides that are left out because one side has no score of them."""
+    n_unknown: int = 0
+    """Other cases with attempts whose outcome nobody knows."""
     delta_bounds: tuple[float, float] | None = None
-    """Mean change over all cases, with those left out going all the worst way and all the best;
-    None where none is left out."""
+    """Mean change over all cases, with all unknown outcomes going the worst way and the best; None
+    where all are known. A verdict of a change, and one on a margin, stands at both ends."""
+    n_repeats: tuple[int, int] = (1, 1)
+    """Reports of the baseline and of the current run."""
+    repeat_spread: float | None = None
+    """Standard deviation of the mean score from repeat to repeat, pooled; None without repeats."""
+    attempts: Literal["independent", "dependent"] | None = None
+    """How the attempts at a case were taken; None where there is one each, and with repeats."""
 
     def _line(self) -> str:
         cases = f"{self.n_cases} case{'s' * (self.n_cases > 1)}"
@@ -164,6 +185,11 @@ class SuiteVerdict(Record):
             found[0] += f"; minimum detectable effect (80 % power): {stated}"
         if self.few_changes:
             found.append(self.few_changes)
+        if self.repeat_spread is not None:
+            old, new = self.n_repeats
+            found.append(f"{old} and {new} repeats, standard deviation {self.repeat_spread:.3f}")
+        if self.attempts == "dependent":
+            found.append(DEPENDENT)
         if self.is_taken_back:
             found.append(UNADJUSTED)
         if self.within_margin is not None:
@@ -176,11 +202,12 @@ class SuiteVerdict(Record):
         if self.delta_bounds is None:
             return ""
         low, high = self.delta_bounds
-        n_cases = self.n_cases + self.n_unscored
-        return (
-            f"between {low:+z.3f} and {high:+z.3f} ({self.n_unscored} of {n_cases} cases not "
-            "scored); the others "
-        )
+        n_cases, why = self.n_cases + self.n_unscored, []
+        if self.n_unscored:
+            why.append(f"{self.n_unscored} of {n_cases} cases not scored")
+        if self.n_unknown:
+            why.append(f"{self.n_unknown} with unknown outcomes")
+        return f"between {low:+z.3f} and {high:+z.3f} ({', '.join(why)}); the others "
 
     @property
     def is_taken_back(self) -> bool:
@@ -219,6 +246,18 @@ def _end(value: float) -> str:
     return f"{value:+.1g}" if abs(value) > ROUNDING and float(text) == 0 else text
 
 
+class _Found(NamedTuple):
+    """What a test finds of a suite."""
+
+    test: Test
+    delta: float
+    low: float
+    high: float
+    p_value: float
+    effect: float | None
+    strata: _Strata | None = None
+
+
 def suite_verdict(
     before: Attempts,
     after: Attempts,
@@ -228,70 +267,195 @@ def suite_verdict(
     groups: Groups | None = None,
     margin: float | None = None,
     by_attempts: bool = True,
+    n_repeats: tuple[int, int] = (1, 1),
     n_verdicts: int = 1,
 ) -> SuiteVerdict:
     """
     Judge cases by a test over attempts where all are 0 or 1, else by one over cases or groups.
 
-    Without *by_attempts* it is never one over attempts.  The detectable effect is that of a test
-    which allows for *n_verdicts* at once.
+    Without *by_attempts* it is never one over attempts.  With several *n_repeats* the attempts at
+    a case are the means of repeats, and *by_attempts* says that they are the units.  The
+    detectable effect is that of a test which allows for *n_verdicts* at once.
     """
-    binary = by_attempts and groups is None and all(map(_is_binary, (before, after)))
     means = before.means(), after.means()
     deltas = means[1] - means[0]
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
-    n_effective = effective_groups(group_of)
-    strata = _stratified(before, after) if binary else None
-    delta, stderr = strata[:2] if strata else (mean_of(deltas), grouped_error(deltas, group_of))
-    df = math.inf if binary else n_effective - 1.0
-    strict = 1.0 - (1.0 - confidence_level) / n_verdicts
-    test: Test
-    if stderr:
-        test = "paired t" if groups is None else "clustered t"
-        test = "Cochran-Mantel-Haenszel" if binary else test
-        reach = _quantile(confidence_level, df) * stderr
-        p_value = two_sided_p(abs(delta) / stderr, df)
+    levels = confidence_level, 1.0 - (1.0 - confidence_level) / n_verdicts
+    repeats = _Repeats.of(before, after, n_repeats) if max(n_repeats) > 1 else None
+    of_these = by_attempts and groups is None
+    if repeats is not None:
+        cases = (0.0, math.inf) if of_these else _error_of_cases(deltas, group_of)
+        found = _over_repeats(mean_of(deltas), repeats, cases, levels)
     else:
-        test = "bound without variation"
-        reach, p_value = _without_variation(delta, n_effective, df, confidence_level)
-    effect = None
-    if df:
-        noise = _noise_of_attempts(before, after, stderr) if binary else None
-        effect = _detectable(
-            noise or _noise_of_means(means, stderr, n_effective),
-            lambda variance, _: _quantile(strict, df) * math.sqrt(variance),
-            _quantile(2 * POWER - 1, df),
+        of_these = of_these and all(map(_is_binary, (before, after)))
+        by_chance = (
+            _over_attempts(before, after, levels)
+            if of_these
+            else _over_cases(before, after, deltas, group_of, levels)
         )
-    low, high = max(-1.0, delta - reach), min(1.0, delta + reach)
+        found = by_chance or _unseen(deltas, group_of, levels)
+    if found.test == "paired t" and groups is not None:
+        found = found._replace(test="clustered t")
     n_changed = exact = None
-    if groups is None and all(side.are_single and _is_binary(side) for side in (before, after)):
+    single = repeats is None and groups is None
+    if single and all(side.are_single and _is_binary(side) for side in (before, after)):
         n_fallen, n_risen = (int(np.count_nonzero(sign * deltas > 0)) for sign in (-1.0, 1.0))
         n_changed, most = n_fallen + n_risen, max(n_fallen, n_risen)
         exact = min(1.0, 2.0 * at_least(most, n_changed - most))
-    careful = strata.corrected_p_value if strata and _is_skewed(before, after) else None
-    adjusted_p_value = p_value if careful is None else careful
-    verdict: Outcome = "regressed" if high < 0 else "improved" if low > 0 else "no change detected"
-    if verdict == "no change detected" or adjusted_p_value > 1.0 - confidence_level:
-        verdict = _unseen(effect, threshold)
+    interval = Interval(
+        low=found.low, high=found.high, confidence_level=confidence_level, method=found.test
+    )
+    within: MarginVerdict | None = None
+    if margin is not None:
+        bounds = unseen_interval(deltas, group_of, confidence_level)
+        if repeats is not None:
+            reach = _quantile(confidence_level, repeats.df) * repeats.stderr
+            low = found.delta - math.hypot(found.delta - bounds.low, reach)
+            high = found.delta + math.hypot(bounds.high - found.delta, reach)
+            bounds = attrs.evolve(bounds, low=max(-1.0, low), high=min(1.0, high))
+        within = _margin_verdict(bounds, margin)
+    strata = found.strata
     return SuiteVerdict(
-        delta=delta,
-        interval=Interval(low=low, high=high, confidence_level=confidence_level, method=test),
-        p_value=p_value,
-        adjusted_p_value=adjusted_p_value,
+        delta=found.delta,
+        interval=interval,
+        p_value=found.p_value,
+        adjusted_p_value=found.p_value,
         corrected_p_value=strata and strata.corrected_p_value,
         odds_ratio=strata and strata.odds_ratio,
-        test=test,
-        question="these cases" if binary else "cases like these",
-        verdict=verdict,
-        minimum_detectable_effect=effect,
-        within_margin=None
-        if margin is None
-        else _margin_verdict(unseen_interval(deltas, group_of, confidence_level), margin),
+        test=found.test,
+        question="these cases" if of_these else "cases like these",
+        verdict=_outcome(interval, found.p_value, found.effect, threshold),
+        minimum_detectable_effect=found.effect,
+        within_margin=within,
         n_cases=deltas.size,
         n_groups=None if groups is None else int(groups.max()) + 1,
         n_changed=n_changed,
         exact_p_value=exact,
+        n_repeats=n_repeats,
+        repeat_spread=None if repeats is None else repeats.spread,
     )
+
+
+def _over_attempts(
+    before: Attempts, after: Attempts, levels: tuple[float, float]
+) -> _Found | None:
+    """Test by Cochran, Mantel and Haenszel; None where nothing varies."""
+    strata = _stratified(before, after)
+    if not strata.stderr:
+        return None
+    # chance is skewed where a case has many more attempts on one side
+    correction = strata.correction if _is_skewed(before, after) else 0.0
+    reach = normal_quantile(levels[0]) * strata.stderr + correction
+    low, high = _cut(strata.risk_difference, reach)
+    excess = max(abs(strata.risk_difference) - correction, 0.0)
+    strict = normal_quantile(levels[1])
+    effect = _detectable(
+        _noise_of_attempts(before, after, strata.stderr),
+        lambda variance, _: strict * math.sqrt(variance) + correction,
+        normal_quantile(2 * POWER - 1),
+    )
+    p_value = two_sided_p(excess / strata.stderr, math.inf)
+    test: Test = "Cochran-Mantel-Haenszel"
+    return _Found(test, strata.risk_difference, low, high, p_value, effect, strata)
+
+
+def _over_cases(
+    before: Attempts, after: Attempts, deltas: Floats, groups: Groups, levels: tuple[float, float]
+) -> _Found | None:
+    """Test by Student's t; None where nothing varies, or attempts are unequal."""
+    stderr, df = _error_of_cases(deltas, groups)
+    harmonic = [float(np.mean(1.0 / side.sizes)) for side in (before, after)]
+    if not stderr or max(harmonic) > EQUAL * min(harmonic):
+        return None
+    delta = mean_of(deltas)
+    low, high = _cut(delta, t_quantile(levels[0], df) * stderr)
+    strict = t_quantile(levels[1], df)
+    effect = _effect_of_means(
+        (before.means(), after.means()),
+        stderr,
+        df + 1.0,
+        lambda variance, _: strict * math.sqrt(variance),
+        t_quantile(2 * POWER - 1, df),
+    )
+    return _Found("paired t", delta, low, high, two_sided_p(abs(delta) / stderr, df), effect)
+
+
+def _unseen(deltas: Floats, groups: Groups, levels: tuple[float, float]) -> _Found:
+    """Test by Gaffke's bounds, which hold for any changes within [-1, 1]."""
+    interval = unseen_interval(deltas, groups, levels[0])
+    effect = None
+    if groups.any():
+        stderr, df = _error_of_cases(deltas, groups)
+        share = least_share(deltas, groups, (1.0 - levels[1]) / 2.0)
+        z_power = t_quantile(2 * POWER - 1, df)
+        effect = _least(
+            lambda effect: (
+                effect - share - z_power * math.sqrt(stderr**2 + effect * (1 - effect) / (df + 1))
+            ),
+            1.0,
+        )
+    p_value = unseen_p_value(deltas, groups)
+    return _Found("Gaffke", mean_of(deltas), interval.low, interval.high, p_value, effect)
+
+
+class _Repeats(NamedTuple):
+    """How much the means of repeats vary."""
+
+    spread: float
+    stderr: float
+    """Of the difference of both sides' means."""
+    df: float
+
+    @classmethod
+    def of(cls, before: Attempts, after: Attempts, n_repeats: tuple[int, int]) -> _Repeats:
+        """
+        Pool the variance of either side's repeats.
+
+        It is at least that of one case which is solved every other time: a few repeats can agree
+        by chance, and even to the last digit.
+        """
+        squares = 0.0
+        for side, n in zip((before, after), n_repeats, strict=True):
+            table = side.scores.reshape(-1, n)
+            means = np.array([mean_of(column) for column in table.T])
+            squares += float(np.sum((means - means.mean()) ** 2))
+        df = sum(n_repeats) - 2.0
+        spread = math.sqrt(squares / df)
+        least = 0.5 / len(before)
+        return cls(spread, max(spread, least) * math.sqrt(sum(1.0 / n for n in n_repeats)), df)
+
+
+def _over_repeats(
+    delta: float, repeats: _Repeats, cases: tuple[float, float], levels: tuple[float, float]
+) -> _Found:
+    """Test by Student's t on the means of repeats, the error of *cases* added if they vary too."""
+    stderr = math.hypot(repeats.stderr, cases[0])
+    parts = repeats.stderr**4 / repeats.df + cases[0] ** 4 / max(cases[1], 1.0)
+    df = stderr**4 / parts
+    low, high = _cut(delta, t_quantile(levels[0], df) * stderr)
+    effect = (t_quantile(levels[1], df) + t_quantile(2 * POWER - 1, df)) * stderr
+    p_value = two_sided_p(abs(delta) / stderr, df)
+    return _Found("t over repeats", delta, low, high, p_value, effect if effect <= 1.0 else None)
+
+
+def _error_of_cases(deltas: Floats, groups: Groups) -> tuple[float, float]:
+    """Return the standard error of the mean over groups, and its degrees of freedom."""
+    return grouped_error(deltas, groups), effective_groups(groups) - 1.0
+
+
+def _cut(delta: float, reach: float) -> tuple[float, float]:
+    return max(-1.0, delta - reach), min(1.0, delta + reach)
+
+
+def _outcome(
+    interval: Interval, p_value: float, effect: float | None, threshold: float
+) -> Outcome:
+    if p_value <= 1.0 - interval.confidence_level:
+        if interval.high < 0:
+            return "regressed"
+        if interval.low > 0:
+            return "improved"
+    return "no change detected" if effect is not None and effect <= threshold else "inconclusive"
 
 
 def anytime_verdict(
@@ -301,9 +465,14 @@ def anytime_verdict(
     threshold: float,
     confidence_level: float,
     margin: float | None = None,
+    n_unseen: int = 0,
     n_verdicts: int = 1,
 ) -> SuiteVerdict:
-    """Judge the cases seen so far by betting on their changes: it holds at any number of looks."""
+    """
+    Judge the cases seen so far by betting on their changes: it holds at any number of looks.
+
+    A margin is undecided while *n_unseen* cases are left: they may be harder.
+    """
     means = before.means(), after.means()
     deltas = means[1] - means[0]
     n = deltas.size
@@ -316,16 +485,8 @@ def anytime_verdict(
         return float(boundary(np.array([squares]), strict)[0]) / n
 
     stderr = grouped_error(deltas, np.arange(n))
-    effect = (
-        _detectable(
-            _noise_of_means(means, stderr, float(n)), reach, normal_quantile(2 * POWER - 1)
-        )
-        if n > 1
-        else None
-    )
-    verdict: Outcome = "regressed" if high < 0 else "improved" if low > 0 else "inconclusive"
-    if verdict == "inconclusive" or p_value > 1.0 - confidence_level:
-        verdict = _unseen(effect, threshold)
+    z_power = normal_quantile(2 * POWER - 1)
+    effect = _effect_of_means(means, stderr, float(n), reach, z_power) if n > 1 else None
     return SuiteVerdict(
         delta=mean_of(deltas),
         interval=interval,
@@ -335,9 +496,9 @@ def anytime_verdict(
         odds_ratio=None,
         test="betting",
         question="cases like these",
-        verdict=verdict,
+        verdict=_outcome(interval, p_value, effect, threshold),
         minimum_detectable_effect=effect,
-        within_margin=None if margin is None else _margin_verdict(interval, margin),
+        within_margin=None if margin is None else _margin_verdict(interval, margin, n_unseen),
         n_cases=n,
         n_groups=None,
     )
@@ -346,9 +507,35 @@ def anytime_verdict(
 def adjusted(suite: SuiteVerdict, p_value: float, threshold: float) -> SuiteVerdict:
     """Return *suite* with its adjusted *p_value*, its verdict taken back if that is too large."""
     verdict = suite.verdict
-    if verdict in ("regressed", "improved") and p_value > 1.0 - suite.interval.confidence_level:
-        verdict = _unseen(suite.minimum_detectable_effect, threshold)
+    if verdict in ("regressed", "improved"):
+        verdict = _outcome(suite.interval, p_value, suite.minimum_detectable_effect, threshold)
     return attrs.evolve(suite, adjusted_p_value=p_value, verdict=verdict)
+
+
+def with_unknown(
+    suite: SuiteVerdict, ends: tuple[SuiteVerdict, SuiteVerdict], bounds: tuple[float, float]
+) -> SuiteVerdict:
+    """
+    Return *suite* with what stands at both *ends*: unknown outcomes all failed, and all passed.
+
+    *bounds* are those of the mean change over all cases.
+    """
+    every = suite, *ends
+    stands = all(one.verdict == suite.verdict for one in ends)
+    agree = min(one.delta for one in every) > 0 or max(one.delta for one in every) < 0
+    within = suite.within_margin
+    if within is not None:
+        margins = [one.within_margin.interval for one in every if one.within_margin is not None]
+        low, high = min(one.low for one in margins), max(one.high for one in margins)
+        interval = attrs.evolve(within.interval, low=low, high=high)
+        within = _margin_verdict(interval, within.margin, within.n_unseen)
+    return attrs.evolve(
+        suite,
+        verdict=suite.verdict if stands else "inconclusive",
+        adjusted_p_value=max(one.p_value for one in every) if agree else 1.0,
+        within_margin=within,
+        delta_bounds=bounds,
+    )
 
 
 def adjusted_p_values(p_values: list[float], adjustment: str) -> list[float]:
@@ -377,17 +564,13 @@ def adjusted_p_values(p_values: list[float], adjustment: str) -> list[float]:
     return result
 
 
-def _unseen(effect: float | None, threshold: float) -> Outcome:
-    return "no change detected" if effect is not None and effect <= threshold else "inconclusive"
-
-
-def _margin_verdict(interval: Interval, margin: float) -> MarginVerdict:
+def _margin_verdict(interval: Interval, margin: float, n_unseen: int = 0) -> MarginVerdict:
     verdict: Literal["equivalent", "not worse", "worse", "undecided"] = "undecided"
-    if interval.low > -margin:
+    if not n_unseen and interval.low > -margin:
         verdict = "equivalent" if interval.high < margin else "not worse"
-    elif interval.high < -margin:
+    elif not n_unseen and interval.high < -margin:
         verdict = "worse"
-    return MarginVerdict(verdict=verdict, margin=margin, interval=interval)
+    return MarginVerdict(verdict=verdict, margin=margin, interval=interval, n_unseen=n_unseen)
 
 
 def _is_binary(attempts: Attempts) -> bool:
@@ -413,6 +596,8 @@ class _Strata(NamedTuple):
     """Mantel-Haenszel's; over its error it is the root of Cochran's statistic, uncorrected."""
     stderr: float
     """If nothing changed."""
+    correction: float
+    """What the correction for continuity takes from the difference."""
     odds_ratio: float | None
     corrected_p_value: float | None
 
@@ -426,11 +611,13 @@ def _stratified(before: Attempts, after: Attempts) -> _Strata:
     weight, spread = float(np.sum(weights)), math.sqrt(variance)
     gained = float(np.sum(c_new * (n_old - c_old) / total))
     lost = float(np.sum(c_old * (n_new - c_new) / total))
+    excess = max(abs(difference) - 0.5, 0.0)
     return _Strata(
         difference / weight,
         spread / weight,
+        0.5 / weight,
         gained / lost if lost else math.inf if gained else None,
-        two_sided_p(abs(abs(difference) - 0.5) / spread, math.inf) if spread else None,
+        two_sided_p(excess / spread, math.inf) if spread else None,
     )
 
 
@@ -480,6 +667,24 @@ def _noise_of_means(means: tuple[Floats, Floats], stderr: float, n_groups: float
     return _Noise(variance, (part, part, 0.0), (part, part))
 
 
+def _effect_of_means(
+    means: tuple[Floats, Floats],
+    stderr: float,
+    n_groups: float,
+    reach: Callable[[float, float], float],
+    z_power: float,
+) -> float | None:
+    """Return the effect found where every case moves a little, and where a few fall wholly."""
+
+    def excess(effect: float) -> float:
+        variance = stderr * stderr + effect * (1.0 - effect) / n_groups
+        return effect - reach(variance, effect) - z_power * math.sqrt(variance)
+
+    a_little = _detectable(_noise_of_means(means, stderr, n_groups), reach, z_power)
+    wholly = _least(excess, 1.0)
+    return None if a_little is None or wholly is None else max(a_little, wholly)
+
+
 def _detectable(
     noise: _Noise, reach: Callable[[float, float], float], z_power: float
 ) -> float | None:
@@ -501,29 +706,17 @@ def _detectable(
         tested, actual = (sum(map(mul, one, parts)) for one in (noise.tested, noise.actual))
         return effect - reach(tested, effect) - z_power * math.sqrt(actual)
 
-    low, high = 0.0, 1.0 - rate
+    return _least(excess, 1.0 - rate)
+
+
+def _least(excess: Callable[[float], float], most: float) -> float | None:
+    """Return the least effect from which on *excess* is not negative; None if *most* is less."""
+    low, high = 0.0, most
     if excess(high) < 0.0:
         return None
     while low < (middle := (low + high) / 2.0) < high:
         low, high = (middle, high) if excess(middle) < 0.0 else (low, middle)
     return high
-
-
-def _without_variation(
-    delta: float, n_groups: float, df: float, confidence_level: float
-) -> tuple[float, float]:
-    """
-    Return the interval's reach and the p value where no variation was seen.
-
-    Had a share *u* of all groups changed by the whole scale, *n* groups would all have missed it
-    as Wilson's upper bound ``u = q^2 / (n + q^2)`` for 0 of *n* says.
-    """
-    if not df:
-        return 2.0, 1.0
-    square = _quantile(confidence_level, df) ** 2
-    size = abs(delta)
-    statistic = math.sqrt(n_groups * size / (1 - size)) if size < 1 else math.inf
-    return square / (n_groups + square), two_sided_p(statistic, df)
 
 
 def _quantile(confidence_level: float, df: float) -> float:

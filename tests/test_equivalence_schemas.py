@@ -509,3 +509,40 @@ def test_not_in_a_query_is_run_however_it_is_parsed(form: str, dialect: str) -> 
     assert sql_equivalence(query, exists, schema=schema, dialect=dialect).verdict == "refuted"
     same = "SELECT a FROM t WHERE NOT a IN (SELECT a FROM u)"
     assert sql_equivalence(query, same, schema=schema, dialect=dialect).verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("schema", "table"),
+    [
+        ("CREATE TABLE public.v (id int PRIMARY KEY);", "v"),
+        ("CREATE TABLE v (id int PRIMARY KEY);", "public.v"),
+        ("CREATE TABLE dbo.v (id int PRIMARY KEY); CREATE TABLE audit.w (id int);", "v"),
+        ("CREATE TABLE shop.v (id int PRIMARY KEY); CREATE TABLE shop.w (id int);", "v"),
+    ],
+)
+def test_a_table_is_found_without_the_schema_that_a_dump_names(schema: str, table: str) -> None:
+    """Constraints of ``public.v`` hold for ``v``, and the other way round."""
+    result = sql_equivalence(
+        f"SELECT DISTINCT id FROM {table}", f"SELECT id FROM {table}", schema=schema
+    )
+    assert (result.verdict, len(result.assumptions)) == ("proved", 1)
+
+
+@pytest.mark.parametrize(
+    ("schema", "table"),
+    [
+        ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE audit.v (id int);", "v"),
+        (
+            "CREATE TABLE public.v (id int PRIMARY KEY); CREATE VIEW audit.v AS SELECT 1 AS id;",
+            "v",
+        ),
+        ("CREATE TABLE public.v (id int PRIMARY KEY); CREATE TABLE w (id int);", "audit.v"),
+        ("CREATE TABLE shop.v (id int PRIMARY KEY); CREATE TABLE audit.w (id int);", "v"),
+    ],
+)
+def test_no_constraint_is_taken_from_a_table_that_may_be_another(schema: str, table: str) -> None:
+    """A name that several schemas have, or one with another schema, has no known key."""
+    result = sql_equivalence(
+        f"SELECT DISTINCT id FROM {table}", f"SELECT id FROM {table}", schema=schema
+    )
+    assert result.verdict != "proved"

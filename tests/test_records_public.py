@@ -137,7 +137,9 @@ MARGIN = compare_reports({"a": 1, "b": 0}, {"a": 1, "b": 1}, margin=0.5).suite
 assert MARGIN.within_margin is not None
 
 MADE: list[Record] = [
-    corrected_difference([1, 0, 1], [1, 1, 1], human_baseline=[1, 0, None], human_current=[1, 1, None]),
+    corrected_difference(
+        [1, 0, 1], [1, 1, 1], human_baseline=[1, 0, None], human_current=[1, 1, None]
+    ),
     time_horizon([1, 60, 600], [True, True, False]),
     rubric_score([[5, -4], [3]], [[True, None], [False]]),
     tool_call_accuracy([("search", {"q": "a<b>"})], [("search", {})]),
@@ -148,6 +150,7 @@ MADE: list[Record] = [
     SQL_REPORT,
     *SQL_REPORT.cases,
     *SQL_REPORT.cases[0].metrics().values(),
+    SQL_REPORT.options,
     compare_reports(SQL_REPORT, SQL_REPORT),
     query_correctness("SELECT a", "SELECT b", judge=JUDGE),
     query_correctness("SELECT a", "SELECT b"),

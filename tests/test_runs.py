@@ -16,6 +16,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from scorekit.costs import cost_of_pass, cost_of_pass_from_columns
 from scorekit.errors import InputError, shown
 from scorekit.intervals import mean_interval
 from scorekit.runs import (
@@ -24,8 +25,6 @@ from scorekit.runs import (
     RunScore,
     TierStatistics,
     composite_score,
-    cost_of_pass,
-    cost_of_pass_from_columns,
     cross_tier,
     runs_from_columns,
     score_run,

@@ -147,7 +147,8 @@ def test_what_was_missed_is_named() -> None:
     assert SafetySummary.from_dict(json.loads(json.dumps(summary.to_dict()))) == summary
     with pytest.raises(InputError, match=r"^case_ids and results must be equally long, got 1 and"):
         safety_summary(results, case_ids=["a"])
-    with pytest.raises(InputError, match=r"^case_ids\[1\] must be a non-empty string, got ''$"):
+    message = r"^case_ids\[1\] must be a non-empty string or an integer, got ''$"
+    with pytest.raises(InputError, match=message):
         safety_summary(results, case_ids=["a", "", "c", "d"])
 
 
@@ -442,9 +443,11 @@ def test_provoked_messages(engine: str) -> None:
 
 
 def test_provoked_messages_that_were_held_out() -> None:
-    """Measured once, after the rules were written: 284 of 308; before them 230."""
-    unseen = _right([error for error in PROVOKED if error["held_out"]])
-    assert (len(unseen), sum(unseen) >= 284) == (308, True)
+    """Measured once, after the rules were written: 284 of 308, in a second round 124 of 135."""
+    for number, n_messages, n_right in ((1, 308, 284), (2, 135, 135)):
+        errors = [error for error in PROVOKED if error.get("round", 1) == number]
+        unseen = _right([error for error in errors if error["held_out"]])
+        assert (len(unseen), sum(unseen) >= n_right) == (n_messages, True)
 
 
 @pytest.mark.parametrize("code", sorted({error["code"] for error in SERVER_ERRORS}))
@@ -796,3 +799,37 @@ def test_sqlglot_optimizer(sql: str) -> None:
     with pytest.raises(sqlglot.errors.SqlglotError) as caught:
         qualify(sqlglot.parse_one(sql), schema=schema)
     assert categorize_error(str(caught.value)) is SCHEMA, str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("message", "category"),
+    [
+        ("sqlite3.OperationalError: malformed JSON", SCHEMA),
+        (
+            (
+                "(4038, \"Syntax error in JSON text in argument 1 to function 'json_extract' at"
+                ' position 1")'
+            ),
+            SCHEMA,
+        ),
+        ('unterminated format() type specifier\nHINT:  For a single "%" use "%%".', SCHEMA),
+        ("invalid regular expression: parentheses () not balanced", SCHEMA),
+        ("ERROR 1139 (42000): Got error 'nothing to repeat' from regexp", SCHEMA),
+        ("(1094, 'Unknown thread id: 99999')", RUNTIME),
+        ("circular reference: x", SCHEMA),
+        ("Query exceeded limit for bytes billed: 1000000. 10485760 or higher required.", RUNTIME),
+        ("Msg 1033, Level 15, State 1, Line 1\nThe ORDER BY clause is invalid in views", SCHEMA),
+        ("org.apache.spark.memory.SparkOutOfMemoryError: Unable to acquire 65536 bytes", RUNTIME),
+        ("java.lang.OutOfMemoryError: Java heap space", RUNTIME),
+        ("SSL SYSCALL error: EOF detected", RUNTIME),
+        ("QueryCanceled()", RUNTIME),
+        ("psycopg.errors.QueryCanceled", RUNTIME),
+        ("TimeoutError()", RUNTIME),
+        ("asyncio.exceptions.TimeoutError: ", RUNTIME),
+        ("pg_sleep is not allowed", SAFETY),
+        ("pg_read_file() is forbidden", SAFETY),
+    ],
+)
+def test_messages_about_data_limits_and_functions(message: str, category: ErrorCategory) -> None:
+    """Bad data is no bad syntax, and a bare exception name says what happened."""
+    assert categorize_error(message) is category

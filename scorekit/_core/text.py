@@ -9,7 +9,7 @@ from fractions import Fraction
 _to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def key_of(*parts: str | int | None) -> str:
+def key_of(*parts: str | float | None) -> str:
     """Return a SHA-256 digest, as hexadecimal digits, that no other parts give."""
     return hashlib.sha256(_to_json(parts).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -86,21 +86,21 @@ DIAGNOSES = (
         _mysql(r"100[578]|1022|1025|104[689]|105[0-68]|106[0-9]|107[0-5]|1082|109[01]|1101"
                r"|1109|111[0158]|1136|1138|1140|1146|1166|1170|1193|121[0567]|1222|1231|124[1-37]"
                r"|1250|1253|126[3-7]|127[13]|128[68]|1292|1305|1318|1327|135[36]|136[46]|1393"
-               r"|1394|1406|1411|142[567]|1441|145[12]|1471|1525|1553|158[24]|1630|1690|182[2-6]"
-               r"|1906|3065|3819|40(?:0[29]|1[0-9]|25|7[89]|99)"),
+               r"|1235|1394|1406|1411|1139|142[567]|1441|145[12]|1471|1525|1553|158[24]|1630|1690|182[2-6]"
+               r"|1906|3065|314[0136]|368[5-9]|369\d|3819|40(?:0[1-59]|1[0-9]|25|3[6-9]|4[0-4]|7[89]|99)|4161"),
         "(1146, \"Table 'd.nosuch' doesn't exist\")"),
     Row("MySQL", SAFETY, _mysql(r"1044|114[23]|1175|1227|1290|1370|1410|1792|1836"),
         "ERROR 1227 (42000) at line 1: Access denied; you need (at least one of) the FILE"
         " privilege(s) for this operation"),
     Row("MySQL", RUNTIME,
-        _mysql(r"102[18]|103[078]|104[0-35]|1053|1100|1114|1129|1130|115[2389]|116[01]|1180|120[356]"
+        _mysql(r"102[18]|103[078]|104[0-35]|1053|109[45]|1100|1114|1129|1130|115[2389]|116[01]|1180|120[356]"
                r"|1213|1226|1317|1365|1412|1424|1436|1456|169[89]|1927|1969|200[2-6]|2013|2026|2055"
                r"|3024|3058|3136|3572|3636"),
         "ERROR 1205 (HY000) at line 1: Le temps est depasse"),
     Row("SQL Server", SYNTAX, _sql_server(r"10[25]|156|170|319|4145"),
         "Msg 102, Level 15, State 1, Server db, Line 1\nIncorrect syntax near 'SELEC'."),
     Row("SQL Server", SCHEMA,
-        _sql_server(r"10[48]|116|121|130|14[45]|147|164|189|195|20[5-9]|213|24[1258]|25[67]|260"
+        _sql_server(r"10[48]|1033|116|121|130|14[45]|147|164|189|195|20[5-9]|213|24[1258]|25[67]|260"
                     r"|264|306|402|51[25]|529|547|911|1088|2601|2627|2628|2714|2812|3701|3726|410[34]"
                     r"|4121|4902|5074|811[4-7]|812[017]|8152|8155"),
         "(208, b\"Invalid object name 'nosuch'.DB-Lib error message 20018, severity 16:\\n\")"),
@@ -129,6 +129,14 @@ DIAGNOSES = (
     # PostgreSQL; its drivers leave the code out
     Row("PostgreSQL", SYNTAX, r"syntax error at (?:or near|end of input)",
         'syntax error at or near "DROP"\nLINE 1: SELECT 1 DROP TABLE t\n                 ^'),
+    # What is wrong with a value, in words that elsewhere speak of the query.
+    Row("PostgreSQL", SCHEMA,
+        r"(?:invalid|malformed) (?:hexadecimal digit: |(?:array|range|record|multirange) literal)"
+        r"|invalid regular expression|(?:unrecognized|unterminated) format\(\)"
+        r"|too (?:few|many) arguments for format|syntax error at end of jsonpath"
+        r"|unit \S{1,60} not recognized|distinct is not implemented for|op any/all"
+        r"|arguments to grouping must be|\S{1,60} is out of range for type|is not a sequence\b",
+        'malformed array literal: "{1,2"'),
     Row("PostgreSQL", SYNTAX,
         r"unterminated |trailing junk after|non-integer constant in|zero-length delimited"
         r"|invalid (?:hexadecimal|octal|binary) (?:digit|integer)|invalid unicode escape"
@@ -190,14 +198,15 @@ DIAGNOSES = (
         r"|\S{2,20} authentication failed|no pg_hba\.conf entry|too many (?:clients|connections)",
         "canceling statement due to statement timeout"),
     Row("PostgreSQL", RUNTIME,
-        r"out of (?:shared )?memory|stack depth limit|temporary file size exceeds"
+        r"out of (?:shared )?memory|ssl (?:syscall )?error: |stack depth limit|temporary file size exceeds"
         r"|requested length too large|invalid memory alloc|no space left on|could not extend file"
         r"|can only be used in transaction|cannot run inside a transaction",
         "stack depth limit exceeded"),
     Row("PostgreSQL", RUNTIME,
         r"(?:out of range error: )?cannot take (?:logarithm|square root)|zero raised to"
         r"|negative substring length|(?:limit|offset|row count) must not be negative"
-        r"|(?:lower|upper) bound cannot",
+        r"|input is out of range|value out of range: |argument of \S{1,60} must be greater|field position must"
+        r"|(?:out of range error: )?factorial of|(?:lower|upper) bound cannot|character number must be|step size cannot|\w{1,30} of a negative",
         "negative substring length not allowed"),
     # MySQL and MariaDB
     Row("MySQL", SYNTAX,
@@ -210,6 +219,10 @@ DIAGNOSES = (
         r"|multiple primary key|too big (?:precision|scale)|variable [^;:]{1,60}? can.t be set"
         r"|the target table .{1,140}? is not|the value specified for generated column",
         "Unknown column 'injection' in 'SELECT'"),
+    Row("MySQL", SCHEMA,
+        r"(?:syntax error|unexpected end) (?:in|of) json |invalid json (?:text|path|data)|regex error '"
+        r"|got error '[^']{1,100}' from regexp|unknown data type|duplicate query name|no anchors for|this version of \w{1,20} doesn.t yet support",
+        "Syntax error in JSON text in argument 1 to function 'json_extract' at position 1"),
     Row("MySQL", SCHEMA,
         r"incorrect (?:paramet|\w{3,9} value)|undeclared variable|data too long for column"
         r"|column (?:count does|length too big)|data truncated for column|out of range value"
@@ -225,7 +238,7 @@ DIAGNOSES = (
     Row("MySQL", RUNTIME,
         r"lock wait timeout|(?:query )?execution was interrupted|connection was killed"
         r"|(?:can.t|cannot|could not|unable to|failed to) connect|lost connection|server has gone away"
-        r"|was not locked with lock tables|recursive stored functions|the table .{1,80}? is full",
+        r"|was not locked with lock tables|unknown thread id|recursive stored functions|the table .{1,80}? is full",
         "Lost connection to MySQL server during query"),
     Row("MySQL", RUNTIME, r"access denied for user [^;]{1,200}?\(using password",
         "Access denied for user 'nosuch'@'localhost' (using password: YES)"),
@@ -246,10 +259,13 @@ DIAGNOSES = (
         r"|(?:order by|limit) clause should come|a natural join may not|variable number must be",
         'unrecognized token: "\'not allowed"'),
     Row("SQLite", SCHEMA,
-        r"no such (?:column|table|function|index|view|trigger|module|collation|database)",
+        r"no such (?:column|table|function|index|view|trigger|module|collation|database|window)"
+        r"|circular reference|malformed json|(?:bad )?json path",
         "no such table: syntax error"),
     Row("SQLite", SCHEMA,
-        r"wrong number of arguments to|\S{1,60} may not be used as a window|misuse of (?:aggregate|window)|row value misused",
+        r"wrong number of arguments to|\S{1,60} may not be used as a window|misuse of (?:aggregate|window)|row value misused"
+        r"|argument of \S{1,60} must be a|distinct aggregates must|unable to use function"
+        r"|may only be used within|escape expression must",
         "misuse of aggregate function count()"),
     Row("SQLite", SCHEMA,
         r"table [^;:]{1,100}? has (?:no column named|\d{1,5} (?:columns|values))"
@@ -288,7 +304,7 @@ DIAGNOSES = (
         r"|cannot find (?:the object|either column)|there is already an object named",
         'The multi-part identifier "x.a" could not be bound.'),
     Row("SQL Server", SCHEMA,
-        r"is not a recognized (?:built-in )?function|is invalid in the select list"
+        r"is not a recognized (?:built-in )?function|is invalid in the select list|the order by clause is invalid"
         r"|an aggregate may not appear|is incompatible with",
         "'nofunc' is not a recognized built-in function name."),
     Row("SQL Server", SCHEMA,
@@ -339,6 +355,8 @@ DIAGNOSES = (
     Row("BigQuery", SAFETY, r"access denied: ",
         "403 Access Denied: Table p:d.t: User does not have permission to query table p:d.t, or"
         " perhaps it does not exist in location US."),
+    Row("BigQuery", RUNTIME, r"query exceeded (?:limit for bytes billed|resource)",
+        "400 Query exceeded limit for bytes billed: 1000000. 10485760 or higher required."),
     # DuckDB
     Row("DuckDB", SAFETY, r"(?:(?:binder|invalid input) error: )?cannot (?:execute statement of type|enable external)"
         r"|(?:transaction ?context error: )?cannot write to database|configuration has been locked",
@@ -347,14 +365,19 @@ DIAGNOSES = (
     Row("DuckDB", SAFETY, r"permission error: ",
         'Permission Error: Cannot access file "/etc/passwd" - file system operations are disabled'
         " by configuration"),
-    Row("DuckDB", SCHEMA, r"parser error: (?:values lists must|duplicate )",
+    Row("DuckDB", SCHEMA, r"parser error: (?:values lists must|duplicate |window \S{1,60} does not)",
         "Parser Error: VALUES lists must all be the same length"),
     Row("DuckDB", SYNTAX, r"parser error: ",
         'Parser Error: syntax error at or near "SELEC"'),
     Row("DuckDB", SCHEMA, r"(?:binder|catalog) error: ",
         'Binder Error: Referenced column "injection" not found in FROM clause!'),
+    Row("DuckDB", RUNTIME, r"out of range error: cannot create a string of size",
+        "Out of Range Error: Cannot create a string of size: '9000000000000', the maximum supported"
+        " string size is: '4294967295'"),
     Row("DuckDB", SCHEMA, r"(?:constraint|conversion|dependency|mismatch type|out of range) error: "
-        r"|could not (?:parse string|convert)",
+        r"|could not (?:parse string|convert)|(?:io error: )?no files found that match"
+        r"|invalid input error: (?:failed to parse format|malformed json|missing [\])]|invalid (?:perl|utf|escape)|argument index"
+        r"|invalid input for hex)",
         "Conversion Error: Could not convert string 'x' to INT32"),
     Row("DuckDB", RUNTIME,
         r"(?:out of memory|interrupt|io|http|transaction ?context|transaction|connection|internal|fatal)"
@@ -380,7 +403,7 @@ DIAGNOSES = (
     Row("Spark", SAFETY, r"\[insufficient_permissions",
         "[INSUFFICIENT_PERMISSIONS] Insufficient privileges:\nUser does not have SELECT on Table"
         " 'c.s.t'"),
-    Row("Spark", RUNTIME, r"\[(?:divide_by_zero|operation_canceled|concurrent_|arithmetic_overflow)",
+    Row("Spark", RUNTIME, r"\w{0,20}outofmemory(?:error|exception)|\[(?:divide_by_zero|operation_canceled|concurrent_|arithmetic_overflow)",
         "[DIVIDE_BY_ZERO] Use `try_divide` to tolerate divisor being 0. SQLSTATE: 22012"),
     # sqlfluff
     Row("sqlfluff", SYNTAX,
@@ -440,7 +463,8 @@ DIAGNOSES = (
         r"|injection (?:attack|attempt|detected|pattern|risk)",
         "Potential SQL injection detected"),
     Row("validators", SAFETY,
-        r"non-select|must (?:be|start with|begin with) (?:an? )?(?:read-only|select|with)\b",
+        r"[a-z]\w{0,40}_\w{1,40}(?:\(\))? (?:is|are) (?:not (?:allow|permit)\w{0,6}|forbidden|blocked)"
+        r"(?! (?:in|with|here|at)\b)|non-select|must (?:be|start with|begin with) (?:an? )?(?:read-only|select|with)\b",
         "Query must start with SELECT or WITH"),
     Row("validators", SAFETY,
         rf"contains (?:an? )?{_WRITES}\b|{_WRITES} (?:detected|(?:statement|operation|command"
@@ -461,6 +485,7 @@ HINTS = (
         r"tim(?:ed?[ -]?out|eouts?)\b|deadlock|connection (?:\w{1,12} ){0,2}(?:abort|broke|clos|fail|lost"
         r"|refused|reset|timed)|(?:login|logon|authentication) (?:denied|failed|failure)"
         r"|(?:out of|not enough|insufficient) memory|memory limit|resources? (?:exceed|exhaust)"
+        r"|(?:\w{1,20}\.){0,6}(?:timeout|querycancell?ed)(?:error|exception)?(?:\(|$|:)"
         r"|(?:quota|rate limit) exceeded|disk (?:is )?full|broken pipe"
         r"|(?:statement|query|execution) (?:was |has been )?(?:abort|cancel|interrupt|kill)",
         "Query timed out after 30 s"),

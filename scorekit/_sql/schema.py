@@ -30,6 +30,9 @@ Keys: TypeAlias = Mapping[str, Key | Iterable[tuple[str, ...]]]
 
 _NONE: Final = FrozenMapping[str, Any]({})
 
+_USUAL_SCHEMAS: Final = frozenset({"public", "main", "dbo"})
+"""Where a table is that is created without naming a schema."""
+
 
 @attrs.frozen
 class SqlSchema:
@@ -53,6 +56,24 @@ class SqlSchema:
     def complete(self) -> bool:
         """Whether a table or a column that is not here does not exist."""
         return self.given and not self.unread
+
+    def find(self, name: str) -> str | None:
+        """
+        Return the table that a name in a query means, None where that is not certain.
+
+        Dumps write ``public.v`` for what queries call ``v``, and the other way round.  A name with
+        another qualifier, or one that two schemas have, is that of no table but its own.
+        """
+        name = name.casefold()
+        if name in self.tables or name in self.keys:
+            return name
+        named = {*self.tables, *self.keys, *self.unclear}
+        last = name.rpartition(".")[2]
+        alike = [other for other in named if other.rpartition(".")[2] == last]
+        qualifiers = {other.rpartition(".")[0] for other in named} - {""}
+        usual = _USUAL_SCHEMAS | (qualifiers if len(qualifiers) == 1 else frozenset[str]())
+        parts = {one.rpartition(".")[0] for one in (name, *alike)} - {""}
+        return alike[0] if len(alike) == 1 and len(parts) == 1 and parts <= usual else None
 
 
 def read_schema(schema: object, keys: object, dialect: str | None) -> SqlSchema | None:

@@ -160,6 +160,9 @@ class FromReader:
         parts = [node.args.get(key) for key in ("catalog", "db")]
         full = ".".join([*(self._names.name(part) for part in parts if part), name])
         known, source = self._names.known, self._new_source()
+        meant = known.schema.find(full) if known.schema is not None else None
+        if meant is not None and meant != full.casefold():
+            full = meant
         known.tables[source] = full
         declared = known.columns(full)
         if declared is not None:

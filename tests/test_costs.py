@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from scorekit import Run, cost_of_pass_from_columns, cross_tier, tier_statistics
+from scorekit.costs import MAX_RESAMPLED, ratio_interval
 from scorekit.errors import InputError
 from scorekit.intervals import Interval
-from scorekit.runs import MAX_RESAMPLED, ratio_interval
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
 COSTS = st.floats(0, 1e300)

@@ -1,0 +1,248 @@
+"""Cases on their way: what needs no judge is computed, here or by workers, and the judge asked."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from itertools import tee
+from typing import NamedTuple
+
+import attrs
+
+from scorekit._core.logs import about_case, in_report
+from scorekit._judge.waiting import in_thread, places_at
+from scorekit.correctness import Found, Pair, QueryCorrectness
+from scorekit.errors import JudgeError
+from scorekit.judges import Judge, JudgeRequest, Verdict, ask_many
+from scorekit.parallel import Progress, map_scores
+from scorekit.records import MetricResult
+
+SENT_AT_ONCE = 50
+"""Cases that a worker is sent at a time."""
+
+PART_SECONDS = 0.05
+"""For how long cases are computed before the judge and the progress hear of them."""
+
+Others = dict[str, MetricResult]
+"""Results of the metrics that need no judge."""
+
+_DEADLINE = JudgeError("deadline", "the run has reached deadline_seconds")
+
+
+@attrs.frozen
+class Job:
+    """What is to be found out about one case."""
+
+    case_id: str
+    pair: Pair | None
+    """Queries to compare, without a judge; None where that is known, or nothing is expected."""
+    others: Callable[[], Others]
+    model: str | None = None
+    is_alone: bool = False
+    """Whether no report will sum up what goes wrong."""
+
+    @contextmanager
+    def named(self) -> Generator[None, None, None]:
+        """Let what is logged meanwhile name the case and the model."""
+        quiet = nullcontext() if self.is_alone else in_report()
+        with quiet, about_case(self.case_id, self.model):
+            yield
+
+
+class Outcome(NamedTuple):
+    """What was found out."""
+
+    correctness: QueryCorrectness | None
+    others: Others
+    seconds: float
+
+
+class _Half(NamedTuple):
+    """What a case needs no judge for; the other metrics may be computed while he is asked."""
+
+    found: QueryCorrectness | Pair | None
+    others: Others | None
+    seconds: float
+
+
+async def outcomes(
+    jobs: Sequence[Job],
+    judge: Judge | None,
+    *,
+    executor: Executor | None = None,
+    tell: Progress | None = None,
+    ends_at: float | None = None,
+    together: bool = False,
+) -> list[Outcome]:
+    """
+    Return what is found out about each case, in input order.
+
+    Args:
+        jobs: The cases.
+        judge: Is asked here, several pairs at a time.
+        executor: Computes the rest; None for a thread.
+        tell: Hears how many cases are done.
+        ends_at: When, by the event loop's clock, the judge is asked no more.
+        together: Whether the judge wants to hear of all pairs at once.
+    """
+    return await _Run(tuple(jobs), judge, executor, tell, ends_at, together).outcomes()
+
+
+@attrs.define
+class _Run:
+    jobs: tuple[Job, ...]
+    judge: Judge | None
+    executor: Executor | None
+    tell: Progress | None
+    ends_at: float | None
+    together: bool
+    ready: asyncio.Queue[int | None] = attrs.field(factory=asyncio.Queue)
+    """Cases to ask the judge about; None is the end."""
+    waiting: dict[int, tuple[Pair, Others | None, float]] = attrs.field(factory=dict)
+    done: dict[int, Outcome] = attrs.field(factory=dict)
+    n_told: int = 0
+
+    async def outcomes(self) -> list[Outcome]:
+        asks_now = self.judge is not None and not self.together
+        n_askers = min(places_at(self.judge), len(self.jobs)) if asks_now else 0
+        tasks = [asyncio.ensure_future(self._ask()) for _ in range(n_askers)]
+        tasks.append(asyncio.ensure_future(self._prepare(n_askers)))
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        if self.waiting:
+            await self._ask_together()
+        return [self.done[position] for position in range(len(self.jobs))]
+
+    async def _prepare(self, n_askers: int) -> None:
+        """Finish what needs no judge, and hand out the rest."""
+        position = 0
+        async for part in self._parts():
+            for found, others, seconds in part:
+                if isinstance(found, Pair):
+                    self.waiting[position] = found, others, seconds
+                    self.ready.put_nowait(position)
+                else:
+                    self.done[position] = Outcome(found, others or {}, seconds)
+                position += 1
+            self._tell(len(self.done))
+        for _ in range(n_askers):
+            self.ready.put_nowait(None)
+
+    async def _parts(self) -> AsyncIterator[list[_Half]]:
+        """Yield what is prepared, some at a time, from a thread: the event loop goes on."""
+        halves = self._halves()
+
+        def some() -> list[_Half]:
+            until = time.perf_counter() + PART_SECONDS
+            part: list[_Half] = []
+            for half in halves:
+                part.append(half)
+                if time.perf_counter() > until:
+                    break
+            return part
+
+        while part := await asyncio.wrap_future(in_thread(some)):
+            yield part
+
+    def _halves(self) -> Iterator[_Half]:
+        # Workers cannot reach what the judge's cache knows, so it is looked up here.
+        sent, kept = tee(map(self._recalled, self.jobs))
+        at_once = self.executor is not None or self.together or self.judge is None
+        prepared = map_scores(
+            partial(_prepared, at_once=at_once),
+            sent,
+            executor=self.executor,
+            chunk_size=SENT_AT_ONCE,
+        )
+        for job, (found, others, seconds) in zip(kept, prepared, strict=True):
+            started = time.perf_counter()
+            with job.named():
+                settled = self._settled(job.pair, found)
+                if others is None and not isinstance(settled, Pair):
+                    others = job.others()  # noqa: PLW2901 - what is missing of it
+            yield _Half(settled, others, seconds + time.perf_counter() - started)
+
+    def _recalled(self, job: Job) -> Job:
+        if job.pair is None:
+            return job
+        known = attrs.evolve(job.pair, judge=self.judge).recalled().known
+        return attrs.evolve(job, pair=attrs.evolve(job.pair, known=known))
+
+    def _settled(self, pair: Pair | None, found: Found | None) -> QueryCorrectness | Pair | None:
+        """Return the result if nobody need be asked, else what is to be asked."""
+        if pair is None or found is None:
+            return None
+        asked = attrs.evolve(pair, judge=self.judge)
+        if isinstance(found, tuple) and found != pair.known:
+            asked.noted(found)
+        return asked.resumed(found)
+
+    async def _ask(self) -> None:
+        """Take one case after another."""
+        while (position := await self.ready.get()) is not None:
+            pair, others, seconds = self.waiting.pop(position)
+            job = self.jobs[position]
+            started = time.perf_counter()
+            with job.named():
+                asking = asyncio.ensure_future(self._answer(pair))
+                try:
+                    if others is None:
+                        others = await asyncio.to_thread(job.others)
+                    correctness = await asking
+                finally:
+                    asking.cancel()
+            seconds += time.perf_counter() - started
+            self.done[position] = Outcome(correctness, others, seconds)
+            self._tell(len(self.done))
+
+    async def _answer(self, pair: Pair) -> QueryCorrectness:
+        try:
+            async with asyncio.timeout_at(self.ends_at):
+                return await pair.asked()
+        except TimeoutError:
+            return pair.answered([_DEADLINE])
+
+    async def _ask_together(self) -> None:
+        """Let the judge hear of all undecided pairs at once."""
+        started = time.perf_counter()
+        pairs = {position: pair for position, (pair, *_) in self.waiting.items()}
+        answers = iter(await self._answers([r for p in pairs.values() for r in p.requests()]))
+        for position, (pair, others, seconds) in self.waiting.items():
+            with self.jobs[position].named():
+                correctness = pair.answered([next(answers) for _ in pair.accepted])
+            seconds += time.perf_counter() - started  # noqa: PLW2901 - all that it took
+            self.done[position] = Outcome(correctness, others or {}, seconds)
+        self._tell(len(self.done))
+
+    async def _answers(self, requests: list[JudgeRequest]) -> Sequence[Verdict | Exception]:
+        assert self.judge is not None  # noqa: S101 - for the type checkers
+        n_done, n_waiting = len(self.done), len(self.waiting)
+        scope = asyncio.timeout_at(self.ends_at)
+        try:
+            async with scope:
+                return await ask_many(
+                    self.judge, requests, lambda i, n: self._tell(n_done + n_waiting * i // n)
+                )
+        except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
+            return [_DEADLINE if scope.expired() else error] * len(requests)
+
+    def _tell(self, n_done: int) -> None:
+        if self.tell is not None and n_done > self.n_told:
+            self.tell(n_done, len(self.jobs))
+        self.n_told = n_done
+
+
+def _prepared(job: Job, *, at_once: bool) -> tuple[Found | None, Others | None, float]:
+    """Look at the pair, in any process, and compute the other metrics unless they can wait."""
+    started = time.perf_counter()
+    with job.named():
+        found = None if job.pair is None else job.pair.searched()
+        others = job.others() if at_once else None
+    return found, others, time.perf_counter() - started

@@ -1,0 +1,199 @@
+"""Samples of generated code as columns, from records or from a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain, repeat
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorekit._core.checks import (
+    check_items,
+    check_records,
+    check_same_length,
+    is_ordered,
+)
+from scorekit._core.columns import (
+    as_builtins,
+    as_long,
+    attempts_in,
+    check_id,
+    check_outcome_columns,
+    check_same_order,
+    numbered,
+    numbered_ids,
+    split_missing,
+)
+from scorekit.coding import (
+    MEASUREMENTS,
+    CodeSample,
+)
+from scorekit.errors import refuse
+from scorekit.records import (
+    is_mapping,
+)
+
+Counts: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class Samples(NamedTuple):
+    """Samples as columns, their tasks numbered in order of appearance."""
+
+    case_ids: tuple[str, ...]
+    """Case of each task."""
+    models: tuple[str, ...]
+    """Each model once, in order of appearance."""
+    model_of: Counts
+    """The model of each task, as its place in *models*."""
+    task: Counts
+    """The task that each sample is an attempt at, as its place in *case_ids*."""
+    compiled: NDArray[np.bool_]
+    passed: Counts
+    failed: Counts
+    warnings: Counts
+    cost_usd: Floats
+    """NaN where it was not measured, like the next."""
+    latency_seconds: Floats
+    input_tokens: Counts
+    """-1 where it was not measured, like the next."""
+    output_tokens: Counts
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """What `scorekit.CodeSample.correct` says of each."""
+        correct: NDArray[np.bool_] = self.compiled & (self.passed > 0) & (self.failed == 0)
+        return correct
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return self.task.size
+
+    def join(self, later: Samples) -> Samples:
+        """Put a later part behind this one."""
+        names, place = numbered(self.models + later.models)
+        n = len(self.models)
+        models = np.concatenate([place[:n][self.model_of], place[n:][later.model_of]])
+        *tasks, task = _tasks(*numbered(self.case_ids + later.case_ids), names, models)
+        n = len(self.case_ids)
+        columns = zip(
+            (task[:n][self.task], *self[4:]), (task[n:][later.task], *later[4:]), strict=True
+        )
+        return Samples._make((*tasks, *map(np.concatenate, columns)))
+
+
+def _tasks(
+    ids: tuple[str, ...], id_of: Counts, models: tuple[str, ...], model_of: Counts
+) -> tuple[tuple[str, ...], tuple[str, ...], Counts, Counts]:
+    """Return the first four fields of `Samples` from the case and the model of each."""
+    if len(models) == 1:
+        return ids, models, np.zeros(len(ids), dtype=np.int64), id_of
+    keys = id_of * len(models) + model_of
+    _, first, key_of = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    first = first[order]
+    own = tuple(map(ids.__getitem__, id_of[first].tolist()))
+    return own, models, model_of[first], place[key_of]
+
+
+def from_records(samples: object, *, empty: bool = False) -> Samples:
+    """Make columns of `CodeSample` items."""
+    items = check_records("samples", samples, CodeSample, empty=empty)
+    ids, id_of = numbered([item.case_id for item in items])
+    models, model_of = numbered([item.model for item in items])
+    columns: dict[str, Any] = {}
+    for name, kind in MEASUREMENTS.items():
+        values: Iterable[Any] = map(attrgetter(name), items)
+        if kind.optional:
+            missing = kind.missing
+            values = (missing if value is None else value for value in values)
+        columns[name] = np.fromiter(values, kind.dtype, len(items))
+    return Samples(*_tasks(ids, id_of, models, model_of), **columns)
+
+
+def from_columns(columns: dict[str, Any]) -> Samples:
+    """Check columns under the names of a sample's fields; most may be None, or one value."""
+    columns = _unnested(columns)
+    ids, id_of = numbered_ids("case_id", columns["case_id"])
+    n_samples = id_of.size
+    for name, values in columns.items():
+        check_same_order("case_id", columns["case_id"], name, values)
+
+    def read(name: str, values: Any) -> NDArray[Any]:
+        kind = MEASUREMENTS[name]
+        if values is None and kind.missing is not None:
+            return np.full(n_samples, kind.missing, dtype=kind.dtype)
+        values = as_long(values, n_samples)
+        if not kind.optional:
+            return np.asarray(_same_long(name, kind.check_column(name, values), n_samples))
+        values, missing = split_missing(name, values)
+        known = np.array(_same_long(name, kind.check_column(name, values), n_samples))
+        known[missing] = kind.missing
+        return known
+
+    model = columns["model"]
+    models: tuple[str, ...]
+    if _is_column(model):
+        models, model_of = numbered_ids("model", model)
+        _same_long("model", model_of, n_samples)
+    else:
+        models, model_of = (check_id("model", model),), np.zeros(n_samples, dtype=np.int64)
+    compiled, passed, failed = (columns[name] for name in ("compiled", "passed", "failed"))
+    if compiled is None:
+        if passed is None:
+            refuse("compiled", "a column where passed is None", compiled)
+        compiled = True
+    made: dict[str, Any] = {"compiled": read("compiled", compiled)}
+    if passed is None:
+        made |= {name: read(name, columns[name]) for name in ("passed", "failed")}
+    else:
+        passed = as_long(passed, n_samples)
+        failed = as_long(0 if failed is None else failed, n_samples)
+        counts = check_outcome_columns(passed, failed, "case_id", n_samples)
+        made["passed"], made["failed"] = counts
+    made |= {name: read(name, columns[name]) for name in MEASUREMENTS if name not in made}
+    return Samples(*_tasks(ids, id_of, models, model_of), **made)
+
+
+def _unnested(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for each attempt of a table that has a row for each case."""
+    passed = columns["passed"]
+    if is_mapping(passed):
+        if columns["case_id"] is not None:
+            refuse("case_id", "None where passed is a mapping from case", columns["case_id"])
+        columns = columns | {"case_id": list(passed), "passed": list(passed.values())}
+    elif columns["case_id"] is None:
+        refuse("case_id", "a column, or passed a mapping from case to its attempts", None)
+    read = {name: attempts_in(name, columns[name]) for name in MEASUREMENTS}
+    sizes = {name: own for name, (_, own) in read.items() if own is not None}
+    flat = {**columns, **{name: values for name, (values, _) in read.items()}}
+    if not sizes:
+        return flat
+    first, wanted = next(iter(sizes.items()))
+    for name, own in sizes.items():
+        check_same_length(name, len(own), first, len(wanted))
+        for i, (n, n_wanted) in enumerate(zip(own, wanted, strict=True)):
+            if n != n_wanted:
+                refuse(f"{name}[{i}]", f"{n_wanted} attempts like {first}[{i}]", n)
+    for name, values in flat.items():
+        if name not in sizes and _is_column(values):
+            items = check_items(name, as_builtins(values))
+            check_same_length(name, len(items), first, len(wanted))
+            rows = zip(items, wanted, strict=True)
+            flat[name] = list(chain.from_iterable(repeat(item, n) for item, n in rows))
+    return flat
+
+
+def _is_column(values: object) -> bool:
+    return is_ordered(values) or hasattr(values, "__array__")
+
+
+def _same_long(name: str, values: Any, n_samples: int) -> Any:
+    check_same_length(name, len(values), "case_id", n_samples)
+    return values

@@ -1,0 +1,155 @@
+"""What schema and keys say of the columns in a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import attrs
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+from scorekit._sql.kinds import UNCASED
+from scorekit._sql.kinds import Column as Declared
+from scorekit._sql.schema import SqlSchema
+from scorekit._sql.tree import (
+    Aggregate,
+    Arithmetic,
+    Column,
+    Literal,
+    Ordered,
+    Place,
+    Query,
+    Scalar,
+    Select,
+    SetOperation,
+    Source,
+    Windowed,
+    outputs_of,
+)
+
+_KINDS = {"integer": "integer", "text": "text", "boolean": "boolean"}
+_COUNTING = frozenset({"count", "row_number", "rank", "dense_rank", "ntile"})
+
+
+@attrs.frozen(eq=False)
+class Catalog:
+    """What is known of base tables in one dialect, and the queries that derived tables are."""
+
+    schema: SqlSchema | None = None
+    dialect: str | None = None
+    derived: dict[Source, Query] = attrs.Factory(dict[Source, Query])
+    """Filled by who reads or looks at a tree."""
+
+    def columns(self, table: str) -> tuple[Declared, ...]:
+        """Return the columns of a base table, none where they are not known for sure."""
+        if self.schema is None or not self.schema.given:
+            return ()
+        return self.schema.tables.get(table.casefold(), ())
+
+    def names(self, table: str) -> tuple[str, ...] | None:
+        """Return the names of its columns as the dialect reads an identifier without quotes."""
+        return _as_identifiers(tuple(c.name for c in self.columns(table)), self.dialect) or None
+
+    def column(self, column: Scalar) -> Declared | None:
+        """Return what the schema says of a column of a base table."""
+        if not isinstance(column, Column) or not column.source.table:
+            return None
+        name = column.name.casefold()
+        return next((c for c in self.columns(column.source.table) if c.name == name), None)
+
+    def kind(self, value: Scalar) -> str:  # noqa: PLR0911 - one per kind of node
+        """Return the kind of the values of an expression, as far as the schema says it."""
+        if isinstance(value, Literal):
+            return _KINDS.get(value.kind, "unknown")
+        if isinstance(value, Aggregate):
+            if value.function == "count" or value.operand is None:
+                return "integer"
+            return self.kind(value.operand)
+        if isinstance(value, Arithmetic) and value.operator in "+*":
+            kinds = {self.kind(value.left), self.kind(value.right)}
+            return kinds.pop() if len(kinds) == 1 else "unknown"
+        if not isinstance(value, Column):
+            return "unknown"
+        if value.source.table:
+            declared = self.column(value)
+            return declared.kind if declared is not None else "unknown"
+        query = self.derived.get(value.source)
+        if query is None or not value.name.isdigit():
+            return "unknown"
+        kinds = set(self._kinds_of_output(query, int(value.name)))
+        return kinds.pop() if len(kinds) == 1 else "unknown"
+
+    def _kinds_of_output(self, query: Query, place: int) -> Iterable[str]:
+        if isinstance(query, Ordered):
+            yield from self._kinds_of_output(query.query, place)
+        elif isinstance(query, SetOperation):
+            for arm in query.arms:
+                yield from self._kinds_of_output(arm, place)
+        elif isinstance(query, Windowed):
+            k = place - len(outputs_of(query.query))
+            if k < 0:
+                yield from self._kinds_of_output(query.query, place)
+            else:
+                counting = k < len(query.windows) and query.windows[k].function in _COUNTING
+                yield "integer" if counting else "unknown"
+        elif isinstance(query, Select):
+            output = query.outputs[place] if place < len(query.outputs) else Place(place)
+            yield self.kind(output)
+
+    def exact(self, value: Scalar) -> bool:
+        """Say whether equal values of an expression are the same to every function."""
+        kind = self.kind(value)
+        if kind == "text":
+            return self.dialect is not None and self.dialect not in UNCASED
+        return kind in ("integer", "natural", "boolean") or (
+            isinstance(value, Literal) and value.kind in ("text", "null")
+        )
+
+    def keys(self, source: Source) -> tuple[tuple[str, ...], ...]:
+        """Return the keys of a base table, by the schema's names of its columns."""
+        if not source.table or self.schema is None:
+            return ()
+        return self.schema.keys.get(source.table.casefold(), ())
+
+    def not_null(self, column: Scalar) -> str | None:
+        """Return the assumption by which a column of a base table is never NULL, if any is."""
+        if not isinstance(column, Column) or not column.source.table:
+            return None
+        name = column.name.casefold()
+        if any(name in key for key in self.keys(column.source)):
+            return f"{column.source.table}.{name} is never NULL (key)"
+        declared = self.column(column)
+        if declared is not None and not declared.nullable:
+            return f"{column.source.table}.{name} is never NULL (schema)"
+        return None
+
+    def key_within(self, source: Source, columns: Iterable[Scalar]) -> str | None:
+        """Return the assumption by which *columns* tell the rows of a table apart, if any does."""
+        names = {
+            one.name.casefold()
+            for one in columns
+            if isinstance(one, Column) and one.source == source
+        }
+        for key in self.keys(source):
+            if key and names.issuperset(key):
+                return f"{source.table} ({', '.join(key)}) is a key"
+        return None
+
+
+@lru_cache(maxsize=256)
+def rules_of(dialect: str | None) -> Dialect:
+    """Return how sqlglot has a dialect."""
+    return Dialect.get_or_raise(dialect or "")
+
+
+@lru_cache(maxsize=4096)
+def normal_name(text: str, dialect: str | None, *, quoted: bool) -> str:
+    """Return an identifier as its dialect compares it."""
+    identifier = exp.to_identifier(text, quoted=quoted)
+    return str(rules_of(dialect).normalize_identifier(identifier).this)
+
+
+@lru_cache(maxsize=4096)
+def _as_identifiers(names: tuple[str, ...], dialect: str | None) -> tuple[str, ...]:
+    return tuple(normal_name(name, dialect, quoted=False) for name in names)

@@ -1,0 +1,252 @@
+"""The scores of a run, or of its repeats, and the cases that two of them share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from statistics import fmean
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from scorekit._core.attempts import Attempts, CaseScores
+from scorekit._core.checks import check_flag, check_items, check_number, is_flag, is_ordered
+from scorekit._stats.passes import score_each
+from scorekit.errors import refuse, shown
+from scorekit.records import Cases, Ends, Report, ReportScores, SuiteKey, is_mapping
+
+Sides: TypeAlias = tuple[Attempts, Attempts]
+"""Baseline and current run."""
+
+_PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
+
+
+class Side(NamedTuple):
+    """One run: the scores of each suite, and what only an instrument's failure is known of."""
+
+    suites: dict[SuiteKey, Cases]
+    failing: frozenset[tuple[SuiteKey, str]]
+    unsafe: dict[str, bool] | None
+    """As in `ReportScores`."""
+    only_flags: bool
+    """As in `ReportScores`."""
+    ends: dict[SuiteKey, dict[str, Ends]]
+    """As in `ReportScores`, of those included that have no score."""
+
+    @classmethod
+    def of(cls, scores: ReportScores) -> Side:
+        """Take what is compared from a report."""
+        ends = {suite: dict(cases) for suite, cases in scores.ends.items()}
+        for suite, case_id in scores.failing:
+            ends.setdefault(suite, {}).setdefault(case_id, ((0.0,), (1.0,)))
+        return cls(scores.suites, scores.failing, scores.unsafe, scores.only_flags, ends)
+
+    def reaches(self, suite: SuiteKey) -> dict[str, tuple[float | None, float, float]]:
+        """Return the mean score of each case, and the least and the highest it may be."""
+        found: dict[str, tuple[float | None, float, float]] = {}
+        known = CaseScores.of(self.suites.get(suite, {}))
+        for case_id, mean in zip(known.case_ids, known.attempts.means().tolist(), strict=True):
+            found[case_id] = mean, mean, mean
+        for case_id, (low, high) in self.ends.get(suite, {}).items():
+            mean = found[case_id][0] if case_id in found else None
+            found[case_id] = mean, fmean(low), fmean(high)
+        return found
+
+    @classmethod
+    def together(cls, name: str, sides: Sequence[Side]) -> Side:
+        """Return one run whose attempts at a case are its means in each of several repeats."""
+        suites: dict[SuiteKey, Cases] = {}
+        ends: dict[SuiteKey, dict[str, Ends]] = {}
+        failing: set[tuple[SuiteKey, str]] = set()
+        names = (suite for side in sides for suite in (*side.suites, *side.ends))
+        for suite in dict.fromkeys(names):
+            first, *others = reaches = [side.reaches(suite) for side in sides]
+            for i, other in enumerate(others, start=1):
+                if odd := first.keys() ^ other.keys():
+                    refuse(f"{name}[{i}]", f"a run of the same cases as {name}[0]", sorted(odd))
+            known: dict[str, tuple[float, ...]] = {}
+            for case_id in first:
+                means, lows, highs = zip(*(one[case_id] for one in reaches), strict=True)
+                if lows != highs:
+                    ends.setdefault(suite, {})[case_id] = lows, highs
+                if None not in means:
+                    known[case_id] = means
+                elif means.count(None) == len(means):
+                    failing.add((suite, case_id))
+            if known:
+                suites[suite] = known
+        caught = [side.unsafe for side in sides if side.unsafe is not None]
+        unsafe = {
+            case_id: all(one.get(case_id, True) for one in caught)
+            for one in caught
+            for case_id in one
+        }
+        flags = all(side.only_flags for side in sides)
+        return cls(suites, frozenset(failing), unsafe if caught else None, flags, ends)
+
+    @property
+    def metrics(self) -> dict[str, None]:
+        """Return the metrics in it, in order, those included that failed throughout."""
+        failing = sorted({metric for (metric, _), _ in self.failing})
+        return dict.fromkeys([*(metric for metric, _ in self.suites), *failing])
+
+    def only(self, metrics: dict[str, None]) -> Side:
+        """Return the suites of these metrics, in their order."""
+        suites = {
+            suite: cases
+            for metric in metrics
+            for suite, cases in self.suites.items()
+            if suite[0] == metric
+        }
+        failing = frozenset(key for key in self.failing if key[0][0] in metrics)
+        ends = {suite: cases for suite, cases in self.ends.items() if suite[0] in metrics}
+        return self._replace(suites=suites, failing=failing, ends=ends)
+
+    def add_pass_at_k(self, name: str, metric: object, whose: str) -> None:
+        """Add the mean pass@k of each case, if that is what *metric* names."""
+        words = _PASS_AT_K.fullmatch(metric) if isinstance(metric, str) else None
+        singles = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == "pass@1"}
+        if words is None or not singles:
+            return
+        k = int(words[1])
+        for (_, model), cases in singles.items():
+            n = cases.attempts.sizes
+            short = int(np.argmin(n))
+            if n[short] < k:
+                few = f"case {shown(cases.case_ids[short])} of {whose} has"
+                most = "'pass@1'" if n[short] == 1 else f"'pass@1' to 'pass@{n[short]}'"
+                owned = f"{n[short]} attempt{'' if n[short] == 1 else 's'}"
+                refuse(name, f"{most}, as {few} {owned}", metric)
+            scores = score_each(n, cases.attempts.totals().astype(np.int64), k)
+            alone = Attempts(scores, np.ones_like(n))
+            self.suites[f"pass@{k}", model] = CaseScores(cases.case_ids, alone)
+            for case_id, (low, high) in self.ends.get(("pass@1", model), {}).items():
+                sizes = np.array([len(low), len(high), k])  # too few attempts: nothing is known
+                right = np.array([sum(low), sum(high), 0], np.int64)
+                ends = score_each(np.maximum(sizes, k), right, k).tolist()
+                reach = ((0.0,), (1.0,)) if len(low) < k else ((ends[0],), (ends[1],))
+                self.ends.setdefault((f"pass@{k}", model), {})[case_id] = reach
+
+    @property
+    def models(self) -> set[str | None]:
+        """Return the models in it."""
+        return {model for _, model in self.suites}
+
+    def keyed(self, *, by_case: bool) -> Side:
+        """Return the same, without the model where cases alone are to be paired."""
+        if not by_case:
+            return self
+        return self._replace(
+            suites={(metric, None): cases for (metric, _), cases in self.suites.items()},
+            failing=frozenset(((metric, None), case) for (metric, _), case in self.failing),
+            ends={(metric, None): cases for (metric, _), cases in self.ends.items()},
+        )
+
+    def name(self, default: str) -> str:
+        """Return the model, or *default* where there is not exactly one."""
+        names = [model for model in self.models if model is not None]
+        return names[0] if len(names) == 1 else default
+
+
+def read_sides(name: str, runs: object) -> tuple[list[Side], str]:
+    """Read a report or a mapping, or several of one kind; return also the kind."""
+    if not is_ordered(runs):
+        return [read_side(name, runs)], kind_of(runs)
+    items = check_items(name, runs, what="reports")
+    for i, item in enumerate(items):
+        if kind_of(item) != kind_of(items[0]):
+            refuse(f"{name}[{i}]", f"a {kind_of(items[0])} like {name}[0]", item, TypeError)
+    return [read_side(f"{name}[{i}]", item) for i, item in enumerate(items)], kind_of(items[0])
+
+
+def kind_of(run: object) -> str:
+    return type(run).__name__ if isinstance(run, Report) else "mapping"
+
+
+def read_side(name: str, run: object) -> Side:
+    """Read a report or a mapping; refuse anything else, and a run without cases."""
+    scores = run.scores_by_case() if isinstance(run, Report) else None
+    if is_mapping(run):
+        cases: dict[str, tuple[float, ...]] = {}
+        for case, value in run.items():
+            case_id = check_case_id(f"a case of {name}", case)
+            if case_id in cases:
+                refuse(f"a case of {name}", "unlike all others, the integer 1 like '1'", case)
+            cases[case_id] = _scores(name, case, value)
+        scores = ReportScores({("score", None): cases} if cases else {})
+    if scores is None:
+        domain = "a CodeReport, a SqlReport or a mapping from case to score"
+        if hasattr(run, "columns"):
+            domain += " (of a table: code_report_from_columns)"
+        elif isinstance(run, str | bytes):
+            domain += " (of JSON: CodeReport.from_json)"
+        refuse(name, domain, run, TypeError)
+    if not scores.suites and not scores.failing:
+        refuse(name, "a run with at least one case", {})
+    return Side.of(scores)
+
+
+def check_case_id(name: str, case: object) -> str:
+    if isinstance(case, str):
+        return case
+    if isinstance(case, Integral) and not is_flag(case):
+        return str(int(case))
+    refuse(name, "a string or an integer", case, TypeError)
+
+
+def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
+    if type(value) is float and 0.0 <= value <= 1.0:
+        return (value,)
+    name = f"{side}[{shown(case)}]"
+    if isinstance(value, str):
+        refuse(name, "a score in [0, 1], True, False, or a sequence of them", value, TypeError)
+    if is_ordered(value):
+        items = check_items(name, value, what="scores")
+        return tuple(_score(f"{name}[{i}]", item) for i, item in enumerate(items))
+    return (_score(name, value),)
+
+
+def _score(name: str, value: object) -> float:
+    return (
+        float(check_flag(name, value)) if is_flag(value) else check_number(name, value, 0.0, 1.0)
+    )
+
+
+class Paired(NamedTuple):
+    """The cases of one suite that both sides have."""
+
+    suite: SuiteKey
+    case_ids: Sequence[str]
+    before: Attempts
+    after: Attempts
+    n_unseen: int
+    """Cases of the baseline that the current run does not have."""
+    every_id: Sequence[str] = ()
+    """Of all cases that both sides have, where outcomes of some are unknown; else none."""
+    ends: tuple[Sides, ...] = ()
+    """The scores of these if all goes the worst way, and the best."""
+    n_unknown: int = 0
+    """Cases that are compared by the attempts whose outcome is known."""
+
+
+def paired(suite: SuiteKey, before: Side, after: Side) -> Paired:
+    old, new = (CaseScores.of(side.suites.get(suite, {})) for side in (before, after))
+    ends = [side.ends.get(suite, {}) for side in (before, after)]
+    if old.case_ids == new.case_ids and not any(ends):  # as in two runs; nothing to look up
+        return Paired(suite, old.case_ids, old.attempts, new.attempts, 0)
+    case_ids = [case_id for case_id in old if case_id in new]
+    both = old.take(case_ids), new.take(case_ids)
+    sides = list(zip((old, new), ends, strict=True))
+    first, second = ({**dict.fromkeys(known), **dict.fromkeys(own)} for known, own in sides)
+    n_unseen = len(first.keys() - second.keys())
+    every_id = [case_id for case_id in first if case_id in second]
+    if not case_ids or not any(case_id in own for own in ends for case_id in every_id):
+        return Paired(suite, case_ids, *both, n_unseen)
+
+    def at(known: CaseScores, own: Mapping[str, Ends], end: int) -> Attempts:
+        return Attempts.of(own[i][end] if i in own else known[i] for i in every_id)
+
+    ways = tuple((at(*sides[0], 1 - end), at(*sides[1], end)) for end in (0, 1))
+    n_unknown = sum(any(i in own for own in ends) for i in case_ids)
+    return Paired(suite, case_ids, *both, n_unseen, every_id, ways, n_unknown)

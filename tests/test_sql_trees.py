@@ -1,0 +1,578 @@
+"""The tree of a query: what is read, what it means, and that engines mean the same."""
+
+# ruff: noqa: E501, PLR0911, S311 - a case stands on one line; queries of our own
+
+import random
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tree_interpreter import Database, Interpreter, MeaninglessError, Result, Row, TooManyError
+
+from scorekit._sql.catalog import Catalog
+from scorekit._sql.parsing import parse
+from scorekit._sql.read import Reading, UnreadError, read_query
+from scorekit._sql.schema import read_schema
+from scorekit._sql.tree import (
+    FALSE,
+    NULL,
+    TRUE,
+    And,
+    Column,
+    Comparison,
+    Derived,
+    Exists,
+    Function,
+    IsNull,
+    Literal,
+    Node,
+    OpenName,
+    Select,
+    Source,
+    conjunction,
+    conjuncts,
+    defined_in,
+    found_in,
+    free_sources,
+    has_aggregate,
+    integer,
+    replaced,
+    rewritten,
+    sorted_nodes,
+    walk,
+)
+
+COLUMNS = {
+    "t": (("a", "int"), ("b", "int"), ("c", "text")),
+    "u": (("a", "int"), ("d", "int"), ("e", "text")),
+}
+SHOP = "CREATE TABLE t (a int, b int, c text); CREATE TABLE u (a int, d int, e text)"
+NUMBERS = (-1, 0, 1, 2)
+WORDS = ("a", "B", "ab", "")
+
+
+def read(text: str, dialect: str | None = "sqlite", schema: str | None = SHOP) -> Reading:
+    """Read a query."""
+    known = read_schema(schema, None, dialect) if schema else None
+    return read_query(parse(text, dialect).statements[0], Catalog(known, dialect))
+
+
+class QueryMaker:
+    """Makes queries over t and u with windows, limits, groups and subqueries of all kinds."""
+
+    def __init__(self, rng: random.Random, dialect: str) -> None:
+        self.rng, self.dialect = rng, dialect
+        self.n, self.left = 0, 4
+
+    def one(self, *choices: str) -> str:
+        """Return one of some texts."""
+        return self.rng.choice(choices)
+
+    def chance(self, probability: float) -> bool:
+        """Toss a coin."""
+        return self.rng.random() < probability
+
+    def query(self) -> str:
+        """Make a query, perhaps in an order, of which only a part is wanted."""
+        kinds = [self.one("int", "text") for _ in range(self.rng.choice((1, 2, 2, 3)))]
+        head, text = "", self.select(kinds, [])
+        if self.chance(0.1):
+            head = f"WITH w AS ({self.limited(kinds[:1])}) "
+            text = "SELECT x.c0 FROM w AS x, w AS y WHERE x.c0 = y.c0 OR x.c0 IS NULL"
+            kinds = kinds[:1]
+        elif self.chance(0.2):
+            operator = self.one("UNION", "UNION ALL", "INTERSECT", "EXCEPT")
+            text = f"{text} {operator} {self.select(kinds, [])}"
+        if self.chance(0.4):
+            text += f" ORDER BY {self.one('1', f'{len(kinds)}', '1, 2'[: 3 * len(kinds) - 2])}"
+            text += self.one("", " DESC", " DESC NULLS LAST", " NULLS FIRST")
+            text += self.one("", "", " LIMIT 1", " LIMIT 2", " LIMIT 2 OFFSET 1", " LIMIT 0")
+        return head + text
+
+    def limited(self, kinds: Sequence[str]) -> str:
+        """Make a query with ORDER BY and LIMIT."""
+        table = self.one("t", "u")
+        shown = [self.column([(table, COLUMNS[table])], kind) for kind in kinds]
+        listed = ", ".join(f"{value} AS c{i}" for i, value in enumerate(shown))
+        by = self.column([(table, COLUMNS[table])], self.one("int", "text"))
+        order = f"ORDER BY {by} {self.one('', 'DESC')} LIMIT {self.one('1', '1', '2', '3')}"
+        return f"SELECT {listed} FROM {table} {order}"
+
+    def select(self, kinds: Sequence[str], outer: list[Any]) -> str:
+        """Make a SELECT; *outer* are the tables that it may refer to besides its own."""
+        self.left -= 1
+        sources, from_ = self.tables(outer)
+        where = f" WHERE {self.condition(sources, outer)}" if self.chance(0.7) or outer else ""
+        style = self.rng.random()
+        tail, distinct = "", "DISTINCT " * self.chance(0.2)
+        if style < 0.05 and self.dialect == "sqlite":  # it takes any row's value
+            shown = ["COUNT(*)" if kind == "int" else self.column(sources, kind) for kind in kinds]
+        elif style < 0.2:
+            shown = [self.aggregate(sources, kind) for kind in kinds]
+        elif style < 0.45:
+            keys = [self.column(sources, kind) for kind in kinds]
+            tail = f" GROUP BY {self.keys([key for key in keys if '.' in key])}"
+            tail += f" HAVING {self.aggregate(sources, 'int')} >= 1" * self.chance(0.3)
+            shown = [
+                key if "." in key and self.chance(0.6) else self.aggregate(sources, kind)
+                for key, kind in zip(keys, kinds, strict=True)
+            ]
+        elif style < 0.65 and not outer:
+            shown = [
+                self.window(sources) if kind == "int" else self.column(sources, kind)
+                for kind in kinds
+            ]
+        else:
+            shown = [self.value(sources, outer, kind) for kind in kinds]
+        listed = ", ".join(f"{value} AS c{i}" for i, value in enumerate(shown))
+        return f"SELECT {distinct}{listed} FROM {from_}{where}{tail}"
+
+    def keys(self, keys: list[str]) -> str:
+        """Make a GROUP BY, of several sets where the engine has them."""
+        listed = ", ".join(dict.fromkeys(keys)) or "1 + 1"
+        if not keys or self.dialect == "sqlite" or self.chance(0.7):
+            return listed
+        return self.one(
+            f"ROLLUP ({listed})", f"CUBE ({listed})", f"GROUPING SETS (({listed}), ())"
+        )
+
+    def tables(self, outer: list[Any]) -> tuple[list[Any], str]:
+        """Make a FROM."""
+        sources: list[Any] = []
+        text = ""
+        for i in range(1 if outer else self.rng.choice((1, 1, 2, 2, 3))):
+            self.n += 1
+            alias = f"x{self.n}"
+            if self.left > 0 and not outer and self.chance(0.2):
+                kinds = [self.one("int", "text") for _ in range(2)]
+                query = self.limited(kinds) if self.chance(0.6) else self.select(kinds, [])
+                columns: Any = [(f"c{j}", kind) for j, kind in enumerate(kinds)]
+                table = f"({query}) AS {alias}"
+            else:
+                name = self.one("t", "u")
+                columns, table = COLUMNS[name], f"{name} AS {alias}"
+            before = list(sources)
+            sources.append((alias, columns))
+            if i == 0:
+                text = table
+            elif self.chance(0.1):
+                text += f" JOIN {table} ON 1 = 1"
+            elif self.chance(0.1) and self.dialect == "duckdb":
+                named = f"{self.column(before, 'int')} AS c0, d AS c1"
+                text += f" JOIN LATERAL (SELECT {named} FROM u) AS {alias} ON TRUE"
+                sources[-1] = (alias, [("c0", "int"), ("c1", "int")])
+            else:
+                kind = self.one("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
+                on = f"{self.column(before, 'int')} = {self.column(sources[-1:], 'int')}"
+                text += f" {kind} {table} ON {on}"
+        return sources, text
+
+    def column(self, sources: Sequence[Any], kind: str) -> str:
+        """Return a column of a kind, or a literal."""
+        found = [
+            f"{alias}.{name}" for alias, columns in sources for name, k in columns if k == kind
+        ]
+        return self.rng.choice(found) if found else self.literal(kind)
+
+    def literal(self, kind: str) -> str:
+        """Return a constant."""
+        return str(self.rng.choice(NUMBERS)) if kind == "int" else f"'{self.rng.choice(WORDS)}'"
+
+    def value(self, sources: Sequence[Any], outer: Sequence[Any], kind: str) -> str:
+        """Make an expression."""
+        column, style = self.column(sources, kind), self.rng.random()
+        if style < 0.5:
+            return column
+        if style < 0.6:
+            condition = self.condition(sources, outer)
+            return f"CASE WHEN {condition} THEN {column} ELSE {self.literal(kind)} END"
+        if style < 0.7:
+            return f"{self.one('COALESCE', 'NULLIF')}({column}, {self.literal(kind)})"
+        if style < 0.85 and self.left > 0 and not outer:
+            return f"({self.scalar(kind, sources)})"
+        if kind == "int":
+            other = self.one(self.column(sources, "int"), self.literal("int"))
+            return f"({column} {self.one('+', '-', '*')} {other})"
+        return self.one(f"UPPER({column})", f"{column} || 'x'", f"SUBSTR({column}, 1, 1)")
+
+    def scalar(self, kind: str, outer: Sequence[Any]) -> str:
+        """Make a query for one value."""
+        self.left -= 1
+        sources, from_ = self.tables(list(outer))
+        if self.chance(0.7):
+            shown = self.aggregate(sources, kind)
+            return f"SELECT {shown} FROM {from_} WHERE {self.condition(sources, outer)}"
+        by = self.column(sources, "int")
+        shown = self.column(sources, kind)
+        where = f"WHERE {self.condition(sources, outer)} ORDER BY {by} LIMIT 1"
+        return f"SELECT {shown} FROM {from_} {where}"
+
+    def aggregate(self, sources: Sequence[Any], kind: str) -> str:
+        """Make an aggregate."""
+        if kind == "text":
+            return f"{self.one('MIN', 'MAX')}({self.column(sources, 'text')})"
+        name = self.one("COUNT", "SUM", "AVG", "MIN", "MAX")
+        distinct = "DISTINCT " * self.chance(0.2)
+        return self.one("COUNT(*)", f"{name}({distinct}{self.column(sources, 'int')})")
+
+    def window(self, sources: Sequence[Any]) -> str:
+        """Make a window function."""
+        value = self.column(sources, "int")
+        name = self.one("ROW_NUMBER()", "RANK()", "DENSE_RANK()", f"SUM({value})", "COUNT(*)",
+                        f"LAG({value})", f"FIRST_VALUE({value})", "NTILE(2)")  # fmt: skip
+        part = f"PARTITION BY {self.column(sources, 'text')} " * self.chance(0.5)
+        order = f"ORDER BY {self.column(sources, self.one('int', 'text'))}"
+        frame = ""
+        if name.startswith(("SUM", "COUNT", "FIRST")):
+            frame = self.one("", "", " ROWS UNBOUNDED PRECEDING",
+                             " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING")  # fmt: skip
+            order = order if self.chance(0.7) else ""
+        return f"{name} OVER ({part}{order}{frame if order else ''})"
+
+    def condition(self, sources: Sequence[Any], outer: Sequence[Any], depth: int = 1) -> str:
+        """Make a condition."""
+        kind, style = self.one("int", "text"), self.rng.random()
+        left = self.column(sources, kind)
+        if outer and style < 0.5:
+            return f"{left} {self.one('=', '=', '<')} {self.column(outer, kind)}"
+        if depth and style < 0.2:
+            parts = [self.condition(sources, outer, depth - 1) for _ in range(2)]
+            return f"{self.one('', 'NOT ')}({self.one(' AND ', ' OR ').join(parts)})"
+        if style < 0.3 and self.left > 0 and not outer:
+            inner = self.select([kind], [] if self.chance(0.4) else list(sources))
+            negated = self.one("", "NOT ")
+            return self.one(f"{left} {negated}IN ({inner})", f"{negated}EXISTS ({inner})")
+        if style < 0.4:
+            return f"{left} IS {self.one('', 'NOT ')}NULL"
+        if style < 0.5:
+            return f"{left} {self.one('', 'NOT ')}IN ({self.literal(kind)}, {self.literal(kind)})"
+        if style < 0.55:
+            return f"{self.column(sources, 'text')} {self.one('', 'NOT ')}LIKE '{self.one('a%', '_', '%B')}'"
+        if style < 0.6:
+            return f"{left} BETWEEN {self.literal(kind)} AND {self.literal(kind)}"
+        operator = self.one("=", "=", "<>", "<", "<=", ">", ">=")
+        return f"{left} {operator} {self.one(self.literal(kind), self.column(sources, kind))}"
+
+
+def random_database(rng: random.Random) -> Database:
+    """Make rows with NULLs and copies."""
+    return {
+        table: (
+            [name for name, _ in columns],
+            [
+                tuple(
+                    None if rng.random() < 0.2 else rng.choice(NUMBERS if kind == "int" else WORDS)
+                    for _, kind in columns
+                )
+                for _ in range(rng.choice((0, 1, 2, 3, 3, 4)))
+            ],
+        )
+        for table, columns in COLUMNS.items()
+    }
+
+
+def filled(connection: Any, database: Database) -> Any:
+    """Put rows into an engine in the place of those that are there."""
+    for table, (columns, rows) in database.items():
+        connection.execute(f"DELETE FROM {table}")
+        for row in rows:
+            places = ", ".join("?" * len(columns))
+            connection.execute(f"INSERT INTO {table} VALUES ({places})", list(row))
+    return connection
+
+
+def agrees(rows: Sequence[Row], allowed: frozenset[Result]) -> bool:
+    """Say whether rows are a result that is allowed: those that tie may come in any order."""
+    for result in allowed:
+        at = 0
+        for group in result:
+            if Counter(rows[at : at + len(group)]) != Counter(group):
+                break
+            at += len(group)
+        else:
+            if at == len(rows):
+                return True
+    return False
+
+
+def engine(dialect: str) -> Any:
+    """Return an engine with empty tables."""
+    if dialect == "sqlite":
+        connection: Any = sqlite3.connect(":memory:")
+    else:
+        connection = pytest.importorskip("duckdb").connect(":memory:")
+    for table, columns in COLUMNS.items():
+        connection.execute(f"CREATE TABLE {table} ({', '.join(map(' '.join, columns))})")
+    return connection
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_engines_agree_with_what_random_trees_mean(dialect: str, seed: int) -> None:
+    """Each result of an engine is one that the tree allows; few queries are left out."""
+    rng = random.Random(seed)
+    connection = engine(dialect)
+    n_compared = 0
+    for _ in range(100):
+        database = random_database(rng)
+        text = QueryMaker(rng, dialect).query()
+        reading = read(text, dialect)
+        try:
+            allowed = Interpreter(database, dialect).allowed(reading.query)
+        except TooManyError:
+            continue
+        rows = filled(connection, database).execute(text).fetchall()
+        assert agrees([*map(tuple, rows)], allowed), (text, database, rows, allowed)
+        n_compared += 1
+    assert n_compared >= 90
+
+
+# What names mean.
+
+
+def columns(node: Node) -> list[str]:
+    """Return the columns in a tree of base tables, as table.column, sorted."""
+    found = (c for c in found_in(node, Column) if c.source.table)
+    return sorted({f"{c.source.table}.{c.name}" for c in found})
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("SELECT d FROM t, u WHERE t.A = u.a", ["t.a", "u.a", "u.d"]),
+        ("SELECT x.b FROM t AS x WHERE EXISTS (SELECT 1 FROM u WHERE d = b)", ["t.b", "u.d"]),
+        ("SELECT * FROM t JOIN u USING (a)", ["t.a", "t.b", "t.c", "u.a", "u.d", "u.e"]),
+        ("SELECT d FROM t NATURAL JOIN u", ["t.a", "u.a", "u.d"]),
+        ("SELECT a FROM t FULL JOIN u USING (a)", ["t.a", "u.a"]),
+        ("WITH w (z) AS (SELECT b FROM t) SELECT z FROM w", ["t.b"]),
+        ("SELECT b AS z FROM t ORDER BY z", ["t.b"]),
+        ("SELECT b AS z FROM t GROUP BY z HAVING z > 1", ["t.b"]),
+        ("SELECT a FROM t GROUP BY 1 ORDER BY 1", ["t.a"]),
+        ("SELECT main.t.a FROM main.t", ["t.a"]),
+        ("SELECT v.z FROM (SELECT a AS z FROM u) AS v", ["u.a"]),
+    ],
+)
+def test_a_name_is_the_column_that_the_engine_takes(text: str, meant: list[str]) -> None:
+    """Aliases, WITH, USING, stars, outer queries and qualifiers lead to columns of base tables."""
+    assert columns(read(text).query) == meant
+
+
+def test_a_double_quoted_name_that_nothing_has_is_a_text_in_sqlite() -> None:
+    """SQLite reads a text; elsewhere the name is missing, and without a schema it may be both."""
+    text = 'SELECT a FROM t WHERE c = "x"'
+    reading = read(text)
+    assert Literal("text", "x") in {*walk(reading.query)}
+    assert reading.assumptions == {'"x" is no column, so that SQLite reads a text'}
+    with pytest.raises(UnreadError, match="no table has a column x"):
+        read(text, "postgres")
+    (name,) = found_in(read(text, schema=None).query, OpenName)
+    assert (name.name, name.or_text) == ("x", True)
+
+
+def test_an_open_name_goes_from_the_inside_outwards() -> None:
+    """Without a schema a name in a subquery may be a column of each table around it."""
+    text = "SELECT t.a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE z = 1)"
+    (name,) = found_in(read(text, schema=None).query, OpenName)
+    assert [
+        [column.source.table for column in found_in(level, Column)] for level in name.levels
+    ] == [
+        ["u"],
+        ["t"],
+    ]
+
+
+def test_tables_of_one_with_are_marked_where_it_leaves_a_choice() -> None:
+    """Both tables have the rows that WITH chose; where it chooses nothing there is no mark."""
+    text = "WITH w AS (SELECT a FROM t ORDER BY b{}) SELECT 1 FROM w AS x, w AS y"
+    marks = [{one.shared for one in found_in(read(text.format(end)).query, Derived)}
+             for end in (" LIMIT 1", "")]  # fmt: skip
+    assert marks == [{"w0"}, {""}]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT z FROM t", "no table has a column z"),
+        ("SELECT t.z FROM t", "t has no column z"),
+        ("SELECT a FROM t, u", "several tables have a column a"),
+        ("SELECT x.a FROM t", "no table is called x"),
+        ("SELECT other.t.a FROM main.t", "no table is called other.t"),
+        ("SELECT 1 FROM t, u AS t", "two tables are called t"),
+        ("SELECT 1 FROM t JOIN t AS x ON x.a = u.a JOIN u ON 1 = 1", "a join names a table that comes after it"),
+        ("SELECT rowid FROM t", "rowid is a column that no schema names"),
+        ("SELECT a, b AS a FROM t ORDER BY a", "two outputs are called a"),
+        ("SELECT a FROM t GROUP BY 3", "there is no column 3"),
+        ("SELECT a FROM t WHERE COUNT(*) > 1", "an aggregate in WHERE"),
+        ("SELECT a FROM t HAVING a > 1", "HAVING without groups"),
+        ("SELECT a FROM t ORDER BY COUNT(*)", "an aggregate orders rows that are no groups"),
+        ("SELECT (SELECT SUM(t.a) FROM u) FROM t", "an aggregate of an outer query, or of another aggregate"),
+        ("SELECT (SELECT a, b FROM t)", "a subquery has more or fewer columns than it may"),
+        ("SELECT a FROM t UNION SELECT a, d FROM u", "the arms of a set operation differ in their width"),
+        ("SELECT a FROM t UNION SELECT a FROM u ORDER BY z", "ORDER BY of a set operation names no column of it"),
+        ("WITH RECURSIVE w AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM w) SELECT n FROM w", "w names itself, or what is defined after it"),
+        ("WITH w AS (SELECT 1), w AS (SELECT 2) SELECT 1", "WITH defines a name twice"),
+        ("SELECT a IN ((SELECT a FROM u)) FROM t", "IN of a query in double brackets"),
+        ("SELECT ROW_NUMBER() OVER w FROM t", "there is no window w"),
+        ("SELECT SUM(a) OVER (ORDER BY a GROUPS 1 PRECEDING) FROM t", "a frame of a window that is not known"),
+        ("SELECT a FROM t WHERE RANK() OVER (ORDER BY a) = 1", "a window function in WHERE, GROUP BY or HAVING"),
+        ("SELECT (SELECT RANK() OVER (ORDER BY t.a) FROM u) FROM t", "a window function in a subquery that names columns around it"),
+        ("SELECT 1 FROM u JOIN (SELECT 1) AS v (x, y) ON 1 = 1", "more names than columns"),
+        ("UPDATE t SET a = 1", "Update is no query that is known"),
+        ("SELECT 1" + ", 1" * 3000, "the query is too large"),
+    ],
+)  # fmt: skip
+def test_what_is_not_certain_is_refused_with_a_reason(text: str, reason: str) -> None:
+    """A query whose meaning is open is not read."""
+    with pytest.raises(UnreadError) as refused:
+        read(text)
+    assert str(refused.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "reason"),
+    [
+        ("postgres", "SELECT DISTINCT ON (a) a FROM t", "DISTINCT ON"),
+        ("postgres", "SELECT * FROM t JOIN u USING (a)", "a star after USING"),
+        ("postgres", "SELECT a FROM t, u RIGHT JOIN t AS x ON 1 = 1", "dialects differ in whether a comma or a join comes first"),
+        ("tsql", "SELECT a FROM #t", "a temporary table"),
+        ("clickhouse", "SELECT a FROM t", "queries of clickhouse are not looked into"),
+        ("snowflake", "SELECT a FROM t QUALIFY a = 1", "QUALIFY without a window function"),
+        ("duckdb", "SELECT a FROM t SEMI JOIN u ON 1 = 1", "a join that is not known:   SEMI"),
+        ("mysql", "SELECT a FROM t GROUP BY 1.5", "a key 1.5"),
+    ],
+)  # fmt: skip
+def test_what_dialects_read_differently_is_refused(dialect: str, text: str, reason: str) -> None:
+    """Where engines differ, or one has a meaning of its own, nothing is read."""
+    with pytest.raises(UnreadError) as refused:
+        read(text, dialect)
+    assert str(refused.value) == reason
+
+
+def test_copies_of_with_end_soon() -> None:
+    """A WITH that doubles thirty times is too large, whatever its text is."""
+    parts = ["w0 AS (SELECT 1 AS n)"]
+    parts += [f"w{i} AS (SELECT x.n FROM w{i - 1} AS x, w{i - 1} AS y)" for i in range(1, 30)]
+    with pytest.raises(UnreadError, match="too large"):
+        read(f"WITH {', '.join(parts)} SELECT n FROM w29")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("SELECT a FROM t WHERE a > 1", "SELECT T.A FROM T WHERE (1 < T.A)"),
+        ("SELECT a FROM t WHERE a BETWEEN 1 AND 2", "SELECT a FROM t WHERE 1 <= a AND a <= 2"),
+        ("SELECT a FROM t WHERE a IN (1, 2)", "SELECT a FROM t WHERE a = 1 OR a = 2"),
+        ("SELECT a FROM t WHERE a = ANY (SELECT d FROM u)", "SELECT a FROM t WHERE a IN (SELECT d FROM u)"),
+        ("SELECT CASE a WHEN 1 THEN 2 END FROM t", "SELECT CASE WHEN a = 1 THEN 2 ELSE NULL END FROM t"),
+        ("SELECT COUNT(*) FILTER (WHERE a = 1) FROM t", "SELECT COUNT(CASE WHEN a = 1 THEN 1 END) FROM t"),
+        ("SELECT t.a FROM t JOIN u ON t.a = u.a", "SELECT t.a FROM t, u WHERE t.a = u.a"),
+        ("WITH w AS (SELECT a FROM t) SELECT a FROM w", "SELECT a FROM (SELECT a FROM t) AS x"),
+        ("SELECT c FROM t WHERE NOT c LIKE 'a'", "SELECT c FROM t WHERE c NOT LIKE 'a'"),
+        ("SELECT SUM(a) OVER w FROM t WINDOW w AS (ORDER BY b)", "SELECT SUM(a) OVER (ORDER BY b RANGE UNBOUNDED PRECEDING) FROM t"),
+    ],
+)  # fmt: skip
+def test_spellings_of_the_same_are_one_tree(first: str, second: str) -> None:
+    """What the grammar offers twice is read as one thing."""
+    assert read(first).query == read(second).query
+
+
+# Nodes.
+
+X, Y = Column(Source("x", "t"), "a"), Column(Source("y", "u"), "d")
+
+
+def test_nodes_compare_by_value() -> None:
+    """Equal nodes hash alike and are found in sets; another field or kind makes another node."""
+    again = Column(Source("x", "t"), "a")
+    assert again == X
+    assert len({X, again, Y, IsNull(X)}) == 3
+    assert IsNull(X) != And((X,))
+    assert X != "a"
+
+
+def test_children_are_rebuilt_as_they_were() -> None:
+    """Each node of a query with all kinds of clauses comes back from its own children."""
+    query = read(
+        "SELECT DISTINCT t.a, COUNT(*), RANK() OVER (PARTITION BY t.a ORDER BY COUNT(*) DESC) "
+        "FROM t LEFT JOIN u ON t.a = u.a WHERE t.b IN (SELECT d FROM u) OR t.c LIKE 'a%' "
+        "GROUP BY t.a HAVING MAX(CASE WHEN t.b > 1 THEN 1 END) = 1 ORDER BY 2 LIMIT 3 OFFSET 1"
+    ).query
+    assert query.size == len([*walk(query)])
+    for node in walk(query):
+        assert node.with_children(node.children) == node
+    assert rewritten(query, lambda node: node) is query
+
+
+def test_replacing_goes_from_the_outside_inwards() -> None:
+    """The outermost part that is named is replaced, and what is put in is not looked into."""
+    both = And((IsNull(X), Comparison("=", X, Y)))
+    assert replaced(both, {IsNull(X): TRUE, X: Y}) == And((TRUE, Comparison("=", Y, Y)))
+    assert replaced(both, {X: IsNull(X)}).parts[0] == IsNull(IsNull(X))
+    assert replaced(both, {NULL: TRUE}) is both
+    assert rewritten(both, lambda n: NULL if n == X else n).parts[0] == IsNull(NULL)
+
+
+def test_nodes_of_all_kinds_have_an_order() -> None:
+    """Sorting neither hangs on where nodes stood nor on what they hold."""
+    nodes = [*{*walk(read("SELECT a, SUM(b) FROM t WHERE c LIKE 'x' GROUP BY a LIMIT 2").query)}]
+    nodes += [integer(2), NULL, FALSE, Select(()), Select((), keys=(X,)), Function("abs", (X,))]
+    assert sorted_nodes(nodes) == sorted_nodes(reversed(nodes))
+
+
+def test_sources_say_what_a_query_defines_and_what_it_refers_to() -> None:
+    """A correlated query has free sources; the whole has none."""
+    query = read("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.a = t.a)").query
+    (exists,) = found_in(query, Exists)
+    assert [{s.table for s in found(exists)} for found in (defined_in, free_sources)] == [
+        {"u"},
+        {"t"},
+    ]
+    assert free_sources(query) == frozenset()
+
+
+def test_conditions_are_joined_and_taken_apart() -> None:
+    """AND is flat, and TRUE is the conjunction of nothing."""
+    one, other = IsNull(X), IsNull(Y)
+    assert conjunction([]) == TRUE
+    assert conjunction([TRUE, one]) == one
+    assert conjuncts(conjunction([And((one, other)), TRUE, one])) == (one, other, one)
+
+
+def test_an_aggregate_belongs_to_the_block_it_stands_in() -> None:
+    """An aggregate in a subquery is none of the expression around it."""
+    query = read("SELECT (SELECT MAX(d) FROM u), MAX(a) FROM t").query
+    assert isinstance(query, Select)
+    assert list(map(has_aggregate, query.outputs)) == [False, True]
+
+
+# What the interpreter says.
+
+
+def test_each_choice_that_a_limit_leaves_is_allowed() -> None:
+    """Of two rows that tie each may be taken; a further key leaves one."""
+    rows: Database = {"t": (["a", "b", "c"], [(1, 1, "x"), (2, 1, "y"), (3, 2, "z")])}
+    two = Interpreter(rows).allowed(read("SELECT a FROM t ORDER BY b LIMIT 1").query)
+    one = Interpreter(rows).allowed(read("SELECT a FROM t ORDER BY b, a LIMIT 1").query)
+    assert two == {(((1,),),), (((2,),),)}
+    assert one == {(((1,),),)}
+
+
+def test_a_with_chooses_once() -> None:
+    """Both tables of one WITH have the same row; two subqueries choose each for itself."""
+    rows: Database = {"t": (["a", "b", "c"], [(1, 1, "x"), (2, 1, "y")])}
+    part = "SELECT a FROM t ORDER BY b LIMIT 1"
+    once = read(f"WITH w AS ({part}) SELECT x.a, y.a FROM w AS x, w AS y").query
+    twice = read(f"SELECT x.a, y.a FROM ({part}) AS x, ({part}) AS y").query
+    counts = [len(Interpreter(rows).allowed(query)) for query in (once, twice)]
+    assert counts == [2, 4]
+
+
+def test_what_has_no_meaning_is_not_run() -> None:
+    """A function that is not known, and too many choices, end a run."""
+    rows: Database = {"t": (["a", "b", "c"], [(i, 1, "x") for i in range(20)])}
+    with pytest.raises(MeaninglessError):
+        Interpreter(rows).allowed(read("SELECT f(a) FROM t").query)
+    with pytest.raises(TooManyError):
+        Interpreter(rows).allowed(read("SELECT a FROM t ORDER BY b LIMIT 10").query)
