@@ -568,6 +568,7 @@ def corrected_difference(
         ...     old, new, human_baseline=human_old, human_current=human_new
         ... )
         >>> round(result.delta, 3), str(result.interval)
+        (0.4, '[0.2445, 0.5411]')
         >>> corrected_difference([0], [1], human_baseline=[None], human_current=[None])
         Traceback (most recent call last):
         ...

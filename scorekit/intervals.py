@@ -246,12 +246,12 @@ def mean_interval(
     Examples:
         >>> scores = [1, 1, 0.5, 1, 1, 1, 0, 1, 1, 1]
         >>> print(mean_interval(scores, bounds=(0, 1)))
-        [0.4482, 0.9799]
+        [0.5157, 0.9821]
         >>> print(mean_interval(scores))
         [0.6086, 1.091]
         >>> databases = ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]
         >>> print(mean_interval(scores, bounds=(0, 1), clusters=databases))
-        [0.4116, 0.9832]
+        [0.393, 0.9813]
         >>> mean_interval([0.5, float("nan")])
         Traceback (most recent call last):
         ...

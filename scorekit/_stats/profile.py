@@ -19,7 +19,7 @@ Expected: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 UNSEEN = 1e-9
 """Items that stand for a cell without any: only so may it be given a share."""
 
-STEPS = 60
+STEPS = 30
 """Most steps to a table that has an agreement; about ten are taken."""
 
 DAMPED = 10.0
@@ -28,7 +28,7 @@ DAMPED = 10.0
 EDGE = 1.0 - 1e-14
 """How near a multiplier comes to where a share would be infinite."""
 
-NEAR = 1e-7
+NEAR = 1e-5
 """Shares of cells that differ less are the same."""
 
 
@@ -44,16 +44,22 @@ def agreement_interval(
     n, low, high = float(counts.sum()), -1.0, 1.0
     if n > 1.0:
         most = t_quantile(confidence_level, n - 1.0) ** 2
+        start = counts / n
 
         def excess(target: float) -> float:
+            nonlocal start
             if abs(target - agreement) <= NEAR:
                 return -most
-            return min(_deviance(counts, cost, expected, target), 2.0 * most) - most
+            deviance, shares = _deviance(counts, cost, expected, target, start)
+            if math.isfinite(deviance):
+                start = shares  # the next target is near
+            return min(deviance, 2.0 * most) - most
 
         if excess(-1.0 + NEAR) > 0.0:
-            low = -root(lambda target: excess(-target), -agreement, 1.0 - NEAR)
+            low = -root(lambda target: excess(-target), -agreement, 1.0 - NEAR, NEAR)
+        start = counts / n
         if excess(1.0 - NEAR) > 0.0:
-            high = root(excess, agreement, 1.0 - NEAR)
+            high = root(excess, agreement, 1.0 - NEAR, NEAR)
     return Interval(
         low=min(low, agreement),
         high=max(high, agreement),
@@ -62,9 +68,13 @@ def agreement_interval(
     )
 
 
-def _deviance(counts: Floats, cost: Floats, expected: Expected, target: float) -> float:
+def _deviance(
+    counts: Floats, cost: Floats, expected: Expected, target: float, start: Floats
+) -> tuple[float, Floats]:
     """
     Return by how much the likeliest table with this agreement explains the counts less well.
+
+    And its shares.
 
     Cells without an item have one share together, spread evenly: one for those that agree, and one
     for those that disagree most.  The condition on the table is made linear where it stands, which
@@ -74,7 +84,7 @@ def _deviance(counts: Floats, cost: Floats, expected: Expected, target: float) -
     held, ends = ~empty, {0.0, float(cost.max(initial=0.0, where=empty))}
     groups = [group for end in sorted(ends) if (group := empty & (cost == end)).any()]
     weights = np.concatenate([counts[held], np.full(len(groups), UNSEEN)])
-    shares = counts / n
+    shares = start.copy()
     for step in range(STEPS):
         by_chance, slopes = expected(shares)
         slopes = cost - (1.0 - target) * slopes
@@ -82,7 +92,7 @@ def _deviance(counts: Floats, cost: Floats, expected: Expected, target: float) -
         together = [float(slopes[group].mean()) for group in groups]
         found = _tilted(weights, np.concatenate([slopes[held], together]))
         if found is None:
-            return math.inf
+            return math.inf, shares
         moved = np.zeros_like(shares)
         moved[held] = found[: found.size - len(groups)]
         for group, share in zip(groups, found[found.size - len(groups) :], strict=True):
@@ -91,7 +101,8 @@ def _deviance(counts: Floats, cost: Floats, expected: Expected, target: float) -
         shares += (moved - shares) / (1.0 + step / DAMPED)
         if change < NEAR:
             break
-    return 2.0 * float(np.sum(counts[held] * np.log(counts[held] / n / shares[held])))
+    ratios = counts[held] / n / shares[held]
+    return 2.0 * float(np.sum(counts[held] * np.log(ratios))), shares
 
 
 def _tilted(n: Floats, h: Floats) -> Floats | None:
@@ -107,5 +118,5 @@ def _tilted(n: Floats, h: Floats) -> Floats | None:
     low, high = (-EDGE / float(end) for end in (h.max(), h.min()))
     if mean(low) <= 0.0 or mean(high) >= 0.0:
         return None
-    found = n / (1.0 + float(brentq(mean, low, high, xtol=1e-300, rtol=1e-15)) * h)
+    found = n / (1.0 + float(brentq(mean, low, high, xtol=1e-300, rtol=1e-12)) * h)
     return np.asarray(found / found.sum())
