@@ -43,7 +43,7 @@ def agreement_interval(
     """
     n, low, high = float(counts.sum()), -1.0, 1.0
     if n > 1.0:
-        most = t_quantile(confidence_level, n - 1.0) ** 2
+        most = t_quantile(confidence_level, n - 1.0)
         start = counts / n
 
         def excess(target: float) -> float:
@@ -53,7 +53,7 @@ def agreement_interval(
             deviance, shares = _deviance(counts, cost, expected, target, start)
             if math.isfinite(deviance):
                 start = shares  # the next target is near
-            return min(deviance, 2.0 * most) - most
+            return min(math.sqrt(max(deviance, 0.0)), 2.0 * most) - most  # nearly a line
 
         if excess(-1.0 + NEAR) > 0.0:
             low = -root(lambda target: excess(-target), -agreement, 1.0 - NEAR, NEAR)
