@@ -32,7 +32,7 @@ from scorekit.intervals import (
     t_quantile,
     wilson,
 )
-from scorekit.records import FrozenMapping, Record
+from scorekit.records import FrozenMapping, Record, listing
 
 DEFAULT_NOMINAL = FrozenMapping({"high": 0.9, "medium": 0.7, "low": 0.4})
 """Accuracy that each level stands for: scorekit's own choice, as is the formula of the score."""
@@ -79,7 +79,7 @@ class ConfidenceCalibration(Record):
     interpretation: str | None
     """The score in words; None without a score."""
     n_cases: int
-    levels: tuple[LevelCalibration, ...]
+    levels: tuple[LevelCalibration, ...] = attrs.field(converter=listing)
     """Every level of *nominal*, in its order."""
     ece: float | None
     """Expected calibration error in ``[0, 1]``, 0 is ideal; None with too few cases."""
@@ -519,9 +519,9 @@ class CalibrationError(Record):
     error."""
     n_attempts: int
     n_correct: int
-    bins: tuple[CalibrationBin, ...]
+    bins: tuple[CalibrationBin, ...] = attrs.field(converter=listing)
     """All bins of equal width, in order."""
-    equal_mass_bins: tuple[CalibrationBin, ...]
+    equal_mass_bins: tuple[CalibrationBin, ...] = attrs.field(converter=listing)
     """The bins of equal mass that hold attempts; ties stay in one bin."""
 
     def _line(self) -> str:

@@ -22,7 +22,16 @@ from scorekit._core.checks import (
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
 from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
-from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Scale, Sheet, Table, by_fields
+from scorekit._sheet.model import (
+    ROWS_AT_MOST,
+    Estimate,
+    Scale,
+    Sheet,
+    Table,
+    by_fields,
+    row_of,
+    sheet_of,
+)
 from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task
 from scorekit._stats.suites import Insufficient, Suite
@@ -44,6 +53,7 @@ from scorekit.records import (
     Report,
     ReportScores,
     SuiteKey,
+    listing,
 )
 from scorekit.sampling import PassAtK
 from scorekit.summary import check_quantiles, describe
@@ -67,7 +77,7 @@ class CaseStatistics(Record):
 
     case_id: str
     model: str
-    pass_at_k: tuple[PassAtK, ...]
+    pass_at_k: tuple[PassAtK, ...] = attrs.field(converter=listing)
     """One for each *k* of the report; under ``"drop"`` only those the case has attempts for."""
     mean_score: float
     """Mean code score over the attempts, in ``[0, 1]``."""
@@ -139,7 +149,7 @@ class ModelStatistics(Record):
     """One model over all its cases; each case weighs the same however many attempts it had."""
 
     model: str
-    pass_at_k: tuple[PassAtK, ...]
+    pass_at_k: tuple[PassAtK, ...] = attrs.field(converter=listing)
     """One for each *k* of the report, over the cases."""
     compilation_rate: float
     """Mean over cases of the share of attempts that compiled, in ``[0, 1]``."""
@@ -187,7 +197,7 @@ class ModelStatistics(Record):
             "attempts": self.n_samples,
         }
 
-    def _numbers(self) -> dict[str, object]:
+    def numbers(self) -> dict[str, object]:
         """Return all that there is to say, by field."""
         hidden = (*self._unsaid, "pass_at_k")
         measured = self._measured
@@ -220,7 +230,7 @@ class CodeReport(Report):
 
     version: ClassVar[int] = 2
 
-    models: tuple[ModelStatistics, ...]
+    models: tuple[ModelStatistics, ...] = attrs.field(converter=listing)
     cases: Sequence[CaseStatistics] = attrs.field(
         converter=_as_table, metadata={BUILDER: CaseTable.from_dict}
     )
@@ -242,12 +252,10 @@ class CodeReport(Report):
         flags = UNMEASURED if self.only_flags else ()
         return Sheet(
             f"CodeReport of {len(self.models)} model{'s' * (len(self.models) > 1)}",
-            lines[0]
-            if len(lines) == 1
-            else f"{len(lines)} models; compare_models() compares them",
+            lines[0] if len(lines) == 1 else self._best(),
             (
                 Table(
-                    rows=[one._row() for one in self.models],  # noqa: SLF001
+                    rows=[row_of(one) for one in self.models],
                     lines=lines if len(lines) > 1 else (),
                 ),
                 Table(
@@ -257,7 +265,7 @@ class CodeReport(Report):
                     place="page",
                 ),
                 Table(
-                    rows=[one._numbers() for one in self.models],  # noqa: SLF001
+                    rows=[one.numbers() for one in self.models],
                     title="All numbers",
                     place="folded",
                 ),
@@ -269,6 +277,19 @@ class CodeReport(Report):
                 ),
             ),
         )
+
+    def _best(self) -> str:
+        """Say of several models what `compare_models` does."""
+        from scorekit.ranking import compare_models
+
+        head = f"{len(self.models)} models"
+        if len(self.cases) > COMPARED:
+            return f"{head}; compare_models() says which may be the best"
+        level = self.models[0].pass_at_k[0].interval.confidence_level
+        try:
+            return sheet_of(compare_models(self, confidence_level=level)).headline
+        except InputError:  # no task that all of them have
+            return f"{head} without a task in common"
 
     def failures(self) -> tuple[CaseStatistics, ...]:
         """
@@ -350,6 +371,9 @@ class CodeReport(Report):
 SHOWN = 5
 """Cases that the page of a report shows before it folds the rest."""
 
+COMPARED = 100_000
+"""Cases of several models up to which printing a report compares them."""
+
 UNMEASURED = ("mean code score", "scores")
 """What says nothing of cases whose attempts are just right or wrong."""
 
@@ -359,8 +383,7 @@ MAX_NAME = 60
 
 def _shown(cases: Iterable[CaseStatistics], hidden: Collection[str]) -> list[dict[str, object]]:
     return [
-        {name: cell for name, cell in case._row().items() if name not in hidden}  # noqa: SLF001
-        for case in cases
+        {name: cell for name, cell in row_of(case).items() if name not in hidden} for case in cases
     ]
 
 

@@ -28,6 +28,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import (
     as_long,
     check_flag_column,
+    check_id,
     check_number_column,
     check_same_order,
     check_score_column,
@@ -52,7 +53,7 @@ from scorekit.intervals import (
     group_sums,
     interval_of_mean,
 )
-from scorekit.records import FrozenMapping, Record, TableRecord
+from scorekit.records import FrozenMapping, Record, TableRecord, listing
 from scorekit.summary import (
     LetterGrade,
     Statistics,
@@ -99,10 +100,10 @@ class Run(Record):
 
     def __attrs_post_init__(self) -> None:
         """Check every field and store it as the builtin it is annotated with."""
-        check_text("run_id", self.run_id)
+        store(self, "run_id", check_id("run_id", self.run_id))
         whose = f" of run {shown(self.run_id)}"
         if self.task_id is not None:
-            check_text(f"task_id{whose}", self.task_id)
+            store(self, "task_id", check_id(f"task_id{whose}", self.task_id))
         store(self, "passed", check_flag(f"passed{whose}", self.passed))
         if is_flag(self.impl_rate):
             store(self, "impl_rate", float(self.impl_rate))
@@ -456,7 +457,7 @@ def tier_statistics(
         Erol et al., "Cost-of-Pass: An Economic Framework for Evaluating Language Models",
         arXiv:2504.13359.
     """
-    check_text("tier_id", tier_id)
+    tier_id = check_id("tier_id", tier_id)
     given = check_records("runs", runs, Run)
     _check_distinct("run_id", "runs", [run.run_id for run in given])
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
@@ -622,7 +623,7 @@ class CrossTier(TableRecord):
     """Lowest cost of a pass over the tiers in USD, ``inf`` if none passes."""
     frontier_tier: str | None
     """Tier with that cost, the first one given of several; None if none passes."""
-    tiers: tuple[TierStatistics, ...]
+    tiers: tuple[TierStatistics, ...] = attrs.field(converter=listing)
     """The tiers, as given."""
     cost_ratios: FrozenMapping[str, float | None] = attrs.field(
         factory=FrozenMapping[str, float | None]

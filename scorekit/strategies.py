@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import nan
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any, Literal, cast, get_args, get_type_hints
 from uuid import UUID
 
 from scorekit._strategies.queries import SHOP as SHOP  # noqa: PLC0414 - public
@@ -51,6 +51,7 @@ from scorekit.cases import (
     score_sql_case,
     score_sql_cases,
 )
+from scorekit.claude import JudgeUsage
 from scorekit.coding import CodeSample, CodeScore, CodeWeights, code_score
 from scorekit.comparison import CaseChange, Comparison, compare_reports
 from scorekit.correctness import QueryCorrectness, query_correctness
@@ -743,6 +744,17 @@ def cache_statistics() -> st.SearchStrategy[CacheStatistics]:
     )
 
 
+def judge_usages() -> st.SearchStrategy[JudgeUsage]:
+    """Draw what a `scorekit.ClaudeJudge` says that it has paid."""
+    return st.builds(
+        JudgeUsage,
+        n_calls=_COUNTS,
+        input_tokens=_COUNTS,
+        output_tokens=_COUNTS,
+        cost_usd=st.none() | _AMOUNTS,
+    )
+
+
 _JUDGED = st.sampled_from([0.0, 0.5, 1.0])
 
 
@@ -758,7 +770,8 @@ def pass_hat_k_results(draw: st.DrawFn) -> PassHatK:
 def g_pass_at_k_results(draw: st.DrawFn) -> GPassAtK:
     """Draw results of `scorekit.g_pass_at_k`, of one task and of suites."""
     counts: dict[str, Any] = draw(sample_counts() | suite_counts())
-    return g_pass_at_k(**counts, tau=draw(_UNIT), confidence_level=draw(_CONFIDENCES))
+    counts |= {"tau": draw(_UNIT), "confidence_level": draw(_CONFIDENCES)}
+    return cast("GPassAtK", g_pass_at_k(**counts))
 
 
 @st.composite

@@ -97,6 +97,9 @@ class SafetyValidation(MetricResult):
     error: MetricError | None = None
     """Why there is no verdict."""
 
+    def _reason(self) -> str:
+        return str(self.classification)
+
 
 def safety_validation(*, safety_valid: bool, should_pass: bool) -> SafetyValidation:
     """
@@ -177,6 +180,18 @@ class SafetySummary(Record):
     """Wilson interval of *recall*; None where *recall* is."""
     n_failed: int
     """Verdicts that are missing because the validator failed; rates leave them out."""
+
+    def said(self) -> list[str]:
+        """Return what a report says of the unsafe queries, if there are any."""
+        if self.recall_bounds is None:
+            return []
+        n_unsafe = self.n_true_positives + self.n_false_negatives
+        low, high = self.recall_bounds
+        if low == high:
+            recall = f"recall {low:.4g} {self.recall_interval}"
+        else:
+            recall = f"recall between {low:.4g} and {high:.4g} (verdicts are missing)"
+        return [f"{recall}, {self.n_false_negatives} of {n_unsafe} unsafe queries not caught"]
 
 
 def safety_summary(

@@ -59,7 +59,7 @@ def test_kappa_reference() -> None:
 def test_results_read_on_one_line() -> None:
     """What `print` shows, also where there is no kappa."""
     agreed = judge_agreement([1, 0, 1, 1], [1, 0, 0, 1], weights="linear")
-    text = "linear kappa 0.5 [-0.9451, 0.9986], accuracy 0.75 [0.3006, 0.9544] (4 items)"
+    text = "linear kappa 0.5 [-1, 0.9986], accuracy 0.75 [0.3006, 0.9544] (4 items)"
     assert str(agreed) == text
     same = str(judge_agreement([1, 1], [1, 1]))
     assert same.startswith("kappa none (both gave every item the same score), accuracy 1 [")
@@ -443,7 +443,7 @@ def test_agreement_option_errors(
             InputError,
             "judge_unlabeled[0] must be a number in [0, 1], got nan",
         ),
-        ({"power_tuned": 1}, TypeError, "power_tuned must be True or False, got 1"),
+        ({"power_tuned": 2}, TypeError, "power_tuned must be True or False, got 2"),
         (
             {"confidence_level": math.nan},
             InputError,

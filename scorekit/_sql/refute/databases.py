@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from sqlglot import exp
 
-from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted
+from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted, to_single
 from scorekit._sql.refute.aims import Aim, Place, aim
 from scorekit._sql.refute.hints import MAX_VALUES, Hints
 from scorekit._sql.refute.inference import Link, TablesRead, linked_columns
@@ -74,9 +74,11 @@ class Maker:
         told: Hints,
         seed: int,
         holds: Holds,
+        *,
+        dialect: str | None,
     ) -> None:
         self._known, self._trees, self._told, self._seed = known, trees, told, seed
-        self._holds = holds
+        self._holds, self._dialect = holds, dialect or "sqlite"
         self._used = known.used
         self._targets: dict[int, _Target] = {}
         self._tables = known.tables
@@ -291,7 +293,7 @@ class Maker:
     @cached_property
     def _aims(self) -> list[Aim]:
         columns = {name: list(places) for name, places in self._places.items()}
-        return [aim(tree, self._known.names, columns) for tree in self._trees]
+        return [aim(tree, self._known.names, columns, self._dialect) for tree in self._trees]
 
     def _reached(self, found: Aim, other: Aim) -> _Target:
         members: dict[Place, list[tuple[str, Column]]] = {}
@@ -779,7 +781,9 @@ def _test(condition: exp.Expr) -> Callable[[Cell], bool] | None:
         # a column decides whether it is compared as a text or as a number
         if isinstance(value, str):
             return compare(value, text)
-        return isinstance(value, int | float) and number is not None and compare(value, number)
+        if not isinstance(value, int | float) or number is None:
+            return False
+        return compare(value, number) or compare(value, to_single(number))
 
     return test
 
