@@ -243,7 +243,8 @@ class CodeReport(Report):
         def line(one: ModelStatistics) -> str:
             scores = list(map(str, one.pass_at_k))
             scores += [] if self.only_flags else [f"mean code score {one.mean_score:.4g}"]
-            counts = f"({one.n_samples} samples of {one.n_cases} cases)"
+            n, cases = one.n_samples, one.n_cases
+            counts = f"({n} attempt{'s' * (n > 1)} at {cases} case{'s' * (cases > 1)})"
             return f"{one_line(one.model)}: {', '.join(scores)} {counts}"
 
         lines = list(map(line, self.models))
