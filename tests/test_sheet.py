@@ -114,9 +114,9 @@ def test_latex() -> None:
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    assert latex.escaped("a\\b~^<>|\"`'{$#} -- -1") == (
+    assert latex.escaped("a\\b~^<>|`'{$#} -- -1") == (
         r"a\textbackslash{}b\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}"
-        r"\textbar{}\textquotedbl{}\textasciigrave{}\textquotesingle{}\{\$\#\} -{}- $-$1"
+        r"\textbar{}\textasciigrave{}\textquotesingle{}\{\$\#\} -{}- $-$1"
     )
 
 
@@ -195,6 +195,18 @@ def test_long_tables_are_cut_and_counted() -> None:
     assert markdown.render(sheet).endswith("\n\nand 4997 more")
     assert r"\multicolumn{1}{l}{and 4997 more} \\" in latex.render(sheet)
     assert "and 4000 not shown" in html.render(sheet)
+
+
+def test_a_picture_of_what_is_known() -> None:
+    """A dot without an interval, and bounds without a dot."""
+    cells = {"dot": Scale(0.5), "ends": Scale(None, (-1.0, 1.0), (-2.0, 2.0)), "none": Scale(None)}
+    page = html.render(Sheet("t", "", (Table(rows=[cells]),)))
+    assert 'aria-label="0.5, on a scale of 0 to 1"' in page
+    assert 'aria-label="from -1 to 1, on a scale of -2 to 2"' in page
+    assert page.count("<circle") == 1
+    assert text.render(
+        Sheet("t", "", (Table(rows=[cells], lines=("a line",)), Block("b", "")))
+    ) == ("t\na line")
 
 
 @pytest.mark.parametrize("line", ["# a", "+ a", "= a", "1. a", "2) a"])
