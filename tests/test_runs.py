@@ -463,9 +463,7 @@ def test_a_median_that_hides_a_split_says_so() -> None:
         "tier grade median mean (95 %) pass rate USD per pass "
         "uplift of median uplift of mean (95 %) times baseline"
     )
-    assert first.startswith(
-        "T0 A 0.95 0.75 [0.6415, 0.8311] 0.6 [0.413, 0.7618] 0.8333 ["
-    )
+    assert first.startswith("T0 A 0.95 0.75 [0.6415, 0.8311] 0.6 [0.413, 0.7618] 0.8333 [")
     row = "T1 A 0.95 0.95 [0.8677, 0.9561] 1 [0.8776, 1] 0.5 [0.5, 0.5697]"
     assert best == f"{row} +0 +0.2667 [0.1044, 0.4811] 0.6 [0.413, 0.8099]"
     assert last == r"T\n2: the median hides a split: mean score 0.8 [0.6903, 0.873], grade C"
