@@ -845,9 +845,7 @@ def _moved(
     if not any(places.size for _, places in found):
         return []
     before, after = (np.concatenate(side) for side in zip(*means, strict=True))
-    p_values = np.concatenate(
-        [fall_p_values(pair.before.take(i), pair.after.take(i)) for pair, i in found]
-    )
+    p_values = np.concatenate([_fall_p_values(pair, places) for pair, places in found])
     corrected: list[float | None] = [None] * p_values.size
     if tested:
         able = [pair for pair in pairs if pair.suite in tested]
@@ -868,6 +866,17 @@ def _moved(
         (delta, _change(keys[i], left, right, shared_model, (p_value, corrected[i])))
         for i, (delta, left, right, p_value) in zip(order, ordered, strict=True)
     ]
+
+
+def _fall_p_values(pair: Paired, places: NDArray[np.intp]) -> Floats:
+    """Return the p values of some cases, with unknown outcomes as if they spoke against a fall."""
+    p_values = fall_p_values(pair.before.take(places), pair.after.take(places))
+    if pair.n_unknown:
+        place_of = dict(zip(pair.every_id, range(len(pair.every_id)), strict=True))
+        there = np.array([place_of[pair.case_ids[i]] for i in places.tolist()], np.intp)
+        before, after = (side.take(there) for side in pair.ends[1])
+        p_values = np.maximum(p_values, fall_p_values(before, after))
+    return p_values
 
 
 def _only_in(

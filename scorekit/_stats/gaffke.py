@@ -97,7 +97,7 @@ def unseen_p_value(
 
 def least_share(values: Floats, groups: Groups, error: float) -> float:
     """
-    Return the share of groups that must fall wholly for the bounds to leave out 0.
+    Return the share of groups that must fall wholly for the bounds to leave out 0; inf for none.
 
     The others vary as *values* do about their mean; of falling and rising the harder counts.
     """
@@ -114,7 +114,7 @@ def least_share(values: Floats, groups: Groups, error: float) -> float:
             found.append(_chance_below(sums, counts))
         return error - max(found)
 
-    return root(excess, 0.0, 1.0) if excess(1.0) > 0.0 else 1.0
+    return root(excess, 0.0, 1.0) if excess(1.0) > 0.0 else math.inf
 
 
 def _sides(values: Floats, groups: Groups, bounds: tuple[float, float]) -> tuple[Lower, Lower]:
