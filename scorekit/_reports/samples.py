@@ -171,22 +171,13 @@ def from_columns(columns: dict[str, Any]) -> Samples:
         passed, unknown = split_missing("passed", as_long(passed, n_samples))
         failed = as_long(0 if failed is None else failed, n_samples)
         n_passed, n_failed = check_outcome_columns(passed, failed, "case_id", n_samples)
-        made["passed"], made["failed"] = _without_unknown(
-            made["compiled"], n_passed, n_failed, unknown
-        )
+        odd = np.flatnonzero(unknown & (np.asarray(failed) > 0))
+        if odd.size:
+            refuse(f"failed[{odd[0]}]", "0 where passed is None", int(n_failed[odd[0]]))
+        made["failed"] = np.where(unknown, 0, n_failed)
+        made["passed"] = np.where(unknown & made["compiled"], NOT_MEASURED, n_passed)
     made |= {name: read(name, columns[name]) for name in MEASUREMENTS if name not in made}
     return Samples(*_tasks(ids, id_of, models, model_of), **made)
-
-
-def _without_unknown(
-    compiled: NDArray[np.bool_], passed: Counts, failed: Counts, unknown: NDArray[np.bool_]
-) -> tuple[Counts, Counts]:
-    """Mark what nobody knows: of what did not compile the outcome is known."""
-    counts = np.where(unknown, 0, failed)
-    odd = np.flatnonzero(unknown & (failed > 0) & ~compiled)
-    if odd.size:
-        refuse(f"failed[{odd[0]}]", "0 where passed is None", int(failed[odd[0]]))
-    return np.where(unknown & compiled, NOT_MEASURED, passed), counts
 
 
 def _unnested(columns: dict[str, Any]) -> dict[str, Any]:
