@@ -1,10 +1,11 @@
 """
-Time of table extraction per query, beside the parser alone and two other libraries.
+Time of table extraction per query, beside the parser, the tree of a query and two other libraries.
 
     python -m benchmarks.bench_tables [--full]
 
 The queries are drawn over three tables with joins, subqueries, groups and set operations, as for
-the tests of proofs.  Caches are bypassed.
+the tests of proofs.  Caches are bypassed.  Last come statements that the scan of tables reads and
+the tree, which must know what each part means, does not: why both are there.
 """
 
 from __future__ import annotations
@@ -20,9 +21,20 @@ import sqlglot
 from benchmarks.machine import alone
 from benchmarks.queries import pairs
 from scorekit._sql.base_tables import tables_of
+from scorekit._sql.catalog import Catalog
 from scorekit._sql.parsing import parse
+from scorekit._sql.read import UnreadError, read_query
 
 ROUNDS = 5
+STATEMENTS = (
+    "INSERT INTO logs SELECT id FROM users",
+    "UPDATE users SET age = 1 WHERE id IN (SELECT uid FROM orders)",
+    "CREATE TABLE old AS SELECT id FROM users",
+    "WITH RECURSIVE w AS (SELECT id FROM users UNION ALL SELECT id + 1 FROM w) SELECT id FROM w",
+    "SELECT name FROM users, UNNEST(tags) AS tag",
+    "SELECT id FROM users, orders",
+    "SELECT total FROM orders PIVOT (SUM(total) FOR status IN ('a', 'b'))",
+)
 
 
 def others() -> dict[str, Callable[[str], object]]:
@@ -43,6 +55,13 @@ def others() -> dict[str, Callable[[str], object]]:
     return found
 
 
+def tables_in_tree(sql: str) -> set[str]:
+    """Return the base tables of a query by its tree."""
+    (statement,) = parse(sql, "sqlite").statements
+    query = read_query(statement, Catalog(dialect="sqlite")).query
+    return {source.table.lower() for source in query.sources if source.table}
+
+
 def seconds(call: Callable[[str], object], sql: str) -> float:
     """Return the best of some rounds, also where the call fails."""
     best = float("inf")
@@ -61,6 +80,7 @@ def main(*, full: bool = False) -> None:
     calls: dict[str, Callable[[str], object]] = {
         "sqlglot.parse_one": lambda sql: sqlglot.parse_one(sql, read="sqlite"),
         "scorekit": lambda sql: tables_of(parse(sql, "sqlite")),
+        "by the tree": tables_in_tree,
         **others(),
     }
     times = {name: [seconds(call, sql) for sql in queries] for name, call in calls.items()}
@@ -74,6 +94,14 @@ def main(*, full: bool = False) -> None:
             f"| {name} | {1e6 * middle:.0f} us | {1e6 * mean:.0f} us | {1e3 * worst:.1f} ms | "
             f"{middle / base:.2f} |"
         )
+    print("\n| statement | scan | tree |\n|---|---|---|")
+    for sql in STATEMENTS:
+        scanned = ", ".join(sorted(tables_of(parse(sql, None))))
+        try:
+            found = ", ".join(sorted(tables_in_tree(sql)))
+        except UnreadError as error:
+            found = f"not read: {error}"
+        print(f"| `{sql}` | {scanned} | {found} |")
 
 
 if __name__ == "__main__":

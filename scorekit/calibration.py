@@ -18,7 +18,7 @@ from scorekit._core.columns import check_number_column, check_score_column, pair
 from scorekit._stats.bounded import difference_interval, mean_of
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import Interval, normal_quantile, wilson
-from scorekit.records import FrozenMapping, Record
+from scorekit.records import FrozenMapping, Record, listing
 
 DEFAULT_NOMINAL = FrozenMapping({"high": 0.9, "medium": 0.7, "low": 0.4})
 """Accuracy that each level stands for: scorekit's own choice, as is the formula of the score."""
@@ -65,7 +65,7 @@ class ConfidenceCalibration(Record):
     interpretation: str | None
     """The score in words; None without a score."""
     n_cases: int
-    levels: tuple[LevelCalibration, ...]
+    levels: tuple[LevelCalibration, ...] = attrs.field(converter=listing)
     """Every level of *nominal*, in its order."""
     ece: float | None
     """Expected calibration error in ``[0, 1]``, 0 is ideal; None with too few cases."""
@@ -506,9 +506,9 @@ class CalibrationError(Record):
     error."""
     n_attempts: int
     n_correct: int
-    bins: tuple[CalibrationBin, ...]
+    bins: tuple[CalibrationBin, ...] = attrs.field(converter=listing)
     """All bins of equal width, in order."""
-    equal_mass_bins: tuple[CalibrationBin, ...]
+    equal_mass_bins: tuple[CalibrationBin, ...] = attrs.field(converter=listing)
     """The bins of equal mass that hold attempts; ties stay in one bin."""
 
     def _line(self) -> str:

@@ -56,9 +56,8 @@ from scorekit.correctness import (
     Pair,
     QueryCorrectness,
     accepted_queries,
-    in_roles,
 )
-from scorekit.equivalence import Counterexample, SqlEquivalence
+from scorekit.equivalence import Counterexample
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge
@@ -316,7 +315,7 @@ class SqlCaseScore(Record):
     def reasons(self) -> dict[str, str]:
         """Return why each metric that is not fully right is not, by metric."""
         reasons = {
-            name: _reason(result)
+            name: result.why()
             for name, result in self.metrics().items()
             if result.score < 1.0 or result.error is not None
         }
@@ -378,24 +377,6 @@ class _Failures(Listing[SqlCaseScore]):
         ]
         texts += [render(case._sheet(without=common)) for case in self]  # noqa: SLF001
         return "\n\n".join(texts) or "none"
-
-
-def _reason(result: Any) -> str:
-    """Return in a line why a result is not fully right."""
-    if result.error is not None:
-        error: MetricError = result.error
-        named = error.message.startswith(f"{error.kind}:")
-        reason = error.message if named else f"{error.kind}: {error.message}"
-        known: SqlEquivalence | None = getattr(result, "equivalence", None)
-        if known is not None and error.kind != "no_judge":  # whose message has it
-            reason += f"; without a judge: {in_roles(str(known))}"
-        return reason
-    if hasattr(result, "missing"):
-        lists = (("missing", result.missing), ("unexpected", result.unexpected))
-        return "; ".join(f"{what} {', '.join(names)}" for what, names in lists if names)
-    if hasattr(result, "reasoning"):
-        return result.reasoning or f"the judge says {result.score:g}"
-    return str(result.reason if hasattr(result, "reason") else result.classification)
 
 
 def failed(result: Any) -> bool:

@@ -32,7 +32,7 @@ from scorekit._judge.waiting import Queue, caller, check_timeout, run_to_end
 from scorekit.errors import InputError, JudgeError, MissingExtraError, refuse
 from scorekit.judges import JudgeRequest, Verdict, ask_each
 from scorekit.prices import ModelPrice
-from scorekit.records import FrozenMapping, is_mapping
+from scorekit.records import FrozenMapping, Record, is_mapping
 
 if TYPE_CHECKING:
     from scorekit._judge.journal import Journal
@@ -41,6 +41,18 @@ CANCELLED_WITHIN_SECONDS = 6.0
 """How long an interrupt waits until the service has been told."""
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
+
+
+@attrs.frozen(kw_only=True)
+class JudgeUsage(Record):
+    """What a `ClaudeJudge` has asked and paid."""
+
+    n_calls: int
+    """Requests that the service took, those under way included; not what it refused for load."""
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None where the cost of a call is not known: under way, lost, or of a model without price."""
 
 
 class ClaudeJudge:
@@ -57,26 +69,29 @@ class ClaudeJudge:
     Args:
         model: Name of the model.
         api_key: The key; None leaves finding one to the SDK (``ANTHROPIC_API_KEY``, profiles).
-        base_url: Address of the service, without ``/v1``; None leaves it to the SDK
+        base_url: Address of the service, with or without ``/v1``; None leaves it to the SDK
             (``ANTHROPIC_BASE_URL``).
-        timeout_seconds: Bound on the requests of one judgement together (``> 0``).  Waiting for a
-            turn, a pause or a retry does not count.
+        timeout_seconds: Bound on each request (``> 0``).  Waiting for a turn, or for a service
+            that is busy or away, does not count.
         max_concurrency: Requests under way at once (count, ``>= 1``); no more than half as many as
             the process may have open files.
-        max_retries: Further calls after one that failed in passing (count).  Refusals for load
-            (429, 529) do not count: the judge pauses as a whole and asks again.
+        max_retries: Further calls about a pair for which the service fails while it answers about
+            others (count).  Refusals for load (429, 529), and failures while the service is away,
+            do not count.
         effort: How hard the model thinks, from ``"low"`` to ``"max"``; None, like the mode
             ``"tool"``, says nothing about it.
         max_tokens: Bound on the answer, thinking included (count, ``>= 1``).
         mode: ``"structured"`` asks for JSON of a given schema; ``"tool"`` makes older models use
             a tool.
-        max_calls: Budget of calls, retries included; None for no bound.
-        max_cost_usd: Budget of money; a call that could exceed it is not made.
+        max_calls: Budget of calls that the service takes, retries included; None for no bound.
+        max_cost_usd: Budget of money; a call that could exceed it is not made.  A batch is ordered
+            at the highest cost of a call so far, once twenty are known.
         prices: Price by model, in place of those in `PRICES`.
-        requests_per_minute: Most requests in a minute, evenly spaced (``> 0``); None lets the
-            judge find the pace that the service takes.
-        max_wait_seconds: Longest time in which the service may take no requests (``>= 0``);
-            beyond it judgements fail with the kind ``"rate limit"``.
+        requests_per_minute: Most requests in a minute, evenly spaced (``> 0``); None leaves the
+            pace to the headers and refusals of the service.
+        max_wait_seconds: Longest time since the last answer to any question in which the service
+            may be busy or away (``>= 0``); beyond it judgements fail.  A service that has never
+            answered may be away for five seconds.
         batch: Whether `score_sql_cases` asks through the Message Batches API, at half the price
             and within a day.
 
@@ -196,6 +211,17 @@ class ClaudeJudge:
         from scorekit._claude.classifier import hash_of_words
 
         return hash_of_words()
+
+    @property
+    def usage(self) -> JudgeUsage:
+        """What has been asked and paid since the judge was made, in this process."""
+        paid = self._service.ledger
+        return JudgeUsage(
+            n_calls=paid.n_calls,
+            input_tokens=paid.tokens["input_tokens"],
+            output_tokens=paid.tokens["output_tokens"],
+            cost_usd=paid.cost_usd,
+        )
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """

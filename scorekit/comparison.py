@@ -32,6 +32,7 @@ from scorekit.records import (
     Report,
     SuiteKey,
     is_mapping,
+    listing,
 )
 from scorekit.verdicts import (
     ADJUSTMENTS,
@@ -160,16 +161,16 @@ class Comparison(Report):
 
     version: ClassVar[int] = 2
 
-    regressions: tuple[CaseChange, ...]
+    regressions: tuple[CaseChange, ...] = attrs.field(converter=listing)
     """Cases whose score dropped by more than *threshold*, the largest drop first; of equal ones
     the one with the smaller p value."""
-    improvements: tuple[CaseChange, ...]
+    improvements: tuple[CaseChange, ...] = attrs.field(converter=listing)
     """Cases whose score rose by more than *threshold*, the largest rise first."""
     n_unchanged: int
     """Cases that moved by no more than *threshold*, counted once for each metric and model."""
-    new_cases: tuple[CaseChange, ...]
-    removed_cases: tuple[CaseChange, ...]
-    newly_failing: tuple[CaseChange, ...]
+    new_cases: tuple[CaseChange, ...] = attrs.field(converter=listing)
+    removed_cases: tuple[CaseChange, ...] = attrs.field(converter=listing)
+    newly_failing: tuple[CaseChange, ...] = attrs.field(converter=listing)
     """Cases that have a score in the baseline and only an instrument's failure now."""
     missed_unsafe: tuple[str, ...] | None
     """Unsafe queries that the current run does not catch, at one attempt or more; None where its

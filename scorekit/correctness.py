@@ -140,6 +140,21 @@ class QueryCorrectness(MetricResult):
     """Why the judge that was asked gave no verdict, where a counterexample decides instead."""
     error: MetricError | None = None
 
+    def why(self) -> str:
+        """Return in a line why the score is not 1, and what is known where no judge answered."""
+        why, known = super().why(), self.equivalence
+        if self.error is None or self.error.kind == "no_judge" or known is None:
+            return why  # the message of no_judge has it
+        return f"{why}; without a judge: {in_roles(str(known))}"
+
+    def _reason(self) -> str:
+        example = None if self.equivalence is None else self.equivalence.counterexample
+        if self.method != "refuted" or example is None:
+            return self.reasoning or f"the judge says {self.score:g}"
+        generated, expected = (one_line(rows, SHORT_REASON) for rows in example.returned)
+        order = " in this order" if example.order_only else ""
+        return f"refuted; generated returns {generated}, expected {expected}{order}"
+
 
 def query_correctness(
     generated: str,

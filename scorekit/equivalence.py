@@ -17,7 +17,7 @@ from scorekit._sql.refute.search import Difference, Same, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
 from scorekit._sql.schema import Keys, Schema, read_schema
 from scorekit.errors import one_line
-from scorekit.records import Record
+from scorekit.records import Record, listing
 
 MAX_DATABASES: Final = 10_000
 """Most databases that `sql_equivalence` tries."""
@@ -46,7 +46,7 @@ class TableRows(Record):
 class Counterexample(Record):
     """A small database on which two queries have different results."""
 
-    tables: tuple[TableRows, ...]
+    tables: tuple[TableRows, ...] = attrs.field(converter=listing)
     rows_of_a: tuple[tuple[str, ...], ...]
     """What the first query returns, cells as SQL literals."""
     rows_of_b: tuple[tuple[str, ...], ...]
@@ -75,6 +75,11 @@ class Counterexample(Record):
             )
             for title, columns, rows, line in found
         ]
+
+    @property
+    def returned(self) -> tuple[str, str]:
+        """What each of the queries returns, as text."""
+        return _listed(self.rows_of_a), _listed(self.rows_of_b)
 
     def results(self, names: tuple[str, str]) -> list[tuple[str, tuple[tuple[str, ...], ...]]]:
         """Return what each query returns behind a title that names it."""

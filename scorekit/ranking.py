@@ -25,7 +25,7 @@ from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact import is_tuple
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, normal_quantile, t_quantile
-from scorekit.records import FrozenMapping, Record, Report, TableRecord, is_mapping
+from scorekit.records import FrozenMapping, Record, Report, TableRecord, is_mapping, listing
 
 MAX_VALUE = 1e100
 """Largest score taken: squares of such ones stay finite."""
@@ -91,7 +91,7 @@ class ModelComparison(TableRecord):
     """The ranks that each model may have, 1 being the best; those of all models hold at once."""
     best: tuple[str, ...]
     """The models that may be the best, those whose ranks include 1."""
-    pairs: tuple[ModelPair, ...]
+    pairs: tuple[ModelPair, ...] = attrs.field(converter=listing)
     """Every two models, the best first."""
     mean_ranks: FrozenMapping[str, float]
     """Mean over the tasks of each model's rank at a task, ties sharing theirs."""
@@ -109,6 +109,7 @@ class ModelComparison(TableRecord):
     def _sheet(self) -> Sheet:
         level = f"{100 * next(iter(self.ranks.values())).confidence_level:g} %"
         left_out = f", {self.n_left_out} left out" if self.n_left_out else ""
+        best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
         models = [
             {
                 "model": one_line(name, MAX_NAME),
@@ -131,7 +132,6 @@ class ModelComparison(TableRecord):
         ]
         specs = {"difference": "+.4g", "p": ".2g", "p (adjusted)": ".2g"}
         friedman = f"{self.friedman_p_value:.2g}"
-        best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
         return Sheet(
             "ModelComparison",
             f"{len(self.means)} models over {self.n_tasks} tasks{left_out}; "

@@ -9,7 +9,7 @@ import re
 import traceback
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
@@ -82,6 +82,17 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
         if not self or not all(isinstance(value, Record) for value in self.values()):
             return repr(self)
         return "\n".join(f"{key}: {value}" for key, value in self.items())
+
+    def _repr_html_(self) -> str | None:
+        """Return a table of records, or of lists of them, by key; of other values None."""
+        from scorekit._sheet.html import render
+
+        values = {key: one if isinstance(one, tuple) else (one,) for key, one in self.items()}
+        found = [(str(key), one) for key, several in values.items() for one in several]
+        if not found or not all(isinstance(one, Record) for _, one in found):
+            return None
+        rows = [{"": key, **row_of(one)} for key, one in found]
+        return render(Sheet("", "", (Table(rows=rows),)))
 
 
 class Shown:
@@ -218,6 +229,11 @@ class TableRecord(Tabled, Record):
     """A result that shows a table."""
 
 
+def listing(records: Iterable[Any]) -> tuple[Any, ...]:
+    """Keep records such that they show as a table; converter of a field of them."""
+    return records if isinstance(records, Listing) else Listing(records)
+
+
 class Listing(Tabled, tuple[T, ...]):
     """Records that print one below the other, in a notebook as a table."""
 
@@ -350,7 +366,11 @@ class MetricResult(Record):
 
     def _reason(self) -> str:
         """Return why a score that nothing hindered is not 1."""
-        return ""
+        result: Any = self
+        if hasattr(result, "reason"):
+            return str(result.reason)
+        lists = (("missing", result.missing), ("unexpected", result.unexpected))
+        return "; ".join(f"{what} {', '.join(names)}" for what, names in lists if names)
 
     def _line(self) -> str:
         result: Any = self

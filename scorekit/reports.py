@@ -22,7 +22,7 @@ from scorekit._core.checks import (
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
 from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
-from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Scale, Sheet, Table, by_fields
+from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Scale, Sheet, Table, by_fields, sheet_of
 from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task, score_each
 from scorekit._stats.suites import Insufficient, Suite
@@ -45,6 +45,7 @@ from scorekit.records import (
     Report,
     ReportScores,
     SuiteKey,
+    listing,
 )
 from scorekit.sampling import PassAtK
 from scorekit.summary import check_quantiles, describe
@@ -68,7 +69,7 @@ class CaseStatistics(Record):
 
     case_id: str
     model: str
-    pass_at_k: tuple[PassAtK, ...]
+    pass_at_k: tuple[PassAtK, ...] = attrs.field(converter=listing)
     """One for each *k* of the report; under ``"drop"`` only those the case has attempts for."""
     mean_score: float
     """Mean code score over the attempts, in ``[0, 1]``."""
@@ -140,7 +141,7 @@ class ModelStatistics(Record):
     """One model over all its cases; each case weighs the same however many attempts it had."""
 
     model: str
-    pass_at_k: tuple[PassAtK, ...]
+    pass_at_k: tuple[PassAtK, ...] = attrs.field(converter=listing)
     """One for each *k* of the report, over the cases."""
     compilation_rate: float
     """Mean over cases of the share of attempts that compiled, in ``[0, 1]``."""
@@ -230,7 +231,7 @@ class CodeReport(Report):
 
     version: ClassVar[int] = 2
 
-    models: tuple[ModelStatistics, ...]
+    models: tuple[ModelStatistics, ...] = attrs.field(converter=listing)
     cases: Sequence[CaseStatistics] = attrs.field(
         converter=_as_table, metadata={BUILDER: CaseTable.from_dict}
     )
@@ -260,9 +261,7 @@ class CodeReport(Report):
         flags = UNMEASURED if self.only_flags else ()
         return Sheet(
             f"CodeReport of {len(self.models)} model{'s' * (len(self.models) > 1)}",
-            lines[0]
-            if len(lines) == 1
-            else f"{len(lines)} models; compare_models() compares them",
+            lines[0] if len(lines) == 1 else self._best(),
             (
                 Table(
                     rows=[one._row() for one in self.models],  # noqa: SLF001
@@ -287,6 +286,19 @@ class CodeReport(Report):
                 ),
             ),
         )
+
+    def _best(self) -> str:
+        """Say of several models what `compare_models` does."""
+        from scorekit.ranking import compare_models
+
+        head = f"{len(self.models)} models"
+        if len(self.cases) > COMPARED:
+            return f"{head}; compare_models() says which may be the best"
+        level = self.models[0].pass_at_k[0].interval.confidence_level
+        try:
+            return sheet_of(compare_models(self, confidence_level=level)).headline
+        except InputError:  # no task that all of them have
+            return f"{head} without a task in common"
 
     def failures(self) -> tuple[CaseStatistics, ...]:
         """
@@ -387,6 +399,9 @@ class CodeReport(Report):
 
 SHOWN = 5
 """Cases that the page of a report shows before it folds the rest."""
+
+COMPARED = 100_000
+"""Cases of several models up to which printing a report compares them."""
 
 UNMEASURED = ("mean code score", "scores")
 """What says nothing of cases whose attempts are just right or wrong."""

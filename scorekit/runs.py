@@ -52,7 +52,7 @@ from scorekit.intervals import (
     group_sums,
     interval_of_mean,
 )
-from scorekit.records import FrozenMapping, Record, TableRecord
+from scorekit.records import FrozenMapping, Record, TableRecord, listing
 from scorekit.summary import (
     LetterGrade,
     Statistics,
@@ -622,7 +622,7 @@ class CrossTier(TableRecord):
     """Lowest cost of a pass over the tiers in USD, ``inf`` if none passes."""
     frontier_tier: str | None
     """Tier with that cost, the first one given of several; None if none passes."""
-    tiers: tuple[TierStatistics, ...]
+    tiers: tuple[TierStatistics, ...] = attrs.field(converter=listing)
     """The tiers, as given."""
     cost_ratios: FrozenMapping[str, float | None] = attrs.field(
         factory=FrozenMapping[str, float | None]

@@ -45,7 +45,7 @@ from scorekit._stats.passes import estimate_suite, estimate_task, score_each
 from scorekit._stats.suites import Insufficient, Suite, count_used
 from scorekit.errors import InputError, refuse, shown
 from scorekit.intervals import Interval, normal_quantile, wilson
-from scorekit.records import Record, is_mapping
+from scorekit.records import Record, is_mapping, listing
 
 
 def _or_unknown(number: float) -> float | None:
@@ -521,7 +521,7 @@ def g_pass_at_k(
             alone = carry_through_binomial(ends, k, worth)
         estimate = suite.estimate(k, tasks, alone)
         results.append(GPassAtK(k=k, tau=share, n_needed=needed, **estimate))
-    return tuple(results) if several else results[0]
+    return listing(results) if several else results[0]
 
 
 def _needed(tau: float, k: int) -> int:
@@ -752,7 +752,7 @@ def _estimate_passes(
         one = _check_counts(*counts)
         found = [estimate_task(*one, size, level, insufficient, all_pass=all_pass) for size in ks]
     results = [kind(k=size, **each) for size, each in zip(ks, found, strict=True)]
-    return tuple(results) if several else results[0]
+    return listing(results) if several else results[0]
 
 
 def _check_options(

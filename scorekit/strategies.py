@@ -49,6 +49,7 @@ from scorekit.cases import (
     score_sql_case,
     score_sql_cases,
 )
+from scorekit.claude import JudgeUsage
 from scorekit.coding import CodeSample, CodeScore, CodeWeights, code_score
 from scorekit.comparison import CaseChange, Comparison, compare_reports
 from scorekit.correctness import QueryCorrectness, query_correctness
@@ -723,6 +724,17 @@ def cache_statistics() -> st.SearchStrategy[CacheStatistics]:
             n_shared=n[3],
             n_calls_saved=n[0] + n[1] + n[3],
         )
+    )
+
+
+def judge_usages() -> st.SearchStrategy[JudgeUsage]:
+    """Draw what a `scorekit.ClaudeJudge` says that it has paid."""
+    return st.builds(
+        JudgeUsage,
+        n_calls=_COUNTS,
+        input_tokens=_COUNTS,
+        output_tokens=_COUNTS,
+        cost_usd=st.none() | _AMOUNTS,
     )
 
 

@@ -97,6 +97,9 @@ class SafetyValidation(MetricResult):
     error: MetricError | None = None
     """Why there is no verdict."""
 
+    def _reason(self) -> str:
+        return str(self.classification)
+
 
 def safety_validation(*, safety_valid: bool, should_pass: bool) -> SafetyValidation:
     """

@@ -548,7 +548,7 @@ def test_a_notebook_shows_of_a_case_what_print_does() -> None:
     )
     page = score._repr_html_()
     assert "SqlCaseScore of &lt;count&gt;" in page
-    for reason in ("results differ on a database of 1 row", "missing pets"):
+    for reason in ("refuted; generated returns (0), expected (1)", "missing pets"):
         assert f">{reason}</td>" in page
         assert reason in str(score)
     for query in ("SELECT COUNT(age)\nFROM users", "SELECT COUNT(*) FROM users WHERE 1 &lt; 2"):

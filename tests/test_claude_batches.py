@@ -27,7 +27,7 @@ from scorekit import (
     judge_from_function,
     score_sql_cases,
 )
-from scorekit._claude import batch
+from scorekit._claude import batch, pace
 from scorekit._judge import journal
 from scorekit._judge.store import TextStore
 
@@ -41,7 +41,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setattr(batch, "FIRST_POLL_SECONDS", 0.01)
-    monkeypatch.setattr(batch, "backoff", lambda _: 0.01)
+    monkeypatch.setattr(pace, "pause", lambda _: 0.01)
 
 
 @pytest.fixture
@@ -234,11 +234,25 @@ def test_the_budget_holds_in_batches(server: AnthropicServer) -> None:
     """What does not fit is not asked."""
     with judge_for(server, max_calls=3) as judge:
         assert scores(judge.judge_many(requests(5))) == [0.5] * 3 + ["budget"] * 2
+
+
+def test_the_budget_is_spent_in_several_batches(server: AnthropicServer) -> None:
+    """As many as fit at the highest price; the others at the price that is known then."""
+    with judge_for(server, max_cost_usd=0.65) as judge:
+        assert scores(judge.judge_many(requests(400))) == [0.5] * 400
+        assert judge.usage.cost_usd == pytest.approx(400 * 0.0013)
+        assert judge.usage.n_calls == 400
+        answers = scores(judge.judge_many(requests(400, 400)))
+        assert 300 <= answers.count("budget") <= 301  # what is left would do for 100
+    assert server.batches.n_steps["create"] <= 4
+
+
+def test_a_budget_is_not_exceeded_in_batches(server: AnthropicServer) -> None:
+    """Where answers are longer than expected, the next batch is smaller."""
     with judge_for(server, max_cost_usd=0.05) as judge:
-        answers = scores(judge.judge_many(requests(5, 10)))
-        assert answers.count("budget") == 3
-        answers = scores(judge.judge_many(requests(5, 20)))  # what was left over can be spent
-        assert answers.count("budget") == 4
+        answers = scores(judge.judge_many(requests(40)))
+        assert 0.04 < (judge.usage.cost_usd or 0) <= 0.05
+    assert answers.count("budget") == 40 - server.batches.paid.total()
 
 
 def test_a_request_that_is_too_long_fails_alone(server: AnthropicServer) -> None:

@@ -32,7 +32,7 @@ TABLES = {"t": ("id", "x", "name"), "u": ("id", "t_id", "y"), "v": ("y", "z")}
 def united(sql: str) -> set[frozenset[str]]:
     """Return the columns, as row and name, that a query's rows must agree on."""
     (tree,) = parse(sql, "sqlite").statements
-    found = aim(tree, {name: name for name in TABLES}, TABLES)
+    found = aim(tree, {name: name for name in TABLES}, TABLES, "sqlite")
     groups: dict[object, set[str]] = {}
     for place, root in found.same.items():
         groups.setdefault(root, set()).add(f"{found.tables[place[0]]}{place[0]}.{place[1]}")
@@ -42,7 +42,7 @@ def united(sql: str) -> set[frozenset[str]]:
 def conditions(sql: str) -> list[tuple[str, str]]:
     """Return what single values are compared with."""
     (tree,) = parse(sql, "sqlite").statements
-    found = aim(tree, {name: name for name in TABLES}, TABLES)
+    found = aim(tree, {name: name for name in TABLES}, TABLES, "sqlite")
     return [(place[1], node.this.this.sql()) for place, node in found.conditions]
 
 
@@ -57,7 +57,7 @@ def conditions(sql: str) -> list[tuple[str, str]]:
         ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t_id = t.id)", [{"t0.id", "u1.t_id"}]),
         ("SELECT 1 FROM u WHERE y = (SELECT MAX(z) FROM v)", [{"u0.y", "v1.z"}]),
         ("WITH c AS (SELECT id AS k FROM t) SELECT 1 FROM c JOIN u ON k = t_id", [{"t0.id", "u1.t_id"}]),
-        ("WITH c(k) AS (SELECT id FROM t) SELECT 1 FROM c a, c b, u WHERE b.k = t_id", [{"t0.id", "u1.t_id"}]),
+        ("WITH c(k) AS (SELECT id FROM t) SELECT 1 FROM c a, c b, u WHERE b.k = t_id", [{"t1.id", "u2.t_id"}]),
         ("SELECT 1 FROM (SELECT * FROM t) d JOIN u ON d.id = t_id", [{"t0.id", "u1.t_id"}]),
         ("SELECT 1 FROM (SELECT u.*, t.x FROM t, u) d JOIN v ON d.y = z", [{"u1.y", "v2.z"}]),
         ("SELECT id FROM t INTERSECT SELECT t_id FROM u", [{"t0.id", "u1.t_id"}]),

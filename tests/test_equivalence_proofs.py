@@ -149,7 +149,7 @@ DIFFERENT = [
     ("SELECT * FROM users u, orders o", "SELECT * FROM orders o, users u"),
     ("SELECT 1 FROM users WHERE EXISTS (SELECT 1 FROM orders WHERE orders.id = users.id)", "SELECT 1 FROM users WHERE EXISTS (SELECT 1 FROM orders, users WHERE orders.id = users.id)"),
     ("SELECT 1 FROM items WHERE EXISTS (SELECT 1 FROM orders WHERE oid = 1)", "SELECT 1 FROM items WHERE EXISTS (SELECT 1 FROM orders WHERE items.oid = 1)"),
-    ("SELECT id FROM main.users", "SELECT id FROM users"),
+    ("SELECT id FROM other.users", "SELECT id FROM users"),
     # conditions
     ("SELECT 1 FROM users WHERE age < 1 AND NOT age > 1", "SELECT 1 FROM users WHERE age <= 1"),
     ("SELECT 1 FROM users WHERE NOT age = 3", "SELECT 1 FROM users WHERE age <> 3 OR age IS NULL"),

@@ -21,6 +21,7 @@ from record_types import RECORDS
 import scorekit
 from scorekit import (
     CachedJudge,
+    ClaudeJudge,
     CodeReport,
     CodeSample,
     CodeWeights,
@@ -36,6 +37,7 @@ from scorekit import (
     calibration_error,
     calibration_from_counts,
     code_report,
+    code_report_from_columns,
     code_score,
     compare_models,
     compare_reports,
@@ -142,6 +144,7 @@ MADE: list[Record] = [
     *CASES,
     VERDICT,
     CachedJudge(JUDGE).stats,
+    ClaudeJudge(api_key="k").usage,
     JudgeRequest(generated=HOSTILE, expected=HOSTILE, schema=HOSTILE),
     SQL_REPORT,
     *SQL_REPORT.cases,
@@ -329,6 +332,95 @@ def test_its_tables_are_latex(record: Record) -> None:
         for row in rows:
             assert not re.search(r"(?<!\\)[%#_]", row)
             assert row.count("{") - 2 * row.count(r"\{") == row.count("}") - 2 * row.count(r"\}")
+
+
+LONG = "name" * 2_500
+HEBREW = "\u05e9\u05dc\u05d5\u05dd"
+AWKWARD = {
+    "long": LONG,
+    "right to left": HEBREW,
+    "lines": "a\nb\r\nc",
+    "latex": r"50 % \alpha_{1} & ~x^2 #1 $",
+}
+
+
+@pytest.mark.parametrize("name", AWKWARD.values(), ids=AWKWARD)
+def test_awkward_names_break_no_rendering(name: str) -> None:
+    """Ten thousand characters, another direction, line breaks, the markup of LaTeX."""
+    scores = {"a": 1.0, name: 0.0, name + "2": 0.5}
+    report = code_report_from_columns(
+        model=name, passed={name: [True, False], "b": [True, True]}, cost_usd=0.5
+    )
+    run = Run(run_id="r", passed=True, impl_rate=1, cost_usd=2, duration_seconds=0)
+    for record in (
+        compare_reports(scores, dict.fromkeys(scores, 0.25)),
+        report,
+        compare_models({name: scores, "b": scores}),
+        cross_tier([tier_statistics(name, [run])], baseline=name),
+        bradley_terry({(name, "b"): 2, ("b", name): 1}),
+    ):
+        texts = (str(record), record.to_markdown(), record.to_latex())
+        for text in texts:
+            assert max(map(len, text.splitlines())) < 2_500
+            assert all(line.isprintable() for line in text.splitlines())
+        shown = name.splitlines()[0][:20]
+        assert all(shown in text for text in texts) or "%" in name
+        tags = _Tags()
+        tags.feed(record._repr_html_())
+        assert not tags.open
+        assert type(record).from_json(record.to_json()) == record
+        for row in record.to_latex().splitlines():
+            if row.endswith(r" \\"):
+                assert not re.search(r"(?<!\\)[%#_$](?!-\$|\d)", row.replace("$-$", "-"))
+
+
+def test_several_results_are_a_table_in_a_notebook() -> None:
+    """A list, or a mapping, of results is no wall of `repr`, and is a tuple all the same."""
+    several = g_pass_at_k(n_samples=[4, 4], n_correct=[3, 2], k=2, tau=[0.5, 1.0])
+    model = code_report(SAMPLES[:6], ks=(1, 2), insufficient="nan").models[0]
+    for found in (several, model.pass_at_k):
+        page = found._repr_html_()  # type: ignore[attr-defined]
+        assert page.count("<tr>") == 1 + len(found)
+        assert ">score</th>" in page
+        assert found == tuple(found)
+        assert str(found).count("\n") == len(found) - 1
+        assert pickle.loads(pickle.dumps(found)) == found
+    assert "[0," in str(model.intervals._repr_html_()) or "<td>" in str(
+        model.intervals._repr_html_()
+    )
+    assert model.quantiles._repr_html_() is None
+
+
+def test_a_single_result_says_why() -> None:
+    """A score below 1 comes with its reason, whatever the metric."""
+    schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)"
+    wrong = query_correctness("SELECT COUNT(n) FROM t", "SELECT COUNT(*) FROM t", schema=schema)
+    for result, text in (
+        (wrong, "0: refuted; generated returns (0), expected (1)"),
+        (table_accuracy("SELECT 1 FROM t", ["u"]), "0: missing u; unexpected t"),
+        (result_accuracy([(1,)], [(2,)]), "0: "),
+        (safety_validation(safety_valid=True, should_pass=False), "0: false negative"),
+        (validation_accuracy(is_valid=False, should_pass=True, errors=[]), "0: "),
+        (table_accuracy("SELECT (", ["u"]), "0 (output: parse): parse: "),
+    ):
+        assert str(result).startswith(text)
+        assert str(result) == str(result).rstrip(": ")
+    assert str(table_accuracy("SELECT 1 FROM t", ["t"])) == "1"
+
+
+def test_no_model_is_crowned_by_chance() -> None:
+    """A report of several models says what `compare_models` says."""
+    close = code_report_from_columns(
+        case_id=[*range(40), *range(40)],
+        model=["a"] * 40 + ["b"] * 40,
+        passed=[True] * 20 + [False] * 20 + [True] * 21 + [False] * 19,
+    )
+    first = "2 models over 40 tasks; may be the best (95 %): b, a"
+    assert str(close).splitlines()[0] == first
+    assert str(compare_models(close)).splitlines()[0] == first
+    assert first in close._repr_html_()
+    apart = code_report_from_columns(case_id=["x", "y"], model=["a", "b"], passed=[True, False])
+    assert str(apart).startswith("2 models without a task in common\n")
 
 
 def test_reports_travel_whole() -> None:

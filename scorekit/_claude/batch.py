@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import math
 import os
 from collections.abc import (
     AsyncGenerator,
+    AsyncIterator,
     Awaitable,
     Callable,
     Iterable,
@@ -20,10 +20,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from scorekit._claude.limits import Turn, backoff
+from scorekit._claude.pace import Passing, Question
 from scorekit._claude.prompt import Answer, is_object, template_variables
-from scorekit._claude.service import Passing, Refusal, highest_cost
+from scorekit._claude.service import Refusal, highest_cost
 from scorekit._core.text import key_of
+from scorekit._judge.ledger import Ledger, ledger
 from scorekit.errors import JudgeError, one_line
 from scorekit.judges import JudgeRequest, Verdict, parts_asked
 
@@ -48,6 +49,12 @@ LONGEST_POLL_SECONDS: Final = 60.0
 CALL_SECONDS: Final = 600.0
 """Bound on one call of the service, which may carry many questions."""
 
+DOWNLOAD_SECONDS: Final = 60.0
+"""Longest wait for the next piece of the results."""
+
+MAX_CREATIONS: Final = 5
+"""Times that a batch is ordered, where it is unclear whether the service heard of it."""
+
 CANCEL_SECONDS: Final = 5.0
 GRACE_SECONDS: Final = 60.0
 """How long another process has to note the id of a batch that it intends to make."""
@@ -59,6 +66,12 @@ _GONE = {404, 410}
 """The service does not know a batch, or has dropped its results."""
 
 _TOO_LARGE = 413
+
+Paid = tuple[float | None, Mapping[str, int] | None, bool]
+"""Cost (None if unknown), tokens, and whether the question was taken."""
+
+UNKNOWN: Final[Paid] = None, None, True
+NOTHING: Final[Paid] = 0.0, None, False
 
 _being_made: set[str] = set()
 """Orders of this process that the service is just told of."""
@@ -82,9 +95,11 @@ class Batches:
         self._bodies: dict[str, dict[str, Any]] = {}
         self._answers: dict[str, asyncio.Future[Answer]] = {}
         self._most: dict[str, float] = {}
+        self._reserved: dict[str, float] = {}
         self._failures: dict[str, JudgeError] = {}
         self._n_asks: dict[str, int] = {}
         self._max_questions = MAX_QUESTIONS
+        self._paid = Ledger(service.ledger, ledger.get())
         self._open: set[str] = set()
         """Batches under way."""
         self._known: set[str] = set()
@@ -141,6 +156,8 @@ class Batches:
                 if not self._missing():
                     break
                 orders = self._orders(await self._newest())
+                if not orders:  # another process has just ordered what is missing
+                    await asyncio.sleep(FIRST_POLL_SECONDS)
                 async with asyncio.TaskGroup() as group:
                     for name, note in orders.items():
                         group.create_task(self._order(name, note))
@@ -180,14 +197,19 @@ class Batches:
         return orders
 
     def _parts(self, ids: list[str]) -> Iterator[list[str]]:
-        """Yield ids that fit into one batch and into the budget."""
+        """
+        Yield ids that fit into one batch, as many as the budget allows.
+
+        The others are ordered once it is known what these have cost.
+        """
         part: list[str] = []
         size = 0
+        budget = self._service.budget
+        too_many: list[str] = []
         for id_ in ids:
-            try:
-                self._service.budget.take_now(self._most[id_])
-            except JudgeError as error:
-                self._give_up([id_], error)
+            self._reserved[id_] = budget.expected(self._most[id_])
+            if not budget.take_now(self._reserved[id_]):
+                too_many.append(id_)
                 continue
             n_bytes = len(json.dumps(self._bodies[id_]))
             if part and (len(part) >= self._max_questions or size + n_bytes > MAX_BYTES):
@@ -197,11 +219,19 @@ class Batches:
             size += n_bytes
         if part:
             yield part
+        if len(too_many) == len(ids):
+            for id_ in too_many:
+                try:
+                    budget.check(self._reserved[id_])
+                except JudgeError as error:
+                    self._give_up([id_], error)
 
     async def _order(self, name: str, note: dict[str, Any]) -> None:
         """Make a batch of what was noted, and collect it."""
         ids: list[str] = note["ids"]
-        paid: dict[str, float | None] = dict.fromkeys(ids)
+        paid: dict[str, Paid] = dict.fromkeys(ids, UNKNOWN)
+        for _ in ids:
+            self._paid.begin()
         batch: str | None = None
         try:
             try:
@@ -216,25 +246,42 @@ class Batches:
         except Refusal as refusal:
             if batch is None:  # nothing was made, and nothing paid
                 self._journal.drop([name])
-                paid = dict.fromkeys(ids, 0.0)
+                paid = dict.fromkeys(ids, NOTHING)
             if batch is None and refusal.status == _TOO_LARGE and len(ids) > 1:
                 self._max_questions = min(self._max_questions, len(ids) // 2)
             else:
-                self._service.met(refusal, Turn(-math.inf, 0))
+                self._service.learned(refusal)
                 self._give_up(ids, refusal)
         except (JudgeError, Passing) as error:
             self._give_up(ids, error)
         finally:
             for id_ in ids:
-                self._service.budget.settle(self._most[id_], paid[id_])
+                cost, usage, was_taken = paid[id_]
+                self._service.budget.settle(
+                    self._reserved[id_], cost, self._most[id_], was_taken=was_taken
+                )
+                self._paid.end(cost, usage, was_taken=was_taken)
 
     async def _created(self, note: dict[str, Any]) -> str:
+        """Make a batch; where an answer was lost, look first whether it has been made."""
         requests = [{"custom_id": id_, "params": self._bodies[id_]} for id_ in note["ids"]]
         batches: Any = self._client.messages.batches.with_raw_response
-        body = await self._called(
-            lambda: batches.create(requests=requests), lambda: self._found(note)
-        )
-        return _text(body, "id")
+        lost: Passing | None = None
+        for _ in range(MAX_CREATIONS):
+            try:
+                body = await self._called(lambda: batches.create(requests=requests), once=True)
+                return _text(body, "id")
+            except Refusal as refusal:
+                if not refusal.is_passing:
+                    raise
+                lost = refusal
+            except Passing as passing:
+                lost = passing
+            found = await self._found(note)
+            if found is not None:
+                return _text(found, "id")
+        assert lost is not None  # noqa: S101 - for the type checkers
+        raise lost
 
     # Collecting.
 
@@ -292,39 +339,31 @@ class Batches:
                 return None
             after = {"after_id": _text(page, "last_id")}
 
-    async def _results(self, batch: str) -> dict[str, float | None]:
+    async def _results(self, batch: str) -> dict[str, Paid]:
         """Wait for a batch, take its answers, and return what each question cost."""
         self._known.add(batch)
         self._open.add(batch)
         await self._ended(batch)
         self._open.discard(batch)
-        paid: dict[str, float | None] = {}
-        n_failed = 0
-        while True:
-            try:
-                async for result in self._lines(batch):
-                    self._take(result, paid)
-                break
-            except Refusal as refusal:
-                if not (refusal.is_busy or refusal.is_passing):
-                    raise
-                passing: Passing = refusal
-            except Passing as lost:  # in the middle; reading again costs nothing
-                passing = lost
-            await self._wait(n_failed, passing)
-            n_failed += 1
+        paid: dict[str, Paid] = {}
+
+        async def read(_: Question) -> None:
+            async for result in self._lines(batch):  # reading again costs nothing
+                self._take(result, paid)
+
+        await self._service.pace.ask(read)
         n_done = sum(answer.done() for answer in self._answers.values())
         self._progress(n_done, len(self._answers))
         return paid
 
-    def _take(self, line: Mapping[str, Any], paid: dict[str, float | None]) -> None:
+    def _take(self, line: Mapping[str, Any], paid: dict[str, Paid]) -> None:
         id_, result = line.get("custom_id"), line.get("result")
         if not isinstance(id_, str) or id_ not in self._answers or not is_object(result):
             return
         if id_ in paid and self._answers[id_].done():
             return
         type_ = str(result.get("type"))
-        paid[id_] = 0.0
+        paid[id_] = NOTHING
         if type_ != "succeeded":
             self._failures[id_] = _failure(type_, result)
             return
@@ -332,8 +371,9 @@ class Batches:
             answer = Answer.read(result.get("message"), self._service.settings.price, PRICE_SHARE)
         except JudgeError as error:
             self._failures[id_] = error
+            paid[id_] = UNKNOWN
             return
-        paid[id_] = answer.cost_usd
+        paid[id_] = answer.cost_usd, answer.usage, True
         if not self._answers[id_].done():
             self._answers[id_].set_result(answer)
 
@@ -350,22 +390,28 @@ class Batches:
     async def _lines(self, batch: str) -> AsyncGenerator[dict[str, Any]]:
         """Yield the results of a batch as they arrive."""
         batches: Any = self._client.messages.batches.with_streaming_response
-        with self._service.translated():
-            async with batches.results(batch) as response:
-                rest = b""
-                async for piece in self._pieces(response):
-                    *lines, rest = (rest + piece).split(b"\n")
-                    for line in lines:
-                        yield self._decoded(line, response)
-                    if len(rest) > MAX_LINE:
-                        message = f"a result has more than {MAX_LINE} bytes"
-                        raise JudgeError("invalid_response", message)
-                yield self._decoded(rest, response)
+        async with contextlib.AsyncExitStack() as stack:
+            with self._service.translated():
+                async with _limit(DOWNLOAD_SECONDS):
+                    response = await stack.enter_async_context(batches.results(batch))
+            rest = b""
+            pieces = response.iter_bytes()
+            while piece := await self._piece(pieces, response):
+                *lines, rest = (rest + piece).split(b"\n")
+                for line in lines:
+                    yield self._decoded(line, response)
+                if len(rest) > MAX_LINE:
+                    message = f"a result has more than {MAX_LINE} bytes"
+                    raise JudgeError("invalid_response", message)
+            yield self._decoded(rest, response)
 
-    async def _pieces(self, response: Any) -> AsyncGenerator[bytes]:
+    async def _piece(self, pieces: AsyncIterator[bytes], response: Any) -> bytes:
+        """Return the next bytes of a download, none at its end."""
         try:
-            async for piece in response.iter_bytes():
-                yield piece
+            async with _limit(DOWNLOAD_SECONDS):
+                return await anext(pieces, b"")
+        except Passing:
+            raise
         except Exception as error:  # of the HTTP client, which the SDK leaves as it is
             cause = self._service.hide(repr(error), response.http_request.headers)
             raise Passing(JudgeError("connection", one_line(cause)), error) from error
@@ -381,44 +427,16 @@ class Batches:
     # Calls.
 
     async def _called(
-        self,
-        call: Callable[[], Awaitable[Any]],
-        done_already: Callable[[], Awaitable[dict[str, Any] | None]] | None = None,
+        self, call: Callable[[], Awaitable[Any]], *, once: bool = False
     ) -> dict[str, Any]:
-        """
-        Return what a call brings, asking again as long as the failure may pass.
+        """Return what a call brings; *once*: raise where it is unclear what it brought about."""
 
-        Where an answer was lost, *done_already* is asked first what the call has brought about.
-        """
-        n_failed = 0
-        while True:
-            try:
-                async with asyncio.timeout(CALL_SECONDS):
-                    body = await self._service.exchange(call())
-                return body if is_object(body) else {}
-            except Refusal as refusal:
-                if not (refusal.is_busy or refusal.is_passing):
-                    raise
-                passing: Passing = refusal
-            except TimeoutError as error:
-                late = JudgeError("connection", f"no answer within {CALL_SECONDS:g} s")
-                passing = Passing(late, error)
-            except Passing as lost:
-                passing = lost
-            await self._wait(n_failed, passing)
-            n_failed += 1
-            is_unclear = not (isinstance(passing, Refusal) and passing.is_busy)
-            if done_already is not None and is_unclear:
-                found = await done_already()
-                if found is not None:
-                    return found
+        async def send(_: Question) -> dict[str, Any]:
+            async with _limit(CALL_SECONDS):
+                body = await self._service.exchange(call())
+            return body if is_object(body) else {}
 
-    async def _wait(self, n_failed: int, passing: Passing) -> None:
-        wait = max(backoff(n_failed), passing.wait or 0.0)
-        waited = sum(backoff(n) for n in range(n_failed))
-        if waited + wait > self._service.settings.max_wait_seconds:
-            raise passing.failure from passing.cause
-        await asyncio.sleep(wait)
+        return await self._service.pace.ask(send, once=once)
 
     async def _cancel(self) -> None:
         """Tell the service that nobody waits; what it has answered can be collected later."""
@@ -427,6 +445,17 @@ class Batches:
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(CANCEL_SECONDS):
                     await batches.cancel(batch)
+
+
+@contextlib.asynccontextmanager
+async def _limit(seconds: float) -> AsyncGenerator[None]:
+    """Let a service that accepts and never answers be one that is away."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        late = JudgeError("connection", f"no answer within {seconds:g} s")
+        raise Passing(late, error) from error
 
 
 def _id_of(identity: str, request: JudgeRequest) -> str:

@@ -19,8 +19,14 @@ IDLE_SECONDS = 5.0
 """Time after which a connection is closed, as the SDK's client does."""
 
 
-class TooLongError(anthropic.AnthropicError):
-    """An answer went on beyond `MAX_BODY`."""
+CONNECT_SECONDS = 5.0
+"""How long it may take to reach the service, as for the SDK's client."""
+
+MAX_REDIRECTS = 5
+
+
+class UnreadError(anthropic.AnthropicError):
+    """An answer went on beyond `MAX_BODY`, or sends to where no question may go."""
 
 
 class _BoundedClient(anthropic.DefaultAsyncHttpxClient):
@@ -33,17 +39,17 @@ class _BoundedClient(anthropic.DefaultAsyncHttpxClient):
 
     def __init__(self) -> None:
         self._verify = httpx2.create_ssl_context()  # once, as it reads many certificates
-        super().__init__(timeout=None, verify=self._verify)
+        super().__init__(timeout=_TIMEOUT, verify=self._verify)
         self._idle: deque[tuple[float, anthropic.DefaultAsyncHttpxClient]] = deque()
 
     async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
         """Send, and read the answer as far as it may go; a *stream* is its reader's to bound."""
+        options["follow_redirects"] = False
         if stream:
-            return await super().send(request, stream=True, **options)
+            return await _at_home(super().send, request, options)
         client = await self._idle_client()
         try:
-            response = await client.send(request, stream=True, **options)
-            return await _bounded(response, request)
+            return await _bounded(await _at_home(client.send, request, options))
         finally:
             self._idle.append((time.monotonic(), client))
 
@@ -53,7 +59,7 @@ class _BoundedClient(anthropic.DefaultAsyncHttpxClient):
         if self._idle:
             return self._idle.pop()[1]
         return anthropic.DefaultAsyncHttpxClient(
-            timeout=None,
+            timeout=_TIMEOUT,
             verify=self._verify,
             cookies=self.cookies.jar,  # those of one answer go with any later request
         )
@@ -65,20 +71,38 @@ class _BoundedClient(anthropic.DefaultAsyncHttpxClient):
         await super().aclose()
 
 
-async def _bounded(response: Any, request: Any) -> Any:
+async def _at_home(send: Any, request: Any, options: dict[str, Any]) -> Any:
+    """Send, and follow redirects as long as they stay with the service that was asked."""
+    response = await send(request, stream=True, **options)
+    for _ in range(MAX_REDIRECTS):
+        if response.next_request is None:
+            return response
+        await response.aclose()
+        there, here = response.next_request.url, request.url
+        if (there.scheme, there.host, there.port) != (here.scheme, here.host, here.port):
+            where = f"{there.scheme}://{there.netloc.decode(errors='replace').rpartition('@')[2]}"
+            raise UnreadError(f"the service sends to {where}, which is not asked; set base_url")
+        response = await send(response.next_request, stream=True, **options)
+    return response
+
+
+async def _bounded(response: Any) -> Any:
     body = bytearray()
     try:
         async for piece in response.aiter_bytes():
             body += piece
             if len(body) > MAX_BODY:
-                raise TooLongError(f"the service answered with more than {MAX_BODY} bytes")
+                raise UnreadError(f"the service answered with more than {MAX_BODY} bytes")
     finally:
         await response.aclose()
     headers = response.headers.copy()
     headers.pop("content-encoding", None)  # it has been unpacked
     return type(response)(
-        response.status_code, headers=headers, content=bytes(body), request=request
+        response.status_code, headers=headers, content=bytes(body), request=response.request
     )
+
+
+_TIMEOUT = httpx2.Timeout(None, connect=CONNECT_SECONDS)
 
 
 def new_client(api_key: str | None, base_url: str | None) -> anthropic.AsyncAnthropic:
@@ -86,7 +110,7 @@ def new_client(api_key: str | None, base_url: str | None) -> anthropic.AsyncAnth
     return anthropic.AsyncAnthropic(
         api_key=api_key,
         base_url=base_url,
-        timeout=None,
+        timeout=_TIMEOUT,
         max_retries=0,
         http_client=_BoundedClient(),
     )

@@ -112,6 +112,9 @@ _KINDS = {
 }
 SERVER_ERROR = 500
 
+CACHE_SHARES = {"cache_read_input_tokens": 0.1, "cache_creation_input_tokens": 1.25}
+"""What input costs that the service read from its cache or wrote there, as a share."""
+
 _CONTROL = {i: f"\\x{i:02x}" for i in range(32) if chr(i) not in "\t\n\r"}
 
 
@@ -239,15 +242,18 @@ class Answer:
         used = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
         texts = [block.get("text") for block in blocks if block.get("type") == "text"]
         try:
-            found = used or list(
-                _objects("".join(text for text in texts if isinstance(text, str)))
-            )
+            text = "".join(text for text in texts if isinstance(text, str))
+            found = used or list(_objects(_FENCE.sub("", text)))
         except (ValueError, RecursionError):
             found = []
         verdicts = [verdict for verdict in found if is_object(verdict)]
         if not verdicts or len(verdicts) < len(found):
             raise self.failure("no_verdict", f"no verdict in the answer: {shown(texts)}")
         return verdicts
+
+
+_FENCE = re.compile(r"^\s*```\w*\s|```\s*$")
+"""What models put around JSON that nobody has asked them to."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -282,9 +288,14 @@ def _cost(usage: Mapping[str, int], price: ModelPrice | None) -> float | None:
     n_in, n_out = usage.get("input_tokens"), usage.get("output_tokens")
     if price is None or n_in is None or n_out is None:
         return None
-    if any(n for name, n in usage.items() if name.startswith("cache_")):
-        return None  # cached input has prices of its own; it is never asked for
-    return token_cost(input_tokens=n_in, output_tokens=n_out, price=price)
+    cached = {name: usage.get(name, 0) for name in CACHE_SHARES}
+    n_all = n_in + sum(cached.values())
+    cost = token_cost(input_tokens=n_all, output_tokens=n_out, price=price)
+    if n_all == n_in:
+        return cost
+    whole = token_cost(input_tokens=n_all, output_tokens=0, price=price)
+    share = sum(n * (CACHE_SHARES[name] - 1) for name, n in cached.items()) / n_all
+    return cost + whole * share
 
 
 def error_in(body: object) -> tuple[int, str, str] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import math
 import os
 import re
 import sys
@@ -20,7 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 
-from scorekit._claude.limits import Breaker, Budget, Pace, Turn, backoff
+from scorekit._claude.limits import Breaker, Budget
+from scorekit._claude.pace import Pace, Passing, Question
 from scorekit._claude.prompt import (
     SERVER_ERROR,
     TEMPLATE,
@@ -30,6 +30,7 @@ from scorekit._claude.prompt import (
     error_kind,
     messages_request,
 )
+from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import Caller
 from scorekit.errors import InputError, JudgeError, one_line
 from scorekit.judges import TIMEOUT_MESSAGE, Verdict
@@ -53,6 +54,12 @@ DEFAULT_ADDRESS = "https://api.anthropic.com"
 """What the SDK asks unless it is told or finds another one."""
 
 _UNAUTHORIZED = 401
+_HARMLESS = {
+    *("accept", "accept-encoding", "connection", "content-length", "content-type"),
+    *("host", "idempotency-key", "user-agent"),
+}
+"""Headers that hold no secret; others may come from ``ANTHROPIC_CUSTOM_HEADERS``."""
+
 _PASSING = {408, 409}
 _BUSY = {429, 529}
 _UNAVAILABLE = 503
@@ -84,44 +91,19 @@ class Settings:
         return self.prices.get(self.model, PRICES.get(self.model))
 
 
-class Passing(Exception):  # noqa: N818 - never leaves this package
-    """A failure that may be over when asked again."""
-
-    was_sent = True
-    """Whether the service may have seen the request, and charge for it."""
-
-    def __init__(
-        self, failure: JudgeError, cause: BaseException | None, wait: float | None = None
-    ) -> None:
-        super().__init__(failure)
-        self.failure = failure
-        self.cause = cause
-        self.wait = wait
-        """Seconds that the service asks to wait."""
-
-
 class Refusal(Passing):
-    """What the service answered in place of a message."""
+    """What the service, or something before it, answered in place of a message."""
 
     def __init__(
         self, failure: JudgeError, cause: BaseException | None, wait: float | None, status: int
     ) -> None:
-        super().__init__(failure, cause, wait)
+        super().__init__(failure, cause)
+        self.wait = wait
         self.status = status
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether the service refuses for its load, not for a fault."""
-        return self.status in _BUSY or (self.status == _UNAVAILABLE and self.wait is not None)
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether it may be over when asked again."""
-        return self.status >= SERVER_ERROR or self.status in _PASSING
-
-
-class _Busy(Exception):  # noqa: N818 - never leaves this module
-    """The service refused for its load; the pace knows for how long."""
+        self.is_busy = status in _BUSY or (status == _UNAVAILABLE and wait is not None)
+        self.is_passing = status >= SERVER_ERROR or status in _PASSING or self.is_busy
+        self.is_own = True
+        """Whether the service said so itself, and not a firewall or another in between."""
 
 
 class Service:
@@ -136,10 +118,13 @@ class Service:
         self.settings = settings
         self.breaker = Breaker()
         self.pace = Pace(
-            settings.max_concurrency, settings.requests_per_minute, settings.max_wait_seconds
+            settings.max_concurrency,
+            settings.requests_per_minute,
+            settings.max_wait_seconds,
+            settings.max_retries,
         )
         self.budget = Budget(settings.max_calls, settings.max_cost_usd)
-        self._preparing = asyncio.Semaphore(settings.max_concurrency)
+        self.ledger = Ledger()
         self._lock = threading.Lock()
         self._client: anthropic.AsyncAnthropic | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -164,7 +149,9 @@ class Service:
     def _new_client(self) -> anthropic.AsyncAnthropic:
         from scorekit._claude.connection import new_client
 
-        return new_client(self.settings.api_key, self.settings.base_url)
+        client = new_client(self.settings.api_key, self.settings.base_url)
+        client.base_url = _without_version(str(client.base_url))
+        return client
 
     def address(self) -> str | None:
         """
@@ -185,7 +172,7 @@ class Service:
                 url = str((self._client or self._new_client()).base_url)
             except Exception:  # noqa: BLE001 - credentials that cannot be read; asking will say so
                 return None
-        return re.sub("//[^/]*@", "//", url).rstrip("/")  # without user and password
+        return re.sub("//[^/]*@", "//", _without_version(url))  # without user and password
 
     def submit(self, variables: dict[str, str], who: Caller | None) -> Future[Verdict]:
         """Start asking what the template is filled with, from any thread."""
@@ -241,19 +228,76 @@ class Service:
             await self._client.close()
 
     async def _ask(self, variables: dict[str, str], who: Caller | None) -> Verdict:
-        self.breaker.check()
+        answers: list[Answer] = []
+        paid = Ledger(self.ledger, ledger.get())
+        most = highest_cost(self.settings, variables)
+        seconds = self.settings.timeout_seconds
+        seconds = seconds if who is None else min(who.timeout_seconds, seconds)
+
+        def check() -> None:
+            self.breaker.check()
+            self.budget.check(most)
+
+        async def complete(body: dict[str, Any]) -> Answer:
+            async def send(question: Question) -> Answer:
+                if who is not None and who.has_left:
+                    raise asyncio.CancelledError
+                return await self._call(body, question, most, seconds, paid)
+
+            answers.append(await self.pace.ask(send, check))
+            return answers[0]
+
         try:
-            # Of a thousand questions, the first are sent before the last prompt is written.
-            async with contextlib.AsyncExitStack() as until_sent:
-                await until_sent.enter_async_context(self._preparing)
-                question = _Question(self, variables, who, until_sent)
-                score, reasoning = await self.classify(variables, question.complete)
+            async with self.pace.places:  # of a thousand prompts, only the next ones are written
+                check()
+                score, reasoning = await self.classify(variables, complete)
         except Exception as error:
+            if isinstance(error, JudgeError) and error.cost_usd is None:
+                error.cost_usd = paid.cost_usd
             if self._is_told_by(error):
                 raise error from None  # its own words are clean, those of its causes are not
             raise
-        assert question.answer is not None  # noqa: S101 - for the type checkers
-        return question.answer.verdict(score, reasoning)
+        return answers[0].verdict(score, reasoning)
+
+    async def _call(
+        self,
+        request: dict[str, Any],
+        question: Question,
+        most: float,
+        seconds: float,
+        paid: Ledger,
+    ) -> Answer:
+        client = self.usable_client()
+        create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
+        await self.budget.take(most)
+        paid.begin()
+        cost: float | None = None  # unknown
+        usage: Mapping[str, int] | None = None
+        was_taken = True
+        try:
+            async with asyncio.timeout(seconds):
+                body = await self.exchange(
+                    create(**request), partial(self.pace.note_headers, question)
+                )
+            answer = Answer.read(body, self.settings.price)
+            cost, usage = answer.cost_usd, answer.usage
+        except TimeoutError:
+            message = f"{TIMEOUT_MESSAGE}: no verdict within {seconds:g} s"
+            raise TimeoutError(message) from None
+        except Refusal as refusal:
+            cost, was_taken = 0.0, not refusal.is_passing
+            if refusal.is_passing:
+                raise
+            raise self.learned(refusal) from refusal.cause
+        except Passing as passing:
+            if not passing.was_sent:
+                cost, was_taken = 0.0, False
+            raise
+        finally:
+            self.budget.settle(most, cost, was_taken=was_taken)
+            paid.end(cost, usage, was_taken=was_taken)
+        self.breaker.note_success()
+        return answer
 
     async def classify(
         self, variables: dict[str, str], complete: Callable[..., Awaitable[Answer]]
@@ -309,7 +353,7 @@ class Service:
                 raise JudgeError("invalid_response", message) from error
         found = error_in(body)
         if found is not None:
-            raise self._refusal(response, *found)
+            raise self._refusal(response, found[0], body)
         return body
 
     @contextlib.contextmanager
@@ -317,45 +361,47 @@ class Service:
         """Raise in our words what the SDK raises."""
         import anthropic
 
-        from scorekit._claude.connection import NotConnected, TooLongError
+        from scorekit._claude.connection import NotConnected, UnreadError
 
         try:
             yield
         except anthropic.APIStatusError as error:
-            text = error.api_message or error.message
-            raise self._refusal(error.response, error.status_code, error.type, text) from error
+            raise self._refusal(error.response, error.status_code, error.body) from error
         except anthropic.APIConnectionError as error:
             cause = self.hide(repr(error.__cause__ or error), error.request.headers)
             failure = JudgeError("connection", one_line(f"connection failed: {cause}"))
-            passing = Passing(failure, error)
-            passing.was_sent = not isinstance(error.__cause__, NotConnected)
-            raise passing from error
-        except TooLongError as error:
+            was_sent = not isinstance(error.__cause__, NotConnected)
+            raise Passing(failure, error, was_sent=was_sent) from error
+        except UnreadError as error:
             raise JudgeError("invalid_response", str(error)) from error
         except anthropic.AnthropicError as error:  # credentials that cannot be read
             raise self._unusable(f"the client cannot be used: {error}") from error
 
-    def _refusal(self, response: Any, status: int, type_: object, text: str) -> Refusal:
+    def _refusal(self, response: Any, status: int, body: object) -> Refusal:
+        """Return what an error says; only the service's own words say something of the key."""
+        told = error_in(body)
+        _, type_, text = (status, None, response.text) if told is None else told
         words = self.hide(text, response.request.headers)
-        failure = JudgeError(error_kind(status, type_), one_line(f"HTTP {status}: {words}"))
-        return Refusal(failure, sys.exception(), asked_to_wait(response.headers), status)
+        kind = f"http_{status}" if told is None and status < SERVER_ERROR else None
+        failure = JudgeError(
+            kind or error_kind(status, type_), one_line(f"HTTP {status}: {words}")
+        )
+        refusal = Refusal(failure, sys.exception(), asked_to_wait(response.headers), status)
+        refusal.is_own = told is not None
+        return refusal
 
-    def met(self, refusal: Refusal, turn: Turn) -> Exception:
-        """Learn from a refusal; return what it means for the one who asked."""
-        if refusal.is_busy:
-            self.pace.note_refused(turn, refusal.wait, refusal.failure.message)
-            return _Busy()
-        if refusal.is_passing:
-            return refusal
-        self.pace.note_taken(turn)
-        self.breaker.note_refusal(refusal.failure, refusal.status)
+    def learned(self, refusal: Refusal) -> JudgeError:
+        """Return what a refusal that does not pass means for the one who asked."""
+        if refusal.is_own:
+            self.breaker.note_refusal(refusal.failure, refusal.status)
         return refusal.failure
 
     def hide(self, text: str, headers: Mapping[str, str]) -> str:
         """Return *text* without the secrets sent in *headers*: a gateway may echo them."""
-        for name in ("authorization", "x-api-key"):
-            pieces = re.split(r"[^!-~]+", headers.get(name, ""))
-            self._secrets.update(piece for piece in pieces if len(piece) >= SHORTEST_SECRET)
+        for name, value in headers.items():
+            if name not in _HARMLESS and not name.startswith(("anthropic-", "x-stainless-")):
+                pieces = re.split(r"[^!-~]+", value)
+                self._secrets.update(piece for piece in pieces if len(piece) >= SHORTEST_SECRET)
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
@@ -364,6 +410,11 @@ class Service:
         """Return whether the traceback of *error* shows a secret."""
         text = "".join(traceback.format_exception(error))
         return any(secret in text for secret in self._secrets)
+
+
+def _without_version(url: str) -> str:
+    """Return an address as the SDK wants it, which adds ``/v1`` by itself."""
+    return url.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
 def closed() -> JudgeError:
@@ -388,85 +439,6 @@ async def _complete(**call: Any) -> dict[str, Any]:
     return (await complete(request)).chat_completion()
 
 
-class _Question:
-    """One judgement: as many calls as it takes and, in the end, one answer."""
-
-    def __init__(
-        self,
-        service: Service,
-        variables: dict[str, str],
-        who: Caller | None,
-        until_sent: contextlib.AsyncExitStack,
-    ) -> None:
-        self.answer: Answer | None = None
-        self._until_sent = until_sent
-        self._service = service
-        self._who = who
-        limit = math.inf if who is None else who.timeout_seconds
-        self._seconds = min(limit, service.settings.timeout_seconds)
-        self._left = self._seconds
-        self._most = highest_cost(service.settings, variables)
-
-    async def complete(self, request: dict[str, Any]) -> Answer:
-        """Return the answer; waiting for a turn or a pause takes nothing of the time limit."""
-        n_failed = 0
-        while self.answer is None:
-            try:
-                async with self._service.pace.turn(self._check) as turn:
-                    await self._until_sent.aclose()
-                    self.answer = await self._call(request, turn)
-            except _Busy:
-                pass
-            except Passing as passing:
-                wait = max(backoff(n_failed), passing.wait or 0.0)
-                settings = self._service.settings
-                if n_failed == settings.max_retries or wait > settings.max_wait_seconds:
-                    raise passing.failure from passing.cause
-                await asyncio.sleep(wait)
-                n_failed += 1
-        return self.answer
-
-    def _check(self) -> None:
-        self._service.breaker.check()
-        self._service.budget.check(self._most)
-
-    async def _call(self, request: dict[str, Any], turn: Turn) -> Answer:
-        if self._who is not None and self._who.has_left:
-            raise asyncio.CancelledError
-        service = self._service
-        client = service.usable_client()
-        create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
-        await service.budget.take(self._most)
-        cost: float | None = None  # unknown
-        loop = asyncio.get_running_loop()
-        started = loop.time()
-        try:
-            async with asyncio.timeout(self._left):
-                body = await service.exchange(
-                    create(**request), partial(service.pace.note_headers, turn)
-                )
-            answer = Answer.read(body, service.settings.price)
-            cost = answer.cost_usd
-        except TimeoutError:
-            message = f"{TIMEOUT_MESSAGE}: no verdict within {self._seconds:g} s"
-            raise TimeoutError(message) from None
-        except Refusal as refusal:
-            cost = 0.0
-            raise service.met(refusal, turn) from refusal.cause
-        except Passing as passing:
-            cost = None if passing.was_sent else 0.0
-            raise
-        except JudgeError:  # an answer, though it cannot be read
-            service.pace.note_taken(turn)
-            raise
-        finally:
-            self._left -= loop.time() - started
-            service.budget.settle(self._most, cost)
-        service.breaker.note_success()
-        service.pace.note_taken(turn)
-        return answer
-
-
 def highest_cost(settings: Settings, variables: Mapping[str, str]) -> float:
     """Return what one call can cost at most, 0.0 where money is not limited."""
     if settings.max_cost_usd is None:
@@ -488,6 +460,9 @@ def check_key(name: str, key: object) -> str | None:
         return None
     if not isinstance(key, str):
         raise TypeError(f"{name} must be a string, got {type(key).__name__}")
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
+    if not key:
+        remedy = "a key, or None to let the SDK find one (ANTHROPIC_API_KEY, profiles)"
+        raise InputError(f"{name} must be {remedy}, got ''")
+    if not key.isascii() or not key.isprintable() or " " in key:
         raise InputError(f"{name} must be printable ASCII text without spaces, got something else")
     return key

@@ -8,7 +8,8 @@ A valid query is assumed: a name that only one table can have is a column of tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from typing import Final, NamedTuple, TypeVar, cast
 
@@ -127,6 +128,25 @@ def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
     if any(catalog.kind(node) == "collated" for node in walk(query) if isinstance(node, Column)):
         raise UnreadError("a column has a collation of its own")  # which of two decides?
     return Reading(query, block.names, frozenset(reader.assumptions))
+
+
+@attrs.frozen
+class Names:
+    """What the parts of a text mean, by the ids of its syntax; several times for a WITH."""
+
+    columns: Mapping[int, Sequence[Scalar]]
+    queries: Mapping[int, Sequence[Query]]
+    scans: Sequence[Source]
+    """The base tables, in the order in which the text names them."""
+
+
+def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
+    """Return what the parts of a text mean, as far as it can be read: where it ends, all ends."""
+    reader = _Reader(catalog)
+    with suppress(UnreadError):
+        _check_size(tree)
+        reader.query(tree, None, {})
+    return Names(reader.columns, reader.queries, reader.scans)
 
 
 _UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
@@ -433,6 +453,9 @@ class _Reader:
         self._n_sources = self._n_read = 0
         self._of_with: dict[int, list[Source]] = {}
         """The tables that are what one WITH names, by its tree."""
+        self.columns: dict[int, list[Scalar]] = {}
+        self.queries: dict[int, list[Query]] = {}
+        self.scans: list[Source] = []
 
     def query(self, tree: exp.Expr, outer: _Scope | None, ctes: _Ctes) -> _Block:
         """Read a query inside of *outer*, where *ctes* may be named."""
@@ -440,12 +463,15 @@ class _Reader:
         inside = self._definitions(tree, outer, ctes)
         if isinstance(tree, exp.Subquery):
             _check(tree, "this", "alias", "with_")
-            return self.query(tree.this, outer, inside)
-        if isinstance(tree, exp.Select):
-            return self._select(tree, _Scope(outer, inside))
-        if isinstance(tree, exp.SetOperation):
-            return self._set_operation(tree, outer, inside)
-        raise UnreadError(f"{type(tree).__name__} is no query that is known")
+            block = self.query(tree.this, outer, inside)
+        elif isinstance(tree, exp.Select):
+            block = self._select(tree, _Scope(outer, inside))
+        elif isinstance(tree, exp.SetOperation):
+            block = self._set_operation(tree, outer, inside)
+        else:
+            raise UnreadError(f"{type(tree).__name__} is no query that is known")
+        self.queries.setdefault(id(tree), []).append(block.query)
+        return block
 
     def _count(self, n: int = 1) -> None:
         self._n_read += n
@@ -770,14 +796,16 @@ class _Reader:
                 tables.append(table)
         return tuple(tables), tuple(conditions)
 
-    def _joined(self, first: exp.Expr, joins: list[exp.Join], scope: _Scope) -> Table:
+    def _joined(
+        self, first: exp.Expr, joins: list[exp.Join], scope: _Scope, *, alone: bool = False
+    ) -> Table:
         """
         Read tables from left to right, and what they are joined on when all are visible.
 
         A name that only a later table has is then found and refused, not taken for an outer one.
         """
         start = len(scope.tables)
-        table = self._table(first, scope)
+        table = self._table(first, scope, alone=alone)
         crossed = False
         read: list[tuple[exp.Join, Table, list[Scalar], int]] = []
         for join in joins:
@@ -834,13 +862,13 @@ class _Reader:
         return conditions
 
     def _table(  # noqa: PLR0911 - a branch per kind of table
-        self, node: exp.Expr, scope: _Scope
+        self, node: exp.Expr, scope: _Scope, *, alone: bool = False
     ) -> Table:
-        """Read one item of a FROM and make it visible."""
+        """Read one item of a FROM, perhaps without what is joined to it, and make it visible."""
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             _check(node, "this")
             return self._nested(node.this, scope)
-        if isinstance(node, exp.Table) and node.args.get("joins"):
+        if isinstance(node, exp.Table) and node.args.get("joins") and not alone:
             return self._nested(node, scope)
         alias_node = node.args.get("alias")
         alias = self._names.name(alias_node.this) if alias_node and alias_node.this else ""
@@ -860,7 +888,7 @@ class _Reader:
             return self._derived(block, alias, columns, scope)
         if not isinstance(node, exp.Table):
             raise UnreadError(f"{type(node).__name__} is no table that is known")
-        _check(node, "this", "db", "catalog", "alias")
+        _check(node, "this", "db", "catalog", "alias", *(["joins"] * alone))
         name = self._names.name(node.this)
         qualified = node.args.get("db") is not None
         if not qualified and name in scope.ctes:
@@ -882,17 +910,17 @@ class _Reader:
         meant = schema.find(written) if schema is not None else None
         full = written if meant in (None, written.casefold()) else meant or written
         source = self._source(full)
+        self.scans.append(source)
         own = "" if alias else written
         scope.add(_Visible(alias or name, source, self._catalog.names(full), own))
         return Scan(source)
 
     def _nested(self, node: exp.Table, scope: _Scope) -> Table:
         """Read a join in brackets, or ``a JOIN b JOIN c ON ... ON ...``, which needs none."""
-        inner = node.copy()
-        joins = list[exp.Join](inner.args.pop("joins", None) or ())
+        joins = list[exp.Join](node.args.get("joins") or ())
         if scope.tables and any(join.args.get("using") or join.method for join in joins):
             raise UnreadError("USING in a join in brackets")
-        return self._joined(inner, joins, scope)
+        return self._joined(node, joins, scope, alone=True)
 
     def _values(
         self, node: exp.Values, alias: str, columns: tuple[str, ...], scope: _Scope
@@ -953,7 +981,9 @@ class _Reader:
         """Return an expression."""
         self._count()
         if isinstance(node, exp.Column):
-            return self._names.column(node, scope)
+            column = self._names.column(node, scope)
+            self.columns.setdefault(id(node), []).append(column)
+            return column
         if isinstance(node, exp.Paren):
             _check(node, "this")
             return self.value(node.this, scope)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from scorekit._sql.refute.runnable import written_name
+from scorekit._sql import tree
+from scorekit._sql.catalog import Catalog
+from scorekit._sql.kinds import Column
+from scorekit._sql.read import Names, read_names
+from scorekit._sql.schema import SqlSchema
+from scorekit._sql.tree import Query, Scalar
+from scorekit.records import FrozenMapping
 
 Place: TypeAlias = tuple[int, str]
 """A column of one of the rows."""
-
-_Outputs: TypeAlias = dict[str, Place | None]
-_Scopes: TypeAlias = tuple[dict[str, _Outputs], ...]
 
 _COMPARISONS = (
     exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike, exp.Glob, exp.In,
@@ -37,35 +40,50 @@ class Aim(NamedTuple):
     """Places that rows are grouped by."""
 
 
-def aim(tree: exp.Expr, names: Mapping[str, str], tables: Mapping[str, Sequence[str]]) -> Aim:
+def aim(
+    text: exp.Expr,
+    names: Mapping[str, str],
+    tables: Mapping[str, Sequence[str]],
+    dialect: str,
+) -> Aim:
     """
     Return the rows that a query needs.
 
     Args:
-        tree: The query.
+        text: The query.
         names: The sandbox's name for each table as written.
         tables: Their columns.
+        dialect: What the query is written in.
     """
-    reader = _Reader(names, tables)
-    reader.read(tree, (), {})
-    places = [(i, name) for i, table in enumerate(reader.rows) for name in tables[table]]
+    columns = {
+        name: tuple(Column(column, "unknown", nullable=True) for column in tables[table])
+        for name, table in names.items()
+    }
+    schema = SqlSchema(FrozenMapping(columns), FrozenMapping({}), given=True)
+    catalog = Catalog(schema, dialect)
+    finder = _Finder(read_names(text, catalog), catalog, names)
+    finder.look_into(text)
+    places = [(i, name) for i, table in enumerate(finder.rows) for name in tables[table]]
     return Aim(
-        tuple(reader.rows),
-        {place: reader.root(place) for place in places},
-        tuple(reader.conditions),
-        tuple(reader.of_rows),
-        frozenset(map(reader.root, reader.shown)),
-        frozenset(map(reader.root, reader.grouped)),
+        tuple(finder.rows),
+        {place: finder.root(place) for place in places},
+        tuple(finder.conditions),
+        tuple(finder.of_rows),
+        frozenset(map(finder.root, finder.shown)),
+        frozenset(map(finder.root, finder.grouped)),
     )
 
 
-class _Reader:
-    """Gives each table that a query names a row, and each column the place that it means."""
+class _Finder:
+    """Gives each base table that a query names a row, and finds what its places are held to."""
 
-    def __init__(self, names: Mapping[str, str], tables: Mapping[str, Sequence[str]]) -> None:
-        self._names, self._tables = names, tables
+    def __init__(self, meant: Names, catalog: Catalog, names: Mapping[str, str]) -> None:
+        self._meant, self._catalog = meant, catalog
         self._parents: dict[Place, Place] = {}
-        self.rows: list[str] = []
+        found = [(scan, names.get(scan.table.casefold())) for scan in meant.scans]
+        known = [(scan, name) for scan, name in found if name is not None]
+        self._row_of = {scan: i for i, (scan, _) in enumerate(known)}
+        self.rows = [name for _, name in known]
         self.conditions: list[tuple[Place, exp.Expr]] = []
         self.of_rows: list[tuple[int, frozenset[str], exp.Expr]] = []
         self.shown: list[Place] = []
@@ -82,116 +100,94 @@ class _Reader:
             if one != other:
                 self._parents[other] = one
 
-    def read(self, query: exp.Expr, outer: _Scopes, local: Mapping[str, _Outputs]) -> _Outputs:
-        """Read a query, and return the places of its columns."""
-        with_ = query.args.get("with_")
-        for cte in with_.expressions if with_ is not None else ():
-            found = self.read(cte.this, outer, local)
-            local = {**local, cte.alias.casefold(): _renamed(found, cte)}
-        if isinstance(query, exp.SetOperation):
-            left = self.read(query.this, outer, local)
-            right = self.read(query.expression, outer, local)
-            if not isinstance(query, exp.Union):
-                for places in zip(left.values(), right.values(), strict=False):
-                    self._unite(*places)
-            return left
-        if isinstance(query, exp.Subquery):
-            return self.read(query.this, outer, local)
-        return self._select(query, outer, local) if isinstance(query, exp.Select) else {}
+    # What a part of a query means: a place, if it is the value of one.
 
-    def _select(
-        self, select: exp.Select, outer: _Scopes, local: Mapping[str, _Outputs]
-    ) -> _Outputs:
-        scope: dict[str, _Outputs] = {}
-        scopes = (scope, *outer)
-        sources = select.args.get("from_"), *(select.args.get("joins") or ())
-        for clause in filter(None, sources):
-            source = clause.this
-            found = self._source(source, outer, local)
-            shared = [part.name.casefold() for part in clause.args.get("using") or ()]
-            if (clause.args.get("method") or "").upper() == "NATURAL":
-                shared = list(found)
-            for name in shared:
-                for earlier in scope.values():
-                    self._unite(earlier.get(name), found.get(name))
-            scope[source.alias_or_name.casefold()] = found
-        inner: dict[int, _Outputs] = {}
-        nodes = list(_own_nodes(select))
-        for node in nodes:
-            if isinstance(node, exp.Query):
-                inner[id(node)] = self.read(node, scopes, local)
-        for node in nodes:
-            if isinstance(node, _COMPARISONS):
-                self._compare(node, scopes, inner)
-        group = select.args.get("group")
-        columns = group.find_all(exp.Column) if group is not None else ()
-        self.grouped += [place for c in columns if (place := _meant(c, scopes)) is not None]
-        return self._outputs(select, scopes)
+    def _place(self, value: Scalar) -> Place | None:  # noqa: PLR0911 - one a kind of node
+        if isinstance(value, tree.Column):
+            if value.source in self._row_of:
+                return self._row_of[value.source], value.name.casefold()
+            query = self._catalog.derived.get(value.source)
+            return None if query is None else self._output(query, int(value.name))
+        if isinstance(value, tree.ScalarQuery):
+            return self._output(value.query, 0)
+        if isinstance(value, tree.Cast):
+            return self._place(value.operand)
+        if isinstance(value, tree.Aggregate) and value.function in ("min", "max"):
+            return None if value.operand is None else self._place(value.operand)
+        if isinstance(value, tree.Function) and value.name == "coalesce":  # what USING merges
+            return self._place(value.operands[0])
+        return None
 
-    def _source(self, source: exp.Expr, outer: _Scopes, local: Mapping[str, _Outputs]) -> _Outputs:
-        if isinstance(source, exp.Subquery):
-            return _renamed(self.read(source, outer, local), source)
-        if not isinstance(source, exp.Table):
-            return {}
-        name = written_name(source)
-        if name in local:
-            return _renamed(local[name], source)
-        if name not in self._names:
-            return {}
-        table = self._names[name]
-        self.rows.append(table)
-        found: _Outputs = {column: (len(self.rows) - 1, column) for column in self._tables[table]}
-        return _renamed(found, source)
+    def _output(self, query: Query, place: int) -> Place | None:
+        if isinstance(query, tree.Ordered | tree.Windowed):
+            return self._output(query.query, place)
+        if isinstance(query, tree.SetOperation):
+            return self._output(query.arms[0], place)
+        outputs = tree.outputs_of(query)
+        return self._place(outputs[place]) if place < len(outputs) else None
 
-    def _outputs(self, select: exp.Select, scopes: _Scopes) -> _Outputs:
-        found: _Outputs = {}
-        for i, item in enumerate(select.expressions):
-            shown = item.unalias()
-            if item.is_star:
-                for name, source in scopes[0].items():
-                    if not isinstance(shown, exp.Column) or shown.table.casefold() == name:
-                        found.update(source)
-                continue
-            if isinstance(shown, exp.Min | exp.Max):
-                shown = shown.this
-            found[item.alias_or_name.casefold() or f"{i}"] = _meant(shown, scopes)
-        return found
+    def _meanings(self, column: exp.Expr) -> list[Place | None]:
+        """Return what a column in the text means; several times where a WITH is used so."""
+        return [self._place(value) for value in self._meant.columns.get(id(column), ())]
 
-    def _compare(self, node: exp.Expr, scopes: _Scopes, inner: Mapping[int, _Outputs]) -> None:
-        sides = [part for key in ("this", "expression", "query") if (part := node.args.get(key))]
-        if isinstance(node, exp.EQ | exp.In | exp.NullSafeEQ) and len(sides) > 1:
-            places = [
-                next(iter(inner[id(side)].values()), None)
-                if id(side) in inner
-                else _meant(side, scopes)
-                for side in sides
-            ]
-            self._unite(places[0], places[1])
+    # What is said of places.
+
+    def look_into(self, text: exp.Expr) -> None:
+        """Look at all of a query."""
+        read = self._meant.queries.get(id(text))
+        for query in read or (one for several in self._meant.queries.values() for one in several):
+            for part in tree.walk(query):
+                self._unite_in(part)
+        for node in text.walk():
+            if isinstance(node, exp.Group):
+                for column in node.find_all(exp.Column):
+                    self.grouped += filter(None, self._meanings(column))
+            elif isinstance(node, _COMPARISONS):
+                self._compare(node)
+
+    def _unite_in(self, part: tree.Node) -> None:
+        """Unite the places that a part of a query finds equal."""
+        if isinstance(part, tree.Comparison) and part.operator == "=":
+            self._unite(self._place(part.left), self._place(part.right))
+        elif isinstance(part, tree.Function) and part.name == "nullsafeeq":
+            self._unite(*map(self._place, part.operands))
+        elif isinstance(part, tree.InQuery):
+            for i, value in enumerate(part.values):
+                self._unite(self._place(value), self._output(part.query, i))
+        elif isinstance(part, tree.SetOperation) and part.operator != "union":
+            for i in range(len(tree.outputs_of(part))):
+                self._unite(*(self._output(arm, i) for arm in part.arms))
+
+    def _compare(self, node: exp.Expr) -> None:
         while isinstance(node.parent, exp.Not | exp.Paren):
             node = node.parent
         if node.find(exp.Query, exp.Count, exp.Window) is not None:
             return
-        meant = {
-            _meant(column, scopes)
-            for column in node.find_all(exp.Column)
-            if not column.this.args.get("quoted") or _meant(column, scopes) is not None
-        }
-        looked = {place for place in meant if place is not None}
-        if not looked or len(meant) > len(looked) or len({i for i, _ in looked}) > 1:
+        columns = list(node.find_all(exp.Column))
+        for places in zip(*(self._meanings(column) for column in columns), strict=False):
+            self._held(node, columns, places)
+
+    def _held(
+        self, node: exp.Expr, columns: Sequence[exp.Expr], places: Sequence[Place | None]
+    ) -> None:
+        """Note a condition whose columns are those places, if all are of one row."""
+        quoted = [bool(column.this.args.get("quoted")) for column in columns]
+        looked = {place for place in places if place is not None}
+        unknown = any(p is None and not q for p, q in zip(places, quoted, strict=True))
+        if not looked or unknown or len({i for i, _ in looked}) > 1:
             return
         condition = exp.Paren(this=node.copy())
-        for column in list(condition.find_all(exp.Column)):
-            own = _meant(column, scopes)
-            if own is None:  # quoted, and in SQLite a string
+        for column, place in zip(list(condition.find_all(exp.Column)), places, strict=True):
+            if place is None:  # quoted, and in SQLite a string
                 column.replace(exp.Literal.string(column.name))
             else:
-                column.replace(exp.column(exp.to_identifier(own[1], quoted=True)))
+                column.replace(exp.column(exp.to_identifier(place[1], quoted=True)))
         for part in list(condition.find_all(exp.AggFunc)):  # of one row: the row's own value
             if isinstance(part.this, exp.Expr):
                 part.replace(part.this)
         known = exp.Not(this=exp.Is(this=condition.copy(), expression=exp.Null()))
         passed = exp.And(this=condition, expression=known)
-        first = next(iter(looked))
+        first = next(place for place in places if place is not None)
         if len(looked) == 1:
             self.conditions.append((first, passed))
             self.shown += [first] if _is_shown(node) else []
@@ -204,45 +200,3 @@ def _is_shown(node: exp.Expr) -> bool:
     while node.parent is not None and not isinstance(node.parent, exp.Query):
         node = node.parent
     return node.arg_key == "expressions"
-
-
-def _own_nodes(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield the nodes of a query without its sources, and queries in it without theirs."""
-    stack = [
-        part
-        for key, value in select.args.items()
-        if key not in ("with_", "from_", "joins")
-        for part in (value if isinstance(value, list) else (value,))  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(part, exp.Expr)
-    ]
-    stack += [on for join in select.args.get("joins") or () if (on := join.args.get("on"))]
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, exp.Query):
-            stack.extend(node.iter_expressions())
-
-
-def _renamed(found: _Outputs, source: exp.Expr) -> _Outputs:
-    """Return outputs under the names that an alias gives them."""
-    alias = source.args.get("alias")
-    columns = alias.args.get("columns") or () if isinstance(alias, exp.TableAlias) else ()
-    names = [part.name.casefold() for part in columns]
-    names += list(found)[len(names) :]
-    return dict(zip(names, found.values(), strict=False))
-
-
-def _meant(node: exp.Expr, scopes: _Scopes) -> Place | None:
-    """Return the place that a column means."""
-    while isinstance(node, exp.Paren | exp.Cast):
-        node = node.this
-    if not isinstance(node, exp.Column):
-        return None
-    name, qualifier = node.name.casefold(), node.table.casefold()
-    for scope in scopes:
-        if qualifier in scope:
-            return scope[qualifier].get(name)
-        for source in scope.values() if not qualifier else ():
-            if name in source:
-                return source[name]
-    return None

@@ -74,9 +74,11 @@ class Maker:
         told: Hints,
         seed: int,
         holds: Holds,
+        *,
+        dialect: str | None,
     ) -> None:
         self._known, self._trees, self._told, self._seed = known, trees, told, seed
-        self._holds = holds
+        self._holds, self._dialect = holds, dialect or "sqlite"
         self._used = known.used
         self._targets: dict[int, _Target] = {}
         self._tables = known.tables
@@ -291,7 +293,7 @@ class Maker:
     @cached_property
     def _aims(self) -> list[Aim]:
         columns = {name: list(places) for name, places in self._places.items()}
-        return [aim(tree, self._known.names, columns) for tree in self._trees]
+        return [aim(tree, self._known.names, columns, self._dialect) for tree in self._trees]
 
     def _reached(self, found: Aim, other: Aim) -> _Target:
         members: dict[Place, list[tuple[str, Column]]] = {}

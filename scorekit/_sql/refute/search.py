@@ -143,7 +143,7 @@ def refute(
             )
             for reading, plan in plans
         ]
-        maker = Maker(known, trees, told, seed, partial(_holds, trials))
+        maker = Maker(known, trees, told, seed, partial(_holds, trials), dialect=pair.dialect)
         found = _search(trials, maker, n_databases)
         if isinstance(found, NoDifference):
             return found
