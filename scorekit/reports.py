@@ -24,7 +24,7 @@ from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Scale, Sheet, Table, by_fields, sheet_of
 from scorekit._stats.parts import PartTally
-from scorekit._stats.passes import estimate_suite, estimate_task, score_each
+from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite
 from scorekit.coding import (
     DEFAULT_WEIGHTS,
@@ -450,6 +450,9 @@ def report_on(
     n_samples = attempts.sizes
     _check_attempts(samples, n_samples, ks, insufficient)
     n_correct = attempts.counts(samples.correct)
+    for model in range(len(samples.models)) if int(n_samples.max()) > 1 else ():
+        own = samples.model_of == model
+        refuse_stopped(n_samples[own], n_correct[own], "samples")
     mean_scores = attempts.means(scores)
     cases = CaseTable(
         samples.case_ids,
@@ -761,8 +764,8 @@ def code_report(
 
     Raises:
         InputError: If there are no samples, no *ks*, or a case has too few attempts; if a number
-            is out of range, no outcome of a model is known, or the costs of a model sum to more
-            than a float holds.
+            is out of range, no outcome of a model is known, the cases were tried until their
+            first pass, or the costs of a model sum to more than a float holds.
         TypeError: If an item is not a `CodeSample`, or another argument has the wrong type.
 
     Examples:
