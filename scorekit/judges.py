@@ -27,6 +27,7 @@ from scorekit._core.checks import (
     check_flag,
     check_number,
     check_text,
+    is_flag,
     store,
 )
 from scorekit._core.text import key_of
@@ -97,7 +98,8 @@ class Verdict(Record):
 
     def __attrs_post_init__(self) -> None:
         """Refuse scores between the three; store numbers as builtins."""
-        store(self, "score", check_number("score", self.score))
+        score = float(self.score) if is_flag(self.score) else check_number("score", self.score)
+        store(self, "score", score)
         if self.score not in SCORES:
             refuse("score", "1.0, 0.5 or 0.0", self.score)
         if self.cost_usd is not None:
@@ -167,10 +169,11 @@ def as_verdict(answer: object) -> Verdict:
     """Return a judge's answer as a verdict, which may be only its score."""
     if isinstance(answer, Verdict):
         return answer
-    if isinstance(answer, bool | int | float) and answer in SCORES:
-        return Verdict(score=float(answer))
-    wanted = "a judge must return a Verdict or a score of 1.0, 0.5 or 0.0"
-    raise JudgeError("invalid_response", f"{wanted}, got {shown(answer)}")
+    try:
+        return Verdict(score=cast("float", answer))
+    except (TypeError, InputError):
+        wanted = "a judge must return a Verdict or a score of 1.0, 0.5 or 0.0"
+        raise JudgeError("invalid_response", f"{wanted}, got {shown(answer)}") from None
 
 
 def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:

@@ -455,7 +455,7 @@ def test_components_of_repeats_are_unbiased_with_unequal_attempts() -> None:
             )
         one = variance_components(runs)
         if not one.cut_to_zero:
-            found.append((one.between_tasks, one.task_by_repeat, one.between_attempts))
+            found.append((one.between_tasks, one.task_by_repeat or 0.0, one.between_attempts))
     assert np.mean(found, axis=0) == pytest.approx([1.0, 0.49, 0.81], rel=0.1)
 
 
@@ -521,3 +521,5 @@ def test_repeats_that_show_nothing(runs: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         variance_components(runs)
     assert str(caught.value).startswith(message)
+    with pytest.raises(TypeError, match=r"^anytime must be True or False, got 2$"):
+        required_tasks(effect=0.1, anytime=2)  # type: ignore[call-overload]
