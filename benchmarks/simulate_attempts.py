@@ -7,6 +7,7 @@ How often a gate stops by chance where attempts are not as simple as tests suppo
 - The best of several baselines is taken.
 - A margin is looked at while tasks come from easy to hard.
 - Ties of a preference count as half a win each.
+- Groups of equal scores, and equal models with unequal attempts, are compared.
 
     python -m benchmarks.simulate_attempts [--full]
 """
@@ -207,7 +208,7 @@ def unequal(rng: np.random.Generator, repetitions: int) -> None:
     for n_old, n_new in ((1, 10), (10, 1), (1, 5), (3, 5), (5, 10), (5, 6), (5, 5)):
         for name in ("uniform", "all .95", "all .98", "90 % at .99"):
             for n_cases in (20, 50, 164):
-                cells = []
+                cells: list[float] = []
                 for loss in (0.0, 0.1):
                     shape = repetitions, n_cases
                     rates = (
@@ -246,7 +247,7 @@ def repeats(rng: np.random.Generator, repetitions: int) -> None:
     for title, draw in drawn.items():
         for n_cases, k in ((20, 5), (100, 5)):
             for n_old, n_new in ((2, 2), (3, 3), (5, 5), (8, 8), (1, 3)):
-                cells = []
+                cells: list[tuple[float, float]] = []
                 for loss in (0.0, 0.1):
                     shape = repetitions, 1, n_cases
                     rates = rng.random(shape)
@@ -270,7 +271,9 @@ def over_repeats(means: list[Array], n_cases: int) -> tuple[float, float]:
     """Return how often the verdict is "regressed", and how often the gate stops."""
     n_old, n_new = (own.shape[1] for own in means)
     df = n_old + n_new - 2
-    squares = sum(((own - own.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) for own in means)
+    squares = np.zeros(len(means[0]))
+    for own in means:
+        squares += ((own - own.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     spread = np.maximum(np.sqrt(squares / df), 0.5 / n_cases)
     delta = means[1].mean(axis=1) - means[0].mean(axis=1)
     p_values = special.stdtr(df, delta / (spread * math.sqrt(1 / n_old + 1 / n_new)))
@@ -337,6 +340,50 @@ def ties(rng: np.random.Generator, repetitions: int) -> None:
         print(f"| {share:.0%} | {half.mean():.2f} | {np.mean(read):.2f}, {np.mean(held):.3f} |")
 
 
+def equal_groups(rng: np.random.Generator, repetitions: int) -> None:
+    """Print how often equal groups differ by Welch's test, and by the interval within bounds."""
+    print("\n| scores | groups | Welch, p < .05 | within bounds, p < .05 |\n|---|---|---|---|")
+    draws: dict[str, Callable[[tuple[int, int]], Array]] = {
+        "95 % at 1, the others 0": lambda shape: (rng.random(shape) < 0.95).astype(float),
+        "N(.9, .02), 3 % zeros": lambda shape: np.where(
+            rng.random(shape) < 0.03, 0.0, np.clip(rng.normal(0.9, 0.02, shape), 0, 1)
+        ),
+        "uniform": rng.random,
+    }
+    for name, draw in draws.items():
+        for sizes in ((10, 10), (20, 20), (10, 50), (100, 100)):
+            old, new = (draw((repetitions, n)) for n in sizes)
+            found = np.zeros(2)
+            for one, other in zip(old, new, strict=True):
+                plain = scorekit.unpaired_difference(one, other).p_value
+                inside = scorekit.unpaired_difference(one, other, bounds=(0, 1)).p_value
+                found += [p is not None and p < ALPHA for p in (plain, inside)]
+            cells = " | ".join(f"{one:.3f}" for one in found / repetitions)
+            print(f"| {name} | {sizes[0]}, {sizes[1]} | {cells} |", flush=True)
+
+
+def equal_models(rng: np.random.Generator, repetitions: int) -> None:
+    """Print how often equal models with unequal attempts are told apart."""
+    print("\n| attempts | rates | tasks | signs flipped | within bounds |\n|---|---|---|---|---|")
+    for attempts in ((1, 10), (1, 10, 10), (5, 5)):
+        for rate, n in ((0.95, 30), (0.98, 20), (0.7, 50)):
+            found = np.zeros(2)
+            for _ in range(repetitions):
+                means = [rng.binomial(k, rate, n) / k for k in attempts]
+                plain = {f"{i}": dict(enumerate(own.tolist())) for i, own in enumerate(means)}
+                runs = {
+                    f"{i}": {j: [x] * k for j, x in enumerate(own.tolist())}
+                    for i, (own, k) in enumerate(zip(means, attempts, strict=True))
+                }
+                both = (
+                    scorekit.compare_models(plain, n_resamples=1000),
+                    scorekit.compare_models(runs, bounds=(0, 1), n_resamples=1000),
+                )
+                found += [any(p.verdict == "better" for p in one.pairs) for one in both]
+            cells = " | ".join(f"{one:.3f}" for one in found / repetitions)
+            print(f"| {', '.join(map(str, attempts))} | {rate} | {n} | {cells} |", flush=True)
+
+
 def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
     repetitions = 4000 if full else 40
@@ -351,6 +398,8 @@ def main(*, full: bool = False) -> None:
         (best_of_baselines, repetitions),
         (sorted_margin, slow),
         (ties, slow),
+        (equal_groups, slow),
+        (equal_models, slow),
     ):
         part(np.random.default_rng(SEED), n)
 

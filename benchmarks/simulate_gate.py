@@ -407,7 +407,11 @@ def powers(
         sign = -1 if rate >= 0.5 else 1
         little = np.full((repetitions, n_cases), min(max(rate + sign * effect, 0.0), 1.0))
         room = rate if rate >= 0.5 else 1 - rate
-        turned = rng.random((repetitions, n_cases)) < effect / room
+        share = effect / room
+        turned = rng.random((repetitions, n_cases)) < share
+        if test == "auto":  # about these very cases: as many of them as the effect says
+            n_turned = np.floor(share * n_cases + rng.random((repetitions, 1)))
+            turned = np.arange(n_cases) < n_turned
         wholly = np.where(turned, float(rate < 0.5), rate)
         for shape, moved in zip(seen, (little, wholly), strict=True):
             old = rng.binomial(k, np.full(moved.shape, rate))

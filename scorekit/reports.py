@@ -675,10 +675,7 @@ def _quantiles(
 
 def _mean_measured(values: Floats) -> float | None:
     measured = values[~np.isnan(values)]
-    if not measured.size:
-        return None
-    mean = mean_rounded_once(measured)
-    return describe(measured).mean if mean is None else mean
+    return mean_rounded_once(measured) if measured.size else None
 
 
 def _total(counts: Counts) -> int | None:
