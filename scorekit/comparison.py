@@ -650,8 +650,8 @@ def compare_reports(
     asked = asked._replace(
         one_system=same_models or not by_case or None in old.models | new.models,
         n_verdicts=1 if adjustment == "none" else len(pairs),
-        dependent=asked.seem_dependent(pairs),
     )
+    asked = asked._replace(dependent=asked.seem_dependent(pairs))
     verdicts = [asked.verdict(pair) for pair in pairs]
     names = _names(pairs)
     if test == "cmh":
@@ -749,6 +749,7 @@ class _Asked(NamedTuple):
             if self.attempts == "dependent"
             or (
                 self.attempts == "auto"
+                and self.one_system  # two models differ from case to case anyway
                 and not self.repeated
                 and seem_dependent(pair.before, pair.after, error)
             )

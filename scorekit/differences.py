@@ -36,8 +36,8 @@ MAX_FLIPS = 20
 EXACT_RANKS = 60
 """Values up to which the ways to share out their ranks are counted."""
 
-LEAST_LOG_P = -30.0
-"""Logarithm of the least p value of a difference within bounds, 1e-13; smaller ones count so."""
+FARTHEST = 7.5
+"""Normal quantile of the least p value of a difference within bounds, 6e-14."""
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """Share of a value below which it differs only by the rounding of decimals."""
@@ -390,14 +390,13 @@ def _bounded_difference(
         method="gaffke",
     )
 
-    def excess(log_p: float) -> float:
-        return abs(delta) - reach(math.exp(log_p) / 2.0, down=delta > 0.0)
+    def excess(z: float) -> float:  # the reach is nearly proportional to normal quantiles
+        return reach(two_sided_p(z, math.inf) / 2.0, down=delta > 0.0) - abs(delta)
 
-    if excess(0.0) <= 0.0:
+    if excess(0.0) >= 0.0:
         return interval, 1.0
-    return interval, math.exp(
-        LEAST_LOG_P if excess(LEAST_LOG_P) >= 0.0 else root(excess, LEAST_LOG_P, 0.0)
-    )
+    beyond = excess(FARTHEST) < 0.0
+    return interval, two_sided_p(FARTHEST if beyond else root(excess, 0.0, FARTHEST), math.inf)
 
 
 def _satterthwaite(errors: Sequence[float], sizes: Sequence[int]) -> float:
