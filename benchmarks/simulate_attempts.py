@@ -25,7 +25,8 @@ from scipy import special
 import scorekit
 from benchmarks.machine import alone
 from benchmarks.simulate_gate import RATES, Rates, Run, judge
-from scorekit._stats.gaffke import unseen_interval, unseen_p_value
+from scorekit._core.gaffke import unseen_p_value
+from scorekit.intervals import unseen_interval
 
 SEED = 20261123
 ALPHA = 0.05

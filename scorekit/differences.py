@@ -10,11 +10,11 @@ import numpy as np
 
 from scorekit._core.checks import check_bounded_count, check_number
 from scorekit._core.columns import check_clusters, check_score_column, paired_columns
+from scorekit._core.gaffke import sides_of
+from scorekit._core.roots import root
 from scorekit._core.text import rounded
-from scorekit._stats.betting import root
 from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact_tests import at_least, share_up_to
-from scorekit._stats.gaffke import Lower
 from scorekit.intervals import (
     Interval,
     check_bounds,
@@ -372,9 +372,8 @@ def _bounded_difference(
     old: Floats, new: Floats, span: float, confidence_level: float
 ) -> tuple[Interval, float]:
     """Bound the difference of two means in [0, 1] by those of both (MOVER), with its p value."""
-    groups = [np.arange(side.size) for side in (old, new)]
-    lows = [Lower.of(side, own, 0.0) for side, own in zip((old, new), groups, strict=True)]
-    highs = [Lower.of(-side, own, -1.0) for side, own in zip((old, new), groups, strict=True)]
+    sides = (sides_of(side, np.arange(side.size), (0.0, 1.0)) for side in (old, new))
+    lows, highs = zip(*sides, strict=True)
     delta = lows[1].mean - lows[0].mean
 
     def reach(error: float, *, down: bool) -> float:

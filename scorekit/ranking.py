@@ -21,12 +21,18 @@ from scorekit._core.checks import (
     is_flag,
     is_ordered,
 )
+from scorekit._core.gaffke import unseen_p_value
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact import is_tuple
-from scorekit._stats.gaffke import unseen_interval, unseen_p_value
 from scorekit.errors import InputError, one_line, refuse, shown
-from scorekit.intervals import Interval, check_bounds, normal_quantile, t_quantile
+from scorekit.intervals import (
+    Interval,
+    check_bounds,
+    normal_quantile,
+    t_quantile,
+    unseen_interval,
+)
 from scorekit.records import FrozenMapping, Record, Report, TableRecord, is_mapping, listing
 from scorekit.verdicts import EQUAL, adjusted_p_values
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from scorekit import unpaired_difference
-from scorekit._stats.gaffke import unseen_interval
 from scorekit.errors import InputError
+from scorekit.intervals import unseen_interval
 
 QUARTERS = st.integers(-40, 40).map(lambda quarters: quarters / 4)
 GROUPS = st.tuples(

@@ -25,8 +25,8 @@ from scorekit import (
     paired_difference,
     ranking,
 )
-from scorekit._stats.gaffke import unseen_interval
 from scorekit.errors import InputError
+from scorekit.intervals import unseen_interval
 from scorekit.ranking import range_quantile
 
 DEMSAR = np.array(
