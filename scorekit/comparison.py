@@ -875,7 +875,7 @@ def _fall_p_values(pair: Paired, places: NDArray[np.intp]) -> Floats:
     p_values = fall_p_values(pair.before.take(places), pair.after.take(places))
     if pair.n_unknown:
         place_of = dict(zip(pair.every_id, range(len(pair.every_id)), strict=True))
-        there = np.array([place_of[pair.case_ids[i]] for i in places.tolist()], np.intp)
+        there = np.array([place_of[pair.case_ids[int(i)]] for i in places], np.intp)
         before, after = (side.take(there) for side in pair.ends[1])
         p_values = np.maximum(p_values, fall_p_values(before, after))
     return p_values

@@ -775,7 +775,7 @@ def _prices(prices: object, *, judged: bool, repeated: bool) -> tuple[float, flo
     wanted = ["task", "attempt", *["judgement"] * judged, *["repeat"] * repeated]
     if set(prices) != set(wanted):
         refuse("prices", f"a mapping with the keys {', '.join(map(repr, wanted))}", list(prices))
-    found = dict.fromkeys(("task", "attempt", "judgement", "repeat"), 0.0)
+    found: dict[str, float] = {"task": 0.0, "attempt": 0.0, "judgement": 0.0, "repeat": 0.0}
     for name in wanted:
         found[name] = check_number(f"prices[{name!r}]", prices[name], 0.0)
         if not found[name] and name in ("attempt", "judgement"):

@@ -568,10 +568,12 @@ def _unknown(
 ) -> FrozenMapping[str, FrozenMapping[str, tuple[tuple[float, float], ...]]]:
     """Return the ends of the scores of samples that are all unknown."""
     found: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    ends = (_at_end(samples, weights, end=end)[1].tolist() for end in (False, True))
-    for place, pair in zip(samples.task.tolist(), zip(*ends, strict=True), strict=True):
+    tasks: list[int] = samples.task.tolist()
+    lows: list[float] = _at_end(samples, weights, end=False)[1].tolist()
+    highs: list[float] = _at_end(samples, weights, end=True)[1].tolist()
+    for place, low, high in zip(tasks, lows, highs, strict=True):
         own = found.setdefault(samples.models[int(samples.model_of[place])], {})
-        own.setdefault(samples.case_ids[place], []).append(pair)
+        own.setdefault(samples.case_ids[place], []).append((low, high))
     return FrozenMapping(
         {
             model: FrozenMapping({case_id: tuple(pairs) for case_id, pairs in cases.items()})
