@@ -372,13 +372,14 @@ def _bounded_difference(
     old: Floats, new: Floats, span: float, confidence_level: float
 ) -> tuple[Interval, float]:
     """Bound the difference of two means in [0, 1] by those of both (MOVER), with its p value."""
-    sides = (sides_of(side, np.arange(side.size), (0.0, 1.0)) for side in (old, new))
-    lows, highs = zip(*sides, strict=True)
-    delta = lows[1].mean - lows[0].mean
+    (low, high), (new_low, new_high) = (
+        sides_of(side, np.arange(side.size), (0.0, 1.0)) for side in (old, new)
+    )
+    delta = new_low.mean - low.mean
 
     def reach(error: float, *, down: bool) -> float:
         """Return how far the difference may lie below the one seen, or above it."""
-        ends = (lows[1], highs[0]) if down else (highs[1], lows[0])
+        ends = (new_low, high) if down else (new_high, low)
         return math.hypot(*(side.mean - side.end(error) for side in ends))
 
     error = (1.0 - confidence_level) / 2.0
