@@ -742,18 +742,16 @@ class _Asked(NamedTuple):
 
     def seem_dependent(self, pairs: list[Paired]) -> frozenset[str | None]:
         """Return the models whose attempts are taken for dependent."""
-        error = (1.0 - self.confidence_level) / 2.0
-        return frozenset(
-            pair.suite[1]
-            for pair in pairs
-            if self.attempts == "dependent"
-            or (
-                self.attempts == "auto"
-                and self.one_system  # two models differ from case to case anyway
-                and not self.repeated
-                and seem_dependent(pair.before, pair.after, error)
-            )
-        )
+        if self.repeated or not (self.one_system or self.attempts == "dependent"):
+            return frozenset()  # two models differ from case to case anyway
+        error, found = (1.0 - self.confidence_level) / 2.0, set[str | None]()
+        for pair in pairs:
+            sides = pair.before, pair.after
+            several = not all(side.are_single for side in sides)
+            told = several and self.attempts == "dependent"
+            if told or (self.attempts == "auto" and seem_dependent(*sides, error)):
+                found.add(pair.suite[1])
+        return frozenset(found)
 
     def tested(self, pairs: list[Paired]) -> set[SuiteKey]:
         """Return the suites whose cases are tested one by one."""
@@ -784,7 +782,7 @@ class _Asked(NamedTuple):
                 n_verdicts=self.n_verdicts,
             )
         of_these = self.test == "auto" and self.one_system
-        is_dependent = pair.suite[1] in self.dependent and not self.repeated
+        is_dependent = pair.suite[1] in self.dependent
         one = suite_verdict(
             *sides,
             threshold=self.threshold,

@@ -239,6 +239,8 @@ def test_what_dependent_attempts_change() -> None:
     assert "repeat the suite to tell flaky cases from a loss" in told.to_text()
     single = compare_reports({"a": 1, "b": 0}, {"a": 0, "b": 0}).suite
     assert single.attempts is None
+    told = compare_reports({"a": 1, "b": 0}, {"a": 0, "b": 0}, attempts="dependent")
+    assert told.suite == single
     with pytest.raises(
         InputError, match=r"^test must be 'auto' or 't' where attempts='dependent'"
     ):
