@@ -155,11 +155,11 @@ def sql_equivalence(
     anything else.
 
     *What refutes.* A refutation never depends on results that are not determined, such as random
-    numbers, or the time if only one query asks for it. Nor does it depend on differences between
-    SQLite and the dialect of the queries. Where an order leaves ties at a LIMIT, every choice of
-    tied rows is a result of the query. Such a pair is refuted if, on some database, each query
-    returns a result that the other does not allow. Without a dialect a refutation holds in
-    SQLite, PostgreSQL, MySQL and DuckDB.
+    numbers. Nor does it depend on differences between SQLite and the dialect of the queries. If
+    only one query asks for the time, results must differ at several moments. Where an order
+    leaves ties at a LIMIT, every choice of tied rows is a result of the query. Such a pair is
+    refuted if, on some database, each query returns a result that the other does not allow.
+    Without a dialect a refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.
 
     The same arguments always give the same result: work is limited by steps, never by the clock.
 

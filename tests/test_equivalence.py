@@ -474,7 +474,7 @@ HOSTILE = {
     TEXTS.format("MAX(n)") + " ORDER BY n": "steps",
     TEXTS.format("COUNT(*)") + f" WHERE n LIKE '{'%a' * 40}b'": "more than 1000000 steps",
     TEXTS.format("COUNT(*)") + f" WHERE instr(n, '{'a' * 450}b')": "more than 1000000 steps",
-    f"SELECT COUNT(*) FROM {', '.join(f'users u{i}' for i in range(60))}": "too many to try",
+    f"SELECT COUNT(*) FROM {', '.join(f'users u{i}' for i in range(70))}": "too many to try",
     "WITH c0 AS (SELECT 1 AS x), "
     + ", ".join(f"c{i} AS (SELECT a.x FROM c{i - 1} a, c{i - 1} b)" for i in range(1, 26))
     + " SELECT * FROM c25": "too many to try out",
