@@ -119,6 +119,11 @@ def _expected_rows(value: object) -> Any:
     return stored_results("expected_rows", value)
 
 
+def _also_accepted_rows(value: object) -> Any:
+    items = check_items("also_accepted_rows", value, what="results", empty=True)
+    return tuple(stored_results(f"also_accepted_rows[{i}]", rows) for i, rows in enumerate(items))
+
+
 def _frozen_tags(value: object) -> FrozenMapping[str, str]:
     """Return tags as text, integers among them too."""
     if value is None:
@@ -202,6 +207,10 @@ class SqlCase(Record):
         default=None, converter=_expected_rows, repr=_shown_rows
     )
     """What the expected query returned there."""
+    also_accepted_rows: tuple[StoredRows | FrozenMapping[str, StoredRows], ...] = attrs.field(
+        default=(), converter=_also_accepted_rows, repr=lambda results: f"<{len(results)} results>"
+    )
+    """Further right results, beside the expected one."""
     tags: FrozenMapping[str, str] = attrs.field(default=FrozenMapping(), converter=_frozen_tags)
     """What kind of case it is, such as its database and its difficulty, for `SqlReport.by`."""
 
@@ -224,7 +233,10 @@ class SqlCase(Record):
             check_text("question", self.question, empty=True)
         store(self, "dialect", check_dialect(self.dialect))
         if self.generated_rows is not None and self.expected_rows is not None:
-            check_databases(by_database(self.generated_rows), by_database(self.expected_rows))
+            own = by_database(self.generated_rows)
+            check_databases(own, by_database(self.expected_rows))
+            for i, rows in enumerate(self.also_accepted_rows):
+                check_databases(own, by_database(rows), f"also_accepted_rows[{i}]")
 
 
 def _check_texts(name: str, texts: object, *, empty: bool = False) -> None:
@@ -580,6 +592,7 @@ def _same_rows(case: SqlCase, options: SqlOptions) -> ResultAccuracy:
         semantics=options.semantics,
         column_order=options.column_order,
         tolerance=options.tolerance,
+        also_accepted=case.also_accepted_rows,
     )
 
 
@@ -750,10 +763,17 @@ class _Item:
 def _digest(case: SqlCase, options: SqlOptions) -> str:
     """Return what tells the inputs of a case from others."""
     inputs = attrs.evolve(
-        case, case_id="-", schema=None, generated_rows=None, expected_rows=None, tags=None
+        case,
+        case_id="-",
+        schema=None,
+        generated_rows=None,
+        expected_rows=None,
+        also_accepted_rows=(),
+        tags=None,
     ).to_dict()
     schema = None if case.schema is None else schema_text(case.schema)
-    rows = (json.dumps(rows, default=dict) for rows in (case.generated_rows, case.expected_rows))
+    results = (case.generated_rows, case.expected_rows, *case.also_accepted_rows)
+    rows = (json.dumps(rows, default=dict) for rows in results)
     how = options.comparing.values()
     return key_of(json.dumps(inputs), schema, isinstance(case.schema, str), *rows, *how)
 
@@ -784,6 +804,7 @@ def sql_cases_from_columns(
     question: Iterable[str | None] | None = None,
     generated_rows: Iterable[Results | None] | None = None,
     expected_rows: Iterable[Results | None] | None = None,
+    also_accepted_rows: Iterable[Iterable[Results] | None] | None = None,
     tags: Mapping[str, Iterable[str | int | None]]
     | Iterable[Mapping[str, str | int | None] | None]
     | None = None,
@@ -814,6 +835,7 @@ def sql_cases_from_columns(
         generated_rows: The rows that each generated query returned, as `result_accuracy` takes
             them; an entry is missing where the query failed.
         expected_rows: The rows that each expected query returned.
+        also_accepted_rows: Lists of further right results.
         tags: What kind of case each is: a mapping from the name of a tag to a column, or a column
             of mappings from tag to value.
 
