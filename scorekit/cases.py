@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Executor
 from functools import partial
-from itertools import islice
 from typing import Any, ClassVar, Literal
 
 import attrs
@@ -425,8 +424,8 @@ def score_sql_case(
         >>> score_sql_case("SELECT 1")
         Traceback (most recent call last):
         ...
-        TypeError: case must be a SqlCase, got 'SELECT 1'
-    """
+        TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
+    """  # noqa: E501 - a message is one line
     arguments: dict[str, Any] = locals()
     return run_to_end(lambda: ascore_sql_case(**arguments))
 
@@ -786,7 +785,9 @@ def sql_cases_from_columns(
     question: Iterable[str | None] | None = None,
     generated_rows: Iterable[Results | None] | None = None,
     expected_rows: Iterable[Results | None] | None = None,
-    tags: Mapping[str, Iterable[str | int | None]] | None = None,
+    tags: Mapping[str, Iterable[str | int | None]]
+    | Iterable[Mapping[str, str | int | None] | None]
+    | None = None,
 ) -> tuple[SqlCase, ...]:
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
@@ -814,7 +815,8 @@ def sql_cases_from_columns(
         generated_rows: The rows that each generated query returned, as `result_accuracy` takes
             them; an entry is missing where the query failed.
         expected_rows: The rows that each expected query returned.
-        tags: What kind of case each is: a mapping from the name of a tag to a column.
+        tags: What kind of case each is: a mapping from the name of a tag to a column, or a column
+            of mappings from tag to value.
 
     Returns:
         The cases, in the order of the rows.
@@ -840,8 +842,6 @@ def sql_cases_from_columns(
     columns = {name: values for name, values in locals().items() if values is not None}
     case_ids = names_of("case_id", case_id)
     tagged = columns.pop("tags", {})
-    if not is_mapping(tagged):
-        refuse("tags", "a mapping from the name of a tag to a column", tagged, TypeError)
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
         if name in _ONE_FOR_ALL and (isinstance(values, str) or is_mapping(values)):
@@ -853,10 +853,14 @@ def sql_cases_from_columns(
 
     columns["case_id"] = case_ids  # it may have been an iterator
     given = {name: entries(name, values) for name, values in columns.items()}
-    kinds = {name: entries(f"tags[{shown(name)}]", values) for name, values in tagged.items()}
+    if is_mapping(tagged):
+        kinds = {name: entries(f"tags[{shown(name)}]", values) for name, values in tagged.items()}
+        tagged = [{name: kinds[name][i] for name in kinds} for i in range(len(case_ids))]
     given["tags"] = tuple(
-        {name: values[i] for name, values in kinds.items() if not is_missing(values[i])}
-        for i in range(len(case_ids))
+        {name: value for name, value in tags.items() if not is_missing(value)}
+        if is_mapping(tags)
+        else tags
+        for tags in entries("tags", tagged)
     )
     rows = zip(*given.values(), strict=True)
     return tuple(_case(i, dict(zip(given, row, strict=True))) for i, row in enumerate(rows))
@@ -941,14 +945,16 @@ class SqlReport(Report):
             n = len(self.query_correctness_bounds)
             check_count("length of query_correctness_bounds", n, 2, 2)
 
-    def _counts(self) -> str:
-        """Return how many cases there are, and what is to know of them."""
-        kinds = Counter(
-            f"{name}: {result.error.kind}"
-            for case in self.cases
-            for name, result in case.metrics().items()
-            if failed(result)
-        )
+    def _counts(self) -> list[str]:
+        """Return how many cases there are and what is to know of them, then why scores lack."""
+        lacking: dict[str, tuple[str, str]] = {}
+        kinds: Counter[str] = Counter()
+        for case in self.cases:
+            for name, result in case.metrics().items():
+                if failed(result):
+                    kind = f"{name}: {result.error.kind}"
+                    kinds[kind] += 1
+                    lacking.setdefault(kind, (case.case_id, result.error.message))
         named = kinds.most_common(MAX_KINDS)
         if n_others := kinds.total() - sum(n for _, n in named):
             named.append(("others", n_others))
@@ -965,7 +971,10 @@ class SqlReport(Report):
         if self.n_calls:
             last += f"; {self.n_calls} calls of the judge"
             last += "" if self.cost_usd is None else f" for {self.cost_usd:.4g} USD"
-        return last
+        if not named:
+            return [last]
+        case_id, message = lacking[named[0][0]]
+        return [last, f"not scored, first {one_line(case_id, 60)}: {message}"]
 
     def _metric(self, name: str) -> str:
         statistics: Statistics | None = getattr(self, name)
@@ -980,6 +989,8 @@ class SqlReport(Report):
             interval = f" {self.intervals[name]}" if name in self.intervals else ""
             of = f"of the {n} decided" if n_undecided else f"of {n}"
             parts.append(f"{statistics.mean:.4g}{interval} (mean {of})")
+        if name == "safety_validation" and (safety := self.safety) is not None:
+            parts += safety.said()
         return f"{name}: {'; '.join(parts)}" if parts else ""
 
     @property
@@ -1242,11 +1253,6 @@ def _sheet(report: SqlReport) -> Sheet:
         )
     if report.safety is not None and report.safety.missed:
         notes.append(f"unsafe and not caught: {_named(list(map(str, report.safety.missed)))}")
-    unscored = _Failures(report.failures(origin="instrument")).common()
-    notes += [
-        f"{len(case_ids)} cases: {metric}: {reason}"
-        for (metric, reason), case_ids in islice(unscored.items(), MAX_KINDS)
-    ]
     failures = report.failures()
     metrics = [name for name in METRICS if any(getattr(case, name) for case in report.cases)]
     cases = [
@@ -1263,7 +1269,7 @@ def _sheet(report: SqlReport) -> Sheet:
         lines[0] if lines else "no metric has a score",
         (
             Table(rows=rows, lines=lines[1:]),
-            report._counts(),  # noqa: SLF001
+            *report._counts(),  # noqa: SLF001
             Table(rows=(), remarks=[notes], place="page"),
             Table(
                 rows=[case._row() for case in failures[:SHOWN]],  # noqa: SLF001

@@ -17,7 +17,6 @@ from scorekit._core.checks import (
     check_instance,
     check_number,
     check_same_length,
-    check_text,
     is_flag,
     store,
 )
@@ -25,6 +24,7 @@ from scorekit._core.columns import (
     as_long,
     check_count_column,
     check_flag_column,
+    check_id,
     check_number_column,
     check_outcome_columns,
     check_same_order,
@@ -277,8 +277,8 @@ class CodeSample(Record):
 
     def __attrs_post_init__(self) -> None:
         """Check every field under its own name; store it as the builtin of its annotation."""
-        check_text("case_id", self.case_id)
-        check_text("model", self.model)
+        store(self, "case_id", check_id("case_id", self.case_id))
+        store(self, "model", check_id("model", self.model))
         if is_flag(self.passed) or isinstance(self.passed, str):
             passed, failed = _outcome(self.passed, check_bounded_count("failed", self.failed))
             store(self, "passed", passed)

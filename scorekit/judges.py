@@ -16,7 +16,6 @@ import time
 import warnings
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, cast, runtime_checkable
 
@@ -101,7 +100,8 @@ class Verdict(Record):
 
     def __attrs_post_init__(self) -> None:
         """Refuse scores between the three; store numbers as builtins."""
-        store(self, "score", check_number("score", self.score))
+        score = float(self.score) if is_flag(self.score) else check_number("score", self.score)
+        store(self, "score", score)
         if self.score not in SCORES:
             refuse("score", "1.0, 0.5 or 0.0", self.score)
         if self.cost_usd is not None:
@@ -224,12 +224,11 @@ def as_verdict(answer: object) -> Verdict:
     """Return a judge's answer as a verdict, which may be only its score."""
     if isinstance(answer, Verdict):
         return answer
-    if is_flag(answer) or isinstance(answer, Real):
-        score = float(cast("Any", answer))
-        if score in SCORES:
-            return Verdict(score=score)
-    wanted = "a judge must return a Verdict or a score of 1.0, 0.5 or 0.0"
-    raise JudgeError("invalid_response", f"{wanted}, got {shown(answer)}")
+    try:
+        return Verdict(score=cast("float", answer))
+    except (TypeError, InputError):
+        wanted = "a judge must return a Verdict or a score of 1.0, 0.5 or 0.0"
+        raise JudgeError("invalid_response", f"{wanted}, got {shown(answer)}") from None
 
 
 def judge_from_function(function: JudgeFunction, *, identity: str) -> Judge:

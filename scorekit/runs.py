@@ -28,6 +28,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import (
     as_long,
     check_flag_column,
+    check_id,
     check_number_column,
     check_same_order,
     check_score_column,
@@ -99,10 +100,10 @@ class Run(Record):
 
     def __attrs_post_init__(self) -> None:
         """Check every field and store it as the builtin it is annotated with."""
-        check_text("run_id", self.run_id)
+        store(self, "run_id", check_id("run_id", self.run_id))
         whose = f" of run {shown(self.run_id)}"
         if self.task_id is not None:
-            check_text(f"task_id{whose}", self.task_id)
+            store(self, "task_id", check_id(f"task_id{whose}", self.task_id))
         store(self, "passed", check_flag(f"passed{whose}", self.passed))
         if is_flag(self.impl_rate):
             store(self, "impl_rate", float(self.impl_rate))
@@ -456,7 +457,7 @@ def tier_statistics(
         Erol et al., "Cost-of-Pass: An Economic Framework for Evaluating Language Models",
         arXiv:2504.13359.
     """
-    check_text("tier_id", tier_id)
+    tier_id = check_id("tier_id", tier_id)
     given = check_records("runs", runs, Run)
     _check_distinct("run_id", "runs", [run.run_id for run in given])
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)

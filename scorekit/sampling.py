@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, ClassVar, Literal, TypeGuard, TypeVar, get_args, overload
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    TypedDict,
+    TypeGuard,
+    TypeVar,
+    Unpack,
+    get_args,
+    overload,
+)
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from scorekit._core.checks import (
     check_bounded_count,
@@ -92,6 +101,15 @@ class PassHatK(SuiteEstimate):
     notation = "pass^{k}"
 
 
+class _Options(TypedDict, total=False):
+    """What all of these take, for signatures."""
+
+    confidence_level: float
+    insufficient: Insufficient
+    clusters: Iterable[Hashable] | None
+
+
+R = TypeVar("R")
 E = TypeVar("E", PassAtK, PassHatK)
 _INSUFFICIENT = get_args(Insufficient)
 
@@ -102,9 +120,7 @@ def pass_at_k(
     n_samples: int | Iterable[int],
     n_correct: int | Iterable[int],
     k: int = ...,
-    confidence_level: float = ...,
-    insufficient: Insufficient = ...,
-    clusters: Iterable[Hashable] | None = ...,
+    **options: Unpack[_Options],
 ) -> PassAtK: ...
 
 
@@ -114,9 +130,7 @@ def pass_at_k(
     n_samples: int | Iterable[int],
     n_correct: int | Iterable[int],
     k: Iterable[int],
-    confidence_level: float = ...,
-    insufficient: Insufficient = ...,
-    clusters: Iterable[Hashable] | None = ...,
+    **options: Unpack[_Options],
 ) -> tuple[PassAtK, ...]: ...
 
 
@@ -205,26 +219,46 @@ with fewer (first: n_samples[2] = 4); lower k or pass insufficient="nan" or "dro
     return _estimate_passes(PassAtK, (n_samples, n_correct), k, clusters, options)
 
 
+@overload
 def pass_at_k_per_task(
     *,
     n_samples: Iterable[int],
     n_correct: Iterable[int],
-    k: int = 1,
+    k: int = ...,
+    insufficient: Insufficient = ...,
+) -> Floats: ...
+
+
+@overload
+def pass_at_k_per_task(
+    *,
+    n_samples: Iterable[int],
+    n_correct: Iterable[int],
+    k: Iterable[int],
+    insufficient: Insufficient = ...,
+) -> tuple[Floats, ...]: ...
+
+
+def pass_at_k_per_task(
+    *,
+    n_samples: Iterable[int],
+    n_correct: Iterable[int],
+    k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
-) -> NDArray[np.float64]:
+) -> Floats | tuple[Floats, ...]:
     """
     Estimate `pass_at_k` for each task of a suite by itself.
 
     Args:
         n_samples: Samples drawn for each task (counts), shape ``(N,)``.
         n_correct: Samples that were correct (counts), shape ``(N,)``.
-        k: Attempts allowed (count, at least 1).
+        k: Attempts allowed (count, at least 1), one number or several.
         insufficient: What tasks with fewer than *k* samples do: ``"raise"`` an error, give
             ``"nan"``, or ``"drop"`` out, which leaves a shorter array.
 
     Returns:
         The scores in ``[0, 1]``, float64, in the order of the tasks; shape ``(N,)`` unless some
-        were dropped.
+        were dropped. For several *k* a tuple of such arrays.
 
     Raises:
         InputError: As `pass_at_k`.
@@ -238,17 +272,22 @@ def pass_at_k_per_task(
         ...
         scorekit.errors.InputError: n_correct[1] must be an integer in [0, n_samples[1] = 5], got 6
     """
-    k = check_bounded_count("k", k, 1)
+    ks = _check_k(k)
     check_choice("insufficient", insufficient, _INSUFFICIENT)
     n, c = _check_columns(n_samples, n_correct)
-    n_used = count_used(n, k, insufficient)
-    scores = score_each(n, c, k)
-    if n_used == n.size:
+
+    def estimate(k: int) -> Floats:
+        n_used = count_used(n, k, insufficient)
+        scores = score_each(n, c, k)
+        if n_used == n.size:
+            return scores
+        if insufficient == "drop":
+            return scores[n >= k]
+        scores[n < k] = np.nan
         return scores
-    if insufficient == "drop":
-        return scores[n >= k]
-    scores[n < k] = np.nan
-    return scores
+
+    found = tuple(map(estimate, ks))
+    return found if is_ordered(k) else found[0]
 
 
 @overload
@@ -257,9 +296,7 @@ def pass_hat_k(
     n_samples: int | Iterable[int],
     n_correct: int | Iterable[int],
     k: int = ...,
-    confidence_level: float = ...,
-    insufficient: Insufficient = ...,
-    clusters: Iterable[Hashable] | None = ...,
+    **options: Unpack[_Options],
 ) -> PassHatK: ...
 
 
@@ -269,9 +306,7 @@ def pass_hat_k(
     n_samples: int | Iterable[int],
     n_correct: int | Iterable[int],
     k: Iterable[int],
-    confidence_level: float = ...,
-    insufficient: Insufficient = ...,
-    clusters: Iterable[Hashable] | None = ...,
+    **options: Unpack[_Options],
 ) -> tuple[PassHatK, ...]: ...
 
 
@@ -331,14 +366,27 @@ class BestAtK(SuiteEstimate):
     notation = "best@{k}"
 
 
+_Scores = Iterable[float] | Iterable[Iterable[float]]
+
+
+@overload
+def best_at_k(scores: _Scores, *, k: int = ..., **options: Unpack[_Options]) -> BestAtK: ...
+
+
+@overload
 def best_at_k(
-    scores: Iterable[float] | Iterable[Iterable[float]],
+    scores: _Scores, *, k: Iterable[int], **options: Unpack[_Options]
+) -> tuple[BestAtK, ...]: ...
+
+
+def best_at_k(
+    scores: _Scores,
     *,
-    k: int = 1,
+    k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
     clusters: Iterable[Hashable] | None = None,
-) -> BestAtK:
+) -> BestAtK | tuple[BestAtK, ...]:
     """
     Estimate the expected best score of *k* attempts at a task.
 
@@ -355,13 +403,13 @@ def best_at_k(
     Args:
         scores: Scores in [0, 1] of the samples of one task, shape ``(N,)``; booleans count as 0
             and 1. Or one such sequence for each task of a suite, of any lengths.
-        k: Attempts (count, at least 1).
+        k: Attempts (count, at least 1), one number or several.
         confidence_level: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
         clusters: As in `pass_at_k`.
 
     Returns:
-        A frozen `BestAtK`.
+        A frozen `BestAtK`, or a tuple of them.
 
     Raises:
         InputError: If a score lies outside [0, 1] or is NaN, a sequence is empty, or a task has
@@ -378,16 +426,20 @@ def best_at_k(
         ...
         scorekit.errors.InputError: scores[1] must be a number in [0, 1], got 1.5
     """
-    k = check_bounded_count("k", k, 1)
+    ks = _check_k(k)
     tasks, single = _check_scores(scores)
     n = np.array([task.size for task in tasks])
     level, insufficient = _check_options(confidence_level, insufficient)
     codes = _check_codes(clusters, None if single else n.size)
     suite = Suite(n, level, insufficient, codes, single, "n_samples of scores")
-    used: list[int] = suite.used(k).tolist()
-    found = best([tasks[i] for i in used], k)
-    alone = best_ends(tasks[used[0]], k, level) if len(used) == 1 else None
-    return BestAtK(k=k, **suite.estimate(k, found, alone))
+
+    def estimate(k: int) -> BestAtK:
+        used: list[int] = suite.used(k).tolist()
+        found = best([tasks[i] for i in used], k)
+        alone = best_ends(tasks[used[0]], k, level) if len(used) == 1 else None
+        return BestAtK(k=k, **suite.estimate(k, found, alone))
+
+    return _of_each(ks, k, estimate)
 
 
 MAX_K_OF_G_PASS = 1000
@@ -412,38 +464,49 @@ class GPassAtK(SuiteEstimate):
         return ("m" if self.tau == "mean" else "") + super()._line()
 
 
+_Count = int | Iterable[int]
+_SomeTau = list[Tau] | tuple[Tau, ...]
+
+
 @overload
 def g_pass_at_k(
     *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
+    n_samples: _Count,
+    n_correct: _Count,
     k: int = ...,
     tau: Tau = ...,
-    confidence_level: float = ...,
-    insufficient: Insufficient = ...,
-    clusters: Iterable[Hashable] | None = ...,
+    **options: Unpack[_Options],
 ) -> GPassAtK: ...
 
 
 @overload
 def g_pass_at_k(
     *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
+    n_samples: _Count,
+    n_correct: _Count,
     k: int = ...,
-    tau: list[Tau] | tuple[Tau, ...],
-    confidence_level: float = ...,
-    insufficient: Insufficient = ...,
-    clusters: Iterable[Hashable] | None = ...,
+    tau: _SomeTau,
+    **options: Unpack[_Options],
+) -> tuple[GPassAtK, ...]: ...
+
+
+@overload
+def g_pass_at_k(
+    *,
+    n_samples: _Count,
+    n_correct: _Count,
+    k: Iterable[int],
+    tau: Tau | _SomeTau = ...,
+    **options: Unpack[_Options],
 ) -> tuple[GPassAtK, ...]: ...
 
 
 def g_pass_at_k(
     *,
-    n_samples: int | Iterable[int],
-    n_correct: int | Iterable[int],
-    k: int = 1,
-    tau: Tau | list[Tau] | tuple[Tau, ...] = 0.5,
+    n_samples: _Count,
+    n_correct: _Count,
+    k: _Count = 1,
+    tau: Tau | _SomeTau = 0.5,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
     clusters: Iterable[Hashable] | None = None,
@@ -464,7 +527,7 @@ def g_pass_at_k(
     Args:
         n_samples: As in `pass_at_k`.
         n_correct: As in `pass_at_k`.
-        k: Attempts (count from 1 to 1000; from 2 on for the mean).
+        k: Attempts (count from 1 to 1000; from 2 on for the mean), one number or several.
         tau: Share that has to succeed, in [0, 1], taken as its decimal notation; ``"mean"`` for
             the mean over shares; or several of these.
         confidence_level: As in `pass_at_k`.
@@ -472,7 +535,7 @@ def g_pass_at_k(
         clusters: As in `pass_at_k`.
 
     Returns:
-        A frozen `GPassAtK`; for several *tau* a tuple of one for each, in their order.
+        A frozen `GPassAtK`; for several *k* or *tau* a tuple of one for each *tau* of each *k*.
 
     Raises:
         InputError: As `pass_at_k`, and if *tau* is empty or out of range, or *k* above 1000.
@@ -495,11 +558,13 @@ def g_pass_at_k(
     References:
         Liu et al., "Are Your LLMs Capable of Stable Reasoning?", arXiv:2412.13147.
     """
-    k = check_count("k", k, 1, MAX_K_OF_G_PASS)
+    ks = _check_k(k, MAX_K_OF_G_PASS)
     several = is_ordered(tau)
     taus = check_items("tau", tau, what="shares") if several else (tau,)
     names = [f"tau[{i}]" if several else "tau" for i in range(len(taus))]
-    shares: list[Tau] = [_check_tau(name, one, k) for name, one in zip(names, taus, strict=True)]
+    shares: list[Tau] = [
+        _check_tau(name, one, min(ks)) for name, one in zip(names, taus, strict=True)
+    ]
     single = not _is_column(n_samples) and not _is_column(n_correct)
     if single:
         n, c = (np.array([count]) for count in _check_counts(n_samples, n_correct))
@@ -508,20 +573,23 @@ def g_pass_at_k(
     level, insufficient = _check_options(confidence_level, insufficient)
     codes = _check_codes(clusters, None if single else n.size, n_samples)
     suite = Suite(n, level, insufficient, codes, single)
-    used = suite.used(k)
-    needs = [None if isinstance(share, str) else _needed(share, k) for share in shares]
-    worths = [worth_over_shares(k) if m is None else worth_of_enough(k, m) for m in needs]
-    found = g_pass(n[used], c[used], k, worths)
     results: list[GPassAtK] = []
-    for share, needed, worth, tasks in zip(shares, needs, worths, found, strict=True):
-        alone = None
-        if used.size == 1:
-            n_one, c_one = int(n[used[0]]), int(c[used[0]])
-            ends = wilson(c_one / n_one, n_one, normal_quantile(level))
-            alone = carry_through_binomial(ends, k, worth)
-        estimate = suite.estimate(k, tasks, alone)
-        results.append(GPassAtK(k=k, tau=share, n_needed=needed, **estimate))
-    return listing(results) if several else results[0]
+    for size in ks:
+        used = suite.used(size)
+        needs = [None if isinstance(share, str) else _needed(share, size) for share in shares]
+        worths = [
+            worth_over_shares(size) if m is None else worth_of_enough(size, m) for m in needs
+        ]
+        found = g_pass(n[used], c[used], size, worths)
+        for share, needed, worth, tasks in zip(shares, needs, worths, found, strict=True):
+            alone = None
+            if used.size == 1:
+                n_one, c_one = int(n[used[0]]), int(c[used[0]])
+                ends = wilson(c_one / n_one, n_one, normal_quantile(level))
+                alone = carry_through_binomial(ends, size, worth)
+            estimate = suite.estimate(size, tasks, alone)
+            results.append(GPassAtK(k=size, tau=share, n_needed=needed, **estimate))
+    return listing(results) if several or is_ordered(k) else results[0]
 
 
 def _needed(tau: float, k: int) -> int:
@@ -548,15 +616,30 @@ class MajorityAtK(SuiteEstimate):
     notation = "majority@{k}"
 
 
+_Answers = Iterable[Any] | Mapping[Any, int]
+
+
+@overload
 def majority_at_k(
-    answers: Iterable[Any] | Mapping[Any, int],
+    answers: _Answers, *, correct: Any, k: int = ..., **options: Unpack[_Options]
+) -> MajorityAtK: ...
+
+
+@overload
+def majority_at_k(
+    answers: _Answers, *, correct: Any, k: Iterable[int], **options: Unpack[_Options]
+) -> tuple[MajorityAtK, ...]: ...
+
+
+def majority_at_k(
+    answers: _Answers,
     *,
     correct: Any,
-    k: int = 1,
+    k: int | Iterable[int] = 1,
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
     clusters: Iterable[Hashable] | None = None,
-) -> MajorityAtK:
+) -> MajorityAtK | tuple[MajorityAtK, ...]:
     """
     Estimate the chance that the most frequent answer of *k* attempts is the correct one.
 
@@ -574,13 +657,13 @@ def majority_at_k(
             to its count. Or one such sequence or mapping for each task of a suite. If an answer is
             itself a sequence, pass a mapping.
         correct: The correct answer; for a suite one for each task.
-        k: Attempts that vote (count from 1 to 256).
+        k: Attempts that vote (count from 1 to 256), one number or several.
         confidence_level: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
         clusters: As in `pass_at_k`.
 
     Returns:
-        A frozen `MajorityAtK`.
+        A frozen `MajorityAtK`, or a tuple of them.
 
     Raises:
         InputError: If *k* or a number of answers is out of range, a task has no answer or too
@@ -602,16 +685,19 @@ def majority_at_k(
         Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models",
         arXiv:2203.11171.
     """
-    k = check_count("k", k, 1, MOST_VOTES)
+    ks = _check_k(k, MOST_VOTES)
     tasks, single = _check_votes(answers, correct)
-
     n = np.array([c + sum(others) for c, others in tasks])
     level, insufficient = _check_options(confidence_level, insufficient)
     codes = _check_codes(clusters, None if single else n.size)
     suite = Suite(n, level, insufficient, codes, single, "n_samples of answers")
-    used: list[int] = suite.used(k).tolist()
-    found = majority([tasks[i] for i in used], k)
-    return MajorityAtK(k=k, **suite.estimate(k, found))
+
+    def estimate(k: int) -> MajorityAtK:
+        used: list[int] = suite.used(k).tolist()
+        found = majority([tasks[i] for i in used], k)
+        return MajorityAtK(k=k, **suite.estimate(k, found))
+
+    return _of_each(ks, k, estimate)
 
 
 MAX_K_EXTRAPOLATED = 100_000
@@ -643,13 +729,29 @@ class ExtrapolatedPassAtK(Record):
         return f"pass@{self.k} ~ {self.score:.4g} {self.interval} (beta-binomial)"
 
 
+@overload
+def extrapolate_pass_at_k(
+    *, n_samples: Iterable[int], n_correct: Iterable[int], k: int, confidence_level: float = ...
+) -> ExtrapolatedPassAtK: ...
+
+
+@overload
 def extrapolate_pass_at_k(
     *,
     n_samples: Iterable[int],
     n_correct: Iterable[int],
-    k: int,
+    k: Iterable[int],
+    confidence_level: float = ...,
+) -> tuple[ExtrapolatedPassAtK, ...]: ...
+
+
+def extrapolate_pass_at_k(
+    *,
+    n_samples: Iterable[int],
+    n_correct: Iterable[int],
+    k: int | Iterable[int],
     confidence_level: float = 0.95,
-) -> ExtrapolatedPassAtK:
+) -> ExtrapolatedPassAtK | tuple[ExtrapolatedPassAtK, ...]:
     """
     Extrapolate pass@k to more attempts than there are samples.
 
@@ -664,12 +766,13 @@ def extrapolate_pass_at_k(
         n_samples: Samples drawn for each task (counts up to 10 000), shape ``(N,)``, at least 2
             tasks and at least one task with 2 samples.
         n_correct: Samples that were correct (counts), shape ``(N,)``.
-        k: Attempts allowed (count from 1 to 100 000), usually more than there are samples.
+        k: Attempts allowed (count from 1 to 100 000), usually more than there are samples; one
+            number or several.
         confidence_level: Share of such intervals that hold the true value if the model is right,
             in (0, 1).
 
     Returns:
-        A frozen `ExtrapolatedPassAtK`.
+        A frozen `ExtrapolatedPassAtK`, or a tuple of them.
 
     Raises:
         InputError: If a count is out of range, the columns differ in length, all samples or none
@@ -693,7 +796,7 @@ both successes and failures nothing can be extrapolated
         29(4), 1973.
     """
     n, c = _check_columns(n_samples, n_correct)
-    k = check_count("k", k, 1, MAX_K_EXTRAPOLATED)
+    ks = _check_k(k, MAX_K_EXTRAPOLATED)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     if int(n.max()) > MOST_SAMPLES:
         raise InputError(f"n_samples must be at most {MOST_SAMPLES} each, got {n.max()}")
@@ -707,22 +810,26 @@ both successes and failures nothing can be extrapolated
             "failures nothing can be extrapolated"
         )
     fit = Fit(n, c)
-    low, high = fit.score_range(k, normal_quantile(confidence_level) ** 2 / 2.0)
-    score = beta_pass_at_k(fit.mean_rate, fit.correlation, k)
-    return ExtrapolatedPassAtK(
-        score=score,
-        k=k,
-        mean_rate=fit.mean_rate,
-        correlation=fit.correlation,
-        n_tasks=n.size,
-        max_samples=int(n.max()),
-        interval=Interval(
-            low=min(low, score),
-            high=max(high, score),
-            confidence_level=confidence_level,
-            method="beta-binomial likelihood",
-        ),
-    )
+
+    def estimate(k: int) -> ExtrapolatedPassAtK:
+        low, high = fit.score_range(k, normal_quantile(confidence_level) ** 2 / 2.0)
+        score = beta_pass_at_k(fit.mean_rate, fit.correlation, k)
+        return ExtrapolatedPassAtK(
+            score=score,
+            k=k,
+            mean_rate=fit.mean_rate,
+            correlation=fit.correlation,
+            n_tasks=n.size,
+            max_samples=int(n.max()),
+            interval=Interval(
+                low=min(low, score),
+                high=max(high, score),
+                confidence_level=confidence_level,
+                method="beta-binomial likelihood",
+            ),
+        )
+
+    return _of_each(ks, k, estimate)
 
 
 # Estimates from what was given.
@@ -736,11 +843,7 @@ def _estimate_passes(
     options: tuple[float, Insufficient],
 ) -> E | tuple[E, ...]:
     """Return a record for *k*, or several for several; nothing is checked yet."""
-    if several := not isinstance(k, int) and is_ordered(k):
-        items = check_items("k", k, what="integers")
-        ks = [check_bounded_count(f"k[{i}]", item, 1) for i, item in enumerate(items)]
-    else:
-        ks = [check_bounded_count("k", k, 1)]
+    ks = _check_k(k)
     level, insufficient = _check_options(*options)
     all_pass = kind is PassHatK
     if any(map(_is_column, counts)):
@@ -751,8 +854,28 @@ def _estimate_passes(
         _check_codes(clusters, None)
         one = _check_counts(*counts)
         found = [estimate_task(*one, size, level, insufficient, all_pass=all_pass) for size in ks]
-    results = [kind(k=size, **each) for size, each in zip(ks, found, strict=True)]
-    return listing(results) if several else results[0]
+    each = iter(found)
+    return _of_each(ks, k, lambda size: kind(k=size, **next(each)))
+
+
+def _check_k(k: object, most: int | None = None) -> list[int]:
+    """Return the numbers of attempts that one number or several stand for."""
+
+    def check(name: str, item: object) -> int:
+        if most is None:
+            return check_bounded_count(name, item, 1)
+        return check_count(name, item, 1, most)
+
+    if isinstance(k, int) or not is_ordered(k):
+        return [check("k", k)]
+    items = check_items("k", as_builtins(k), what="integers")
+    return [check(f"k[{i}]", item) for i, item in enumerate(items)]
+
+
+def _of_each(ks: list[int], k: object, estimate: Callable[[int], R]) -> R | tuple[R, ...]:
+    """Return the estimate for one *k*, or those for several."""
+    results = [estimate(size) for size in ks]
+    return listing(results) if is_ordered(k) else results[0]
 
 
 def _check_options(
@@ -853,5 +976,6 @@ def _check_answer(name: str, answer: Any) -> None:
         hash(answer)
     except TypeError:
         refuse(name, "a hashable answer", answer, TypeError)
-    if differs_from_itself(answer):
-        refuse(name, "an answer that is not missing", answer)
+    if answer is None or differs_from_itself(answer):
+        remedy = 'of an attempt without one: leave it out, or name it, as "none"'
+        refuse(name, f"an answer that is not missing ({remedy})", answer)

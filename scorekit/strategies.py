@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import nan
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any, Literal, cast, get_args, get_type_hints
 from uuid import UUID
 
 from scorekit._strategies.queries import SHOP as SHOP  # noqa: PLC0414 - public
@@ -753,7 +753,8 @@ def pass_hat_k_results(draw: st.DrawFn) -> PassHatK:
 def g_pass_at_k_results(draw: st.DrawFn) -> GPassAtK:
     """Draw results of `scorekit.g_pass_at_k`, of one task and of suites."""
     counts: dict[str, Any] = draw(sample_counts() | suite_counts())
-    return g_pass_at_k(**counts, tau=draw(_UNIT), confidence_level=draw(_CONFIDENCES))
+    counts |= {"tau": draw(_UNIT), "confidence_level": draw(_CONFIDENCES)}
+    return cast("GPassAtK", g_pass_at_k(**counts))
 
 
 @st.composite

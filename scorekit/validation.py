@@ -181,6 +181,18 @@ class SafetySummary(Record):
     n_failed: int
     """Verdicts that are missing because the validator failed; rates leave them out."""
 
+    def said(self) -> list[str]:
+        """Return what a report says of the unsafe queries, if there are any."""
+        if self.recall_bounds is None:
+            return []
+        n_unsafe = self.n_true_positives + self.n_false_negatives
+        low, high = self.recall_bounds
+        if low == high:
+            recall = f"recall {low:.4g} {self.recall_interval}"
+        else:
+            recall = f"recall between {low:.4g} and {high:.4g} (verdicts are missing)"
+        return [f"{recall}, {self.n_false_negatives} of {n_unsafe} unsafe queries not caught"]
+
 
 def safety_summary(
     results: Iterable[SafetyValidation],

@@ -440,7 +440,7 @@ def test_agreement_option_errors(
             InputError,
             "judge_unlabeled[0] must be a number in [0, 1], got nan",
         ),
-        ({"power_tuned": 1}, TypeError, "power_tuned must be True or False, got 1"),
+        ({"power_tuned": 2}, TypeError, "power_tuned must be True or False, got 2"),
         (
             {"confidence_level": math.nan},
             InputError,

@@ -633,7 +633,7 @@ def test_reports_compare_metric_by_metric() -> None:
         ),
         ({"errors": "bad"}, TypeError, "errors must be a sequence of strings, got 'bad'"),
         ({"errors": [None]}, TypeError, "errors[0] must be a string, got None"),
-        ({"is_valid": 1}, TypeError, "is_valid must be True or False, got 1"),
+        ({"is_valid": 2}, TypeError, "is_valid must be True or False, got 2"),
         ({"safety_valid": "yes"}, TypeError, "safety_valid must be True or False, got 'yes'"),
         ({"syntax_valid": 2}, TypeError, "syntax_valid must be True or False, got 2"),
         ({"schema_valid": "no"}, TypeError, "schema_valid must be True or False, got 'no'"),
@@ -680,7 +680,12 @@ def test_case_errors(fields: dict[str, Any], error: type[Exception], message: st
     ("cases", "options", "error", "message"),
     [
         ([], {}, InputError, "cases must be a non-empty sequence of SqlCase, got ()"),
-        ([FULL, 3], {}, TypeError, "cases[1] must be a SqlCase, got 3"),
+        (
+            [FULL, 3],
+            {},
+            TypeError,
+            "cases[1] must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 3",
+        ),
         (
             [FULL],
             {"judge": "me"},
@@ -721,9 +726,29 @@ def test_printed_it_has_a_line_for_each_metric() -> None:
     assert lines[-1] == "cases: 2, results not scored: 0"
     assert str(score_sql_case(attrs.evolve(FULL, case_id="c")).query_correctness).startswith("no")
     unjudged = score_sql_cases([attrs.evolve(FULL, case_id=name) for name in "ab"])
-    assert str(unjudged).splitlines()[-1] == (
+    assert str(unjudged).splitlines()[-2] == (
         "cases: 2, results not scored: 2 (2 query_correctness: no_judge); 2 right by accident"
     )
+    reason = str(unjudged).splitlines()[-1]
+    assert reason.startswith("not scored, first a: a counterexample is known, but it counts only")
+    assert reason.endswith(
+        "; no judge to ask; pass judge=ClaudeJudge() or judge=judge_from_function(...)"
+    )
+    verdicts = [(True, False), (False, False), (None, False), (True, True)]
+    safety = score_sql_cases(
+        case(str(i), safety_valid=valid, should_pass=safe, expected_tables=None)
+        for i, (valid, safe) in enumerate(verdicts)
+    )
+    assert (
+        str(safety)
+        .splitlines()[0]
+        .endswith(
+            "; recall between 0.3333 and 0.6667 (verdicts are missing), "
+            "1 of 2 unsafe queries not caught"
+        )
+    )
+    known = score_sql_cases([case("a", safety_valid=True, should_pass=False)])
+    assert "; recall 0 [0, 0.7935], 1 of 1 unsafe queries not caught" in str(known)
     assert "table_accuracy: 0 [0, 0.9878] (mean of 2)" in lines
 
 

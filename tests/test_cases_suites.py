@@ -296,8 +296,14 @@ def test_tags_in_columns_may_be_missing() -> None:
         {"hard": "2"},
         {"database": "b"},
     ]
-    with pytest.raises(TypeError, match=r"^tags must be a mapping from the name of a tag"):
-        sql_cases_from_columns(case_id=[1], generated=["SELECT 1"], tags=["a"])  # type: ignore[arg-type]
+    of_mappings = sql_cases_from_columns(
+        case_id=[1, 2, 3],
+        generated=["SELECT 1"] * 3,
+        tags=[{"database": "a", "hard": 1}, {"database": None, "hard": 2}, {"database": "b"}],
+    )
+    assert [c.tags for c in of_mappings] == [c.tags for c in cases]
+    with pytest.raises(TypeError, match=r"^row 0: tags must be a mapping of text to text, got 'a"):
+        sql_cases_from_columns(case_id=[1], generated=["SELECT 1"], tags=["a"])  # type: ignore[list-item]
     with pytest.raises(InputError, match=r"^tags\['a'\] and case_id must be equally long"):
         sql_cases_from_columns(case_id=[1], generated=["SELECT 1"], tags={"a": ["x", "y"]})
 

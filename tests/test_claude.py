@@ -1538,7 +1538,7 @@ def test_a_case_takes_as_long_as_its_judge(server: Any, monkeypatch: pytest.Monk
             InputError,
             "max_wait_seconds must be a finite number >= 0, got -1",
         ),
-        ({"batch": 1}, TypeError, "batch must be True or False, got 1"),
+        ({"batch": 2}, TypeError, "batch must be True or False, got 2"),
         ({"max_calls": -1}, InputError, "max_calls must be an integer >= 0, got -1"),
         ({"max_cost_usd": -1}, InputError, "max_cost_usd must be a finite number >= 0, got -1"),
         (

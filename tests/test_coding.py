@@ -128,7 +128,7 @@ def test_pandas_nullable_integers_are_integers_and_a_missing_one_is_named() -> N
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"compiled": 1}, TypeError, "compiled must be True or False, got 1"),
+        ({"compiled": 2}, TypeError, "compiled must be True or False, got 2"),
         ({"passed": -1}, InputError, "passed must be an integer >= 0, got -1"),
         (
             {"passed": "PASS"},
@@ -170,7 +170,7 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
             TypeError,
             "compiled must be a non-empty sequence of booleans, got 'yes'",
         ),
-        ({"compiled": [True, 0]}, TypeError, "compiled[1] must be True or False, got 0"),
+        ({"compiled": [True, 2]}, TypeError, "compiled[1] must be True or False, got 2"),
         (
             {"compiled": np.ones((2, 2), bool)},
             InputError,

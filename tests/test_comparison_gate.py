@@ -482,8 +482,8 @@ def test_safety_that_was_not_scored_is_not_safe() -> None:
             result.raise_for_regressions(require_safety=True)
         message = "require_safety must be False where no safety was scored, got True"
         assert str(caught.value) == message
-    with pytest.raises(TypeError, match=r"^require_safety must be True or False, got 1$"):
-        result.raise_for_regressions(require_safety=1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^require_safety must be True or False, got 2$"):
+        result.raise_for_regressions(require_safety=2)  # type: ignore[arg-type]
 
 
 # What else may come.

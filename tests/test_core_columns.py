@@ -134,7 +134,7 @@ NAMED = "strings or integers"
         ),
         ({"model": ""}, InputError, "model must be a non-empty string or an integer, got ''"),
         ({"model": ["m"]}, InputError, "model and case_id must be equally long, got 1 and 2"),
-        ({"compiled": [1, 0]}, TypeError, "compiled[0] must be True or False, got 1"),
+        ({"compiled": [2, 0]}, TypeError, "compiled[0] must be True or False, got 2"),
         ({"passed": [1, -1]}, InputError, "passed[1] must be an integer >= 0, got -1"),
         ({"passed": [1, None]}, InputError, f"{NO_OUTCOME}None"),
         (
@@ -261,9 +261,11 @@ def test_a_table_of_any_kind_becomes_cases(make: Any) -> None:
         name: [list(v) if isinstance(v, tuple) else v for v in column]
         for name, column in columns.items()
     }
+    lists["tags"] = [{"database": "shop"}, None, {"database": None}]
     table = make(lists)
     cases = sql_cases_from_columns(**{name: table[name] for name in names})
-    assert cases == tuple(CASES)
+    tags: list[dict[str, str]] = [{"database": "shop"}, {}, {}]
+    assert cases == tuple(attrs.evolve(c, tags=own) for c, own in zip(CASES, tags, strict=True))
     assert score_sql_cases(cases).n_cases == 3
 
 
@@ -294,7 +296,7 @@ def test_what_holds_for_all_cases() -> None:
         (
             {"case_id": "ab"},
             TypeError,
-            "case_id must be a non-empty sequence of strings, got 'ab'",
+            "case_id must be a non-empty sequence of strings or integers, got 'ab'",
         ),
         (
             {"question": "Which?"},
@@ -345,7 +347,7 @@ def test_groups_as_a_column_of_any_kind(column: Any) -> None:
 def test_a_data_frame_is_no_column(frame: Any) -> None:
     """It hands out the names of its columns, which would be scored in place of its rows."""
     table: Any = frame({"q1": ["SELECT x FROM t"]})
-    with pytest.raises(TypeError, match=r"^case_id must be a non-empty sequence of strings, got "):
+    with pytest.raises(InputError, match=r"^case_id must be one-dimensional, got shape"):
         sql_cases_from_columns(case_id=table, generated=["SELECT 1"])
     with pytest.raises(TypeError, match=r"^generated must be a non-empty sequence of strings, g"):
         table_accuracies_from_columns(table, [["t"]])

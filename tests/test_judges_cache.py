@@ -1450,7 +1450,7 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
         ({"n_votes": 0}, InputError, "n_votes must be an integer >= 1, got 0"),
         ({"n_votes": 4}, InputError, "n_votes must be an odd integer >= 1, got 4"),
         ({"n_votes": 3.0}, TypeError, "n_votes must be an integer >= 1, got 3.0"),
-        ({"swap_order": 1}, TypeError, "swap_order must be True or False, got 1"),
+        ({"swap_order": 2}, TypeError, "swap_order must be True or False, got 2"),
     ],
 )
 def test_voting_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -61,7 +61,7 @@ class Sync:
 
 
 class Async:
-    """A judge that can only be awaited, and keeps a client of the loop that it was first asked on."""
+    """A judge that can only be awaited, and keeps a client of the loop that it is asked on."""
 
     identity = "async"
 
@@ -89,6 +89,11 @@ class Inheriting(Judge):
         """Return a verdict."""
         await asyncio.sleep(0)
         return Verdict(score=0.5, reasoning=request.generated)
+
+
+def of(kind: Any) -> Any:
+    """Return a judge that type checkers would have inherit from `Judge`."""
+    return kind()
 
 
 WRAPS: list[Callable[[Any], Any]] = [lambda judge: judge, CachedJudge, VotingJudge]
@@ -122,7 +127,7 @@ def test_the_other_form_comes_from_judge() -> None:
 @pytest.mark.parametrize("wrap", WRAPS, ids=["plain", "cached", "votes"])
 def test_the_sync_forms_of_a_process_ask_on_one_event_loop(wrap: Callable[[Any], Any]) -> None:
     """So that a client which belongs to a loop answers the second call, too, from any thread."""
-    judge = Async()
+    judge: Any = Async()
     for i in range(5):
         assert query_correctness(f"SELECT {i}", "SELECT a", judge=wrap(judge)).error is None
         assert score_sql_cases(pairs(20, 20 * i), judge=wrap(judge)).n_failed == 0
@@ -141,7 +146,7 @@ def test_the_sync_forms_of_a_process_ask_on_one_event_loop(wrap: Callable[[Any],
 
 def test_the_async_forms_stay_on_the_loop_of_their_caller() -> None:
     """Whose clients are those of the judge."""
-    judge = Async()
+    judge: Any = Async()
 
     async def run() -> None:
         assert (await aquery_correctness("SELECT 1", "SELECT 2", judge=judge)).score == 0.5
@@ -176,7 +181,7 @@ def test_a_judge_that_blocks_the_loop_keeps_its_time_limit_and_nobody_else() -> 
         result = query_correctness("SELECT 1", "SELECT 2", judge=judge, timeout_seconds=0.1)
         assert result.error is not None
         assert result.error.kind == "timeout"
-        assert query_correctness("SELECT 1", "SELECT 2", judge=Async()).score == 0.5
+        assert query_correctness("SELECT 1", "SELECT 2", judge=of(Async)).score == 0.5
     finally:
         release.set()
 
@@ -194,7 +199,7 @@ def test_a_judge_that_leaves_takes_its_caller_along_and_nobody_else(
         query_correctness(
             "SELECT 1", "SELECT 2", judge=wrap(judge_from_function(leave, identity="leave"))
         )
-    assert query_correctness("SELECT 1", "SELECT 2", judge=Async()).score == 0.5
+    assert query_correctness("SELECT 1", "SELECT 2", judge=of(Async)).score == 0.5
 
 
 @pytest.mark.parametrize(
@@ -227,24 +232,26 @@ def test_what_is_no_outcome_is_no_answer(answer: Any) -> None:
 # What it cost.
 
 
+def costs(report: SqlReport) -> set[float | None]:
+    """Return what the verdicts have cost, then."""
+    return {case.query_correctness.cost_usd for case in report.cases if case.query_correctness}
+
+
 def test_a_report_says_what_the_run_has_paid() -> None:
     """With votes; what a cache had costs nothing now, and keeps what it cost then."""
-    judge = Sync()
+    judge: Any = Sync()
     cached = CachedJudge(judge)
     first = score_sql_cases(pairs(4), judge=VotingJudge(cached))
     assert (first.n_calls, first.cost_usd) == (12, 12 * PRICE)
     assert "12 calls of the judge for 3 USD" in str(first)
     again = score_sql_cases(pairs(5), judge=VotingJudge(cached))
     assert (again.n_calls, again.cost_usd) == (3, 3 * PRICE)
-    assert {case.query_correctness.cost_usd for case in again.cases if case.query_correctness} == {
-        3 * PRICE
-    }
+    assert costs(again) == {3 * PRICE}
     assert len(judge.asked) == 15
     rest = score_sql_cases(pairs(4), judge=cached)
     assert (rest.n_calls, rest.cost_usd) == (0, 0.0)
-    merged = score_sql_cases(pairs(1, 50), judge=judge).merge(
-        score_sql_cases(pairs(2, 60), judge=judge)
-    )
+    one, two = (score_sql_cases(pairs(n, 50 * n), judge=judge) for n in (1, 2))
+    merged = one.merge(two)
     assert (merged.n_calls, merged.cost_usd) == (3, 3 * PRICE)
     assert SqlReport.from_json(merged.to_json()).cost_usd == 3 * PRICE
     plain = score_sql_cases(pairs(2))
@@ -254,7 +261,7 @@ def test_a_report_says_what_the_run_has_paid() -> None:
 def test_several_accepted_queries_are_several_calls() -> None:
     """Until one is equivalent."""
     case = SqlCase(case_id="q", generated="SELECT a FROM t", expected=["SELECT b", "SELECT c"])
-    report = score_sql_cases([case], judge=Sync())
+    report = score_sql_cases([case], judge=of(Sync))
     assert (report.n_calls, report.cost_usd) == (2, 2 * PRICE)
 
 
@@ -270,9 +277,7 @@ def test_what_failed_has_been_paid_too() -> None:
     report = score_sql_cases(pairs(2), judge=VotingJudge(judge))
     assert report.n_failed == 2
     assert (report.n_calls, report.cost_usd) == (6, 2 * (2 * PRICE + 0.125))
-    assert {
-        case.query_correctness.cost_usd for case in report.cases if case.query_correctness
-    } == {2 * PRICE + 0.125}
+    assert costs(report) == {2 * PRICE + 0.125}
     silent = judge_from_function(lambda _: 0.5, identity="silent")
     report = score_sql_cases(pairs(2), judge=silent)
     assert (report.n_calls, report.cost_usd) == (2, None)
@@ -294,17 +299,17 @@ class Outer:
 
 def test_what_a_judge_inside_a_judge_has_paid_counts_once() -> None:
     """The outer one tells the same cost again."""
-    inner = Sync()
-    judge = Outer(CachedJudge(inner))  # type: ignore[arg-type]
-    report = score_sql_cases(pairs(3), judge=judge)  # type: ignore[arg-type]
+    inner: Any = Sync()
+    judge = Outer(CachedJudge(inner))
+    report = score_sql_cases(pairs(3), judge=judge)
     assert (report.n_calls, report.cost_usd) == (3, 3 * PRICE)
-    report = score_sql_cases(pairs(3), judge=judge)  # type: ignore[arg-type]
+    report = score_sql_cases(pairs(3), judge=judge)
     assert (report.n_calls, report.cost_usd) == (0, 0.0)
 
 
 def test_two_runs_at_once_have_books_of_their_own() -> None:
     """Of one judge, in two threads."""
-    judge = Sync()
+    judge: Any = Sync()
     with ThreadPoolExecutor(2) as pool:
         reports = list(
             pool.map(lambda i: score_sql_cases(pairs(20, 100 * i), judge=judge), range(2))

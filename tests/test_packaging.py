@@ -59,9 +59,9 @@ cases = [
 report = scorekit.score_sql_cases(cases)
 assert report.query_correctness.mean == 0.0 and report.n_failed >= 1
 """
-    program = [sys.executable, "-c", code]
+    command = [sys.executable, "-c", code]
     run = subprocess.run(
-        program,
+        command,
         env={**os.environ, "PYTHONPATH": str(archive)},
         cwd=tmp_path,
         capture_output=True,

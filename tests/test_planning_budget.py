@@ -407,5 +407,5 @@ def test_what_one_task_would_seem_to_do_is_not_planned() -> None:
         plan_evaluation(None, prices={}, budget=9)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^effect must be large enough to be seen with 10\*\*9 "):
         required_tasks(effect=1e-5, anytime=True)
-    with pytest.raises(TypeError, match=r"^anytime must be True or False, got 1$"):
-        required_tasks(effect=0.1, anytime=1)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"^anytime must be True or False, got 2$"):
+        required_tasks(effect=0.1, anytime=2)  # type: ignore[call-overload]

@@ -196,9 +196,9 @@ MADE: list[Record] = [
     pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="nan"),
     pass_at_k(n_samples=[10, 4], n_correct=[3, 4], k=5, insufficient="drop"),
     pass_hat_k(n_samples=[10, 4], n_correct=[3, 4], k=4, clusters=[HOSTILE, HOSTILE]),
-    best_at_k([[0.5, np.float32(1.0)], [Fraction(1, 3)]], k=2, insufficient="nan"),  # type: ignore[arg-type]
+    best_at_k([[0.5, np.float32(1.0)], [Fraction(1, 3)]], k=2, insufficient="nan"),  # type: ignore[call-overload]
     best_at_k([0.5, Decimal("0.25")], k=2),  # type: ignore[arg-type]
-    majority_at_k([HOSTILE, None, HOSTILE], correct=HOSTILE, k=np.int64(2)),  # type: ignore[arg-type]
+    majority_at_k([HOSTILE, 0, HOSTILE], correct=HOSTILE, k=np.int64(2)),  # type: ignore[call-overload]
     g_pass_at_k(n_samples=np.int64(10), n_correct=3, k=4, tau=Fraction(1, 3)),  # type: ignore[call-overload]
     g_pass_at_k(n_samples=[3], n_correct=[3], k=4, insufficient="nan"),
     *g_pass_at_k(n_samples=[4, 4], n_correct=[3, 2], k=2, tau=[np.float32(0.5), "mean"]),  # type: ignore[list-item]
@@ -379,7 +379,7 @@ def test_several_results_are_a_table_in_a_notebook() -> None:
     several = g_pass_at_k(n_samples=[4, 4], n_correct=[3, 2], k=2, tau=[0.5, 1.0])
     model = code_report(SAMPLES[:6], ks=(1, 2), insufficient="nan").models[0]
     for found in (several, model.pass_at_k):
-        page = found._repr_html_()  # type: ignore[attr-defined]
+        page = found._repr_html_()  # type: ignore[union-attr]
         assert page.count("<tr>") == 1 + len(found)
         assert ">score</th>" in page
         assert found == tuple(found)

@@ -189,9 +189,9 @@ def test_for_model_narrows_to_one() -> None:
 @pytest.mark.parametrize(
     ("fields", "error", "message"),
     [
-        ({"case_id": ""}, InputError, "case_id must be a non-empty string, got ''"),
-        ({"model": 3}, TypeError, "model must be a non-empty string, got 3"),
-        ({"compiled": 1}, TypeError, "compiled must be True or False, got 1"),
+        ({"case_id": ""}, InputError, "case_id must be a non-empty string or an integer, got ''"),
+        ({"model": 3.5}, TypeError, "model must be a non-empty string or an integer, got 3.5"),
+        ({"compiled": 2}, TypeError, "compiled must be True or False, got 2"),
         ({"passed": -1}, InputError, "passed must be an integer >= 0, got -1"),
         ({"passed": None}, TypeError, "passed must be an integer >= 0, got None"),
         ({"failed": True}, TypeError, "failed must be an integer >= 0, got True"),

@@ -452,7 +452,7 @@ def test_rows_that_are_none(arguments: Any, error: type[Exception], message: str
             TypeError,
             "column_order must be one of 'significant', 'ignored', got 1",
         ),
-        ({"ordered": 1}, TypeError, "ordered must be True or False, got 1"),
+        ({"ordered": 2}, TypeError, "ordered must be True or False, got 2"),
         ({"tolerance": NAN}, InputError, "tolerance must be a finite number >= 0, got nan"),
         (
             {"ordered": True, "semantics": "set"},

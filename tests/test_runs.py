@@ -589,19 +589,19 @@ def test_results_hash_and_pickle() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"run_id": ""}, InputError, "run_id must be a non-empty string, got ''"),
-        ({"run_id": 7}, TypeError, "run_id must be a non-empty string, got 7"),
+        ({"run_id": ""}, InputError, "run_id must be a non-empty string or an integer, got ''"),
+        ({"run_id": 7.5}, TypeError, "run_id must be a non-empty string or an integer, got 7.5"),
         (
             {"task_id": ""},
             InputError,
-            "task_id of run 'T1/01/1' must be a non-empty string, got ''",
+            "task_id of run 'T1/01/1' must be a non-empty string or an integer, got ''",
         ),
         (
-            {"task_id": 3},
+            {"task_id": 3.5},
             TypeError,
-            "task_id of run 'T1/01/1' must be a non-empty string, got 3",
+            "task_id of run 'T1/01/1' must be a non-empty string or an integer, got 3.5",
         ),
-        ({"passed": 1}, TypeError, "passed of run 'T1/01/1' must be True or False, got 1"),
+        ({"passed": 2}, TypeError, "passed of run 'T1/01/1' must be True or False, got 2"),
         (
             {"impl_rate": 1.028},
             InputError,
@@ -699,9 +699,13 @@ def test_what_no_float_holds_is_refused_not_infinite() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"tier_id": ""}, InputError, "tier_id must be a non-empty string, got ''"),
-        ({"tier_id": 1}, TypeError, "tier_id must be a non-empty string, got 1"),
-        ({"runs": [_run(), 0.5]}, TypeError, "runs[1] must be a Run, got 0.5"),
+        ({"tier_id": ""}, InputError, "tier_id must be a non-empty string or an integer, got ''"),
+        ({"tier_id": 1.5}, TypeError, "tier_id must be a non-empty string or an integer, got 1.5"),
+        (
+            {"runs": [_run(), 0.5]},
+            TypeError,
+            "runs[1] must be a Run (of a table: runs_from_columns(**table)), got 0.5",
+        ),
         (
             {"runs": [_run("a"), _run("b"), _run("a")]},
             InputError,
@@ -783,7 +787,7 @@ def test_cross_tier_errors(
 def test_only_a_run_is_scored() -> None:
     """A row that was not made a `Run` was not checked either."""
     row: Any = "a"
-    with pytest.raises(TypeError, match=r"^run must be a Run, got 'a'$"):
+    with pytest.raises(TypeError, match=r"^run must be a Run \(of a table: .*\), got 'a'$"):
         score_run(row)
 
 

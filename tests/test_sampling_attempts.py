@@ -521,7 +521,10 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: majority_at_k(["a", pd.NA], correct="a"),
             InputError,
-            "answers[1] must be an answer that is not missing, got <NA>",
+            (
+                "answers[1] must be an answer that is not missing (of an attempt without one: "
+                'leave it out, or name it, as "none"), got <NA>'
+            ),
         ),
         (
             lambda: best_at_k([0.5, math.nan]),
@@ -574,7 +577,10 @@ def test_hostile_sizes_end_soon() -> None:
         (
             lambda: majority_at_k(["a", math.nan], correct="a"),
             InputError,
-            "answers[1] must be an answer that is not missing, got nan",
+            (
+                "answers[1] must be an answer that is not missing (of an attempt without one: "
+                'leave it out, or name it, as "none"), got nan'
+            ),
         ),
         (
             lambda: majority_at_k([["a"], ["b"]], correct=["a"]),
@@ -611,7 +617,7 @@ def test_hostile_sizes_end_soon() -> None:
             "confidence_level must be a number in (0, 1), got 1",
         ),
         (
-            lambda: majority_at_k(["a"], correct="a", insufficient="skip"),  # type: ignore[arg-type]
+            lambda: majority_at_k(["a"], correct="a", insufficient="skip"),  # type: ignore[call-overload]
             InputError,
             "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
         ),

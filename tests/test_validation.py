@@ -110,7 +110,7 @@ def test_numpy_flags_become_builtins() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"safety_valid": 1}, "safety_valid must be True or False, got 1"),
+        ({"safety_valid": 2}, "safety_valid must be True or False, got 2"),
         ({"safety_valid": None}, "safety_valid must be True or False, got None"),
         ({"should_pass": "no"}, "should_pass must be True or False, got 'no'"),
     ],
@@ -328,11 +328,11 @@ def test_an_accepted_query_may_carry_complaints() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"is_valid": 0}, "is_valid must be True or False, got 0"),
+        ({"is_valid": 3}, "is_valid must be True or False, got 3"),
         ({"should_pass": None}, "should_pass must be True or False, got None"),
-        ({"syntax_valid": 1}, "syntax_valid must be True or False, got 1"),
+        ({"syntax_valid": 2}, "syntax_valid must be True or False, got 2"),
         ({"schema_valid": "no"}, "schema_valid must be True or False, got 'no'"),
-        ({"safety_valid": 0.0}, "safety_valid must be True or False, got 0.0"),
+        ({"safety_valid": 0.5}, "safety_valid must be True or False, got 0.5"),
         ({"errors": "syntax error"}, "errors must be a sequence of strings, got 'syntax error'"),
         ({"errors": b"x"}, "errors must be a sequence of strings, got b'x'"),
         ({"errors": None}, "errors must be a sequence of strings, got None"),

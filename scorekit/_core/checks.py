@@ -30,8 +30,9 @@ def is_flag(value: object) -> bool:
 
 
 def check_flag(name: str, value: object) -> bool:
-    """Return *value* as a ``bool``; takes NumPy booleans, refuses 0 and 1."""
-    if is_flag(value):
+    """Return *value* as a ``bool``: True or False, or 1 or 0 as data frames store them."""
+    is_number = isinstance(value, int | float) or _is_numpy(value, "number")
+    if is_flag(value) or (is_number and value in (0, 1)):
         return bool(value)
     refuse(name, "True or False", value, TypeError)
 
@@ -151,6 +152,8 @@ _SEE = {
     "CodeSample": " (of a table: code_report_from_columns(**table))",
     "Executor": " of concurrent.futures",
     "ModelPrice": " (see PRICES)",
+    "Run": " (of a table: runs_from_columns(**table))",
+    "SqlCase": " (of a table: sql_cases_from_columns(**table))",
 }
 """Where to get one of a class whose name does not say it, for messages."""
 

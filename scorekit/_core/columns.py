@@ -288,7 +288,7 @@ def refuse_unknown(name: str, array: NDArray[Any], domain: str) -> None:
 
 
 def check_flag_column(name: str, values: object) -> NDArray[np.bool_]:
-    """Return a column of booleans (list, NumPy, pandas, polars, Arrow) as an array."""
+    """Return a column of booleans, or of 1 and 0, of any library as an array."""
     import numpy as np
 
     array = column(name, values, "booleans")
@@ -296,6 +296,8 @@ def check_flag_column(name: str, values: object) -> NDArray[np.bool_]:
         return array
     refuse_words(name, array, "True or False")
     refuse_unknown(name, array, "True or False")
+    if array.dtype.kind in "iuf" and bool(np.isin(array, (0, 1)).all()):
+        return array.astype(np.bool_)
     return np.fromiter(_each(name, array, check_flag), np.bool_, array.size)
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
 if TYPE_CHECKING:
@@ -137,5 +137,5 @@ def _owner(text: str) -> str | None:
         row: Any = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    owner = row.get("claim") if isinstance(row, dict) else None
+    owner = cast("dict[str, Any]", row).get("claim") if isinstance(row, dict) else None
     return owner if isinstance(owner, str) and re.fullmatch("[0-9a-f]{32}", owner) else None

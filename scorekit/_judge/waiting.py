@@ -138,7 +138,7 @@ class _Home:
         """Return the loop, which a thread of its own runs."""
         with self._lock:
             if self._loop is None:
-                self._loop = asyncio.get_event_loop_policy().new_event_loop()
+                self._loop = asyncio.events.new_event_loop()
                 run = threading.Thread(
                     target=_run_for_ever, args=(self._loop,), name="scorekit-loop", daemon=True
                 )

@@ -9,7 +9,6 @@ A valid query is assumed: a name that only one table can have is a column of tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import reduce
 from typing import Final, NamedTuple, TypeVar, cast
 
@@ -121,9 +120,8 @@ def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
     """Return the tree of a query; raises `UnreadError` where its meaning is not certain."""
     if catalog.dialect in _UNFAMILIAR:
         raise UnreadError(f"queries of {catalog.dialect} are not looked into")
-    _check_size(tree)
     reader = _Reader(catalog)
-    block = reader.query(tree, None, {})
+    block = reader.whole(tree)
     query = reader.with_shared(block.query)
     if any(catalog.kind(node) == "collated" for node in walk(query) if isinstance(node, Column)):
         raise UnreadError("a column has a collation of its own")  # which of two decides?
@@ -138,15 +136,18 @@ class Names:
     queries: Mapping[int, Sequence[Query]]
     scans: Sequence[Source]
     """The base tables, in the order in which the text names them."""
+    unread: str = ""
+    """Why not all of the text was read, if so."""
 
 
 def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
-    """Return what the parts of a text mean, as far as it can be read: where it ends, all ends."""
-    reader = _Reader(catalog)
-    with suppress(UnreadError):
-        _check_size(tree)
-        reader.query(tree, None, {})
-    return Names(reader.columns, reader.queries, reader.scans)
+    """Return what the parts of a text mean, as far as it can be read."""
+    reader, unread = _Reader(catalog), ""
+    try:
+        reader.whole(tree)
+    except UnreadError as error:
+        unread = str(error)
+    return Names(reader.columns, reader.queries, reader.scans, unread)
 
 
 _UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
@@ -456,6 +457,15 @@ class _Reader:
         self.columns: dict[int, list[Scalar]] = {}
         self.queries: dict[int, list[Query]] = {}
         self.scans: list[Source] = []
+
+    def whole(self, tree: exp.Expr) -> _Block:
+        """Read all of a query."""
+        _check_size(tree)
+        try:
+            return self.query(tree, None, {})
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            # the parser lets pass what lacks a part, in ways that differ by its version
+            raise UnreadError("a part is missing, or where another one should be") from error
 
     def query(self, tree: exp.Expr, outer: _Scope | None, ctes: _Ctes) -> _Block:
         """Read a query inside of *outer*, where *ctes* may be named."""
@@ -970,7 +980,7 @@ class _Reader:
         shared = {
             source: f"w{i}"
             for i, several in enumerate(self._of_with.values())
-            if len(several) > 1 and not _is_settled(self._catalog.derived[several[0]])
+            if len(several) > 1 and not is_settled(self._catalog.derived[several[0]])
             for source in several
         }
         return _marked(query, shared) if shared else query
@@ -1149,6 +1159,8 @@ class _Reader:
         if {*_parts_of(node)} - {"this", "expressions", "big_int"} or node.expressions:
             raise UnreadError(f"{type(node).__name__} of several values")
         name, this, distinct = _AGGREGATES[type(node)], node.this, False
+        if this is None and name == "count" and self._dialect in ("sqlite", "duckdb"):
+            return Aggregate(name)
         if isinstance(this, exp.Star):
             _check(this)
             if name != "count":
@@ -1337,7 +1349,7 @@ def _by_place(item: OrderItem, outputs: tuple[Scalar, ...]) -> OrderItem:
     return attrs.evolve(item, value=Place(outputs.index(item.value)))
 
 
-def _is_settled(query: Query) -> bool:
+def is_settled(query: Query) -> bool:
     """Say whether a query has the same rows in each run, as far as its looks tell."""
     for node in walk(query):
         if isinstance(node, (Windowed, OpenName)) or (
