@@ -300,7 +300,7 @@ class Outer:
 def test_what_a_judge_inside_a_judge_has_paid_counts_once() -> None:
     """The outer one tells the same cost again."""
     inner: Any = Sync()
-    judge = Outer(CachedJudge(inner))
+    judge: Any = Outer(CachedJudge(inner))
     report = score_sql_cases(pairs(3), judge=judge)
     assert (report.n_calls, report.cost_usd) == (3, 3 * PRICE)
     report = score_sql_cases(pairs(3), judge=judge)
