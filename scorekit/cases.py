@@ -31,6 +31,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import as_builtins, check_id, check_same_order, names_of
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
+from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, run_to_end
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
@@ -59,7 +60,7 @@ from scorekit.correctness import (
 from scorekit.equivalence import Counterexample, tables_of
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
-from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge
+from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge, total_cost
 from scorekit.parallel import Progress
 from scorekit.records import (
     FrozenMapping,
@@ -931,6 +932,11 @@ class SqlReport(Report):
     """Who generated the SQL, None where that was not said."""
     options: SqlOptions = SqlOptions()
     """How the cases were scored."""
+    n_calls: int | None = attrs.field(default=None, eq=False)
+    """Calls of the judge that this run made, with votes, retries and failures; what a cache had
+    took none.  None in a part of a report."""
+    cost_usd: float | None = attrs.field(default=None, eq=False)
+    """What those calls cost; None if that of one is not known, and in a part of a report."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse counts that contradict the cases."""
@@ -962,6 +968,9 @@ class SqlReport(Report):
             last += f"; {n_unjudged} refuted without the judge, which failed"
         if self.n_right_by_accident:
             last += f"; {self.n_right_by_accident} right by accident"
+        if self.n_calls:
+            last += f"; {self.n_calls} calls of the judge"
+            last += "" if self.cost_usd is None else f" for {self.cost_usd:.4g} USD"
         if not named:
             return [last]
         case_id, message = lacking[named[0][0]]
@@ -1100,7 +1109,13 @@ class SqlReport(Report):
                 seen.add(case_id)
         asks = any(report.options.asks_safety for report in reports)
         cases = tuple(case for report in reports for case in report.cases)
-        return _report(cases, attrs.evolve(self.options, asks_safety=asks), self.model)
+        report = _report(cases, attrs.evolve(self.options, asks_safety=asks), self.model)
+        calls = [report.n_calls for report in reports]
+        return attrs.evolve(
+            report,
+            n_calls=None if None in calls else sum(n for n in calls if n is not None),
+            cost_usd=total_cost(report.cost_usd for report in reports),
+        )
 
     def failures(
         self, *, metric: str | None = None, origin: Literal["output", "instrument"] = "output"
@@ -1427,17 +1442,24 @@ async def ascore_sql_cases(
         check_instance("resume", resume, SqlReport)
     name = None if model is None else check_id("model", model)
     items = _items(records, options, resume, name)
-    with told(progress, "case") as tell:
-        found = await outcomes(
-            [item.job(seconds) for item in items],
-            judge,
-            executor=executor,
-            tell=tell,
-            ends_at=ends_at,
-            together=asks_together(judge),
-        )
+    paid = Ledger(ledger.get())
+    token = ledger.set(paid)
+    try:
+        with told(progress, "case") as tell:
+            found = await outcomes(
+                [item.job(seconds) for item in items],
+                judge,
+                executor=executor,
+                tell=tell,
+                ends_at=ends_at,
+                together=asks_together(judge),
+            )
+    finally:
+        ledger.reset(token)
     scores = tuple(item.score(one) for item, one in zip(items, found, strict=True))
-    report = _report(scores, options, name)
+    report = attrs.evolve(
+        _report(scores, options, name), n_calls=paid.n_calls, cost_usd=paid.cost_usd
+    )
     _sum_up(report)
     return report
 
