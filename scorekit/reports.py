@@ -260,7 +260,7 @@ class CodeReport(Report):
             return f"{one_line(one.model)}: {', '.join(scores)} ({counts})"
 
         lines = list(map(line, self.models))
-        failures = self._failures()
+        n_wrong = int((self._table.n_correct < self._table.attempts.sizes).sum())
         cases = self.cases[:ROWS_AT_MOST]
         flags = UNMEASURED if self.only_flags else ()
         return Sheet(
@@ -272,9 +272,9 @@ class CodeReport(Report):
                     lines=lines if len(lines) > 1 else (),
                 ),
                 Table(
-                    rows=_shown(failures[:SHOWN], flags),
-                    title=f"Worst of {len(failures)} cases with a wrong attempt",
-                    n_rows=min(len(failures), SHOWN),
+                    rows=_shown(self._failures(SHOWN), flags),
+                    title=f"Worst of {n_wrong} cases with a wrong attempt",
+                    n_rows=min(n_wrong, SHOWN),
                     place="page",
                 ),
                 *(
@@ -324,10 +324,13 @@ class CodeReport(Report):
         """
         return self._failures()
 
-    def _failures(self) -> Listing[CaseStatistics]:
-        wrong = [case for case in self.cases if case.n_correct < case.n_samples]
+    def _failures(self, most: int | None = None) -> Listing[CaseStatistics]:
+        table = self._table
+        n, right = table.attempts.sizes, table.n_correct
+        wrong = np.flatnonzero(right < n)
+        order: list[int] = np.lexsort((table.mean_scores[wrong], right[wrong] / n[wrong])).tolist()
         kind = _Flags if self.only_flags else Listing[CaseStatistics]
-        return kind(sorted(wrong, key=lambda c: (c.n_correct / c.n_samples, c.mean_score)))
+        return kind(table[int(wrong[i])] for i in order[:most])
 
     def for_model(self, name: str) -> CodeReport:
         """
