@@ -650,8 +650,8 @@ def compare_reports(
     asked = asked._replace(
         one_system=same_models or not by_case or None in old.models | new.models,
         n_verdicts=1 if adjustment == "none" else len(pairs),
-        dependent=asked.seem_dependent(pairs),
     )
+    asked = asked._replace(dependent=asked.seem_dependent(pairs))
     verdicts = [asked.verdict(pair) for pair in pairs]
     names = _names(pairs)
     if test == "cmh":
@@ -742,17 +742,16 @@ class _Asked(NamedTuple):
 
     def seem_dependent(self, pairs: list[Paired]) -> frozenset[str | None]:
         """Return the models whose attempts are taken for dependent."""
-        error = (1.0 - self.confidence_level) / 2.0
-        return frozenset(
-            pair.suite[1]
-            for pair in pairs
-            if self.attempts == "dependent"
-            or (
-                self.attempts == "auto"
-                and not self.repeated
-                and seem_dependent(pair.before, pair.after, error)
-            )
-        )
+        if self.repeated or not (self.one_system or self.attempts == "dependent"):
+            return frozenset()  # two models differ from case to case anyway
+        error, found = (1.0 - self.confidence_level) / 2.0, set[str | None]()
+        for pair in pairs:
+            sides = pair.before, pair.after
+            several = not all(side.are_single for side in sides)
+            told = several and self.attempts == "dependent"
+            if told or (self.attempts == "auto" and seem_dependent(*sides, error)):
+                found.add(pair.suite[1])
+        return frozenset(found)
 
     def tested(self, pairs: list[Paired]) -> set[SuiteKey]:
         """Return the suites whose cases are tested one by one."""
@@ -783,7 +782,7 @@ class _Asked(NamedTuple):
                 n_verdicts=self.n_verdicts,
             )
         of_these = self.test == "auto" and self.one_system
-        is_dependent = pair.suite[1] in self.dependent and not self.repeated
+        is_dependent = pair.suite[1] in self.dependent
         one = suite_verdict(
             *sides,
             threshold=self.threshold,
@@ -846,9 +845,7 @@ def _moved(
     if not any(places.size for _, places in found):
         return []
     before, after = (np.concatenate(side) for side in zip(*means, strict=True))
-    p_values = np.concatenate(
-        [fall_p_values(pair.before.take(i), pair.after.take(i)) for pair, i in found]
-    )
+    p_values = np.concatenate([_fall_p_values(pair, places) for pair, places in found])
     corrected: list[float | None] = [None] * p_values.size
     if tested:
         able = [pair for pair in pairs if pair.suite in tested]
@@ -869,6 +866,17 @@ def _moved(
         (delta, _change(keys[i], left, right, shared_model, (p_value, corrected[i])))
         for i, (delta, left, right, p_value) in zip(order, ordered, strict=True)
     ]
+
+
+def _fall_p_values(pair: Paired, places: NDArray[np.intp]) -> Floats:
+    """Return the p values of some cases, with unknown outcomes as if they spoke against a fall."""
+    p_values = fall_p_values(pair.before.take(places), pair.after.take(places))
+    if pair.n_unknown:
+        place_of = dict(zip(pair.every_id, range(len(pair.every_id)), strict=True))
+        there = np.array([place_of[pair.case_ids[int(i)]] for i in places], np.intp)
+        before, after = (side.take(there) for side in pair.ends[1])
+        p_values = np.maximum(p_values, fall_p_values(before, after))
+    return p_values
 
 
 def _only_in(

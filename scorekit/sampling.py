@@ -50,7 +50,7 @@ from scorekit._stats.attempts import (
 )
 from scorekit._stats.chances import Counts, Floats
 from scorekit._stats.extrapolation import Fit, beta_pass_at_k
-from scorekit._stats.passes import estimate_suite, estimate_task, score_each
+from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite, count_used
 from scorekit.errors import InputError, refuse, shown
 from scorekit.intervals import Interval, normal_quantile, wilson
@@ -188,7 +188,9 @@ def pass_at_k(
 
     Raises:
         InputError: If a count is out of range, *k* or a column is empty, the columns differ in
-            length, or a task has too few samples (with ``"drop"``: every task).
+            length, or a task has too few samples (with ``"drop"``: every task). Also if ten tasks
+            or more show that each was tried until its first pass: the share of passes among such
+            attempts is too high, 0.60 for a true 0.50.
         TypeError: If a count is not an integer, only one of the two is a column, a label is not
             hashable, or *clusters* is given for a single task.
 
@@ -275,6 +277,7 @@ def pass_at_k_per_task(
     ks = _check_k(k)
     check_choice("insufficient", insufficient, _INSUFFICIENT)
     n, c = _check_columns(n_samples, n_correct)
+    refuse_stopped(n, c, "n_samples")
 
     def estimate(k: int) -> Floats:
         n_used = count_used(n, k, insufficient)
@@ -849,6 +852,7 @@ def _estimate_passes(
     if any(map(_is_column, counts)):
         n, c = _check_columns(*counts)
         codes = _check_codes(clusters, n.size, counts[0])
+        refuse_stopped(n, c, "n_samples")
         found = estimate_suite(Suite(n, level, insufficient, codes), c, ks, all_pass=all_pass)
     else:
         _check_codes(clusters, None)

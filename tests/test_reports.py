@@ -193,7 +193,11 @@ def test_for_model_narrows_to_one() -> None:
         ({"model": 3.5}, TypeError, "model must be a non-empty string or an integer, got 3.5"),
         ({"compiled": 2}, TypeError, "compiled must be True or False, got 2"),
         ({"passed": -1}, InputError, "passed must be an integer >= 0, got -1"),
-        ({"passed": None}, TypeError, "passed must be an integer >= 0, got None"),
+        (
+            {"passed": None, "failed": 2},
+            InputError,
+            "failed must be 0 where passed is None, got 2",
+        ),
         ({"failed": True}, TypeError, "failed must be an integer >= 0, got True"),
         ({"warnings": 1.0}, TypeError, "warnings must be an integer >= 0, got 1.0"),
         (
