@@ -62,6 +62,7 @@ from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge
 from scorekit.parallel import Progress
 from scorekit.records import (
+    CaseSql,
     FrozenMapping,
     Listing,
     MetricError,
@@ -72,6 +73,7 @@ from scorekit.records import (
     SuiteKey,
     is_mapping,
     metric_error,
+    together,
 )
 from scorekit.results import (
     RULES,
@@ -260,6 +262,11 @@ class SqlCaseScore(Record):
     tags: FrozenMapping[str, str] = attrs.field(factory=FrozenMapping[str, str])
     """What kind of case it is."""
 
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The queries that are right, where they are known."""
+        return () if self.expected is None else accepted_queries(self.expected)
+
     def metrics(self) -> dict[str, Any]:
         """Return the results there are, by metric."""
         results = {name: getattr(self, name) for name in METRICS}
@@ -281,10 +288,9 @@ class SqlCaseScore(Record):
         """Return the scores, the SQL, and why it is not right but for some reasons."""
         reasons = self.reasons()
         results = self.metrics()
-        queries = () if self.expected is None else accepted_queries(self.expected)
         parts: list[Part] = [
             Block("generated", self.generated),
-            *(Block("expected", query) for query in queries),
+            *(Block("expected", query) for query in self.accepted),
             Table(
                 rows=[
                     {"metric": name, "score": result, "why": reasons.get(name)}
@@ -1010,7 +1016,10 @@ class SqlReport(Report):
                     caught = safety.classification == "true positive"
                     unsafe[case.case_id] = caught and unsafe.get(case.case_id, True)
         scored = {(suite, case_id) for suite, cases in suites.items() for case_id in cases}
-        return ReportScores({**suites}, frozenset(failing - scored), unsafe)
+        sql = together(
+            (case.case_id, CaseSql((case.generated,), case.accepted)) for case in self.cases
+        )
+        return ReportScores({**suites}, frozenset(failing - scored), unsafe, sql=sql)
 
     def _sheet(self) -> Sheet:
         return _sheet(self)
