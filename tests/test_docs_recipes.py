@@ -144,5 +144,5 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     run = _run(*command, folder=tmp_path)
     assert run.returncode == 1
     assert "RegressionError: the current run regressed: pass@1 -1.000" in run.stdout
-    assert "  pass@1: -1.000 [-1.000, " in run.stdout
+    assert "  pass@1: regressed, -1.000 [-1.000, " in run.stdout
     assert "parse  candidate  pass@1     1.000    0.000  -1.000" in run.stdout
