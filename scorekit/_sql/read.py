@@ -121,9 +121,8 @@ def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
     """Return the tree of a query; raises `UnreadError` where its meaning is not certain."""
     if catalog.dialect in _UNFAMILIAR:
         raise UnreadError(f"queries of {catalog.dialect} are not looked into")
-    _check_size(tree)
     reader = _Reader(catalog)
-    block = reader.query(tree, None, {})
+    block = reader.whole(tree)
     query = reader.with_shared(block.query)
     if any(catalog.kind(node) == "collated" for node in walk(query) if isinstance(node, Column)):
         raise UnreadError("a column has a collation of its own")  # which of two decides?
@@ -144,8 +143,7 @@ def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
     """Return what the parts of a text mean, as far as it can be read: where it ends, all ends."""
     reader = _Reader(catalog)
     with suppress(UnreadError):
-        _check_size(tree)
-        reader.query(tree, None, {})
+        reader.whole(tree)
     return Names(reader.columns, reader.queries, reader.scans)
 
 
@@ -456,6 +454,15 @@ class _Reader:
         self.columns: dict[int, list[Scalar]] = {}
         self.queries: dict[int, list[Query]] = {}
         self.scans: list[Source] = []
+
+    def whole(self, tree: exp.Expr) -> _Block:
+        """Read all of a query."""
+        _check_size(tree)
+        try:
+            return self.query(tree, None, {})
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            # the parser lets pass what lacks a part, in ways that differ by its version
+            raise UnreadError("a part is missing, or where another one should be") from error
 
     def query(self, tree: exp.Expr, outer: _Scope | None, ctes: _Ctes) -> _Block:
         """Read a query inside of *outer*, where *ctes* may be named."""
@@ -1149,6 +1156,8 @@ class _Reader:
         if {*_parts_of(node)} - {"this", "expressions", "big_int"} or node.expressions:
             raise UnreadError(f"{type(node).__name__} of several values")
         name, this, distinct = _AGGREGATES[type(node)], node.this, False
+        if this is None and name == "count" and self._dialect in ("sqlite", "duckdb"):
+            return Aggregate(name)
         if isinstance(this, exp.Star):
             _check(this)
             if name != "count":
