@@ -51,7 +51,7 @@ from benchmarks.rewrites import rewritten
 from benchmarks.themes import ways
 from scorekit import sql_equivalence
 from scorekit._sql.prove.canonical import Proof, search
-from scorekit._sql.refute.faithful import UnfaithfulError
+from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import read_pair
 from scorekit._sql.rows import plain, same_bag, same_sequence
 from scorekit._sql.schema import SqlSchema, read_schema

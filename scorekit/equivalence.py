@@ -11,7 +11,7 @@ from scorekit._core.checks import check_choice, check_count, check_number, check
 from scorekit._sheet.model import Sheet, Table
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.prove.canonical import Proof, search
-from scorekit._sql.refute.faithful import UnfaithfulError
+from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.reading import ORDINALS, read_pair
 from scorekit._sql.refute.search import Difference, Same, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set

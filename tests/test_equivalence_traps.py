@@ -77,7 +77,7 @@ EQUAL = [
     ("sqlite", "SELECT id FROM t WHERE date('no' || 'w') > '2000-01-01'", "SELECT id FROM t WHERE 1 = 0"),
     ("postgres", "SELECT name FROM t WHERE name LIKE 'a\\_b'", "SELECT name FROM t WHERE name = 'a_b'"),
     ("duckdb", "SELECT * FROM u a JOIN u b USING (y)", "SELECT a.y, a.id, a.x, a.name, b.id, b.x, b.name FROM u a JOIN u b ON a.y = b.y"),
-    ("postgres", "SELECT SUM(x) / COUNT(x) FROM t", "SELECT AVG(x) FROM t"),
+    ("postgres", "SELECT SUM(s) / COUNT(s) FROM (SELECT SUM(x) AS s FROM t GROUP BY y) q", "SELECT AVG(s) FROM (SELECT SUM(x) AS s FROM t GROUP BY y) q"),
     ("mysql", "SELECT id, -x AS x FROM t ORDER BY x + 0 LIMIT 1", "SELECT id, -x FROM t ORDER BY -x LIMIT 1"),
     ("postgres", "SELECT id FROM t WHERE 1 = x IN (1, 2)", "SELECT id FROM t WHERE 1 = (x IN (1, 2))"),
 ]  # fmt: skip

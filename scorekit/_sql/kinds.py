@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -46,6 +47,10 @@ class Limits(NamedTuple):
     """``uuid`` or ``clock`` (a time of day) for texts of this form."""
     padded: bool = False
     """Whether equal texts may differ in spaces at their end, as ``char(n)`` does."""
+    single: bool = False
+    """Whether fractions are rounded to 24 bits."""
+    wide: bool = False
+    """Whether integers may be larger than an INT holds: their sums are decimals in PostgreSQL."""
     converts: bool = False
     """Whether SQLite makes numbers of texts that look like some, as but for CHAR, CLOB, TEXT."""
 
@@ -73,6 +78,8 @@ def kind_of(type_text: str) -> str:
     return next((kind for kind, pattern in _KIND.items() if pattern.match(words)), "unknown")
 
 
+_WIDE = r"u?(?:big|huge)|u?int(?:8|64|128)\b|long\b|serial8"
+"""The beginning of types of integers that an INT does not hold."""
 # Bits of an integer by the beginning of its type's name.
 _BITS = (("tiny", 8), ("byteint", 8), ("small", 16), ("short", 16), ("int2", 16), ("medium", 24))
 _SIZES = re.compile(r"\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)")
@@ -98,7 +105,9 @@ def limits_of(  # noqa: PLR0911 - one a kind
     if kind == "number":
         return _of_decimals(words, first, second, dialect)
     if kind == "real":
-        return Limits(least=0) if "unsigned" in words or words.startswith("u") else Limits()
+        short = re.match(_SINGLE.get(dialect, r"real\b|float4?\b"), words) is not None
+        signed = "unsigned" not in words and not words.startswith("u")
+        return Limits(least=None if signed else 0, single=short)
     if kind == "text":
         converts = dialect in (None, "sqlite") and not re.search("char|clob|text", words)
         if words.startswith("uuid"):
@@ -111,13 +120,30 @@ def limits_of(  # noqa: PLR0911 - one a kind
     return Limits()
 
 
+_SINGLE: Final[dict[str | None, str]] = {
+    "sqlite": r"(?!)",
+    "postgres": r"real\b|float4\b",
+    "mysql": r"float\b",
+}
+"""Types of fractions of 24 bits, by dialect."""
+
+
+def to_single(number: float) -> float:
+    """Return a number as 24 bits hold it."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return number
+
+
 def _of_integers(words: str, kind: str, dialect: str | None) -> Limits:
     if words.startswith("year"):
         return Limits(1901, 2155)
     bits = next((n for start, n in _BITS if words.lstrip("u").startswith(start)), 32)
+    wide = re.match(_WIDE, words) is not None
     if kind == "natural" or (words.startswith("tiny") and dialect in ("tsql", "fabric")):
-        return Limits(0, min(2**bits - 1, LARGEST_INTEGER))
-    return Limits(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        return Limits(0, min(2**bits - 1, LARGEST_INTEGER), wide=wide)
+    return Limits(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1, wide=wide)
 
 
 def _of_decimals(
@@ -163,7 +189,7 @@ def fitted(  # noqa: PLR0911 - one a kind
     if kind in ("text", "time", "enum", "collated"):
         return _fitted_text(value, kind, limits)
     try:
-        number = float(value)
+        number = float(f"{float(value):.12g}")  # as a decimal it has as few digits
     except ValueError:
         return None
     whole = number.is_integer()
@@ -172,7 +198,7 @@ def fitted(  # noqa: PLR0911 - one a kind
     ):
         return None
     if kind == "real":
-        return number
+        return to_single(number) if limits.single else number
     if kind == "number" and not whole:
         return number if limits.scale is None or round(number, limits.scale) == number else None
     if not whole or (kind == "boolean" and number not in (0, 1)) or abs(number) > LARGEST_INTEGER:

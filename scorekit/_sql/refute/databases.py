@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from sqlglot import exp
 
-from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted
+from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted, to_single
 from scorekit._sql.refute.aims import Aim, Place, aim
 from scorekit._sql.refute.hints import MAX_VALUES, Hints
 from scorekit._sql.refute.inference import Link, TablesRead, linked_columns
@@ -781,7 +781,9 @@ def _test(condition: exp.Expr) -> Callable[[Cell], bool] | None:
         # a column decides whether it is compared as a text or as a number
         if isinstance(value, str):
             return compare(value, text)
-        return isinstance(value, int | float) and number is not None and compare(value, number)
+        if not isinstance(value, int | float) or number is None:
+            return False
+        return compare(value, number) or compare(value, to_single(number))
 
     return test
 

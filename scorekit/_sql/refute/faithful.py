@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 
 from scorekit._sql.kinds import UNCASED
-from scorekit._sql.refute.sandbox import CLOCKS, ZONES
+from scorekit._sql.refute.expressions import (
+    COMPARED,
+    NUMERIC,
+    UnfaithfulError,
+    is_text,
+    kind_of_expression,
+)
+from scorekit._sql.refute.sandbox import CLOCKS, COMPUTED, ZONES
 
 MAX_PARTS: Final = 2_000
 """Nodes of the largest tree that is looked at."""
 
 MAX_SOURCES: Final = 24
 """Tables that a query may read, each as often as common table expressions repeat it."""
-
-
-class UnfaithfulError(Exception):
-    """SQLite would not do what the query asks for, or what it asks for is not determined."""
 
 
 class Reading(NamedTuple):
@@ -58,6 +60,8 @@ _UNDETERMINED = (
     exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDatetime, exp.GroupConcat, exp.TableSample,
     exp.AnyValue, exp.First, exp.Last,
 )  # fmt: skip
+_ASKED = (exp.Identifier, exp.CurrentDate, exp.CurrentTimestamp)
+"""What asks for the time in all dialects alike, or in SQLite alone."""
 TIMES: Final = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
 ROW_NAMES = frozenset({"rowid", "oid", "_rowid_"})
 
@@ -72,8 +76,8 @@ def check_determined(nodes: list[exp.Expr], *, sqlite: bool) -> None:
     for node in nodes:
         if isinstance(node, _UNDETERMINED):
             raise UnfaithfulError(f"{_called(node)} has no determined result")
-        if not sqlite and not isinstance(node, exp.Identifier) and asks_time(node):
-            refuse_time(node)
+        if not sqlite and not isinstance(node, _ASKED) and asks_time(node):
+            raise UnfaithfulError("the time of day is not determined")
         if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
             raise UnfaithfulError(f"no database has the function {node.name}")
         if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
@@ -91,13 +95,6 @@ def asks_time(node: exp.Expr) -> bool:
     return isinstance(node, TIMES) or (
         _function(node) in CLOCKS and not any(node.iter_expressions())
     )
-
-
-def refuse_time(node: exp.Expr) -> NoReturn:
-    """Say that the result of what asks for the time is not determined."""
-    if isinstance(node, TIMES):
-        raise UnfaithfulError(f"{_called(node)} has no determined result")
-    raise UnfaithfulError("the time of day is not determined")
 
 
 def is_ordered_by_what_is_dropped(select: exp.Select) -> bool:
@@ -169,12 +166,14 @@ _SHARED = (
     exp.Length, exp.Abs, exp.Tuple, exp.DPipe, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Cast,
     exp.DataType, exp.DataTypeParam, exp.Values, exp.Window, exp.WindowSpec, exp.RowNumber,
     exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead,
-    exp.FirstValue, exp.LastValue, exp.NthValue,
+    exp.FirstValue, exp.LastValue, exp.NthValue, exp.Filter, exp.Trim, exp.CurrentDate,
+    exp.CurrentTimestamp,
 )  # fmt: skip
 # Arguments of these that are no trees, or are trees of shared types, and change the meaning.
 _UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
     (exp.Select, ("kind", "hint", "operation_modifiers", "qualify", "exclude", "into")),
     (exp.Distinct, ("on",)),
+    (exp.Trim, ("expression", "position", "collation")),
     (exp.Group, ("all", "rollup", "cube", "grouping_sets", "totals")),
     (exp.SetOperation, ("by_name", "side", "kind", "on")),
     (exp.LimitOptions, ("percent", "with_ties")),
@@ -186,26 +185,34 @@ _UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
 )
 _JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS"})
 _EMPTY_IS_NULL = "oracle"
-_WIDE_SUMS = frozenset({"postgres", "materialize", "risingwave"})
 _WHOLE_AVERAGES = frozenset({"tsql", "fabric"})
 
 
-def check_shared(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+def check_shared(
+    nodes: list[exp.Expr], kinds: Mapping[str, str], typed: Mapping[str, str], dialect: str
+) -> None:
     """
     Refuse what SQLite does otherwise than a dialect.
+
+    Args:
+        nodes: The nodes of a query.
+        kinds: What the columns of its tables hold.
+        typed: The same, and what its own outputs hold.
+        dialect: The dialect.
 
     Raises:
         UnfaithfulError: If there is any such thing among *nodes*.
     """
     _check_known(nodes, dialect)
-    _check_structure(nodes, kinds, dialect)
-    _check_kinds(nodes, {**_kinds_of_aliases(nodes, kinds), **kinds}, dialect)
-    _check_fractions(nodes)
+    _check_structure(nodes, kinds)
+    _check_kinds(nodes, typed, dialect)
 
 
 def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
     for node in nodes:
-        if not isinstance(node, _SHARED):
+        if not isinstance(node, _SHARED) and not (
+            isinstance(node, exp.Anonymous) and node.meta.get(COMPUTED)
+        ):
             raise UnfaithfulError(f"SQLite may not understand {_called(node)} as {dialect} does")
         for kind, args in _UNSHARED_ARGS:
             if isinstance(node, kind) and any(node.args.get(name) for name in args):
@@ -226,7 +233,7 @@ def _is_natural(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal()
 
 
-def _check_structure(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+def _check_structure(nodes: list[exp.Expr], kinds: Mapping[str, str]) -> None:
     """Refuse forms that SQLite has too, but reads otherwise."""
     using = any(
         isinstance(node, exp.Join) and (node.args.get("using") or node.args.get("method"))
@@ -235,8 +242,6 @@ def _check_structure(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: s
     for node in nodes:
         if using and isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
             raise UnfaithfulError("SQLite has an order of its own of columns that are joined")
-        if isinstance(node, exp.Div) and dialect in _WIDE_SUMS and node.find(exp.Sum):
-            raise UnfaithfulError("a sum of large integers is a decimal")
         if isinstance(node, exp.Select):
             _check_aliases(node, kinds)
 
@@ -269,23 +274,13 @@ def _check_text(node: exp.Expr, dialect: str) -> None:
         raise UnfaithfulError("SQLite knows the case of ASCII letters only")
 
 
-def is_text(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Literal) and bool(node.is_string)
-
-
-_COMPARED = (
-    exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.NullSafeEQ,
-    exp.NullSafeNEQ,
-)  # fmt: skip
 _SORTED = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Ordered, exp.Min, exp.Max)
 _COMPUTED = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg, exp.Abs)
 _TEXTUAL = (exp.Like, exp.ILike, exp.Lower, exp.Upper, exp.Length, exp.DPipe)
-_ADDED = (exp.Add, exp.Sub, exp.Mul, exp.Sum)
-_NUMERIC = frozenset({"integer", "natural", "number", "real"})
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
-def _kinds_of_aliases(nodes: list[exp.Expr], kinds: Mapping[str, str]) -> dict[str, str]:
+def kinds_of_aliases(nodes: list[exp.Expr], kinds: Mapping[str, str]) -> dict[str, str]:
     """Return what the outputs of queries hold that have names of their own, inner ones first."""
     found: dict[str, str] = {}
     for node in reversed(nodes):
@@ -305,112 +300,15 @@ def _check_kinds(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) 
             if isinstance(node, _SORTED):
                 raise UnfaithfulError("SQLite does not know the order of an enumeration")
             held = held - {"enum"} | {"text"}
-        if isinstance(node, _COMPARED):
-            mixed = held & {"text", "time"} and held & _NUMERIC
+        if isinstance(node, COMPARED):
+            mixed = held & {"text", "time"} and held & NUMERIC
             if "time" in held and any(is_text(n) and not _DATE.match(n.name) for n in operands):
                 raise UnfaithfulError("SQLite has no dates to compare with")
         elif isinstance(node, _COMPUTED):
             mixed = held & {"text", "time", "boolean"}
         elif isinstance(node, _TEXTUAL):
-            mixed = held & {*_NUMERIC, "time", "boolean"}
+            mixed = held & {*NUMERIC, "time", "boolean"}
         else:
             continue
         if mixed:
             raise UnfaithfulError(f"{dialect} may convert between text and numbers otherwise")
-
-
-def _check_fractions(nodes: list[exp.Expr]) -> None:
-    """Refuse to compare sums and products of decimals, which are exact but in SQLite."""
-    inexact = [n for n in nodes if isinstance(n, exp.Literal) and not is_text(n) and _rounds(n)]
-    if inexact and any(
-        node.find_ancestor(*_COMPARED, exp.Group, exp.Order, exp.CTE, exp.Subquery)
-        for node in nodes
-        if isinstance(node, _ADDED)
-    ):
-        raise UnfaithfulError("SQLite has no decimals to compute with")
-
-
-def _rounds(literal: exp.Literal) -> bool:
-    try:
-        return Decimal(literal.name) != Decimal(float(literal.name))
-    except (ArithmeticError, ValueError):
-        return True
-
-
-def kind_of_expression(node: exp.Expr, kinds: Mapping[str, str]) -> str:  # noqa: PLR0911
-    """Return what an expression holds as far as it shows, or an empty string."""
-    if isinstance(node, exp.Literal):
-        return "text" if node.is_string else "number"
-    if isinstance(node, exp.Column):
-        kind = kinds.get(node.name.casefold(), "")
-        return "" if kind == "unknown" else kind
-    if isinstance(node, exp.Count | exp.Length):
-        return "integer"
-    if isinstance(node, exp.Lower | exp.Upper | exp.DPipe):
-        return "text"
-    if isinstance(node, _COMPUTED):
-        return "number"
-    if isinstance(node, exp.Cast):
-        return _CAST_KINDS.get(cast_class(node), "")
-    if isinstance(node, exp.Paren | exp.Min | exp.Max | exp.Ordered):
-        return kind_of_expression(node.this, kinds)
-    return ""
-
-
-# What is cast.
-
-_CAST_KINDS: Final = {"REAL": "real", "INTEGER": "integer", "TEXT": "text", "DATE": "time"}
-_T = exp.DataType.Type
-
-
-def cast_class(cast: exp.Cast) -> str:
-    """Return what a CAST makes: REAL, INTEGER, TEXT, DECIMAL or DATE, empty for all else."""
-    if cast.to.is_type(*exp.DataType.FLOAT_TYPES):
-        return "REAL"
-    if cast.to.is_type(_T.DECIMAL):
-        return "DECIMAL"
-    if cast.to.is_type(_T.INT, _T.BIGINT):
-        return "INTEGER"
-    if cast.to.is_type(*exp.DataType.TEXT_TYPES):
-        return "TEXT"
-    return "DATE" if cast.to.is_type(_T.DATE) else ""
-
-
-def same_cast(cast: exp.Cast, kinds: Mapping[str, str]) -> exp.Expr:
-    """
-    Return what a CAST does in every dialect, in SQLite's words.
-
-    Raises:
-        UnfaithfulError: If dialects differ: text that is no number, fractions that are rounded.
-    """
-    value: exp.Expr = cast.this
-    to = cast_class(cast)
-    whole, kind = _is_whole(value, kinds), kind_of_expression(value, kinds)
-    if to == "DATE" and (kind == "time" or (is_text(value) and _DATE.match(value.name))):
-        return value
-    sized = bool(cast.to.expressions)
-    if (to == "REAL" and kind in _NUMERIC) or (to == "DECIMAL" and whole):
-        return exp.cast(value, "REAL")
-    if to == "INTEGER" and whole:
-        return value
-    if to == "TEXT" and not sized and (whole or kind == "text"):
-        return exp.cast(value, "TEXT")
-    raise UnfaithfulError("dialects cast otherwise than SQLite does")
-
-
-_OF_WHOLE = (
-    exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.Sum, exp.Min, exp.Max, exp.Paren,
-)  # fmt: skip
-
-
-def _is_whole(node: exp.Expr, kinds: Mapping[str, str]) -> bool:
-    """Say whether an expression is a whole number for sure."""
-    if isinstance(node, exp.Count | exp.Length):
-        return True
-    if isinstance(node, exp.Literal):
-        return not node.is_string and node.name.isdecimal()
-    if isinstance(node, exp.Column):
-        return kinds.get(node.name.casefold()) in ("integer", "natural")
-    return isinstance(node, _OF_WHOLE) and all(
-        _is_whole(part, kinds) for part in node.iter_expressions()
-    )

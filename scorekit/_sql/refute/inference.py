@@ -12,7 +12,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from scorekit._sql.definitions import CheckRule, Reference, Unique
 from scorekit._sql.kinds import Column
-from scorekit._sql.refute.faithful import UnfaithfulError, kind_of_expression
+from scorekit._sql.refute.expressions import UnfaithfulError, kind_of_expression
 from scorekit._sql.refute.hints import Hints
 from scorekit._sql.refute.runnable import cte_names, written_name
 from scorekit._sql.schema import SqlSchema

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from sqlglot import Token, TokenType, exp
 
 from scorekit._sql.parsing import Script, is_explain, parse, tokens
-from scorekit._sql.refute.faithful import UnfaithfulError
+from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of
 from scorekit.errors import SqlError
 

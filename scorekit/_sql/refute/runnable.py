@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
@@ -10,16 +11,24 @@ from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
 from scorekit._sql.parsing import quiet
+from scorekit._sql.refute.expressions import (
+    WHOLE,
+    UnfaithfulError,
+    compare_as_numbers,
+    is_text,
+    keep_apart,
+    kind_of_expression,
+    same_cast,
+    write_calls,
+)
 from scorekit._sql.refute.faithful import (
     ROW_NAMES,
     TIMES,
     Reading,
-    UnfaithfulError,
     check_determined,
     check_shared,
     is_ordered_by_what_is_dropped,
-    is_text,
-    same_cast,
+    kinds_of_aliases,
 )
 from scorekit._sql.refute.sandbox import (
     AT_LEAST,
@@ -128,14 +137,20 @@ def runnable(
         nodes = list(tree.walk())
     check_determined(nodes, sqlite=reading.is_sqlite)
     _check_outer_joins(nodes)
+    typed: Mapping[str, str] = {}
     if not reading.is_sqlite:
-        check_shared(nodes, kinds, reading.dialect)
+        typed = {**kinds, **_kinds_of_sources(nodes, names, kinds)}
+        typed = {**kinds_of_aliases(nodes, typed), **typed}
+        write_calls(tree, typed, reading.dialect)
+        compare_as_numbers(tree.walk(), typed)
+        nodes = list(tree.walk())
+        check_shared(nodes, kinds, typed, reading.dialect)
     _rename(nodes, names)
     if reading.folded:
         _fold(nodes)
     if reading.is_sqlite:
         _write_types(nodes)
-        _stop_clocks(nodes)
+    _stop_clocks(nodes)
     _read_strings(nodes, kinds, reading)
     by_copies = [
         node
@@ -144,8 +159,9 @@ def runnable(
     ]
     _guard(nodes, kinds, reading, by_copies)
     if not reading.is_sqlite:
-        _write_as_sqlite(nodes, kinds)
-        tree = tree.transform(_guard_arithmetic, copy=False)
+        keep_apart(nodes, typed)
+        _write_as_sqlite(list(tree.walk()), typed, reading.dialect)
+        tree = tree.transform(partial(_guard_arithmetic, typed), copy=False)
     whole = _unwrapped(tree)
     if isinstance(whole, exp.Subquery):
         whole = _selected(whole)
@@ -244,6 +260,26 @@ def written_name(table: exp.Table) -> str:
     return ".".join(part.name for part in table.parts).casefold()
 
 
+def _kinds_of_sources(
+    nodes: Iterable[exp.Expr], names: Mapping[str, str], kinds: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what the columns of tables hold under the names that a query gives these."""
+    tables: dict[str, set[str]] = {}
+    local = cte_names(nodes := list(nodes))
+    for node in nodes:
+        if isinstance(node, exp.Table | exp.Subquery | exp.CTE):
+            written = written_name(node) if isinstance(node, exp.Table) else ""
+            table = "" if written in local else names.get(written, "")
+            tables.setdefault(node.alias_or_name.casefold(), set()).add(table)
+    return {
+        f"{alias}.{column}": kind
+        for alias, meant in tables.items()
+        for key, kind in kinds.items()
+        for table, _, column in [key.rpartition(".")]
+        if table and meant == {table}
+    }
+
+
 def _rename(nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
     """Give tables the sandbox's names, without what they are qualified by."""
     local = cte_names(nodes)
@@ -306,8 +342,8 @@ def _stop_clocks(nodes: list[exp.Expr]) -> None:
     """Ask the sandbox for the moment at which both queries are run."""
     for node in nodes:
         if isinstance(node, TIMES):
-            kinds = {exp.CurrentDate: "date", exp.CurrentTime: "time"}
-            name = kinds.get(type(node), "datetime")
+            shown = "time" if isinstance(node, exp.CurrentTime) else "datetime"
+            name = "date" if isinstance(node, exp.CurrentDate) else shown
             node.replace(exp.Anonymous(this=name, expressions=[exp.Literal.string("now")]))
 
 
@@ -339,10 +375,12 @@ def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Read
             node.replace(exp.Var(this=quoted(node.name)))
 
 
-def _guard_arithmetic(node: exp.Expr) -> exp.Expr:
+def _guard_arithmetic(kinds: Mapping[str, str], node: exp.Expr) -> exp.Expr:
     """Stop where numbers are divided by zero: an error in some databases, NULL in others."""
     if isinstance(node, exp.Div):
-        name = DIVIDE if node.args.get("typed") else RATIO
+        held = [kind_of_expression(part, kinds) for part in node.iter_expressions()]
+        whole = node.args.get("typed") and all(kind in WHOLE or not kind for kind in held)
+        name = DIVIDE if whole else RATIO
     elif isinstance(node, exp.Mod):
         name = REMAINDER
     else:
@@ -604,10 +642,10 @@ def _guard_window(window: exp.Window) -> None:
 # What SQLite writes otherwise.
 
 
-def _write_as_sqlite(nodes: list[exp.Expr], kinds: Mapping[str, str]) -> None:
+def _write_as_sqlite(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
     for node in reversed(nodes):
         if isinstance(node, exp.Cast):
-            node.replace(same_cast(node, kinds))
+            node.replace(same_cast(node, kinds, dialect))
         elif isinstance(node, exp.SetOperation):
             _open_arms(node)
         elif isinstance(node, exp.Values):

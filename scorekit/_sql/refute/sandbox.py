@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, NoReturn, Self, TypeAlias
 
+from scorekit._sql.computed import NoValueError, add_time, as_date, round_, to_whole
+from scorekit._sql.functions import FUNCTIONS as OF_DATABASES
 from scorekit._sql.rows import ResultRow
 
 Cell: TypeAlias = int | float | str | bytes | None
@@ -41,6 +44,18 @@ FUNCTIONS: Final = frozenset(
     "sign sqrt strftime substr substring sum time total trim trunc typeof unicode unixepoch "
     "unlikely upper".split()
 ) | {DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, SINGLE, SAME, UNTIED, SETTLED}
+COMPUTED: Final = "scorekit_fn_"
+"""The beginning of the names of functions of other databases, as they are computed here."""
+APART: Final = "scorekit_apart"
+_OF_OTHERS: Final = {
+    f"{COMPUTED}{compute.__name__}": (compute, row.null)
+    for row in OF_DATABASES
+    if (compute := row.compute) is not None and not isinstance(compute, str)
+} | {
+    f"{COMPUTED}{compute.__name__}": (compute, "any")
+    for compute in (add_time, as_date, round_, to_whole)
+}
+_NEAR = 1e-9
 CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
 ZONES: Final = frozenset({"localtime", "utc"})
 NOW_TEXT: Final = "2022-06-15 10:30:00"
@@ -72,12 +87,14 @@ class Sandbox:
         tables: Mapping[str, Sequence[tuple[str, str]]],
         *,
         case_sensitive_like: bool,
+        is_sqlite: bool = True,
     ) -> None:
         self.n_steps = 0
         """Instructions of all queries so far, in thousands rounded down."""
         self.now = ""
         """The moment at which queries are run, if they may ask for it."""
-        self._open, self._steps = False, 0
+        self._open, self._steps, self._shared = False, 0, is_sqlite
+        self._seen: list[float] = []
         self._failure: NoResultError | None = None
         self._lenient = False
         self._dates: sqlite3.Connection | None = None
@@ -170,7 +187,7 @@ class Sandbox:
         return rows
 
     def _execute(self, query: str) -> sqlite3.Cursor:
-        self._steps, self._failure = 0, None
+        self._steps, self._failure, self._seen = 0, None, []
         try:
             return self._connection.execute(query)
         except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError, OverflowError) as error:
@@ -204,7 +221,10 @@ class Sandbox:
         if action == sqlite3.SQLITE_READ:
             allowed = first in self._tables or not second  # rows are counted without a column
         else:
-            allowed = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in FUNCTIONS
+            named = (second or "").lower()
+            allowed = action == sqlite3.SQLITE_FUNCTION and (
+                named in FUNCTIONS or named in _OF_OTHERS or named == APART
+            )
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
     # What a query must not hang on, made to stop it.
@@ -221,6 +241,31 @@ class Sandbox:
         self._connection.create_function(SETTLED, 1, self._settled, deterministic=True)
         for name in CLOCKS:
             self._connection.create_function(name, -1, partial(self._clock, name))
+        if self._shared:
+            return
+        self._connection.create_function(APART, 1, self._apart)
+        for name, (function, null) in _OF_OTHERS.items():
+            call = partial(self._of_other, function, null == "any")
+            self._connection.create_function(name, -1, call, deterministic=True)
+
+    def _of_other(self, compute: Callable[..., Any], strict: bool, *args: Cell) -> Cell:  # noqa: FBT001
+        if strict and None in args:
+            return None
+        try:
+            value: Cell = compute(*args)
+        except (NoValueError, TypeError, ArithmeticError) as error:
+            self._fail(str(error) or "a value that is not determined")
+        return value
+
+    def _apart(self, value: Cell) -> Cell:
+        """Stop where a number is nearly, but not quite, one that this query has shown before."""
+        if isinstance(value, int | float):
+            at = bisect(self._seen, value)
+            for other in self._seen[max(0, at - 1) : at + 1]:
+                if 0 < abs(other - value) <= _NEAR * max(1.0, abs(value)):
+                    self._fail("decimals that are equal but for rounding")
+            self._seen.insert(at, value)
+        return value
 
     def _clock(self, name: str, *args: Cell) -> Cell:
         """Compute a function of dates by SQLite's own, at one moment if the queries ask for it."""

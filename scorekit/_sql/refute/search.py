@@ -15,12 +15,11 @@ from scorekit._sql.definitions import CheckRule
 from scorekit._sql.kinds import UNCASED, Column
 from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
+from scorekit._sql.refute.expressions import WHOLE, UnfaithfulError, is_text
 from scorekit._sql.refute.faithful import (
     Reading,
-    UnfaithfulError,
     asks_time,
     check_reasonable,
-    is_text,
     only_cased,
     readings,
 )
@@ -253,10 +252,13 @@ def _holds(
 
 def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable, Runnable]:
     kinds: dict[str, str] = {}
-    for columns in known.tables.values():
+    for table, columns in known.tables.items():
         for column in columns:
-            same = kinds.get(column.name, column.kind) == column.kind
-            kinds[column.name] = column.kind if same else ""
+            kind = column.kind
+            kind = "single" if column.limits.single else "wide" if column.limits.wide else kind
+            same = kinds.get(column.name, kind) == kind
+            kinds[column.name] = kind if same else ""
+            kinds[f"{table}.{column.name}"] = kind
             if column.kind == "enum" and reading.dialect not in UNCASED:
                 _check_values(column, pair[:2])
             if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
@@ -266,6 +268,8 @@ def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnabl
                 tree.find(*_PATTERNS) and _names(column.name)(tree) for tree in pair[:2]
             ):
                 raise UnfaithfulError(f"spaces fill {column.name}, and LIKE may see them")
+    if reading.dialect in _WIDE_SUMS:
+        _check_sums(pair[:2], [c for columns in known.tables.values() for c in columns])
     listed = {name: [column.name for column in of] for name, of in known.tables.items()}
     first, second = (
         runnable(tree, known.names, kinds, reading, listed) for tree in (pair.first, pair.second)
@@ -276,6 +280,21 @@ def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnabl
 _PATTERNS: Final = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.Glob)
 _UNPADDED: Final = frozenset({"sqlite", "duckdb", "mysql"})
 """Dialects in which texts of a CHAR(n) are read without the spaces that fill them."""
+
+
+_WIDE_SUMS: Final = frozenset({"postgres", "materialize", "risingwave"})
+
+
+def _check_sums(trees: Sequence[exp.Expr], columns: Sequence[Column]) -> None:
+    """Refuse to divide sums of integers that may be large: they are decimals then."""
+    unknown = {c.name for c in columns if c.kind in WHOLE and not c.limits.wide}
+    wide = unknown - {c.name for c in columns if c.limits.most is not None}
+    for tree in trees:
+        named = {
+            c.name.casefold() for part in tree.find_all(exp.Sum) for c in part.find_all(exp.Column)
+        }
+        if tree.find(exp.Div) is not None and not wide.isdisjoint(named):
+            raise UnfaithfulError("a sum of large integers is a decimal")
 
 
 def _check_values(column: Column, trees: Sequence[exp.Expr]) -> None:
@@ -340,7 +359,7 @@ class _Trial:
                 for name, columns in self._known.tables.items()
             }
             like = not self._reading.is_sqlite and not self._reading.folded
-            made = Sandbox(tables, case_sensitive_like=like)
+            made = Sandbox(tables, case_sensitive_like=like, is_sqlite=self._reading.is_sqlite)
             self._made = self._stack.enter_context(made)
         return self._made
 
