@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from scorekit._core.attempts import CaseScores
@@ -13,6 +14,7 @@ from scorekit._core.checks import (
     check_flag,
     check_instance,
     check_items,
+    check_number,
     check_records,
     check_text,
 )
@@ -35,8 +37,20 @@ else:
     except ImportError:  # which is said when something is to be drawn
         Axes = None
 
-MAX_CASES = 40
-"""Cases that `plot_comparison` draws one by one before it folds the middle."""
+MAX_CASES = 20
+"""Cases that a figure has a row for, so that it fits a screen and a page."""
+
+MANY = 40
+"""Points beyond which not all have a name and an interval: they would be a grey net."""
+
+WIDTH = 6.4
+"""Inches that a figure is wide unless the caller says otherwise, as matplotlib's own are."""
+
+NARROW = 5.0
+"""Inches below which a figure is for a column of a paper, and its text smaller."""
+
+ROW = 0.2
+"""Inches that a row of a figure takes."""
 
 ONE_OR_NAMED = "a CodeReport, or a mapping such as {'old': report, 'new': report}"
 """What several reports come in."""
@@ -47,9 +61,6 @@ MAX_TICKS = 10
 MAX_NAMES = 16
 """Models that the legend of `plot_pass_at_k` names: more would not fit beside each other."""
 
-FEW = 6
-"""Models whose names fit beside each other."""
-
 DARK = 0.65
 """Share of right attempts above which a cell is too dark for black."""
 
@@ -57,18 +68,23 @@ MAX_LABEL = 32
 """Characters of a name that a figure shows."""
 
 MARKERS = "osD^vPX*"
-"""Told apart without colour, with the dashes below."""
+"""Told apart without color, with the dashes below."""
 
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
-SHADES = ("#1b4f72", "#b9770e", "#1e8449", "#943126", "#5b2c6f")
-"""Dark to middle, and of different lightness, so that they print in grey."""
+SHADES = ("#2b7bba", "#c8640a", "#7b55b0", "#0f8578", "#b0417a")
+"""To be seen on white and on black; no two are red and green."""
 
-FRONTIER = "#707b7c"
+BETTER, WORSE = SHADES[:2]
+
+FRONTIER = "#808b8d"
 
 
 def plot_reliability(
-    result: ConfidenceCalibration | CalibrationError, *, ax: Axes | None = None
+    result: ConfidenceCalibration | CalibrationError,
+    *,
+    width_inches: float = WIDTH,
+    ax: Axes | None = None,
 ) -> Axes:
     """
     Draw stated confidence against accuracy: each level or bin with its interval and count.
@@ -79,6 +95,8 @@ def plot_reliability(
     Args:
         result: From `confidence_calibration`, `calibration_from_counts` or `calibration_error`,
             whose bins of equal width are drawn at their mean confidence.
+        width_inches: Width of a figure of its own (1 to 40). A column of a paper is 3.3 wide; text
+            is smaller below 5.
         ax: Where to draw; None makes a figure of its own, of which ``ax.figure.savefig`` makes a
             file.
 
@@ -87,6 +105,7 @@ def plot_reliability(
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
+        InputError: If *width_inches* is out of range.
         TypeError: If *result* is none of these, or *ax* not an ``Axes``.
 
     Examples:
@@ -100,28 +119,17 @@ def plot_reliability(
         TypeError: result must be a ConfidenceCalibration or a CalibrationError, got 0.9
     """
     title, dots = _dots(result)
-    own = _axes(ax)
+    own = _axes(ax, width_inches)
     axes = _pen(own)
     axes.plot([0, 1], [0, 1], color=FRONTIER, linewidth=1, linestyle="--", zorder=1)
-    for stated, accuracy, interval, text in dots:
+    for stated, accuracy, interval, _ in dots:
         ends = (interval.low, interval.high)
         _point(axes, stated, accuracy, y_ends=ends, marker=MARKERS[0], color=SHADES[0])
-        if len(dots) <= MAX_CASES:  # more would be a grey bar
-            axes.annotate(
-                text,
-                (stated, interval.low),
-                xytext=(0, -5),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                fontsize="small",
-                parse_math=False,
-            )
-    axes.set_title(title)
-    axes.set_xlabel("Stated confidence (accuracy it stands for)")
-    axes.set_ylabel("Accuracy")
     axes.set_xlim(-0.06, 1.06)
-    axes.set_ylim(-0.16, 1.03)  # room for what stands below an interval
+    axes.set_ylim(-0.16, 1.16)  # room for what stands below an interval, or above it
+    _say(axes, title, "Stated confidence (accuracy it stands for)", "Accuracy")
+    if len(dots) <= MANY:  # more would be a grey bar
+        _name(own, [((x, i.low), (x, i.high), text) for x, _, i, text in dots])
     return own
 
 
@@ -130,6 +138,7 @@ def plot_pass_at_k(
     *,
     by_case: bool = False,
     max_cases: int = MAX_CASES,
+    width_inches: float = WIDTH,
     ax: Axes | None = None,
 ) -> Axes:
     """
@@ -146,6 +155,7 @@ def plot_pass_at_k(
         by_case: Whether to draw the attempts at each case, of reports only; the first 16 models,
             and of many cases those that fail most.
         max_cases: Most cases to draw *by_case* (count, at least 1).
+        width_inches: As in `plot_reliability`.
         ax: As in `plot_reliability`.
 
     Returns:
@@ -169,9 +179,9 @@ def plot_pass_at_k(
     """
     most = check_count("max_cases", max_cases, 1)
     if check_flag("by_case", by_case):
-        return _plot_attempts(_columns(results), most, ax)
+        return _plot_attempts(_columns(results), most, width_inches, ax)
     curves = _curves(results)
-    own = _axes(ax)
+    own = _axes(ax, width_inches)
     axes = _pen(own)
     ks = {one.k for curve in curves.values() for one in curve if not math.isnan(one.score)}
     if not ks:
@@ -196,23 +206,23 @@ def plot_pass_at_k(
     if is_mapping(results) or isinstance(results, CodeReport):
         named = lines[:MAX_NAMES]
         title = f"{len(named)} of {len(lines)} models" if len(named) < len(lines) else None
-        legend = axes.legend(named, ["."] * len(named), title=title, loc="best", fontsize="small")
+        legend = axes.legend(named, ["."] * len(named), title=title, loc="best")
+        legend.get_title().set_fontsize(_size(axes))
         for text, model in zip(legend.get_texts(), curves, strict=False):
-            text.set(text=_label(model), parse_math=False)  # "_a" as a label would be left out
+            # "_a" as a label would be left out
+            text.set(text=_label(model), parse_math=False, fontsize=_size(axes))
     if max(ks) > 10 * min(ks):
         axes.set_xscale("log")
     if len(ks) <= MAX_TICKS:
         axes.set_xticks([], minor=True)
         axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
-    axes.set_title("Success within k attempts (pass@k)")
-    axes.set_xlabel("Attempts, k")
-    axes.set_ylabel("Chance of a success")
     axes.set_ylim(-0.03, 1.03)
+    _say(axes, "Success within k attempts (pass@k)", "Attempts, k", "Chance of a success")
     return own
 
 
 def _plot_attempts(
-    columns: dict[str, dict[str, tuple[int, int]]], most: int, ax: Axes | None
+    columns: dict[str, dict[str, tuple[int, int]]], most: int, width: float, ax: Axes | None
 ) -> Axes:
     """Draw a row for each case, a column for each model."""
     shown = list(columns)[:MAX_NAMES]
@@ -222,13 +232,13 @@ def _plot_attempts(
             shares.setdefault(case, []).append(right / n)
     cases = sorted(shares, key=lambda case: fmean(shares[case]))
     rows = cases[:most]
-    own = _axes(ax, height=1.6 + 0.24 * len(rows))
+    own = _axes(ax, width, n_rows=len(rows) + 1)
     axes = _pen(own)
     for x, name in enumerate(shown):
         for y, case in enumerate(rows):
             right, n = columns[name].get(case, (0, 0))
             share = right / n if n else 0.0
-            color = "white" if not n else str(1.0 - 0.8 * share)
+            color = str(1.0 - 0.8 * share) if n else "none"
             ends = [x - 0.48, x + 0.48], y - 0.46, y + 0.46
             edge = "0.75" if n else "none"  # so that none right is not taken for no data
             axes.fill_between(*ends, facecolor=color, edgecolor=edge, linewidth=0.5)
@@ -236,25 +246,23 @@ def _plot_attempts(
                 x,
                 y,
                 f"{right}/{n}" if n else "-",
-                color="white" if share > DARK else "black",
+                color=_ink(axes) if not n else "white" if share > DARK else "black",
                 ha="center",
                 va="center",
-                fontsize="small",
+                fontsize=_size(axes),
             )
     more = len(cases) - len(rows)
     labels = [_label(case) for case in rows] + [f"and {more} more"] * bool(more)
-    axes.set_yticks(range(len(labels)), labels, fontsize="small", parse_math=False)
-    axes.set_xticks(
-        range(len(shown)), [_label(name) for name in shown], fontsize="small", parse_math=False
-    )
-    if len(shown) > FEW:
-        axes.tick_params(axis="x", labelrotation=90)
+    names = [_label(name) for name in shown]
+    axes.set_yticks(range(len(labels)), labels, parse_math=False)
+    axes.set_xticks(range(len(shown)), names, parse_math=False)
     axes.set_xlim(-0.5, len(shown) - 0.5)
     axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.set_xlabel(
-        "Model" if len(shown) == len(columns) else f"{len(shown)} of {len(columns)} models"
-    )
-    axes.set_title("Attempts that were right, of all at the case")
+    models = "Model" if len(shown) == len(columns) else f"{len(shown)} of {len(columns)} models"
+    _say(axes, "Right attempts at each case", models)
+    room = axes.figure.get_figwidth() / 2  # what names of cases leave
+    if len(shown) * max(map(len, names)) * _size(axes) / 120 > room:
+        axes.tick_params(axis="x", labelrotation=90)
     return own
 
 
@@ -262,6 +270,7 @@ def plot_comparison(
     comparison: Comparison | ModelComparison | BradleyTerry,
     *,
     max_cases: int = MAX_CASES,
+    width_inches: float = WIDTH,
     ax: Axes | None = None,
 ) -> Axes:
     """
@@ -277,6 +286,7 @@ def plot_comparison(
     Args:
         comparison: From `compare_reports`, `compare_models` or `bradley_terry`.
         max_cases: Most cases to draw, and most suites, or most models (count, at least 2).
+        width_inches: As in `plot_reliability`.
         ax: As in `plot_reliability`.
 
     Returns:
@@ -301,10 +311,10 @@ def plot_comparison(
     """
     shown = check_count("max_cases", max_cases, 2)
     if isinstance(comparison, ModelComparison | BradleyTerry):
-        return _plot_models(comparison, shown, ax)
+        return _plot_models(comparison, shown, width_inches, ax)
     check_instance("comparison", comparison, Comparison)
     rows = _rows(comparison, shown)
-    own = _axes(ax, height=1.8 + 0.24 * len(rows))
+    own = _axes(ax, width_inches, n_rows=len(rows))
     axes = _pen(own)
     n_suites = len(comparison.suites)
     several = len({c.metric for c in (*comparison.regressions, *comparison.improvements)}) > 1
@@ -312,39 +322,41 @@ def plot_comparison(
         if isinstance(row, tuple):
             ends = row[1].interval
             x_ends = ends.low, ends.high
-            _point(axes, row[1].delta, y, x_ends=x_ends, marker="D", color="black")
+            _point(axes, row[1].delta, y, x_ends=x_ends, marker="D", color=_ink(axes))
         elif isinstance(row, CaseChange) and row.delta is not None:
             worse = row.delta < 0
-            color = SHADES[3] if worse else SHADES[2]
+            color = WORSE if worse else BETTER
             axes.plot([0, row.delta], [y, y], color=color, linewidth=1, zorder=2)
             axes.plot(
                 row.delta,
                 y,
                 marker="<" if worse else ">",
                 color=color,
-                markerfacecolor=color if worse else "white",
+                markerfacecolor=color if worse else axes.get_facecolor(),
                 linestyle="",
                 zorder=3,
             )
     labels = [_row_name(row, n_suites, several=several) for row in rows]
-    axes.axvspan(-comparison.threshold, comparison.threshold, color="0.92", zorder=0)
+    near = comparison.threshold
+    axes.axvspan(-near, near, color=_ink(axes), alpha=0.08, linewidth=0, zorder=0)
     axes.axvline(0, color=FRONTIER, linewidth=1, zorder=1)
     axes.axhline(min(n_suites, shown + 1) - 0.5, color=FRONTIER, linewidth=0.5)
-    axes.set_yticks(range(len(rows)), labels, fontsize="small", parse_math=False)
+    axes.set_yticks(range(len(rows)), labels, parse_math=False)
     axes.set_ylim(len(rows) - 0.5, -0.6)
     names = (_label(comparison.current_name), _label(comparison.baseline_name))
     joint = "\n" if sum(map(len, names)) > MAX_LABEL else " "
     verdicts = [suite.verdict for suite in comparison.suites.values()]
     counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
     outcome = ", ".join(counts) if n_suites > 1 else verdicts[0]
-    axes.set_title(f"{names[0]}{joint}against {names[1]}: {outcome}", parse_math=False)
-    axes.set_xlabel(
-        f"Change of score ({comparison.n_unchanged} unchanged, within {comparison.threshold:g})"
-    )
+    unchanged = f"{comparison.n_unchanged} unchanged, within {near:g}"
+    title = f"{names[0]}{joint}against {names[1]}: {outcome}"
+    _say(axes, title, f"Change of score ({unchanged})")
     return own
 
 
-def _plot_models(models: ModelComparison | BradleyTerry, most: int, ax: Axes | None) -> Axes:
+def _plot_models(
+    models: ModelComparison | BradleyTerry, most: int, width: float, ax: Axes | None
+) -> Axes:
     """Draw a line for each model, the best first."""
     if isinstance(models, BradleyTerry):
         intervals, filled = models.intervals, set(models.intervals)
@@ -360,7 +372,7 @@ def _plot_models(models: ModelComparison | BradleyTerry, most: int, ax: Axes | N
     finite = [end for end in (*ends, *places) if math.isfinite(end)]
     margin = 0.05 * (max(finite) - min(finite)) or 1.0
     left, right = min(finite) - margin, max(finite) + margin
-    own = _axes(ax, height=1.8 + 0.24 * len(names))
+    own = _axes(ax, width, n_rows=len(names) + 1)
     axes = _pen(own)
     for y, (name, x) in enumerate(zip(names, places, strict=False)):
         one, color = intervals[name], SHADES[0]
@@ -372,25 +384,27 @@ def _plot_models(models: ModelComparison | BradleyTerry, most: int, ax: Axes | N
             y,
             marker="o" if math.isfinite(x) else ">" if x > 0 else "<",
             color=color,
-            markerfacecolor=color if name in filled else "white",
+            markerfacecolor=color if name in filled else axes.get_facecolor(),
             linestyle="",
             zorder=3,
         )
     labels = [_label(name) for name in names]
     if len(places) > most:
         labels.append(f"and {len(places) - most} more")
-    axes.set_yticks(range(len(labels)), labels, fontsize="small", parse_math=False)
+    axes.set_yticks(range(len(labels)), labels, parse_math=False)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left, right)
-    axes.set_title(title)
     if not isinstance(models, BradleyTerry):
         axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.set_xlabel(f"{x_label} ({100 * intervals[names[0]].confidence_level:g} %)")
+    _say(axes, title, f"{x_label} ({100 * intervals[names[0]].confidence_level:g} %)")
     return own
 
 
 def plot_cost_quality(
-    points: Iterable[TierStatistics] | CodeReport, *, ax: Axes | None = None
+    points: Iterable[TierStatistics] | CodeReport,
+    *,
+    width_inches: float = WIDTH,
+    ax: Axes | None = None,
 ) -> Axes:
     """
     Draw cost against quality, with a line along the frontier: points that no other beats in both.
@@ -402,6 +416,7 @@ def plot_cost_quality(
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.
+        width_inches: As in `plot_reliability`.
         ax: As in `plot_reliability`.
 
     Returns:
@@ -423,7 +438,9 @@ def plot_cost_quality(
         scorekit.errors.InputError: points must be a non-empty sequence of TierStatistics, got ()
     """
     places, x_label, y_label = _places(points)
-    own = _axes(ax)
+    what = "models" if isinstance(points, CodeReport) else "tiers"
+    what = what[: None if len(places) > 1 else -1]
+    own = _axes(ax, width_inches)
     axes = _pen(own)
     frontier = _frontier([(cost, quality) for _, cost, quality, *_ in places])
     path = sorted(frontier)
@@ -431,9 +448,9 @@ def plot_cost_quality(
         *zip(*path, strict=True), color=FRONTIER, linewidth=1, drawstyle="steps-post", zorder=1
     )
     right = 1.15 * max(cost for _, cost, *_ in places) or 1.0
-    for name, cost, quality, costs, qualities in places:
+    for _, cost, quality, costs, qualities in places:
         best = (cost, quality) in frontier
-        if best or len(places) <= MAX_CASES:  # more would be a grey net
+        if best or len(places) <= MANY:
             ends = costs.low, min(costs.high, 2.0 * right)  # without spread it is infinite
             axes.plot(ends, [quality] * 2, color=SHADES[0], alpha=0.4, linewidth=1, zorder=1)
             ends = qualities.low, qualities.high
@@ -443,42 +460,96 @@ def plot_cost_quality(
             quality,
             marker="o",
             color=SHADES[0],
-            markerfacecolor=SHADES[0] if best else "white",
+            markerfacecolor=SHADES[0] if best else axes.get_facecolor(),
             linestyle="",
         )
-        if best or len(places) <= MAX_CASES:
-            axes.annotate(
-                _label(name),
-                (cost, quality),
-                xytext=(7, 5 if best else -5),
-                textcoords="offset points",
-                va="bottom" if best else "top",
-                fontsize="small",
-                parse_math=False,
-            )
-    axes.set_title("Quality for its cost; the line joins what nothing beats")
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
     axes.set_xlim(0, right)
     axes.set_ylim(-0.03, 1.06)
+    _say(axes, f"Cost and quality of {len(places)} {what}", x_label, y_label)
+    named = sorted(places, key=lambda place: (place[1], place[2]) not in frontier)
+    few = [place for i, place in enumerate(named) if place[1:3] in frontier or i < MANY]
+    _name(own, [((x, y), (x, y), _label(name)) for name, x, y, *_ in few], _BESIDE)
     return own
 
 
 # Where to draw, and with what.
 
 
-def _axes(ax: Axes | None, *, height: float = 4.2) -> Axes:
+def _axes(ax: Axes | None, width: float, *, n_rows: int | None = None) -> Axes:
     """Return *ax*, or the axes of a new figure that no list of open figures holds."""
     kind: Any = Axes
     if kind is None:
         raise MissingExtraError("plot", "matplotlib")
     from matplotlib.figure import Figure
 
+    width = check_number("width_inches", width, 1.0, 40.0)
     if ax is not None:
         return check_instance("ax", ax, Axes)
-    own = Figure(figsize=(6.4, height), layout="constrained").add_subplot()
+    height = min(4.2, 0.85 * width) if n_rows is None else 1.5 + ROW * n_rows
+    own = Figure(figsize=(width, height), layout="constrained").add_subplot()
     _pen(own).spines[["top", "right"]].set_visible(False)
     return own
+
+
+def _size(axes: Any) -> float:
+    """Return the size of the text that is no title, in points."""
+    return 8.5 if axes.figure.get_figwidth() >= NARROW else 7.0
+
+
+def _ink(axes: Any) -> Any:
+    """Return what the caller's style writes with: black, but on a dark page."""
+    return axes.xaxis.label.get_color()
+
+
+def _say(axes: Any, title: str, x_label: str, y_label: str = "") -> None:
+    """Set the title, broken where it is wider than the figure, and the labels."""
+    size = _size(axes) + 1.5
+    # a character is half as wide as it is high, or somewhat more
+    room = 79 * axes.get_position().width * axes.figure.get_figwidth()
+    width = max(12, int(room / (0.53 * size)))
+    lines = [part for line in title.split("\n") for part in wrap(line, width)]
+    axes.set_title("\n".join(lines), fontsize=size, parse_math=False)
+    axes.set_xlabel("\n".join(wrap(x_label, width * 3 // 4)), fontsize=size)
+    axes.set_ylabel(y_label, fontsize=size)
+    axes.tick_params(labelsize=_size(axes))
+
+
+_BELOW = ((0, -5), (0, 5), (7, -4), (7, 4), (-7, -4), (-7, 4))
+_BESIDE = ((6, 3), (6, -3), (-6, 3), (-6, -3), (18, 14), (18, -14), (-18, 14), (-18, -14))
+"""Points by which a name stands from its place: where there is room first."""
+
+
+def _name(
+    ax: Axes,
+    texts: Sequence[tuple[tuple[float, float], tuple[float, float], str]],
+    offsets: Iterable[tuple[int, int]] = _BELOW,
+) -> None:
+    """Write each text below its first place, or above its second; leave out what finds none."""
+    axes = _pen(ax)
+    axes.figure.draw_without_rendering()  # or no one knows where things are
+    from matplotlib.transforms import Bbox
+
+    page = axes.get_window_extent()
+    points: list[list[float]] = [axes.transData.transform(low).tolist() for low, _, _ in texts]
+    taken = [Bbox.from_extents(x - 3, y - 3, x + 3, y + 3) for x, y in points]
+    for low, high, text in texts:
+        for x, y in offsets:
+            note = axes.annotate(
+                text,
+                high if y > 0 else low,
+                xytext=(x, y),
+                textcoords="offset points",
+                ha="center" if not x else "left" if x > 0 else "right",
+                va="bottom" if y > 0 else "top",
+                fontsize=_size(axes),
+                parse_math=False,
+            )
+            box = note.get_window_extent()
+            inside = page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 <= box.y1
+            if inside and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            note.remove()
 
 
 def _pen(axes: Any) -> Any:

@@ -87,8 +87,10 @@ class FrozenMapping(Mapping[K, V], Generic[K, V]):
         """Return a table of records, or of lists of them, by key; of other values None."""
         from scorekit._sheet.html import render
 
-        values = {key: one if isinstance(one, tuple) else (one,) for key, one in self.items()}
-        found = [(str(key), one) for key, several in values.items() for one in several]
+        found: list[tuple[str, Any]] = []
+        for key, value in self.items():
+            several: tuple[Any, ...] = cast("Any", value) if isinstance(value, tuple) else (value,)
+            found += [(str(key), one) for one in several]
         if not found or not all(isinstance(one, Record) for _, one in found):
             return None
         rows = [{"": key, **row_of(one)} for key, one in found]

@@ -22,7 +22,16 @@ from scorekit._core.checks import (
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
 from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
-from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Scale, Sheet, Table, by_fields, sheet_of
+from scorekit._sheet.model import (
+    ROWS_AT_MOST,
+    Estimate,
+    Scale,
+    Sheet,
+    Table,
+    by_fields,
+    row_of,
+    sheet_of,
+)
 from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task
 from scorekit._stats.suites import Insufficient, Suite
@@ -188,7 +197,7 @@ class ModelStatistics(Record):
             "attempts": self.n_samples,
         }
 
-    def _numbers(self) -> dict[str, object]:
+    def numbers(self) -> dict[str, object]:
         """Return all that there is to say, by field."""
         hidden = (*self._unsaid, "pass_at_k")
         measured = self._measured
@@ -246,7 +255,7 @@ class CodeReport(Report):
             lines[0] if len(lines) == 1 else self._best(),
             (
                 Table(
-                    rows=[one._row() for one in self.models],  # noqa: SLF001
+                    rows=[row_of(one) for one in self.models],
                     lines=lines if len(lines) > 1 else (),
                 ),
                 Table(
@@ -256,7 +265,7 @@ class CodeReport(Report):
                     place="page",
                 ),
                 Table(
-                    rows=[one._numbers() for one in self.models],  # noqa: SLF001
+                    rows=[one.numbers() for one in self.models],
                     title="All numbers",
                     place="folded",
                 ),
@@ -374,8 +383,7 @@ MAX_NAME = 60
 
 def _shown(cases: Iterable[CaseStatistics], hidden: Collection[str]) -> list[dict[str, object]]:
     return [
-        {name: cell for name, cell in case._row().items() if name not in hidden}  # noqa: SLF001
-        for case in cases
+        {name: cell for name, cell in row_of(case).items() if name not in hidden} for case in cases
     ]
 
 

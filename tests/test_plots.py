@@ -385,9 +385,9 @@ NO_COST = "points must be a report with a sample whose cost_usd was measured, go
             "results['small'] must be a CodeReport, got (PassAtK(",
         ),
         (
-            lambda: plot_pass_at_k(CURVES, by_case=ONE),
+            lambda: plot_pass_at_k(CURVES, by_case=ONE + 1),
             TypeError,
-            "by_case must be True or False, g",
+            "by_case must be True or False, got 2",
         ),
         (lambda: plot_cost_quality([]), InputError, "points must be a non-empty sequence of Tier"),
         (lambda: plot_cost_quality([ONE]), TypeError, "points[0] must be a TierStatistics, got 1"),
@@ -445,7 +445,7 @@ def test_attempts_of_many_cases_and_models(tmp_path: Path) -> None:
         for i in range(100)
         for j in range(20)
     )
-    ax = plot_pass_at_k(report, by_case=True, ax=Figure().add_subplot())
+    ax = plot_pass_at_k(report, by_case=True, max_cases=40, ax=Figure().add_subplot())
     rows = [label.get_text() for label in ax.get_yticklabels()]
     assert rows[:30] == [f"{i}" for i in range(70, 100)]
     assert (rows[30], rows[-1], len(rows)) == ("0", "and 60 more", 41)
@@ -454,6 +454,72 @@ def test_attempts_of_many_cases_and_models(tmp_path: Path) -> None:
     _save(ax, tmp_path / "many.png")
     few = plot_pass_at_k(report, by_case=True, max_cases=2)
     assert [label.get_text() for label in few.get_yticklabels()] == ["70", "71", "and 98 more"]
+
+
+def _size(ax: Axes) -> tuple[float, float]:
+    assert isinstance(ax.figure, Figure)
+    width, height = ax.figure.get_size_inches().tolist()
+    return width, height
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_it_fits_a_column_of_a_paper_and_a_dark_page(name: str, tmp_path: Path) -> None:
+    """At 3.3 inches nothing is cut off, and on black nothing is drawn in black."""
+    ax = FIGURES[name]()
+    assert _size(ax)[1] <= 6.5
+    draw = {
+        "reliability": lambda: plot_reliability(CALIBRATION, width_inches=3.3),
+        "pass_at_k": lambda: plot_pass_at_k(CURVES, width_inches=3.3),
+        "attempts": lambda: plot_pass_at_k(_attempts(b=3, c=4), by_case=True, width_inches=3.3),
+        "models": lambda: plot_comparison(_models(7), width_inches=3.3),
+    }.get(name, lambda: plot_comparison(_comparison(10_000), width_inches=3.3))
+    narrow = draw()
+    assert _size(narrow)[0] == 3.3
+    assert isinstance(narrow.figure, Figure)
+    narrow.figure.draw_without_rendering()
+    page = narrow.figure.bbox
+    for text in (narrow.title, narrow.xaxis.label, narrow.yaxis.label):
+        if not text.get_text():
+            continue
+        box = text.get_window_extent()
+        assert page.x0 <= box.x0
+        assert box.x1 <= page.x1
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.style.use("dark_background")
+        dark = FIGURES[name]()
+        _save(dark, tmp_path / "dark.png")
+        for line in dark.lines:
+            assert mpl.colors.to_hex(line.get_color()) != "#000000"
+            if line.get_marker() != "None":
+                assert mpl.colors.to_hex(line.get_markerfacecolor()) != "#ffffff" or (
+                    line.get_color() == "white"
+                )
+
+
+def test_names_do_not_collide() -> None:
+    """Of points side by side each has its name where there is room, or none."""
+    ax = plot_cost_quality(_tiers([(0.5 + i / 60, 0.6 + i % 3 / 60) for i in range(12)]))
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) >= 6
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_no_figure_needs_red_told_from_green() -> None:
+    """Seen without either, what is worse and what is better differ in blue."""
+    worse, better = (np.array(mpl.colors.to_rgb(c)) for c in (plots.WORSE, plots.BETTER))
+    assert abs(worse - better)[2] > 0.4
+    for shade in plots.SHADES:
+        red, green, blue = mpl.colors.to_rgb(shade)
+        light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+        assert 1.05 / (light + 0.05) > 3.0  # contrast with white
+        assert (light + 0.05) / 0.05 > 3.0  # and with black
+
+
+def test_a_width_that_is_none() -> None:
+    """Inches, not pixels."""
+    with pytest.raises(InputError, match=r"^width_inches must be a number in \[1, 40\], got 640$"):
+        plot_reliability(CALIBRATION, width_inches=640)
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:

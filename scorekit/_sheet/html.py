@@ -77,7 +77,7 @@ def _part(part: Part) -> str:
 
 
 def _scrolls(table: str) -> str:
-    return f'<div style="overflow-x: auto">{table}</div>'
+    return f'<div style="overflow-x: auto; overflow-wrap: normal">{table}</div>'
 
 
 def _fields(part: Fields) -> str:
