@@ -388,7 +388,7 @@ def test_derived_tables_need_no_names() -> None:
     assert sql_equivalence(a, a.replace("b = c", "b <> c")).verdict == "refuted"
     assert sql_equivalence(a, "SELECT a FROM t JOIN u ON t.b = u.c").verdict != "refuted"
     result = sql_equivalence("SELECT t.a FROM t JOIN t ON t.a = t.b", "SELECT a FROM t")
-    assert result.reason == "its scopes are unclear: Alias already used: t"
+    assert result.reason == "its names are unclear: two tables are called t"
 
 
 def test_a_column_that_is_a_condition_holds_truth_values() -> None:
@@ -762,7 +762,7 @@ def test_the_sql_of_todays_models_is_tried_out(dialect: str | None, a: str, b: s
         ("postgres", "SELECT age FROM users ORDER BY age FETCH FIRST 10 PERCENT ROWS ONLY", "this form of LimitOptions"),
         ("mysql", "SELECT MAX(e) FROM k", "the order of an enumeration"),
         ("mysql", "SELECT id FROM k ORDER BY e LIMIT 1", "the order of an enumeration"),
-        (None, "SELECT a FROM u x JOIN v x ON x.a = x.b", "its scopes are unclear"),
+        (None, "SELECT a FROM u x JOIN v x ON x.a = x.b", "its names are unclear: two tables are called x"),
         ("duckdb", "SELECT id FROM k WHERE e IN ('p', 'nope')", "e has no value 'nope'"),
         (None, f"SELECT a FROM t WHERE a = '{'x' * 1200}'", "string or blob too big"),
         (None, "SELECT a FROM (SELECT a, b FROM t) JOIN (SELECT c FROM u) ON b = c", ""),

@@ -12,6 +12,7 @@ import pytest
 from sqlglot import exp
 from tree_interpreter import Database, Interpreter, MeaninglessError, Result, Row, TooManyError
 
+from scorekit import column_accuracy
 from scorekit._sql.catalog import Catalog
 from scorekit._sql.parsing import parse
 from scorekit._sql.read import Reading, UnreadError, read_names, read_query
@@ -586,3 +587,16 @@ def test_what_has_no_meaning_is_not_run() -> None:
         Interpreter(rows).allowed(read("SELECT f(a) FROM t").query)
     with pytest.raises(TooManyError):
         Interpreter(rows).allowed(read("SELECT a FROM t ORDER BY b LIMIT 10").query)
+
+
+# The other reader.
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_columns_of_a_query_are_those_of_its_tree(seed: int) -> None:
+    """`column_accuracy` reads any statement; of a query it finds the columns of the tree."""
+    rng = random.Random(seed)
+    for _ in range(60):
+        text = QueryMaker(rng, "duckdb").query()
+        result = column_accuracy(text, ["x"], schema=SHOP, dialect="duckdb")
+        assert list(result.extracted) == columns(read(text, "duckdb").query), text

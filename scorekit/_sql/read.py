@@ -9,7 +9,6 @@ A valid query is assumed: a name that only one table can have is a column of tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import reduce
 from typing import Final, NamedTuple, TypeVar, cast
 
@@ -137,14 +136,18 @@ class Names:
     queries: Mapping[int, Sequence[Query]]
     scans: Sequence[Source]
     """The base tables, in the order in which the text names them."""
+    unread: str = ""
+    """Why not all of the text was read, if so."""
 
 
 def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
-    """Return what the parts of a text mean, as far as it can be read: where it ends, all ends."""
-    reader = _Reader(catalog)
-    with suppress(UnreadError):
+    """Return what the parts of a text mean, as far as it can be read."""
+    reader, unread = _Reader(catalog), ""
+    try:
         reader.whole(tree)
-    return Names(reader.columns, reader.queries, reader.scans)
+    except UnreadError as error:
+        unread = str(error)
+    return Names(reader.columns, reader.queries, reader.scans, unread)
 
 
 _UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
@@ -977,7 +980,7 @@ class _Reader:
         shared = {
             source: f"w{i}"
             for i, several in enumerate(self._of_with.values())
-            if len(several) > 1 and not _is_settled(self._catalog.derived[several[0]])
+            if len(several) > 1 and not is_settled(self._catalog.derived[several[0]])
             for source in several
         }
         return _marked(query, shared) if shared else query
@@ -1346,7 +1349,7 @@ def _by_place(item: OrderItem, outputs: tuple[Scalar, ...]) -> OrderItem:
     return attrs.evolve(item, value=Place(outputs.index(item.value)))
 
 
-def _is_settled(query: Query) -> bool:
+def is_settled(query: Query) -> bool:
     """Say whether a query has the same rows in each run, as far as its looks tell."""
     for node in walk(query):
         if isinstance(node, (Windowed, OpenName)) or (

@@ -7,11 +7,12 @@ from typing import Final, NamedTuple
 
 import attrs
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from scorekit._sql import tree
+from scorekit._sql.catalog import Catalog
 from scorekit._sql.definitions import CheckRule, Reference, Unique
 from scorekit._sql.kinds import Column
+from scorekit._sql.read import read_names
 from scorekit._sql.refute.expressions import UnfaithfulError, kind_of_expression
 from scorekit._sql.refute.hints import Hints
 from scorekit._sql.refute.runnable import cte_names, written_name
@@ -65,6 +66,8 @@ def known_tables(
     nodes: Sequence[Sequence[exp.Expr]],
     schema: SqlSchema | None,
     told: Hints,
+    *,
+    dialect: str | None,
 ) -> TablesRead:
     """
     Return what is known of the tables that queries read, and of those that foreign keys need.
@@ -74,6 +77,7 @@ def known_tables(
         nodes: All nodes of each.
         schema: What is known of tables.
         told: What the queries say about values.
+        dialect: What they are written in.
 
     Raises:
         UnfaithfulError: If the schema lacks a table, a name can mean several, or it does not
@@ -96,7 +100,7 @@ def known_tables(
     known_keys: Mapping[str, tuple[tuple[str, ...], ...]] = schema.keys if schema else {}
     keys = {last[name]: known_keys[key] for name in last if (key := _key_name(name, known_keys))}
     if not schema or not given:
-        tables = _inferred(trees, names, keys, told)
+        tables = _inferred(trees, names, keys, told, dialect)
         assumptions = _assumptions(tables, keys, given=False)
         return TablesRead(tables, keys, names, assumptions, used=used_names(nodes))
     tables = {last[name]: schema.tables[name] for name in last}
@@ -271,28 +275,38 @@ def _assumptions(
 
 
 def _inferred(
-    trees: Sequence[exp.Expr],
+    texts: Sequence[exp.Expr],
     names: Mapping[str, str],
     keys: Mapping[str, Sequence[tuple[str, ...]]],
     told: Hints,
+    dialect: str | None,
 ) -> dict[str, tuple[Column, ...]]:
-    stars = [any(_is_star(node) for node in tree.find_all(exp.Star)) for tree in trees]
+    stars = [any(_is_star(node) for node in text.find_all(exp.Star)) for text in texts]
     if stars[0] != stars[1]:
         raise UnfaithfulError("a star stands for columns that only a schema can tell")
     found: dict[str, dict[str, None]] = {name: {} for name in names.values()}
     for table, several in keys.items():
         found[table].update(dict.fromkeys(c for key in several for c in key))
-    pending: list[tuple[exp.Column, set[str]]] = []
-    for tree in trees:
-        for scope in _scopes(tree):
-            _attribute(scope, names, found, pending)
-    for column, tables in pending:
-        holding = [table for table in sorted(tables) if column.name.casefold() in found[table]]
-        if len(holding) != 1:
-            raise UnfaithfulError(
-                f"which table has the column {column.name!r} only a schema can tell"
-            )
-    kinds = _kinds(trees, told)
+    pending: list[list[tree.Column]] = []
+    for text in texts:
+        read = read_names(text, Catalog(dialect=dialect))
+        if read.unread:
+            raise UnfaithfulError(f"its names are unclear: {read.unread}")
+        nodes = text.find_all(exp.Column, bfs=False)
+        for meant in (one for node in nodes for one in read.columns.get(id(node), ())):
+            first = meant.levels[0] if isinstance(meant, tree.OpenName) else meant
+            columns = [one for one in tree.found_in(first, tree.Column) if one.source.table]
+            if len(columns) > 1:
+                pending.append(columns)
+            for column in columns if len(columns) == 1 else ():
+                table = names[column.source.table.casefold()]
+                found[table][column.name.casefold()] = None
+    for columns in pending:
+        name = columns[0].name
+        tables = {names[column.source.table.casefold()] for column in columns}
+        if sum(name.casefold() in found[table] for table in tables) != 1:
+            raise UnfaithfulError(f"which table has the column {name!r} only a schema can tell")
+    kinds = _kinds(texts, told)
     return {
         table: tuple(Column(name, kinds.get(name, "unknown"), nullable=True) for name in columns)
         or (Column("any_column", "unknown", nullable=True),)
@@ -313,54 +327,6 @@ def _is_star(node: exp.Expr) -> bool:
     return not isinstance(node.parent, exp.Count)
 
 
-def _scopes(tree: exp.Expr) -> list[Scope]:
-    """Return the scopes of a query, with names for derived tables that have none."""
-    named = tree.copy()
-    for i, query in enumerate(named.find_all(exp.Subquery)):
-        is_table = isinstance(query.parent, exp.From | exp.Join)
-        if is_table and isinstance(query.this, exp.Query) and not query.alias:
-            query.set("alias", exp.TableAlias(this=exp.to_identifier(f"derived table {i}")))
-    try:
-        scopes = traverse_scope(named)
-        for scope in scopes:
-            _ = scope.selected_sources  # raises, but only when asked, where two have one name
-    except (SqlglotError, RecursionError, KeyError, ValueError, AttributeError) as error:
-        raise UnfaithfulError(f"its scopes are unclear: {error}") from None
-    return scopes
-
-
-def _attribute(
-    scope: Scope,
-    names: Mapping[str, str],
-    found: dict[str, dict[str, None]],
-    pending: list[tuple[exp.Column, set[str]]],
-) -> None:
-    """Give the columns of one scope to the tables that they can only belong to."""
-    tables = {
-        alias.casefold(): names[written_name(source)]
-        for alias, source in scope.sources.items()
-        if isinstance(source, exp.Table) and written_name(source) in names
-    }
-    own = {alias.casefold() for alias in scope.selected_sources}
-    derived = bool(own - tables.keys())
-    candidates = {tables[alias] for alias in own & tables.keys()}
-    selects: Sequence[exp.Expr] = getattr(scope.expression, "selects", ())
-    aliases = {item.alias.casefold() for item in selects if item.alias}
-    for column in scope.columns:
-        name, qualifier = column.name.casefold(), column.table.casefold()
-        if qualifier:
-            if qualifier in tables:
-                found[tables[qualifier]][name] = None
-        elif name in aliases and column.find_ancestor(exp.Order, exp.Having, exp.Group):
-            continue
-        elif candidates and derived:
-            raise UnfaithfulError(f"where the column {name!r} comes from only a schema can tell")
-        elif len(candidates) == 1:
-            found[next(iter(candidates))][name] = None
-        elif candidates:
-            pending.append((column, candidates))
-
-
 def _shown(node: exp.Expr, parts: Sequence[exp.Expr]) -> set[str]:
     """Return the kinds of values that an operation shows its operands to have."""
     if isinstance(node, exp.Like | exp.ILike):
@@ -370,15 +336,15 @@ def _shown(node: exp.Expr, parts: Sequence[exp.Expr]) -> set[str]:
     return {kind_of_expression(part, {}) for part in parts} - {"", "boolean"}
 
 
-def _kinds(trees: Sequence[exp.Expr], told: Hints) -> dict[str, str]:
+def _kinds(texts: Sequence[exp.Expr], told: Hints) -> dict[str, str]:
     """Return what columns hold, from what they are compared with and what is done to them."""
     held: dict[str, set[str]] = {}
 
     def note(name: str, kind: str) -> None:
         held.setdefault(told.group.get(name, name), set()).add(kind)
 
-    for tree in trees:
-        for node in tree.find_all(
+    for text in texts:
+        for node in text.find_all(
             exp.Predicate, exp.Between, exp.In, exp.Binary, exp.Sum, exp.Avg
         ):
             parts = list(node.iter_expressions())
@@ -387,12 +353,12 @@ def _kinds(trees: Sequence[exp.Expr], told: Hints) -> dict[str, str]:
                 if isinstance(inner, exp.Column):
                     for kind in _shown(node, parts):
                         note(inner.name.casefold(), "text" if kind == "text" else "integer")
-        for column in tree.find_all(exp.Column):
+        for column in text.find_all(exp.Column):
             if _is_condition(column):
                 note(column.name.casefold(), "boolean")
     if any(len(kinds) > 1 for kinds in held.values()):
         raise UnfaithfulError("a column is used as values of two kinds")
-    names = {c.name.casefold() for tree in trees for c in tree.find_all(exp.Column)}
+    names = {c.name.casefold() for text in texts for c in text.find_all(exp.Column)}
     return {
         name: next(iter(held[root]))
         for name in names

@@ -119,7 +119,7 @@ def refute(
             check_reasonable(tree, several)
         pairs = _pairs(texts, pair, [*nodes[0], *nodes[1]], dialect)
         told = hints(nodes)
-        known = known_tables(trees, nodes, schema, told)
+        known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
         plans = [(reading, _runnables(read, known, reading)) for reading, read in pairs]
         if known.rules:
             known, told = _enforced(known, nodes, [reading for reading, _ in pairs])
