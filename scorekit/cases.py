@@ -28,7 +28,7 @@ from scorekit._core.checks import (
     is_ordered,
     store,
 )
-from scorekit._core.columns import as_builtins, check_id, check_same_order, names_of
+from scorekit._core.columns import as_builtins, check_id, check_same_order, name_of, names_of
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import check_timeout, run_to_end
@@ -167,7 +167,7 @@ class SqlCase(Record):
         TypeError: generated must be a string, got None
     """
 
-    case_id: str
+    case_id: str = attrs.field(converter=name_of)
     """Its name; an integer becomes text."""
     generated: str
     expected: str | tuple[str, ...] | None = attrs.field(default=None, converter=_texts)

@@ -33,6 +33,7 @@ from scorekit._core.columns import (
     check_number_column,
     check_same_order,
     column,
+    name_of,
     names_of,
 )
 from scorekit._core.text import as_decimal
@@ -89,14 +90,14 @@ class Run(Record):
         scorekit.errors.InputError: impl_rate of run 'T1/01/1' must be a number in [0, 1] (above 1 by bonus or rounding: min(impl_rate, 1)), got 1.5
     """  # noqa: E501 - a message is one line
 
-    run_id: str
-    """Name of the run, unique in its tier."""
+    run_id: str = attrs.field(converter=name_of)
+    """Name of the run, unique in its tier; an integer becomes text."""
     passed: bool
     impl_rate: float
     """The judge's weighted score in ``[0, 1]``; where there is none, pass *passed* again."""
     cost_usd: float
     duration_seconds: float
-    task_id: str | None = None
+    task_id: str | None = attrs.field(default=None, converter=attrs.converters.optional(name_of))
     """Task of the run, if tasks were run several times."""
 
     def __attrs_post_init__(self) -> None:
@@ -415,7 +416,7 @@ def _split(tier: TierStatistics) -> str:
 
 
 def tier_statistics(
-    tier_id: str,
+    tier_id: str | int,
     runs: Iterable[Run],
     *,
     pass_weight: float = 0.5,

@@ -35,6 +35,7 @@ from scorekit._core.columns import (
     check_count_column,
     check_same_order,
     check_score_column,
+    column,
     differs_from_itself,
 )
 from scorekit._core.text import as_decimal
@@ -897,13 +898,15 @@ def _check_codes(clusters: object, n_tasks: int | None, tasks: object = None) ->
 
 def _is_column(value: object) -> TypeGuard[Iterable[int]]:
     """Tell a column from a single count."""
-    return getattr(value, "ndim", 1) != 0 and isinstance(value, Iterable)
+    is_text = isinstance(value, str | bytes)
+    return getattr(value, "ndim", 1) != 0 and isinstance(value, Iterable) and not is_text
 
 
 def _check_columns(n_samples: object, n_correct: object) -> tuple[Counts, Counts]:
     """Return two columns of counts, none correct that is not a sample."""
-    n_column, c_column = _sized("n_samples", n_samples), _sized("n_correct", n_correct)
-    check_same_length("n_correct", len(c_column), "n_samples", len(n_column))
+    n_column = column("n_samples", n_samples, "integers")
+    c_column = column("n_correct", n_correct, "integers")
+    check_same_length("n_correct", c_column.size, "n_samples", n_column.size)
     check_same_order("n_samples", n_samples, "n_correct", n_correct)
     n, c = check_count_column("n_samples", n_column, 1), check_count_column("n_correct", c_column)
     too_many = c > n
@@ -911,12 +914,6 @@ def _check_columns(n_samples: object, n_correct: object) -> tuple[Counts, Counts
         i = int(np.argmax(too_many))
         check_count(f"n_correct[{i}]", int(c[i]), 0, int(n[i]), high_name=f"n_samples[{i}]")
     return n, c
-
-
-def _sized(name: str, value: Any) -> Any:
-    if hasattr(value, "__array__") and _is_column(value):
-        return value
-    return check_items(name, value, what="integers")
 
 
 def _check_counts(n_samples: object, n_correct: object) -> tuple[int, int]:
