@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 import attrs
 
-from scorekit._cases.runner import Job, Outcome, outcomes
+from scorekit._cases.runner import Job, Outcome, outcomes, without_judge
 from scorekit._core.checks import (
     check_choice,
     check_count,
@@ -431,8 +431,12 @@ def score_sql_case(
         ...
         TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
-    arguments: dict[str, Any] = locals()
-    return run_to_end(lambda: ascore_sql_case(**arguments))
+    item = _Item(check_instance("case", case, SqlCase), SqlOptions(evidence=evidence))
+    job = item.job(check_timeout(timeout_seconds), is_alone=True)
+    if optional_judge(judge) is None:
+        return item.score(without_judge(job))
+    (outcome,) = run_to_end(lambda: outcomes([job], judge))
+    return item.score(outcome)
 
 
 async def ascore_sql_case(
@@ -507,10 +511,11 @@ class SqlOptions(Record):
     @property
     def comparing(self) -> FrozenMapping[str, str | float]:
         """Of when two results are the same, what is not as usual."""
-        usual = SqlOptions()
-        names = ("semantics", "column_order", "tolerance")
-        given = {name: getattr(self, name) for name in names}
-        return FrozenMapping({n: v for n, v in given.items() if v != getattr(usual, n)})
+        usual = (("semantics", "bag"), ("column_order", "significant"), ("tolerance", TOLERANCE))
+        given = {
+            name: getattr(self, name) for name, value in usual if getattr(self, name) != value
+        }
+        return FrozenMapping(given)
 
 
 @attrs.frozen(kw_only=True)
@@ -753,15 +758,18 @@ class _Item:
         )
 
 
+_APART = ("case_id", "schema", "generated_rows", "expected_rows", "tags")
+"""Fields of a case that change no result, or that are digested apart."""
+
+
 def _digest(case: SqlCase, options: SqlOptions) -> str:
     """Return what tells the inputs of a case from others."""
-    inputs = attrs.evolve(
-        case, case_id="-", schema=None, generated_rows=None, expected_rows=None, tags=None
-    ).to_dict()
+    names = (field.name for field in attrs.fields(SqlCase) if field.name not in _APART)
+    inputs = json.dumps([getattr(case, name) for name in names], default=dict)
     schema = None if case.schema is None else schema_text(case.schema)
     rows = (json.dumps(rows, default=dict) for rows in (case.generated_rows, case.expected_rows))
     how = options.comparing.values()
-    return key_of(json.dumps(inputs), schema, isinstance(case.schema, str), *rows, *how)
+    return key_of(inputs, schema, isinstance(case.schema, str), *rows, *how)
 
 
 _ONE_FOR_ALL = ("dialect", "schema")

@@ -34,7 +34,7 @@ SCHEMA = {"t": {"a": "int", "b": "int"}}
 def case(case_id: str | int = "q", **changes: Any) -> SqlCase:
     """Return a case whose query gets its table right."""
     fields: dict[str, Any] = {"generated": "SELECT a FROM t", "expected_tables": ["t"]}
-    return SqlCase(case_id=case_id, **{**fields, **changes})  # type: ignore[arg-type]
+    return SqlCase(case_id=case_id, **{**fields, **changes})
 
 
 # Options.
