@@ -30,6 +30,7 @@ from scorekit._sql.tree import (
     IsNull,
     Literal,
     Node,
+    Not,
     OpenName,
     Select,
     Source,
@@ -40,6 +41,7 @@ from scorekit._sql.tree import (
     free_sources,
     has_aggregate,
     integer,
+    outputs_of,
     replaced,
     rewritten,
     sorted_nodes,
@@ -354,6 +356,8 @@ def columns(node: Node) -> list[str]:
         ("SELECT a FROM t GROUP BY 1 ORDER BY 1", ["t.a"]),
         ("SELECT main.t.a FROM main.t", ["t.a"]),
         ("SELECT v.z FROM (SELECT a AS z FROM u) AS v", ["u.a"]),
+        ("SELECT d FROM t JOIN (u JOIN t AS x ON x.b = d) ON t.a = x.a", ["t.a", "t.b", "u.d"]),
+        ("SELECT d FROM t JOIN u JOIN t AS x ON x.b = d ON t.a = x.a", ["t.a", "t.b", "u.d"]),
     ],
 )
 def test_a_name_is_the_column_that_the_engine_takes(text: str, meant: list[str]) -> None:
@@ -407,6 +411,20 @@ def test_tables_of_one_with_are_marked_where_it_leaves_a_choice() -> None:
         ("SELECT a, b AS a FROM t ORDER BY a", "two outputs are called a"),
         ("SELECT a FROM t GROUP BY 3", "there is no column 3"),
         ("SELECT a FROM t WHERE COUNT(*) > 1", "an aggregate in WHERE"),
+        ("SELECT COUNT(*) FILTER (WHERE MAX(a) > 1) FROM t", "FILTER of what is no aggregate"),
+        ("SELECT a, SUM(b) FROM t GROUP BY SUM(b)", "GROUP BY without keys, or by an aggregate"),
+        ("SELECT SUM(MAX(a)) FROM t", "an aggregate of an outer query, or of another aggregate"),
+        ("SELECT COUNT(DISTINCT a, b) FROM t", "count of several values"),
+        ("SELECT RANK() OVER (ORDER BY RANK() OVER (ORDER BY a)) FROM t", "a window function inside another"),
+        ("SELECT *, RANK() OVER (ORDER BY a) FROM (SELECT * FROM nope) AS x", "a star stands for columns that only a schema can tell"),
+        ("SELECT SUM(a) OVER (w ORDER BY b) FROM t WINDOW w AS (ORDER BY a)", "a window that says something twice"),
+        ("SELECT a FROM t, (VALUES (1), (1, 2)) AS v", "rows of VALUES differ in their width"),
+        ("SELECT a FROM t, (VALUES (1 + 1)) AS v", "VALUES that are computed"),
+        ("SELECT *", "a star without tables"),
+        ("SELECT a FROM t AS x (y)", "the columns of t get other names"),
+        ("SELECT x.p FROM (SELECT a AS p, b AS p FROM t) AS x", "x has 2 columns p"),
+        ("SELECT * FROM nope NATURAL JOIN t", "NATURAL JOIN needs a schema"),
+        ("SELECT d FROM t JOIN u USING (z)", "which table has the column z is not known"),
         ("SELECT a FROM t HAVING a > 1", "HAVING without groups"),
         ("SELECT a FROM t ORDER BY COUNT(*)", "an aggregate orders rows that are no groups"),
         ("SELECT (SELECT SUM(t.a) FROM u) FROM t", "an aggregate of an outer query, or of another aggregate"),
@@ -422,7 +440,8 @@ def test_tables_of_one_with_are_marked_where_it_leaves_a_choice() -> None:
         ("SELECT (SELECT RANK() OVER (ORDER BY t.a) FROM u) FROM t", "a window function in a subquery that names columns around it"),
         ("SELECT 1 FROM u JOIN (SELECT 1) AS v (x, y) ON 1 = 1", "more names than columns"),
         ("UPDATE t SET a = 1", "Update is no query that is known"),
-        ("SELECT 1" + ", 1" * 3000, "the query is too large"),
+        ("SELECT 1" + ", 1" * 6000, "the query is too large"),
+        ("SELECT 1" + " + 1" * 2000, "the query is too deep"),
     ],
 )  # fmt: skip
 def test_what_is_not_certain_is_refused_with_a_reason(text: str, reason: str) -> None:
@@ -489,6 +508,31 @@ def test_spellings_of_the_same_are_one_tree(first: str, second: str) -> None:
     assert read(first).query == read(second).query
 
 
+@pytest.mark.parametrize(
+    ("dialect", "first", "second"),
+    [
+        ("tsql", "SELECT CAST(a AS NVARCHAR(9)) FROM t", "SELECT CAST(a AS VARCHAR(9)) FROM t"),
+        ("sqlite", "SELECT CAST(a AS VARCHAR(8)) FROM t", "SELECT CAST(a AS VARCHAR(9)) FROM t"),
+        ("sqlite", "SELECT SUBSTR(c, 1) FROM t", "SELECT SUBSTR(c, 1, 1) FROM t"),
+        ("sqlite", "SELECT c LIKE 'a' FROM t", "SELECT c GLOB 'a' FROM t"),
+        ("sqlite", "SELECT c LIKE 'a' FROM t", "SELECT c LIKE 'a' ESCAPE 'b' FROM t"),
+        ("duckdb", "SELECT CAST(a AS INT) FROM t", "SELECT TRY_CAST(a AS INT) FROM t"),
+        ("duckdb", "SELECT EXTRACT(year FROM x.a) FROM t AS x", "SELECT EXTRACT(day FROM x.a) FROM t AS x"),
+        ("sqlite", "SELECT f(a) FROM t", "SELECT g(a) FROM t"),
+        ("sqlite", "SELECT COUNT(a) FROM t", "SELECT COUNT(DISTINCT a) FROM t"),
+        ("sqlite", "SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a NULLS LAST"),
+        ("sqlite", "SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a DESC NULLS FIRST"),
+        ("sqlite", "SELECT SUM(a) OVER (ORDER BY b) FROM t", "SELECT SUM(a) OVER (ORDER BY b ROWS UNBOUNDED PRECEDING) FROM t"),
+        ("sqlite", "SELECT LAG(a) OVER (ORDER BY b) FROM t", "SELECT LAG(a, 2) OVER (ORDER BY b) FROM t"),
+        ("sqlite", "SELECT t.a FROM t LEFT JOIN u ON t.a = u.a", "SELECT t.a FROM t RIGHT JOIN u ON t.a = u.a"),
+        ("sqlite", "SELECT a FROM t UNION SELECT 1", "SELECT a FROM t UNION ALL SELECT 1"),
+    ],
+)  # fmt: skip
+def test_what_differs_is_read_as_two_trees(dialect: str, first: str, second: str) -> None:
+    """No switch, operand or name is lost, also of what is not looked into."""
+    assert read(first, dialect).query != read(second, dialect).query
+
+
 # Nodes.
 
 X, Y = Column(Source("x", "t"), "a"), Column(Source("y", "u"), "d")
@@ -500,6 +544,8 @@ def test_nodes_compare_by_value() -> None:
     assert again == X
     assert len({X, again, Y, IsNull(X)}) == 3
     assert IsNull(X) != And((X,))
+    assert IsNull(X) != Not(X)
+    assert X.__eq__("a") is False
     assert X != "a"
 
 
@@ -556,6 +602,82 @@ def test_an_aggregate_belongs_to_the_block_it_stands_in() -> None:
     query = read("SELECT (SELECT MAX(d) FROM u), MAX(a) FROM t").query
     assert isinstance(query, Select)
     assert list(map(has_aggregate, query.outputs)) == [False, True]
+
+
+def test_a_plain_block_gives_one_row_for_each_of_its_tables() -> None:
+    """DISTINCT, keys and aggregates each make it another thing."""
+    texts = ["a FROM t", "DISTINCT a FROM t", "a FROM t GROUP BY a", "MAX(a) FROM t"]
+    blocks = [read(f"SELECT {text}").query for text in texts]
+    assert [isinstance(one, Select) and one.plain for one in blocks] == [True, False, False, False]
+
+
+# What is known of columns.
+
+KEYED = """
+CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL, r real, c varchar(9), d date, b boolean);
+CREATE TABLE k (x int, y int, z text, PRIMARY KEY (x, y));
+"""
+
+
+def known(text: str, dialect: str | None = "postgres") -> tuple[Catalog, tuple[Any, ...]]:
+    """Return what is known, and the outputs of a query."""
+    catalog = Catalog(read_schema(KEYED, None, dialect), dialect)
+    query = read_query(parse(text, dialect).statements[0], catalog).query
+    return catalog, outputs_of(query)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("SELECT id, r, c, d, b FROM t", ["integer", "real", "text", "time", "boolean"]),
+        ("SELECT 1, 'a', TRUE, NULL, 1.5", ["integer", "text", "boolean", "unknown", "unknown"]),
+        ("SELECT COUNT(*), COUNT(c), MAX(c), SUM(r) FROM t", ["integer", "integer", "text", "real"]),
+        ("SELECT id + n, id * r, id - n FROM t", ["integer", "unknown", "unknown"]),
+        ("SELECT x.id, x.m FROM (SELECT id, MAX(c) AS m FROM t GROUP BY id) AS x", ["integer", "text"]),
+        ("SELECT z FROM (SELECT id AS z FROM t UNION SELECT c FROM t) AS x", ["unknown"]),
+        ("SELECT z FROM (SELECT id AS z FROM t UNION SELECT n FROM t LIMIT 3) AS x", ["integer"]),
+        ("SELECT c, RANK() OVER (ORDER BY id), SUM(n) OVER () FROM t", ["text", "integer", "unknown"]),
+    ],
+)  # fmt: skip
+def test_the_kind_of_a_value_follows_from_the_schema(text: str, kinds: list[str]) -> None:
+    """Columns, literals and what is computed of them, through derived tables."""
+    catalog, outputs = known(text)
+    assert [*map(catalog.kind, outputs)] == kinds
+
+
+def test_keys_and_constraints_are_found_for_columns() -> None:
+    """A key needs all of its columns; a column of a key or NOT NULL is never NULL."""
+    catalog, (number, n, r, x, y) = known("SELECT t.id, t.n, t.r, k.x, k.y FROM t, k")
+    assert [*map(catalog.not_null, (number, n, r, x, NULL))] == [
+        "t.id is never NULL (key)",
+        "t.n is never NULL (schema)",
+        None,
+        "k.x is never NULL (key)",
+        None,
+    ]
+    assert catalog.key_within(number.source, [n, number]) == "t (id) is a key"
+    assert catalog.key_within(x.source, [x, number]) is None
+    assert catalog.key_within(x.source, [x, y]) == "k (x, y) is a key"
+    assert catalog.names("t") == ("id", "n", "r", "c", "d", "b")
+    assert (catalog.names("nope"), Catalog().names("t")) == (None, None)
+
+
+def test_equal_values_are_the_same_where_nothing_merges_them() -> None:
+    """Whole numbers are; texts are where their case counts, and fractions may differ in sign."""
+    text = "SELECT id, r, c, 'a', 1.5, NULL FROM t"
+    exact = {}
+    for dialect in ("postgres", "mysql", None):
+        catalog, outputs = known(text, dialect)
+        exact[dialect] = [*map(catalog.exact, outputs)]
+    assert exact["postgres"] == [True, False, True, True, False, True]
+    assert exact["mysql"] == exact[None] == [True, False, False, False, False, True]
+
+
+def test_a_plus_may_join_texts_where_neither_side_is_a_number() -> None:
+    """One number is enough; where + is always a sum nothing is asked."""
+    cases = [("tsql", "c + c"), ("tsql", "c + id"), ("tsql", "2 + c"), ("postgres", "c + c")]
+    signs = [known(f"SELECT {text} FROM t", dialect)[1][0].operator for dialect, text in cases]
+    assert signs == ["+?", "+", "+", "+"]
 
 
 # What the interpreter says.

@@ -13,6 +13,7 @@ from scorekit._sql.kinds import UNCASED
 from scorekit._sql.kinds import Column as Declared
 from scorekit._sql.schema import SqlSchema
 from scorekit._sql.tree import (
+    NULL,
     Aggregate,
     Arithmetic,
     Column,
@@ -102,9 +103,7 @@ class Catalog:
         kind = self.kind(value)
         if kind == "text":
             return self.dialect is not None and self.dialect not in UNCASED
-        return kind in ("integer", "natural", "boolean") or (
-            isinstance(value, Literal) and value.kind in ("text", "null")
-        )
+        return kind in ("integer", "natural", "boolean") or value == NULL
 
     def keys(self, source: Source) -> tuple[tuple[str, ...], ...]:
         """Return the keys of a base table, by the schema's names of its columns."""

@@ -93,14 +93,11 @@ class Reading:
     """Sentences, each of what the meaning of a name or an operator rests upon."""
 
 
-MAX_NODES: Final = 3_000
-"""Nodes of the largest syntax tree that is looked into."""
-
-MAX_DEPTH: Final = 80
-"""Depth of the deepest one; a chain of AND, OR or set operations counts as one level."""
-
-MAX_READ: Final = 40_000
+MAX_READ: Final = 20_000
 """Nodes read for one query, counting what WITH names anew wherever it is used."""
+
+MAX_SIZE: Final = 6_000
+"""Nodes of the largest tree that is looked into."""
 
 MAX_SETS: Final = 16
 """Sets of keys of one GROUP BY."""
@@ -157,27 +154,6 @@ _UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
 # Syntax trees.
 
 
-def _check_size(tree: exp.Expr) -> None:
-    stack, n_nodes = [(tree, 0)], 0
-    while stack:
-        node, depth = stack.pop()
-        n_nodes += 1
-        if n_nodes > MAX_NODES or depth > MAX_DEPTH:
-            raise TooLargeError("the query is too large")
-        chained = isinstance(node, (exp.And, exp.Or, exp.SetOperation))
-        stack += [
-            (child, depth + (not chained or type(child) is not type(node)))
-            for child in _children(node)
-        ]
-
-
-def _children(node: exp.Expr) -> Iterator[exp.Expr]:
-    for value in node.args.values():
-        for child in value if isinstance(value, list) else (value,):  # pyright: ignore[reportUnknownVariableType]
-            if isinstance(child, exp.Expr):
-                yield child
-
-
 def _parts_of(node: exp.Expr) -> list[str]:
     """Return the keys of the arguments that are there."""
     return [key for key, value in node.args.items() if value not in (None, False, [])]
@@ -188,6 +164,15 @@ def _check(node: exp.Expr, *known: str) -> None:
     for key in _parts_of(node):
         if key not in known:
             raise UnreadError(f"{key.strip('_')} of {type(node).__name__} is not known")
+
+
+def _type_name(node: exp.Expr) -> str:
+    """Return the name of a type: two have the same only where they are the same."""
+    if not isinstance(node, exp.DataType) or not isinstance(node.this, exp.DType):
+        return node.sql()
+    others = sorted({*_parts_of(node)} - {"this", "expressions"})
+    listed = [*map(_type_name, node.expressions), *(f"{key}={node.args[key]}" for key in others)]
+    return node.this.name + (f"({', '.join(listed)})" if listed else "")
 
 
 def _chain(node: exp.Expr) -> list[exp.Expr]:
@@ -460,12 +445,16 @@ class _Reader:
 
     def whole(self, tree: exp.Expr) -> _Block:
         """Read all of a query."""
-        _check_size(tree)
         try:
-            return self.query(tree, None, {})
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            block = self.query(tree, None, {})
+            if block.query.size > MAX_SIZE:
+                raise TooLargeError("the query is too large")
+        except RecursionError:
+            raise TooLargeError("the query is too deep") from None
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             # the parser lets pass what lacks a part, in ways that differ by its version
             raise UnreadError("a part is missing, or where another one should be") from error
+        return block
 
     def query(self, tree: exp.Expr, outer: _Scope | None, ctes: _Ctes) -> _Block:
         """Read a query inside of *outer*, where *ctes* may be named."""
@@ -486,7 +475,7 @@ class _Reader:
     def _count(self, n: int = 1) -> None:
         self._n_read += n
         if self._n_read > MAX_READ:
-            raise TooLargeError("the query is too large with all that WITH names")
+            raise TooLargeError("the query is too large")
 
     def _source(self, table: str = "") -> Source:
         self._n_sources += 1
@@ -1021,10 +1010,10 @@ class _Reader:
         if type(node) in _ARITHMETIC:
             return self._arithmetic(node, scope)
         if type(node) is exp.Cast and not {*_parts_of(node)} - {"this", "to"}:
-            to: exp.DataType = node.to
-            plain = not {*_parts_of(to)} - {"this", "expressions"}
-            kind = kind_of(to.this.name) if plain and isinstance(to.this, exp.DType) else "unknown"
-            return Cast(self.value(node.this, scope), kind, to.sql())
+            to: exp.Expr = node.args["to"]
+            name, plain = _type_name(to), not {*_parts_of(to)} - {"this", "expressions"}
+            kind = kind_of(name.partition("(")[0]) if plain else "unknown"
+            return Cast(self.value(node.this, scope), kind, name)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return self._null_test(node, scope)
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
@@ -1171,7 +1160,7 @@ class _Reader:
             if len(this.expressions) != 1:
                 raise UnreadError(f"{name} of several values")
             distinct, this = True, this.expressions[0]
-        operand = self.value(this, scope)
+        operand = self.value(cast("exp.Expr", this), scope)
         used = operand.sources
         if (used and used.isdisjoint(table.source for table in scope.tables)) or has_aggregate(
             operand
