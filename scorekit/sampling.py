@@ -273,7 +273,7 @@ def pass_at_k_per_task(
         ...
         scorekit.errors.InputError: n_correct[1] must be an integer in [0, n_samples[1] = 5], got 6
     """
-    ks = _check_k(k)
+    ks = check_k(k)
     check_choice("insufficient", insufficient, _INSUFFICIENT)
     n, c = _check_columns(n_samples, n_correct)
 
@@ -427,7 +427,7 @@ def best_at_k(
         ...
         scorekit.errors.InputError: scores[1] must be a number in [0, 1], got 1.5
     """
-    ks = _check_k(k)
+    ks = check_k(k)
     tasks, single = _check_scores(scores)
     n = np.array([task.size for task in tasks])
     level, insufficient = _check_options(confidence_level, insufficient)
@@ -559,7 +559,7 @@ def g_pass_at_k(
     References:
         Liu et al., "Are Your LLMs Capable of Stable Reasoning?", arXiv:2412.13147.
     """
-    ks = _check_k(k, MAX_K_OF_G_PASS)
+    ks = check_k(k, MAX_K_OF_G_PASS)
     several = is_ordered(tau)
     taus = check_items("tau", tau, what="shares") if several else (tau,)
     names = [f"tau[{i}]" if several else "tau" for i in range(len(taus))]
@@ -686,7 +686,7 @@ def majority_at_k(
         Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models",
         arXiv:2203.11171.
     """
-    ks = _check_k(k, MOST_VOTES)
+    ks = check_k(k, MOST_VOTES)
     tasks, single = _check_votes(answers, correct)
     n = np.array([c + sum(others) for c, others in tasks])
     level, insufficient = _check_options(confidence_level, insufficient)
@@ -797,7 +797,7 @@ both successes and failures nothing can be extrapolated
         29(4), 1973.
     """
     n, c = _check_columns(n_samples, n_correct)
-    ks = _check_k(k, MAX_K_EXTRAPOLATED)
+    ks = check_k(k, MAX_K_EXTRAPOLATED)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     if int(n.max()) > MOST_SAMPLES:
         raise InputError(f"n_samples must be at most {MOST_SAMPLES} each, got {n.max()}")
@@ -844,7 +844,7 @@ def _estimate_passes(
     options: tuple[float, Insufficient],
 ) -> E | tuple[E, ...]:
     """Return a record for *k*, or several for several; nothing is checked yet."""
-    ks = _check_k(k)
+    ks = check_k(k)
     level, insufficient = _check_options(*options)
     all_pass = kind is PassHatK
     if any(map(_is_column, counts)):
@@ -859,7 +859,7 @@ def _estimate_passes(
     return _of_each(ks, k, lambda size: kind(k=size, **next(each)))
 
 
-def _check_k(k: object, most: int | None = None) -> list[int]:
+def check_k(k: object, most: int | None = None) -> list[int]:
     """Return the numbers of attempts that one number or several stand for."""
 
     def check(name: str, item: object) -> int:
