@@ -14,8 +14,8 @@ from importlib import import_module
 
 _TOPICS = {
     "agreement": (
-        "CorrectedMean JudgeAgreement RaterAgreement corrected_mean judge_agreement "
-        "rater_agreement"
+        "CorrectedDifference CorrectedMean JudgeAgreement RaterAgreement corrected_difference "
+        "corrected_mean judge_agreement rater_agreement"
     ),
     "calibration": (
         "CalibrationError ConfidenceCalibration calibration_error calibration_from_counts "

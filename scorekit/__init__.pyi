@@ -1,9 +1,11 @@
 # Made of `__init__.py` by `python tests/test_public_api.py`.
 
 from scorekit import strategies as strategies
+from scorekit.agreement import CorrectedDifference as CorrectedDifference
 from scorekit.agreement import CorrectedMean as CorrectedMean
 from scorekit.agreement import JudgeAgreement as JudgeAgreement
 from scorekit.agreement import RaterAgreement as RaterAgreement
+from scorekit.agreement import corrected_difference as corrected_difference
 from scorekit.agreement import corrected_mean as corrected_mean
 from scorekit.agreement import judge_agreement as judge_agreement
 from scorekit.agreement import rater_agreement as rater_agreement

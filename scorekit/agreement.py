@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import attrs
@@ -15,33 +16,41 @@ from scorekit._core.checks import (
     check_flag,
     check_items,
     check_number,
+    check_same_length,
     is_flag,
     is_missing,
 )
-from scorekit._core.columns import as_builtins, check_score_column, paired_columns
-from scorekit._stats.bounded import (
-    METHOD,
-    difference_interval,
-    mean_of,
-    share_interval,
+from scorekit._core.columns import (
+    as_builtins,
+    check_clusters,
+    check_score_column,
+    paired_columns,
+    split_missing,
 )
+from scorekit._stats.bounded import mean_of
+from scorekit._stats.profile import agreement_interval
 from scorekit.errors import refuse
 from scorekit.intervals import (
     Interval,
-    bounded_ends,
+    check_bounds,
     group_sums,
-    normal_quantile,
+    interval_of_mean,
+    proportion_interval,
     t_quantile,
     wilson,
 )
 from scorekit.records import Record
 
 FURTHER_ITEMS = 4
-"""Items spread evenly over all scores that the intervals of kappa and alpha allow for."""
+"""Items spread evenly over all scores that the interval of alpha allows for."""
 
 Weights = Literal["linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
 Floats = NDArray[np.float64]
+
+FEW_LABELS = 30
+"""Human labels from which on a judge is used. With fewer the interval of the labels alone is
+narrower on every shape of scores that was simulated."""
 
 MAX_LABELS = 1000
 """Different scores that are taken: memory grows with their square."""
@@ -72,6 +81,15 @@ class JudgeAgreement(Record):
     gwet: float | None
     """Gwet's AC1 (AC2 with *weights*), at most 1. Unlike kappa it stays high if nearly all items
     have one label and both agree. None without a score."""
+    gwet_interval: Interval | None
+    sensitivity: float | None
+    """Share of the items with the human's higher label to which the judge gave it too. None if
+    there are none, or if there are not two labels."""
+    sensitivity_interval: Interval | None
+    specificity: float | None
+    """Share of the items with the human's lower label to which the judge gave it too; None as
+    above."""
+    specificity_interval: Interval | None
     weights: Weights | None
     accuracy: float
     """Share of the items on which both agree."""
@@ -139,8 +157,7 @@ class CorrectedMean(Record):
     """Result of `corrected_mean`; ``str()`` shows it beside both means that it is made of."""
 
     score: float
-    """Estimate of the mean that humans would have given; without *power_tuned* it is not cut to
-    ``[0, 1]``."""
+    """Estimate of the mean that humans would have given, within the bounds of the scale."""
     stderr: float
     """Standard error, valid for many human labels. The *interval* is also valid for few."""
     interval: Interval
@@ -189,10 +206,10 @@ def judge_agreement(
     ``"linear"`` it counts as the distance of the two scores, and with ``"quadratic"`` as its
     square.
 
-    The interval is Wilson's on an effective number of items, the one that gives
-    ``(1 + kappa) / 2`` the same standard error. It is widened to contain the interval with four
-    more items, spread evenly. So it never has zero width, even if few items show no disagreement
-    or only one label.
+    The intervals of kappa and of Gwet's coefficient come from the profile likelihood: they hold
+    every value under which the counts are likely enough, by the square of Student's quantile with
+    ``n - 1`` degrees of freedom. So they never have zero width, even if few items show no
+    disagreement. If nearly all items have one label, report Gwet's coefficient beside kappa.
 
     Args:
         judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
@@ -241,19 +258,36 @@ def judge_agreement(
     counts = np.bincount(codes[:n] * k + codes[n:], minlength=k * k).reshape(k, k)
     cost = _disagreement(labels, weights)
     kappa, stderr = _kappa(counts / n, cost, n)
-    accuracy = float(np.trace(counts)) / n
-    low, high = wilson(accuracy, n, normal_quantile(confidence_level))
+    gwet = None if kappa is None else 1.0 - _ratio(counts / n, cost, _by_gwet)
+    kappa_interval, gwet_interval = (
+        None
+        if value is None
+        else agreement_interval(
+            value, counts.astype(np.float64), cost, partial(by_chance, cost), confidence_level
+        )
+        for value, by_chance in ((kappa, _by_independence), (gwet, _by_gwet))
+    )
+    n_agreed = int(np.trace(counts))
+    sensitivity, specificity = None, None
+    if k == 2:  # noqa: PLR2004 - a label and its opposite
+        (right_low, wrong_low), (wrong_high, right_high) = counts.tolist()
+        sensitivity = _share(right_high, right_high + wrong_high, confidence_level)
+        specificity = _share(right_low, right_low + wrong_low, confidence_level)
+    accuracy = proportion_interval(n_agreed, n, confidence_level=confidence_level)
     return JudgeAgreement(
         score=kappa,
         stderr=stderr,
-        interval=None if kappa is None else _kappa_interval(kappa, counts, cost, confidence_level),
+        interval=kappa_interval,
         reason="both gave every item the same score" if kappa is None else None,
-        gwet=_gwet(counts / n, cost),
+        gwet=gwet,
+        gwet_interval=gwet_interval,
+        sensitivity=None if sensitivity is None else sensitivity[0],
+        sensitivity_interval=None if sensitivity is None else sensitivity[1],
+        specificity=None if specificity is None else specificity[0],
+        specificity_interval=None if specificity is None else specificity[1],
         weights=weights,
-        accuracy=accuracy,
-        accuracy_interval=Interval(
-            low=low, high=high, confidence_level=confidence_level, method="wilson"
-        ),
+        accuracy=n_agreed / n,
+        accuracy_interval=accuracy,
         bias=float(np.mean(judge - human)),
         labels=tuple(labels.tolist()),
         confusion=tuple(map(tuple, counts.tolist())) if labels.size <= MAX_SHOWN else (),
@@ -368,6 +402,7 @@ def corrected_mean(
     judge_labeled: Iterable[float],
     human: Iterable[float],
     judge_unlabeled: Iterable[float],
+    bounds: tuple[float, float] = (0, 1),
     power_tuned: bool = False,
     confidence_level: float = 0.95,
 ) -> CorrectedMean:
@@ -381,17 +416,21 @@ def corrected_mean(
     smallest error, estimated from the same data. For outcomes of 0 and 1 you also get the estimate
     of Rogan and Gladen, ``(judge_mean + specificity - 1) / (sensitivity + specificity - 1)``.
 
-    The labeled items must be a random sample of all. The interval bounds three things separately
-    by Wilson's method: the judge's mean, and how much more and how much less the human gave. So it
-    never has zero width, even if a few items show no disagreement. With *power_tuned* it bounds
-    ``y - w * f`` as `mean_interval` does with *bounds*, and includes the uncertainty of the
-    weight. Score and interval then stay within ``[0, 1]``.
+    With fewer than 30 labels the judge is not used, ``w = 0``: so few do not show how far it is
+    off, and the result is that of the human labels alone.
+
+    The labeled items must be a random sample of all. The interval bounds the mean of the judge and
+    that of human minus judge by Gaffke's method, as `mean_interval` does with *bounds*, and adds
+    their distances as those of independent means. With *power_tuned* it includes the uncertainty
+    of the weight.
 
     Args:
-        judge_labeled: Scores in ``[0, 1]`` that the judge gave the items with a human label, shape
-            ``(n,)``, at least 2; booleans count 0 and 1.
+        judge_labeled: Scores within *bounds* that the judge gave the items with a human label,
+            shape ``(n,)``, at least 2; booleans count 0 and 1.
         human: The human's scores of the same items, shape ``(n,)``.
         judge_unlabeled: The judge's scores of the other items, shape ``(N,)``, at least 2.
+        bounds: The lowest and the highest score that the scale allows, such as (1, 5), or (-1, 1)
+            for differences of two models.
         power_tuned: Whether to choose the weight of the judge from the data.
         confidence_level: Level of the interval, in ``(0, 1)``.
 
@@ -399,12 +438,12 @@ def corrected_mean(
         A frozen `CorrectedMean`.
 
     Raises:
-        InputError: If a column has fewer than 2 entries, the first two differ in length, or a
-            number is out of range.
+        InputError: If a column has fewer than 2 entries, the first two differ in length, a
+            number is out of range, or *bounds* are not two finite numbers in rising order.
         TypeError: If an argument or an entry has the wrong type.
 
     Examples:
-        >>> judged, human = [1, 1, 0, 1, 1, 0, 1, 1], [1, 0, 0, 1, 1, 0, 1, 0]
+        >>> judged, human = [1, 1, 0, 1, 1, 0, 1, 1] * 5, [1, 0, 0, 1, 1, 0, 1, 0] * 5
         >>> result = corrected_mean(
         ...     judge_labeled=judged, human=human, judge_unlabeled=[1] * 70 + [0] * 30
         ... )
@@ -424,46 +463,31 @@ def corrected_mean(
     judged_column, human_column = paired_columns(
         ("judge_labeled", judge_labeled, "scores"), ("human", human, "scores")
     )
-    f = check_score_column("judge_labeled", judged_column)
-    y = check_score_column("human", human_column)
-    u = check_score_column("judge_unlabeled", judge_unlabeled)
+    limits = check_bounds(bounds)
+    f = check_score_column("judge_labeled", judged_column, *limits)
+    y = check_score_column("human", human_column, *limits)
+    u = check_score_column("judge_unlabeled", judge_unlabeled, *limits)
     for name, size in (("human", y.size), ("judge_unlabeled", u.size)):
         if size < 2:  # noqa: PLR2004 - one score says nothing of its error
             refuse(name, "a column of at least 2 scores", size)
     power_tuned = check_flag("power_tuned", power_tuned)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    weight = _tuned_weight(f, y, u) if power_tuned else 1.0
+    weight = 0.0
+    if y.size >= FEW_LABELS:
+        weight = _tuned_weight(f, y, u) if power_tuned else 1.0
     rest = y - weight * f
     judge_mean = float(np.mean(u))
-    score = weight * judge_mean + float(np.mean(rest))
-    low, high = share_interval(u, np.arange(u.size), confidence_level)
-    human_low, human_high = share_interval(y, np.arange(y.size), confidence_level)
-    if power_tuned:
-        score = min(max(score, 0.0), 1.0)
-        below, above = _tuned_reaches(rest, weight, confidence_level)
-    else:
-        gap = mean_of(rest)
-        correction = difference_interval(rest, np.arange(y.size), confidence_level)
-        below, above = gap - correction.low, correction.high - gap
-    low = score - math.hypot(weight * (judge_mean - low), below)
-    high = score + math.hypot(weight * (high - judge_mean), above)
-    if power_tuned:
-        low, high = max(low, 0.0), min(high, 1.0)
+    score, interval = _corrected(
+        rest, u, weight, limits, fitted=power_tuned, confidence_level=confidence_level
+    )
     return CorrectedMean(
         score=score,
         stderr=math.sqrt(weight**2 * np.var(u) / u.size + np.var(rest) / y.size),
-        interval=Interval(
-            low=low,
-            high=high,
-            confidence_level=confidence_level,
-            method="bounded" if power_tuned else METHOD,
-        ),
+        interval=interval,
         judge_weight=weight,
         judge_mean=judge_mean,
         human_mean=float(np.mean(y)),
-        human_interval=Interval(
-            low=human_low, high=human_high, confidence_level=confidence_level, method="wilson"
-        ),
+        human_interval=interval_of_mean(y, None, limits, confidence_level=confidence_level),
         bias=float(np.mean(f - y)),
         **_error_rates(f, y, u),
         n_labeled=y.size,
@@ -471,18 +495,181 @@ def corrected_mean(
     )
 
 
-def _tuned_reaches(rest: Floats, weight: float, confidence_level: float) -> tuple[float, float]:
-    """
-    Return how far below and above its mean that of *rest*, ``y - weight * f``, may be.
+@attrs.frozen(kw_only=True)
+class CorrectedDifference(Record):
+    """Result of `corrected_difference`; ``str()`` shows it beside that of the labels alone."""
 
-    Two numbers were fitted to the labels, mean and weight, so that these lie closer to them than
-    others would: Akaike's final prediction error makes up for it.
+    delta: float
+    """Estimate of the mean of current minus baseline that humans would have given."""
+    interval: Interval
+    stderr: float
+    """Standard error, valid for many labels and independent tasks."""
+    judge_weight: float
+    """Weight of the judge, from 0 (labels alone) to 1."""
+    judge_delta: float
+    """Mean difference of the judge's scores over all tasks, not corrected."""
+    human_delta: float
+    """Mean difference of the human labels alone."""
+    human_interval: Interval
+    n_labeled: int
+    """Tasks for which both answers have a human label."""
+    n_unlabeled: int
+
+    def _line(self) -> str:
+        return (
+            f"difference {self.delta:+.4g} {self.interval} from {self.n_labeled} labels and "
+            f"{self.n_unlabeled} judgements (labels alone: {self.human_delta:+.4g} "
+            f"{self.human_interval}, judge alone: {self.judge_delta:+.4g})"
+        )
+
+
+def corrected_difference(
+    judge_baseline: Iterable[float],
+    judge_current: Iterable[float],
+    *,
+    human_baseline: Iterable[float | None],
+    human_current: Iterable[float | None],
+    bounds: tuple[float, float] = (0, 1),
+    clusters: Iterable[Hashable] | None = None,
+    confidence_level: float = 0.95,
+) -> CorrectedDifference:
     """
-    n, span, mean = rest.size, 1.0 + weight, mean_of(rest)
-    ends = bounded_ends((rest + weight) / span, np.arange(n), confidence_level)
-    low, high = (span * end - weight for end in ends)
-    fitted = math.sqrt((n + 2) / max(n - 2, 1)) if weight else 1.0
-    return fitted * (mean - low), fitted * (high - mean)
+    Estimate how far two models differ from many judge scores and a few human labels.
+
+    Prediction-powered inference on the differences of each task: the judge's mean difference over
+    the tasks without labels, plus the mean of human minus judge difference over those with labels,
+    with the weight of the judge that has the smallest error, as `corrected_mean` has it. Paired by
+    task, it is narrower than two corrected means.
+
+    Draw the tasks to label at random. If they are chosen, for example where judge and model
+    disagree, the interval does not hold.
+
+    Args:
+        judge_baseline: The judge's scores of the baseline, one for each task, shape ``(N,)``.
+        judge_current: The judge's scores of the current model on the same tasks.
+        human_baseline: Human scores of the baseline, None where nobody labeled, shape ``(N,)``.
+        human_current: Human scores of the current model, for the same tasks.
+        bounds: The lowest and the highest score that the scale allows.
+        clusters: A label for each task, equal where tasks belong together.
+        confidence_level: Level of the intervals, in (0, 1).
+
+    Returns:
+        A frozen `CorrectedDifference`. With fewer than 30 labels it is that of the labels alone.
+
+    Raises:
+        InputError: If columns differ in length, a number is out of range, fewer than 2 tasks have
+            labels, or a task has a label for one of its answers only.
+        TypeError: If an argument or an entry has the wrong type.
+
+    Examples:
+        >>> old, new = [0, 1, 0, 1, 0] * 40, [1, 1, 0, 1, 1] * 40
+        >>> human_old, human_new = old[:50] + [None] * 150, new[:50] + [None] * 150
+        >>> result = corrected_difference(
+        ...     old, new, human_baseline=human_old, human_current=human_new
+        ... )
+        >>> round(result.delta, 3), str(result.interval)
+        (0.4, '[0.2445, 0.5411]')
+        >>> corrected_difference([0], [1], human_baseline=[None], human_current=[None])
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: human_current must be a column with at least 2 labels, got 0
+
+    References:
+        Angelopoulos, Duchi and Zrnic, "PPI++", arXiv:2311.01453.
+    """
+    lowest, highest = check_bounds(bounds)
+    given = {
+        "judge_baseline": judge_baseline,
+        "judge_current": judge_current,
+        "human_baseline": human_baseline,
+        "human_current": human_current,
+    }
+    columns: list[Floats] = []
+    unknown: list[NDArray[np.bool_]] = []
+    for name, column in given.items():
+        values: Any = column
+        if name.startswith("human"):
+            filled, none = split_missing(name, column)
+            values = np.where(none, lowest, filled)
+            unknown.append(none)
+        columns.append(check_score_column(name, values, lowest, highest))
+        check_same_length(name, columns[-1].size, "judge_baseline", columns[0].size)
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    n = columns[0].size
+    codes = check_clusters(clusters, n, "judge_baseline", judge_baseline)
+    for i in np.flatnonzero(unknown[0] != unknown[1])[:1].tolist():
+        name = "human_baseline" if unknown[0][i] else "human_current"
+        refuse(f"{name}[{i}]", "a label, as the other answer to the task has one", None)
+    missing, labeled = unknown[0], ~unknown[0]
+    n_labeled = int(np.count_nonzero(labeled))
+    if n_labeled < 2:  # noqa: PLR2004 - one difference says nothing of its error
+        refuse("human_current", "a column with at least 2 labels", n_labeled)
+    judge, y = columns[1] - columns[0], (columns[3] - columns[2])[labeled]
+    f, u = judge[labeled], judge[missing]
+    span = highest - lowest
+    limits = -span, span
+    weight = 0.0
+    if n_labeled >= FEW_LABELS and u.size > 1:
+        weight = _tuned_weight(f, y, u)
+    groups = None if clusters is None else (codes[labeled], codes[missing])
+    own = None if groups is None else groups[0]
+    rest = y - weight * f
+    delta, interval = _corrected(
+        rest,
+        u if u.size else f,
+        weight,
+        limits,
+        fitted=True,
+        confidence_level=confidence_level,
+        groups=groups if u.size or groups is None else (groups[0], groups[0]),
+    )
+    variance = np.var(rest) / n_labeled + (weight**2 * np.var(u) / u.size if u.size else 0.0)
+    return CorrectedDifference(
+        delta=delta,
+        interval=interval,
+        stderr=math.sqrt(variance),
+        judge_weight=weight,
+        judge_delta=mean_of(judge),
+        human_delta=mean_of(y),
+        human_interval=interval_of_mean(y, own, limits, confidence_level=confidence_level),
+        n_labeled=n_labeled,
+        n_unlabeled=n - n_labeled,
+    )
+
+
+def _corrected(
+    rest: Floats,
+    judged: Floats,
+    weight: float,
+    limits: tuple[float, float],
+    *,
+    fitted: bool,
+    confidence_level: float,
+    groups: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
+) -> tuple[float, Interval]:
+    """
+    Return ``weight * mean(judged) + mean(rest)`` within *limits*, and its interval.
+
+    If the weight was *fitted*, the labels lie closer to it and to the mean than others would:
+    Akaike's final prediction error makes up for these two numbers.
+    """
+    low, high = limits
+    own, of_judge = groups if groups is not None else (None, None)
+    around = interval_of_mean(
+        rest, own, (low - weight * high, high - weight * low), confidence_level=confidence_level
+    )
+    judge = interval_of_mean(judged, of_judge, limits, confidence_level=confidence_level)
+    mean, judge_mean = mean_of(rest), mean_of(judged)
+    widened = math.sqrt((rest.size + 2) / max(rest.size - 2, 1)) if fitted and weight else 1.0
+    score = min(max(weight * judge_mean + mean, low), high)
+    below = math.hypot(weight * (judge_mean - judge.low), widened * (mean - around.low))
+    above = math.hypot(weight * (judge.high - judge_mean), widened * (around.high - mean))
+    return score, Interval(
+        low=min(max(score - below, low), score),
+        high=max(min(score + above, high), score),
+        confidence_level=confidence_level,
+        method=around.method,
+    )
 
 
 def _error_rates(f: Floats, y: Floats, u: Floats) -> dict[str, float | None]:
@@ -524,29 +711,35 @@ def _kappa(shares: Floats, cost: Floats, n: int) -> tuple[float | None, float | 
     return 1.0 - ratio, math.sqrt(variance / n) / expected if n > 1 else None
 
 
-def _gwet(shares: Floats, cost: Floats) -> float | None:
-    """Return Gwet's coefficient, whose chance is that of who guesses only where items are hard."""
+def _ratio(shares: Floats, cost: Floats, by_chance: Callable[[Floats, Floats], Any]) -> float:
+    """Return the disagreement there is over that which chance gives."""
+    return float(np.sum(shares * cost)) / float(by_chance(cost, shares)[0])
+
+
+def _by_independence(cost: Floats, shares: Floats) -> tuple[float, Floats]:
+    """Return the disagreement of two who are independent, and its derivatives by the shares."""
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    ahead, behind = cost @ columns, rows @ cost
+    return float(rows @ ahead), ahead[:, None] + behind[None, :]
+
+
+def _by_gwet(cost: Floats, shares: Floats) -> tuple[float, Floats]:
+    """
+    Return the disagreement by Gwet's chance, that of who guesses only where items are hard.
+
+    And its derivatives by the shares.
+    """
     k = len(cost)
-    if k == 1:
+    weight = float(np.sum(1.0 - cost)) / (k * (k - 1))
+    rate = (shares.sum(axis=0) + shares.sum(axis=1)) / 2.0
+    slopes = weight * (rate - 0.5)
+    return 1.0 - weight * float(np.sum(rate * (1.0 - rate))), slopes[:, None] + slopes[None, :]
+
+
+def _share(n_right: int, n: int, confidence_level: float) -> tuple[float, Interval] | None:
+    if not n:
         return None
-    rate = (shares.sum(axis=0) + shares.sum(axis=1)) / 2
-    by_chance = float(np.sum(1.0 - cost) / (k * (k - 1)) * np.sum(rate * (1.0 - rate)))
-    return 1.0 - float(np.sum(shares * cost)) / (1.0 - by_chance)
-
-
-def _kappa_interval(
-    kappa: float, counts: NDArray[np.intp], cost: Floats, confidence_level: float
-) -> Interval:
-    """Bound kappa from *counts* and from these with further items: the outer ends of the two."""
-    n, low, high = int(counts.sum()), -1.0, 1.0
-    if n > 1:
-        both = (counts, counts + FURTHER_ITEMS / counts.size)
-        found = [_kappa(some / some.sum(), cost, n) for some in both]
-        error = max(stderr or 0.0 for _, stderr in found)
-        low, high = _outer_ends((kappa, found[1][0] or 0.0), error, n, confidence_level)
-    return Interval(
-        low=low, high=high, confidence_level=confidence_level, method="wilson on kappa"
-    )
+    return n_right / n, proportion_interval(n_right, n, confidence_level=confidence_level)
 
 
 def _outer_ends(

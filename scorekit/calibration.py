@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from numbers import Real
@@ -14,10 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.checks import MAX_COUNT, check_count, check_items, check_number, check_text
-from scorekit._core.columns import check_number_column, check_score_column, paired_columns
-from scorekit._stats.bounded import difference_interval, mean_of
+from scorekit._core.columns import (
+    check_clusters,
+    check_number_column,
+    check_score_column,
+    paired_columns,
+)
+from scorekit._core.sums import distinct
+from scorekit._stats.bounded import mean_of, share_interval
 from scorekit.errors import InputError, refuse
-from scorekit.intervals import Interval, normal_quantile, wilson
+from scorekit.intervals import (
+    Interval,
+    effective_groups,
+    group_sums,
+    interval_of_mean,
+    normal_quantile,
+    t_quantile,
+    wilson,
+)
 from scorekit.records import FrozenMapping, Record, listing
 
 DEFAULT_NOMINAL = FrozenMapping({"high": 0.9, "medium": 0.7, "low": 0.4})
@@ -476,8 +490,7 @@ class CalibrationError(Record):
     bias: float
     """Mean confidence minus accuracy, above 0 if the model is overconfident."""
     bias_interval: Interval
-    """Interval of the bias. Positive and negative differences are bounded separately by Wilson's
-    method."""
+    """Interval of the bias, of `mean_interval` with bounds -1 and 1."""
     debiased_square: float | None
     """Mean square of the gaps, minus what chance adds to it on average, so it can be below 0. Bins
     of one attempt are left out; None if there are no others."""
@@ -499,7 +512,7 @@ class CalibrationError(Record):
     """Chance that a right attempt has a higher confidence than a wrong one, ties counting half;
     0.5 is chance. None if all outcomes are the same."""
     auroc_stderr: float | None
-    """DeLong's standard error; None without two outcomes of each kind."""
+    """DeLong's standard error, with clusters Obuchowski's; None without two of each outcome."""
     auroc_interval: Interval | None
     """Wilson's interval on an effective number of attempts, from the standard error, and at most
     ``3 n1 n0 / (n1 + n0 + 1)`` with *n1* right and *n0* wrong attempts. None without a standard
@@ -523,6 +536,7 @@ def calibration_error(
     outcomes: Iterable[bool | int],
     *,
     n_bins: int = N_BINS,
+    clusters: Iterable[Hashable] | None = None,
     confidence_level: float = 0.95,
 ) -> CalibrationError:
     """
@@ -540,6 +554,8 @@ def calibration_error(
             a list, or a NumPy, pandas, polars or Arrow column.
         outcomes: Whether it was, one boolean (or 0 and 1) for each attempt, shape ``(N,)``.
         n_bins: Bins of either kind (count, 1 to 1000).
+        clusters: A label for each attempt, equal where attempts belong together, such as those at
+            one task; None where every attempt stands by itself. All intervals allow for it.
         confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
@@ -566,6 +582,7 @@ def calibration_error(
         Weather and Forecasting 23(4), 2008.
         DeLong, DeLong and Clarke-Pearson, "Comparing the Areas under Two or More Correlated
         Receiver Operating Characteristic Curves", Biometrics 44(3), 1988.
+        Obuchowski, "Nonparametric Analysis of Clustered ROC Curve Data", Biometrics 53(2), 1997.
     """
     stated, known = paired_columns(
         ("confidences", confidences, "numbers"), ("outcomes", outcomes, "booleans")
@@ -573,30 +590,35 @@ def calibration_error(
     f, y = check_number_column("confidences", stated, 0.0, 1.0), _outcomes(known)
     n_bins = check_count("n_bins", n_bins, 1, MAX_BINS)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    groups = None
+    if clusters is not None:
+        groups = check_clusters(clusters, f.size, "confidences", confidences)
     edges = np.arange(n_bins + 1) / n_bins
     by_width = _Binned.of(f, y, np.maximum(np.searchsorted(edges, f) - 1, 0))
     places = (2.0 * _midranks(f) - 1.0).astype(np.intp)  # twice the rank less a half, an integer
     by_mass = _Binned.of(f, y, places * n_bins // (2 * f.size))
     brier_terms = by_width.decomposition(f, y)
     square = by_width.debiased_square()
-    auroc, auroc_stderr = _auroc(f, y == 1.0)
+    auroc, auroc_stderr = _auroc(f, y == 1.0, groups)
     return CalibrationError(
         score=by_width.error(),
         equal_mass_error=by_mass.error(),
         max_error=float(np.max(np.abs(by_width.gaps))),
         bias=mean_of(f - y),
-        bias_interval=difference_interval(f - y, np.arange(f.size), confidence_level),
+        bias_interval=interval_of_mean(
+            f - y, groups, (-1.0, 1.0), confidence_level=confidence_level
+        ),
         debiased_square=square,
         debiased_error=None if square is None else math.sqrt(max(square, 0.0)),
         brier=float(np.mean(np.square(f - y))),
         **brier_terms,
         auroc=auroc,
         auroc_stderr=auroc_stderr,
-        auroc_interval=_auroc_interval(auroc, auroc_stderr, y, confidence_level),
+        auroc_interval=_auroc_interval(auroc, auroc_stderr, y, groups, confidence_level),
         n_attempts=f.size,
         n_correct=int(y.sum()),
-        bins=by_width.records(list(pairwise(edges)), confidence_level),
-        equal_mass_bins=by_mass.records(by_mass.ends(f), confidence_level),
+        bins=by_width.records(list(pairwise(edges)), y, groups, confidence_level),
+        equal_mass_bins=by_mass.records(by_mass.ends(f), y, groups, confidence_level),
     )
 
 
@@ -658,37 +680,46 @@ class _Binned(NamedTuple):
         return list(zip(f[order[stops - self.sizes]], f[order[stops - 1]], strict=True))
 
     def records(
-        self, ends: list[tuple[float, float]], confidence_level: float
+        self,
+        ends: list[tuple[float, float]],
+        y: Floats,
+        groups: NDArray[np.intp] | None,
+        confidence_level: float,
     ) -> tuple[CalibrationBin, ...]:
         """Return a record for each pair of *ends*: one per bin, or one per bin that holds any."""
         full = dict(enumerate(range(self.sizes.size)))
         if len(ends) > self.sizes.size:
             full = {int(position): i for i, position in enumerate(self.positions)}
-        return tuple(
-            self._record(float(low), float(high), full.get(i), confidence_level)
-            for i, (low, high) in enumerate(ends)
-        )
-
-    def _record(
-        self, low: float, high: float, i: int | None, confidence_level: float
-    ) -> CalibrationBin:
-        accuracy = mean = interval = None
-        n = 0
-        if i is not None:
-            n, accuracy = int(self.sizes[i]), float(self.accuracies[i])
-            mean = float(self.confidences[i])
-            ends = wilson(accuracy, n, normal_quantile(confidence_level))
-            interval = Interval(
-                low=ends[0], high=ends[1], confidence_level=confidence_level, method="wilson"
+        records: list[CalibrationBin] = []
+        for place, (low, high) in enumerate(ends):
+            i = full.get(place)
+            accuracy = mean = interval = None
+            if i is not None:
+                accuracy, mean = float(self.accuracies[i]), float(self.confidences[i])
+                held = self.codes == i
+                shares = wilson(accuracy, int(self.sizes[i]), normal_quantile(confidence_level))
+                if groups is not None:
+                    own = distinct(groups[held])[1]
+                    shares = (0.0, 1.0)
+                    if own.any():
+                        shares = share_interval(y[held], own, confidence_level)
+                interval = Interval(
+                    low=shares[0],
+                    high=shares[1],
+                    confidence_level=confidence_level,
+                    method="wilson",
+                )
+            records.append(
+                CalibrationBin(
+                    low=float(low),
+                    high=float(high),
+                    n_attempts=0 if i is None else int(self.sizes[i]),
+                    mean_confidence=mean,
+                    accuracy=accuracy,
+                    interval=interval,
+                )
             )
-        return CalibrationBin(
-            low=low,
-            high=high,
-            n_attempts=n,
-            mean_confidence=mean,
-            accuracy=accuracy,
-            interval=interval,
-        )
+        return tuple(records)
 
 
 def _midranks(values: Floats) -> Floats:
@@ -698,8 +729,10 @@ def _midranks(values: Floats) -> Floats:
     return ranks
 
 
-def _auroc(f: Floats, right: NDArray[np.bool_]) -> tuple[float | None, float | None]:
-    """Return the area and DeLong's standard error, from midranks in ``O(n log n)``."""
+def _auroc(
+    f: Floats, right: NDArray[np.bool_], groups: NDArray[np.intp] | None
+) -> tuple[float | None, float | None]:
+    """Return the area and DeLong's standard error, or Obuchowski's over *groups*."""
     n_right = int(right.sum())
     n_wrong = right.size - n_right
     if not n_right or not n_wrong:
@@ -710,12 +743,24 @@ def _auroc(f: Floats, right: NDArray[np.bool_]) -> tuple[float | None, float | N
     area = float(np.mean(above))
     if min(n_right, n_wrong) == 1:
         return area, None
-    variance = np.var(above, ddof=1) / n_right + np.var(below, ddof=1) / n_wrong
-    return area, math.sqrt(variance)
+    if groups is None:
+        variance = np.var(above, ddof=1) / n_right + np.var(below, ddof=1) / n_wrong
+        return area, math.sqrt(variance)
+    shifts = np.empty_like(f)
+    shifts[right], shifts[~right] = (above - area) / n_right, (below - area) / n_wrong
+    sums = group_sums(shifts, groups)
+    n_groups = sums.size
+    if n_groups == 1:
+        return area, None
+    return area, math.sqrt(float(sums @ sums) * n_groups / (n_groups - 1))
 
 
 def _auroc_interval(
-    area: float | None, stderr: float | None, y: Floats, confidence_level: float
+    area: float | None,
+    stderr: float | None,
+    y: Floats,
+    groups: NDArray[np.intp] | None,
+    confidence_level: float,
 ) -> Interval | None:
     if area is None or stderr is None:
         return None
@@ -727,7 +772,10 @@ def _auroc_interval(
         # what confidences that say nothing, whose error is known exactly, would be worth
         most = 3.0 * n_right * n_wrong / (y.size + 1)
         n = min(area * (1.0 - area) / (stderr * stderr), most)
-    low, high = wilson(area, n, normal_quantile(confidence_level))
+    quantile = normal_quantile(confidence_level)
+    if groups is not None:
+        quantile = t_quantile(confidence_level, effective_groups(groups) - 1.0)
+    low, high = wilson(area, n, quantile)
     return Interval(
         low=low, high=high, confidence_level=confidence_level, method="wilson on DeLong's error"
     )

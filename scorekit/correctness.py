@@ -420,7 +420,7 @@ class Pair:
         try:
             check_sql(self.generated, self.dialect)
         except SqlError as error:
-            return error.kind, error
+            return None if all(map(self.refused, self.accepted)) else (error.kind, error)
         if self.evidence == "judge" or self.schema is None:
             return None
         lacking = self.lacking(self.generated)
@@ -432,6 +432,17 @@ class Pair:
         for other in others:
             lacking -= other
         return lacking.error and (lacking.error[0], f"generated: {lacking.error[1]}")
+
+    def refused(self, query: str) -> str | None:
+        """Return why a query that is SQL is not that of the dialect."""
+        if self.dialect is not None:
+            try:
+                check_sql(query, self.dialect)
+            except SqlError as error:
+                with suppress(SqlError):
+                    check_sql(query)
+                    return error.message
+        return None
 
     def is_no_query(self) -> bool:
         """Say whether the SQL, which parses, changes data or is explained where rows are asked."""
@@ -456,7 +467,7 @@ class Pair:
         known: list[SqlEquivalence] = []
         for key, expected in zip(self.evidence_keys, self.accepted, strict=True):
             known.append(_remembered.get(key) or self.evidence_on(key, expected))
-            if known[-1].verdict == "proved":
+            if is_right(known[-1]):
                 break
         return tuple(known)
 
@@ -485,10 +496,10 @@ class Pair:
 
     def without_asking(self) -> QueryCorrectness | None:
         """Return the result where they are proved equal, or no judge need or can be asked."""
-        if self.known and self.known[-1].verdict == "proved":
+        if self.known and is_right(self.known[-1]):
             last = self.known[-1]
             return QueryCorrectness(
-                score=1.0, reasoning=last.reason, method="proved", equivalence=last
+                score=1.0, reasoning=in_roles(last.reason), method="proved", equivalence=last
             )
         if self.judge is None:
             return self.unjudged()
@@ -506,6 +517,9 @@ class Pair:
         refuted = self.refuted()
         if refuted is not None:
             return refuted
+        refused = next(filter(None, map(self.refused, self.accepted)), None)
+        if refused is not None:
+            return self._failure("instrument", "parse", f"expected: {refused}")
         if self.evidence == "auto" and self.is_schema_known():
             for lacking in map(self.lacking, self.accepted):
                 if lacking.error is not None:
@@ -677,6 +691,11 @@ class Pair:
             equivalence=self.known[0] if self.known else None,
             error=record,
         )
+
+
+def is_right(found: SqlEquivalence) -> bool:
+    """Say whether the generated query is proved to allow only results of the expected one."""
+    return found.verdict == "proved" or found.includes == "b"
 
 
 def in_roles(reason: str) -> str:

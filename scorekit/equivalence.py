@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final, Literal
 
 import attrs
@@ -10,9 +9,9 @@ import attrs
 from scorekit._core.checks import check_choice, check_count, check_number, check_text
 from scorekit._sheet.model import Sheet, Table
 from scorekit._sql.parsing import check_dialect
-from scorekit._sql.prove.canonical import Proof, search
+from scorekit._sql.prove.search import Proof, Within, search
 from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import ORDINALS, read_pair
+from scorekit._sql.refute.reading import ORDINALS, check_known, read_pair
 from scorekit._sql.refute.search import Difference, Same, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
 from scorekit._sql.schema import Keys, Schema, read_schema
@@ -111,6 +110,9 @@ class SqlEquivalence(Record):
     """What the verdict rests on, in sentences."""
     proof: tuple[str, ...] = ()
     """Names of the steps that lead from one query to the other, in order; empty unless proved."""
+    includes: Literal["a", "b"] | None = None
+    """The query that is proved to allow all results of the other one, and more where rows tie at a
+    LIMIT; None otherwise."""
 
     @property
     def equivalent(self) -> bool | None:
@@ -153,11 +155,11 @@ def sql_equivalence(
     anything else.
 
     *What refutes.* A refutation never depends on results that are not determined, such as random
-    numbers, or the time if only one query asks for it. Nor does it depend on differences between
-    SQLite and the dialect of the queries. Where an order leaves ties at a LIMIT, every choice of
-    tied rows is a result of the query. Such a pair is refuted if, on some database, each query
-    returns a result that the other does not allow. Without a dialect a refutation holds in
-    SQLite, PostgreSQL, MySQL and DuckDB.
+    numbers. Nor does it depend on differences between SQLite and the dialect of the queries. If
+    only one query asks for the time, results must differ at several moments. Where an order
+    leaves ties at a LIMIT, every choice of tied rows is a result of the query. Such a pair is
+    refuted if, on some database, each query returns a result that the other does not allow.
+    Without a dialect a refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.
 
     The same arguments always give the same result: work is limited by steps, never by the clock.
 
@@ -223,14 +225,14 @@ def sql_equivalence(
         unread = (*unread, NO_TABLE)
     try:
         pair = read_pair(texts, named)
+        unread = (*unread, *check_known(texts, pair, known, named))
     except UnfaithfulError as error:
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     if pair.first == pair.second:
         return SqlEquivalence(
             verdict="proved", reason="the queries are identical", proof=("identical text",)
         )
-    proof_of = partial(
-        search,
+    proof = search(
         pair.first,
         pair.second,
         schema=known,
@@ -238,9 +240,10 @@ def sql_equivalence(
         semantics=semantics,
         column_order=column_order,
     )
-    proof = proof_of(deep=False)
     if isinstance(proof, Proof):
         return _proved(proof, unread)
+    if isinstance(proof, Within):
+        return _within(proof, unread)
     found = refute(
         texts,
         pair,
@@ -254,9 +257,6 @@ def sql_equivalence(
         seed=number,
     )
     if not isinstance(found, Difference):
-        proof = proof_of(deep=True)  # costs more than to look for a difference first
-        if isinstance(proof, Proof):
-            return _proved(proof, unread)
         ended = "; the search for a proof ended after too many steps" * proof.exhausted
         reason = one_line(found.reason) + ended
         return SqlEquivalence(verdict="unknown", reason=reason, assumptions=unread)
@@ -270,12 +270,23 @@ def sql_equivalence(
 
 def _proved(proof: Proof, unread: tuple[str, ...]) -> SqlEquivalence:
     order = ", with its columns in another order" if proof.reordered else ""
-    form = "canonical form" if proof.canonical else "tables, conditions and columns"
     return SqlEquivalence(
         verdict="proved",
-        reason=f"both queries have the same {form}{order}",
+        reason=f"both queries have the same tables, conditions and columns{order}",
         assumptions=(*proof.assumptions, *unread),
         proof=proof.steps,
+    )
+
+
+def _within(found: Within, unread: tuple[str, ...]) -> SqlEquivalence:
+    """Say that one query leaves more ties at its LIMIT than the other one does."""
+    wide = 0 if found.flipped else 1
+    return SqlEquivalence(
+        verdict="unknown",
+        reason="the same rows in the same order, but for tied rows at a LIMIT: they allow the "
+        f"{ORDINALS[wide]} query results that the {ORDINALS[1 - wide]} query does not allow",
+        assumptions=(*found.assumptions, *unread),
+        includes="b" if wide else "a",
     )
 
 

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
@@ -26,7 +26,7 @@ from scorekit._core.columns import (
     check_score_column,
     column,
 )
-from scorekit._core.sums import distinct, exact_mean, exact_sum
+from scorekit._core.sums import distinct, exact_mean
 from scorekit._core.text import rounded
 from scorekit.errors import refuse
 from scorekit.records import Record
@@ -37,12 +37,6 @@ if TYPE_CHECKING:
 
 WIDE = 2**39
 """Successes and failures above which the beta quantiles lose digits, and no method differs."""
-
-RARE = 10.0
-"""Events up to which the Poisson bound of a rate lies below Wilson's lower end."""
-
-UNSEEN = 0.25
-"""Weight of one unseen event of full size beside the events that were seen."""
 
 NOISE = 1e-9
 """Scores closer than this are equal but for rounding."""
@@ -213,11 +207,12 @@ def mean_interval(
     """
     Return an interval for the mean behind *values*, one for each task.
 
-    For scores, pass the *bounds* of their scale, such as ``(0, 1)``. The interval then stays
-    within them, and is reliable even if nearly all scores are 1. It measures how far values lie
-    above and below their median, and bounds both means by Wilson's method on the effective number
-    of values. It combines the two by their correlation (MOVER). If values tie, it allows for
-    others that are too rare to appear among so many.
+    For scores, pass the *bounds* of their scale, such as ``(0, 1)``. The interval is then
+    Gaffke's: it adds one value at the end of the scale to those seen and weighs all of them by
+    chance. It stays within the bounds and allows for values that are too rare to appear among so
+    many, whatever their distribution. For flags it is Clopper and Pearson's; if you mean Wilson's,
+    use `proportion_interval`. Few values that lie close together get a wide interval: ten do not
+    show that none in ten is at the other end of the scale.
 
     Without *bounds* it is Student's t with ``n - 1`` degrees of freedom. It has no width if all
     values are equal.
@@ -239,8 +234,8 @@ def mean_interval(
         confidence_level: Share of such intervals that hold the true mean, in (0, 1).
 
     Returns:
-        An `Interval` around the mean, of method ``"t"`` or ``"bounded"``, with *clusters*
-        ``"clustered t"`` or ``"clustered bounded"``.
+        An `Interval` around the mean, of method ``"t"`` or ``"gaffke"``, with *clusters*
+        ``"clustered t"`` or ``"clustered gaffke"``.
 
     Raises:
         InputError: If *values* is empty, or contains NaN, infinity or a value outside *bounds*.
@@ -251,12 +246,12 @@ def mean_interval(
     Examples:
         >>> scores = [1, 1, 0.5, 1, 1, 1, 0, 1, 1, 1]
         >>> print(mean_interval(scores, bounds=(0, 1)))
-        [0.4482, 0.9799]
+        [0.5157, 0.9821]
         >>> print(mean_interval(scores))
         [0.6086, 1.091]
         >>> databases = ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]
         >>> print(mean_interval(scores, bounds=(0, 1), clusters=databases))
-        [0.4116, 0.9832]
+        [0.393, 0.9813]
         >>> mean_interval([0.5, float("nan")])
         Traceback (most recent call last):
         ...
@@ -266,8 +261,10 @@ def mean_interval(
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, and Carter, Schnepel and
         Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of
         Economics and Statistics 99(4), 2017, for clusters.
-        Zou and Donner, "Construction of confidence limits about effect measures: A general
-        approach", Statistics in Medicine 27(10), 2008, for MOVER.
+        Gaffke, "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+        nonnegative variable", Mathematical Methods of Statistics 14(4), 2005, and Learned-Miller
+        and Thomas, "A new confidence interval for the mean of a bounded random variable",
+        arXiv:1905.06208, for *bounds*.
     """
     limits = None if bounds is None else check_bounds(bounds)
     given = column("values", values, "numbers")
@@ -289,16 +286,18 @@ def interval_of_mean(
     """Do what `mean_interval` does with what was checked before; *groups* numbers the clusters."""
     import numpy as np
 
+    from scorekit._core.gaffke import mean_ends
+
     codes = np.arange(numbers.size) if groups is None else groups
     if bounds is not None:
         lowest, highest = bounds
         span = highest - lowest
-        low, high = bounded_ends((numbers - lowest) / span, codes, confidence_level)
+        low, high = mean_ends((numbers - lowest) / span, codes, confidence_level, (0.0, 1.0))
         return Interval(
             low=lowest + span * low,
             high=min(lowest + span * high, highest),
             confidence_level=confidence_level,
-            method="bounded" if groups is None else "clustered bounded",
+            method="gaffke" if groups is None else "clustered gaffke",
         )
     scale = float(abs(numbers).max()) or 1.0  # scaled, no square can overflow
     mean = exact_mean(numbers / scale)
@@ -309,6 +308,19 @@ def interval_of_mean(
         low, high = scale * (mean - reach), scale * (mean + reach)
     method = "t" if groups is None else "clustered t"
     return Interval(low=low, high=high, confidence_level=confidence_level, method=method)
+
+
+def unseen_interval(
+    values: NDArray[np.float64],
+    groups: NDArray[np.intp],
+    confidence_level: float,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+) -> Interval:
+    """Bound the mean of *values* within *bounds*, also where groups unseen are all at an end."""
+    from scorekit._core.gaffke import mean_ends
+
+    low, high = mean_ends(values, groups, confidence_level, bounds)
+    return Interval(low=low, high=high, confidence_level=confidence_level, method="gaffke")
 
 
 def quantile_interval(
@@ -433,98 +445,6 @@ def check_bounds(bounds: object) -> tuple[float, float]:
     if not 0.0 < highest - lowest < math.inf:
         refuse("bounds", "two numbers in rising order, their difference finite", bounds)
     return lowest, highest
-
-
-def bounded_ends(
-    values: NDArray[np.float64], codes: NDArray[np.intp], confidence_level: float
-) -> tuple[float, float]:
-    """
-    Bound the mean of *values* in [0, 1], *codes* numbering the group of each.
-
-    The means of groups are split at their median: what lies above it and what lies below it are
-    rare where scores are saturated, and Wilson bounds rare things well.
-    """
-    import numpy as np
-
-    _, group_of, sizes = distinct(codes)
-    if sizes.size == values.size:
-        means = np.sort(values)
-    else:
-        order = np.lexsort((values, codes))  # the order of the input must not move the last digit
-        means = group_sums(values[order], group_of[order]) / sizes
-        order = np.lexsort((sizes, means))
-        means, sizes = means[order], sizes[order]
-    if means.size == 1:
-        return 0.0, 1.0
-    shares = sizes / sizes.sum()
-    halves = np.searchsorted(np.cumsum(shares), (0.5 - NOISE, 0.5 + NOISE))
-    middle = float(means[np.minimum(halves, means.size - 1)].mean())
-    away = np.where(abs(means - middle) < NOISE, 0.0, means - middle)
-    n_tied = np.count_nonzero(away == 0.0)
-    ties = (n_tied - 1) / (means.size - 1) if n_tied else 0.0
-    above, below = 1.0 - middle, middle
-    rise = _Rare.of(np.maximum(away, 0.0), above, shares, ties, confidence_level)
-    fall = _Rare.of(np.maximum(-away, 0.0), below, shares, ties, confidence_level)
-    errors = rise.error * fall.error
-    shared = 2.0 * float(rise.shifts @ fall.shifts) / errors if errors else 0.0
-
-    def reach(first: float, second: float) -> float:
-        return math.sqrt(max(first * first + second * second - shared * first * second, 0.0))
-
-    mean = middle + rise.mean - fall.mean
-    low = mean - reach(rise.mean - rise.low, fall.high - fall.mean)
-    high = mean + reach(rise.high - rise.mean, fall.mean - fall.low)
-    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
-
-
-class _Rare(NamedTuple):
-    """What lies on one side of the median, and the ends of its mean."""
-
-    mean: float
-    low: float
-    high: float
-    shifts: NDArray[np.float64]
-    """By how much the mean falls where a group is left out."""
-    error: float
-
-    @classmethod
-    def of(
-        cls,
-        amounts: NDArray[np.float64],
-        most: float,
-        shares: NDArray[np.float64],
-        ties: float,
-        confidence_level: float,
-    ) -> _Rare:
-        """Bound the mean of *amounts* in ``[0, most]``, each of its share of the whole."""
-        n_groups = 1.0 / float(shares @ shares)
-        quantile = t_quantile(confidence_level, n_groups - 1.0)
-        # what none of so many groups showed, a share of groups may still do
-        _, unseen = wilson(0.0, n_groups, quantile)
-        mean = exact_sum(shares * amounts)
-        shifts = amounts - mean
-        shifts *= shares
-        shifts /= 1.0 - shares
-        error = math.sqrt((1.0 - 1.0 / shares.size) * float(shifts @ shifts))
-        if not mean:
-            return cls(0.0, 0.0, most * ties * unseen, shifts, 0.0)
-        p = mean / most
-        size = (error / most) ** 2 * (n_groups - 1.0) / (p * (1.0 - p))
-        seen, weight = p * n_groups, UNSEEN * ties  # few events tell little of their sizes
-        n = (n_groups - 1.0) / max(size, (size * seen + weight) / (seen + weight))
-        low, high = wilson(p, n, quantile)
-        low = min(low, _poisson_low(p, n, confidence_level))
-        high = max(high, 1.0 - _poisson_low(1.0 - p, n, confidence_level), ties * unseen)
-        return cls(mean, most * low, most * high, shifts, error)
-
-
-def _poisson_low(share: float, n: float, confidence_level: float) -> float:
-    """Return the lower bound of the rate behind a rare *share* of *n*, of any other itself."""
-    if share * n > RARE:
-        return share
-    from scipy.special import gammaincinv
-
-    return float(gammaincinv(share * n, 1.0 - confidence_level)) / n
 
 
 def clustered_stderr(

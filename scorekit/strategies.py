@@ -20,11 +20,13 @@ from scorekit._strategies.queries import Schema, st
 from scorekit._strategies.queries import sql_queries as sql_queries  # noqa: PLC0414
 from scorekit._strategies.queries import sql_schemas as sql_schemas  # noqa: PLC0414
 from scorekit.agreement import (
+    CorrectedDifference,
     CorrectedMean,
     JudgeAgreement,
     RaterAgreement,
     Scale,
     Weights,
+    corrected_difference,
     corrected_mean,
     judge_agreement,
     rater_agreement,
@@ -590,6 +592,21 @@ def tool_call_accuracies() -> st.SearchStrategy[ToolCallAccuracy]:
         tool_calls(),
         order=st.sampled_from(["exact", "in_order", "any_order"]),
         arguments=st.sampled_from(["equal", "subset", "ignored"]),
+    )
+
+
+@st.composite
+def corrected_differences(draw: st.DrawFn) -> CorrectedDifference:
+    """Draw results of `scorekit.corrected_difference`, with few labels and with enough."""
+    n_labeled, n_others = draw(st.integers(2, 40)), draw(st.integers(0, 20))
+    scores = st.lists(_UNIT, min_size=n_labeled + n_others, max_size=n_labeled + n_others)
+    baseline, current, human_baseline, human_current = (draw(scores) for _ in range(4))
+    none = [None] * n_others
+    return corrected_difference(
+        baseline,
+        current,
+        human_baseline=[*human_baseline[:n_labeled], *none],
+        human_current=[*human_current[:n_labeled], *none],
     )
 
 

@@ -189,9 +189,6 @@ LETTER_SCALE = (
 )
 """Letter, meaning and lowest score of each grade, as the metric's source defines them."""
 
-GRADE_TOLERANCE = 1e-9
-"""How far below a threshold still counts as on it: more than any decimal noise, no real gap."""
-
 
 @attrs.frozen(kw_only=True)
 class LetterGrade(Record):
@@ -214,8 +211,7 @@ def letter_grade(
     """
     Grade a score with the first letter of a scale whose threshold it reaches.
 
-    A score that misses a threshold by no more than 1e-9 reaches it, so that a composite of 0.85
-    that arithmetic made 0.8499999999999999 is still a B.
+    The score is graded as it is: 0.9499999999999998 does not reach 0.95.
 
     Args:
         score: Score in ``[0, 1]``.
@@ -242,7 +238,7 @@ def letter_grade(
     """
     score = check_number("score", score, 0.0, 1.0)
     rows = scale if scale is LETTER_SCALE else _check_scale(scale)
-    letter, meaning, threshold = next(row for row in rows if score >= row[2] - GRADE_TOLERANCE)
+    letter, meaning, threshold = next(row for row in rows if score >= row[2])
     return LetterGrade(letter=letter, meaning=meaning, threshold=threshold, score=score)
 
 

@@ -12,12 +12,19 @@ import attrs
 import numpy as np
 
 from scorekit._core.attempts import Attempts
+from scorekit._core.gaffke import least_share, unseen_p_value
 from scorekit._sheet.model import Fields, Sheet
 from scorekit._stats.betting import betting_interval, boundary
 from scorekit._stats.bounded import Floats, Groups, grouped_error, mean_of
 from scorekit._stats.exact_tests import at_least
-from scorekit._stats.gaffke import least_share, unseen_interval, unseen_p_value
-from scorekit.intervals import Interval, effective_groups, normal_quantile, t_quantile, two_sided_p
+from scorekit.intervals import (
+    Interval,
+    effective_groups,
+    normal_quantile,
+    t_quantile,
+    two_sided_p,
+    unseen_interval,
+)
 from scorekit.records import Record
 
 POWER = 0.8

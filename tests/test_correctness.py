@@ -357,7 +357,7 @@ def test_what_the_schema_lacks_is_the_models_mistake(
         ("SELECT x.count FROM (SELECT COUNT(*) FROM users) x", SHOP),
         ("SELECT id FROM users UNION SELECT owner FROM pets ORDER BY users.id", SHOP),
         ("SELECT name COLLATE nocase FROM users", SHOP),
-        ("SELECT main.users.id FROM main.users", SHOP),
+        ("SELECT main.users.id + 0 FROM main.users", SHOP),
         ("CREATE TABLE x AS SELECT id FROM users; SELECT id FROM x", SHOP),
         ("SELECT id FROM users, users.tags", SHOP),
         ("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c", SHOP),
@@ -670,11 +670,17 @@ def test_an_undecided_pair_says_why(
 def test_what_ties_allow_one_query_alone_is_not_wrong_and_said_of_that_query(ask: Ask) -> None:
     """A generated query that allows only results that are expected never counts as wrong."""
     pair = "SELECT name FROM users ORDER BY age LIMIT 1", "SELECT name FROM users LIMIT 1"
-    for one, allowing in ((pair, "expected"), (pair[::-1], "generated")):
-        result = ask(*one, schema=USERS)
-        assert result.error is not None
-        assert result.error.origin == "instrument"
-        assert f"they allow the {allowing} query results" in result.error.message
+    right = ask(*pair, schema=USERS)
+    assert (right.score, right.method) == (1.0, "proved")
+    assert "they allow the expected query results" in right.reasoning
+    result = ask(*pair[::-1], schema=USERS)
+    assert result.error is not None
+    assert result.error.origin == "instrument"
+    assert "they allow the generated query results" in result.error.message
+    found_only = "SELECT name FROM users WHERE age = (SELECT MIN(age) FROM users) LIMIT 1", pair[0]
+    result = ask(*found_only, schema=USERS)
+    assert result.error is not None
+    assert result.error.origin == "instrument"
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,11 @@ AGE = "SELECT name FROM a WHERE STRFTIME('%Y', 'now') - STRFTIME('%Y', born)"
         ("SELECT name FROM a ORDER BY born LIMIT 4", "SELECT name FROM a ORDER BY born DESC LIMIT 4"),
         ("SELECT day FROM b GROUP BY day ORDER BY COUNT(*) LIMIT 3", "SELECT day FROM b GROUP BY day ORDER BY COUNT(*) DESC LIMIT 3"),
         ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 10", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 10"),
+        (f"SELECT SUM(a.pay) * 1.0 / COUNT(a.id) FROM {JOINED} WHERE day = 'q'", "SELECT AVG(pay) FROM a WHERE id IN (SELECT a_id FROM b WHERE day = 'q')"),
+        ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 100", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 100"),
+        ("SELECT x FROM c GROUP BY x HAVING SUM(y) > 100", "SELECT x FROM c GROUP BY x HAVING SUM(y) >= 100"),
+        ("SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id AND day = 'k' GROUP BY a.id", "SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id WHERE day = 'k' GROUP BY a.id"),
+        (f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'k'", f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'l'"),
         ("SELECT name FROM a WHERE born < CURRENT_DATE", "SELECT DISTINCT name FROM a WHERE born < DATE('now')"),
     ],
 )  # fmt: skip
@@ -626,3 +631,66 @@ def test_what_sqlite_gets_wrong_refutes_nothing() -> None:
     second = f"SELECT UPPER(c) FROM ({arms}) AS x WHERE CASE WHEN c = 'b' THEN 1 ELSE 0 END = 1"
     result = sql_equivalence(first, second, schema=DDL, dialect="sqlite")
     assert result.reason == "SQLite errs at times in RIGHT and FULL joins of nested queries"
+
+
+# What the sandbox computes for other databases.
+
+RUN = [
+    ("postgres", "SELECT id FROM a WHERE SUBSTR(name, 1, 4) = '2012'", "SELECT id FROM a WHERE SUBSTR(name, 1, 4) = '2013'"),
+    ("postgres", "SELECT LEFT(name, 2) FROM a", "SELECT RIGHT(name, 2) FROM a"),
+    ("postgres", "SELECT ROUND(price, 1) FROM d", "SELECT ROUND(price, 2) FROM d"),
+    ("postgres", "SELECT ROUND(100.0 * COUNT(*) FILTER (WHERE id > 1) / COUNT(*), 2) FROM a", "SELECT ROUND(100.0 * COUNT(*) FILTER (WHERE id > 2) / COUNT(*), 2) FROM a"),
+    ("postgres", "SELECT EXTRACT(YEAR FROM born) / 2 FROM a", "SELECT CAST(EXTRACT(YEAR FROM born) AS INT) / 2 FROM a"),
+    ("postgres", "SELECT TO_CHAR(born, 'YYYY-MM') FROM a", "SELECT TO_CHAR(born, 'YYYY') FROM a"),
+    ("postgres", "SELECT DATE_TRUNC('month', born) FROM a", "SELECT DATE_TRUNC('year', born) FROM a"),
+    ("postgres", "SELECT id FROM a WHERE born + INTERVAL '1 month' > DATE '2020-02-29'", "SELECT id FROM a WHERE born + INTERVAL '1 day' > DATE '2020-02-29'"),
+    ("postgres", "SELECT id FROM b WHERE price = '2.5'", "SELECT id FROM b WHERE price > 2.5"),
+    ("postgres", "SELECT SUM(big) / 2 FROM d", "SELECT SUM(id) / 2 FROM d"),
+    ("postgres", "SELECT SUM(price) FROM d GROUP BY id HAVING SUM(price) > 46.73", "SELECT SUM(price) FROM d GROUP BY id HAVING SUM(price) > 50.5"),
+    ("postgres", "SELECT id FROM b ORDER BY id FETCH FIRST 2 ROWS ONLY", "SELECT id FROM b ORDER BY id FETCH FIRST 3 ROWS ONLY"),
+    ("postgres", "SELECT id FROM a WHERE born < CURRENT_DATE", "SELECT id FROM a WHERE born > CURRENT_DATE"),
+    ("mysql", "SELECT YEAR(born) FROM a", "SELECT MONTH(born) FROM a"),
+    ("mysql", "SELECT DATEDIFF(born, '2020-01-01') FROM a", "SELECT id FROM a"),
+    ("mysql", "SELECT DATE_FORMAT(born, '%Y-%m') FROM a", "SELECT DATE_FORMAT(born, '%Y') FROM a"),
+    ("mysql", "SELECT CONCAT(name, 'x') FROM a", "SELECT CONCAT_WS('', name, 'x') FROM a"),
+    ("mysql", "SELECT id FROM a WHERE born > DATE_SUB(DATE '2020-03-31', INTERVAL 1 MONTH)", "SELECT id FROM a WHERE born > DATE '2020-03-31'"),
+    ("duckdb", "SELECT DATEDIFF('month', born, DATE '2020-01-01') FROM a", "SELECT DATEDIFF('year', born, DATE '2020-01-01') FROM a"),
+    ("duckdb", "SELECT STRFTIME(born, '%Y') FROM a", "SELECT STRFTIME(born, '%m') FROM a"),
+    (None, "SELECT SUBSTR(name, 1, 2) FROM a", "SELECT SUBSTR(name, 1, 3) FROM a"),
+    (None, "SELECT REPLACE(name, 'a', 'b') FROM a", "SELECT name FROM a"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "first", "second"), RUN)
+def test_functions_of_other_databases_are_run(
+    dialect: str | None, first: str, second: str
+) -> None:
+    """A row tells calls apart that differ in one argument."""
+    schema = f"{DDL}; CREATE TABLE d (id int, price numeric(8, 2), big bigint)"
+    for pair in ((first, second), (second, first)):
+        assert sql_equivalence(*pair, schema=schema, dialect=dialect).verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "first", "second"),
+    [
+        ("postgres", "SELECT SUBSTR(name, 0, 2) FROM a", "SELECT SUBSTR(name, 1, 1) FROM a"),
+        ("postgres", "SELECT ROUND(price * 0.5) FROM d", "SELECT CAST(price * 0.5 AS INT) FROM d"),
+        ("postgres", "SELECT ROUND(f, 2) FROM d", "SELECT f FROM d"),
+        ("postgres", "SELECT id FROM d WHERE price * 0.1 + price * 0.2 = price * 0.3", "SELECT id FROM d WHERE price IS NOT NULL"),
+        ("postgres", "SELECT id FROM d WHERE s = 548.4", "SELECT id FROM d WHERE 1 = 0"),
+        ("postgres", "SELECT id FROM d WHERE id = '1.5'", "SELECT id FROM d"),
+        ("postgres", "SELECT TO_CHAR(born, 'Month') FROM a", "SELECT TO_CHAR(born, 'YYYY') FROM a"),
+        ("postgres", "SELECT MY_OWN(name) FROM a", "SELECT name FROM a"),
+        ("postgres", "SELECT LEFT(name) FROM a", "SELECT name FROM a"),
+        ("postgres", "SELECT YEAR(born) FROM a", "SELECT 1 FROM a"),
+        ("postgres", "SELECT born + INTERVAL '1 day 2 hours' FROM a", "SELECT born FROM a"),
+        ("mysql", "SELECT YEAR(name) FROM a", "SELECT 1 FROM a"),
+        ("mysql", "SELECT REPEAT(name, 999) FROM a WHERE name <> ''", "SELECT name FROM a WHERE name <> ''"),
+        ("duckdb", "SELECT DATEDIFF('week', born, DATE '2020-01-01') FROM a", "SELECT DATEDIFF('week', born, DATE '2020-01-02') FROM a"),
+    ],
+)  # fmt: skip
+def test_what_is_not_computed_alike_refutes_nothing(dialect: str, first: str, second: str) -> None:
+    """Where databases round, count or fail in ways of their own, there is no counterexample."""
+    schema = f"{DDL}; CREATE TABLE d (id int, price numeric(8, 2), f double precision, s real)"
+    assert sql_equivalence(first, second, schema=schema, dialect=dialect).verdict == "unknown"

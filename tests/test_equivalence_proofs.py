@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import random
 from pathlib import Path
@@ -17,10 +16,8 @@ from sql_queries import PAIRS, TABLES, contradicts, database, pair, schemas
 from sqlglot import exp
 
 from scorekit._sql.parsing import parse
-from scorekit._sql.prove.canonical import UNORDERED, Proof, canonical, search
-from scorekit._sql.prove.expressions import NO_ROW_VALUES
-from scorekit._sql.prove.rewrites import ALIKE
-from scorekit._sql.prove.terms import UnsupportedError
+from scorekit._sql.prove.search import ALIKE, TIES, UNORDERED, Proof, search
+from scorekit._sql.read import NO_ROW_VALUES
 from scorekit._sql.schema import SqlSchema, read_schema
 
 SCHEMAS = schemas()
@@ -131,7 +128,7 @@ EQUAL = [
     ("keys", "SELECT age FROM users WHERE id NOT IN (SELECT total FROM orders WHERE total > 1)", "SELECT age FROM users u WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.total = u.id AND o.total > 1)"),
     ("none", "SELECT 1 FROM a WHERE EXISTS (SELECT b.i FROM b GROUP BY b.i)", "SELECT 1 FROM a WHERE EXISTS (SELECT 1 FROM b)"),
     # set operations
-    ("none", "SELECT a FROM t UNION SELECT b FROM u UNION SELECT c FROM v", "SELECT DISTINCT c FROM v UNION (SELECT b FROM u UNION ALL SELECT a FROM t)"),
+    ("none", "SELECT a FROM t UNION SELECT b FROM u UNION SELECT c FROM v", "SELECT b FROM u UNION ALL SELECT a FROM t UNION SELECT DISTINCT c FROM v"),
     ("none", "SELECT a FROM t UNION ALL SELECT b FROM u", "SELECT b FROM u UNION ALL SELECT a FROM t"),
     ("none", "SELECT a FROM t INTERSECT SELECT b FROM u", "SELECT b FROM u INTERSECT SELECT DISTINCT a FROM t"),
     ("none", "SELECT DISTINCT a FROM t EXCEPT SELECT b FROM u", "SELECT a FROM t EXCEPT SELECT DISTINCT b FROM u"),
@@ -235,10 +232,8 @@ DIFFERENT = [
     ("SELECT age FROM users ORDER BY age", "SELECT age FROM users ORDER BY age DESC"),
     ("SELECT age FROM users ORDER BY age", "SELECT age FROM users ORDER BY id"),
     ("SELECT age FROM users LIMIT 1", "SELECT age FROM users LIMIT 2"),
-    ("SELECT age FROM users WHERE age > 1 AND id > 1 LIMIT 1", "SELECT age FROM users WHERE id > 1 AND age > 1 LIMIT 1"),
     ("SELECT age FROM (SELECT age FROM users ORDER BY age) LIMIT 1", "SELECT age FROM (SELECT age FROM users ORDER BY id) LIMIT 1"),
     ("SELECT 1 FROM users WHERE age IN (SELECT age FROM users ORDER BY id LIMIT 1)", "SELECT 1 FROM users WHERE age IN (SELECT age FROM users ORDER BY age LIMIT 1)"),
-    ("SELECT RANDOM() > age FROM users", "SELECT age < RANDOM() FROM users"),
     ("SELECT FOO(age) = 1 FROM users", "SELECT 1 = FOO(age) FROM users"),
     ("SELECT ROW_NUMBER() OVER (ORDER BY age) FROM users", "SELECT ROW_NUMBER() OVER (ORDER BY id) FROM users"),
     ("SELECT SUM(age) OVER (PARTITION BY id) FROM users", "SELECT SUM(age) OVER (PARTITION BY city) FROM users"),
@@ -330,9 +325,6 @@ def test_no_database_contradicts_a_proof(pair_: tuple[str, str, bool]) -> None:
         trees = _tree(first), _tree(second)
         if prove(*trees, schema=schema, dialect="sqlite", semantics="bag"):
             assert not contradicts(first, second, DATABASES[known == "keys"])
-        for tree in trees:
-            with contextlib.suppress(UnsupportedError):
-                canonical(tree, schema=schema, dialect="sqlite")
 
 
 DATABASES = {
@@ -341,7 +333,7 @@ DATABASES = {
 }
 
 
-@pytest.mark.parametrize(("known", "n_proved"), [("none", 19), ("columns", 56), ("keys", 56)])
+@pytest.mark.parametrize(("known", "n_proved"), [("none", 19), ("columns", 57), ("keys", 57)])
 def test_most_rewritten_queries_are_proved(known: str, n_proved: int) -> None:
     """A query written in two ways is proved; what is not has a LIMIT, or rows left to chance."""
     rng = random.Random(4)
@@ -366,6 +358,8 @@ def test_proofs_do_not_depend_on_the_order(pair_: tuple[str, str, bool]) -> None
         ("SELECT age FROM users", "SELECT u.age FROM users u", "none", ()),
         ("SELECT age FROM users ORDER BY 1", "SELECT age FROM users", "none", (UNORDERED,)),
         ("SELECT age FROM users LIMIT 1", "SELECT u.AGE FROM users u LIMIT 1", "none", (ALIKE,)),
+        ("SELECT RANDOM() > age FROM users", "SELECT age < RANDOM() FROM users", "none", (ALIKE,)),
+        ("SELECT age FROM users WHERE age > 1 AND id > 1 LIMIT 1", "SELECT age FROM users WHERE id > 1 AND age > 1 LIMIT 1", "none", (TIES,)),
         ("DELETE FROM users", "delete from USERS", "none", (ALIKE,)),
         ("SELECT id a, age a FROM users ORDER BY a", "SELECT id A, age A FROM users ORDER BY A", "none", (ALIKE,)),
         (
@@ -398,7 +392,9 @@ def test_assumptions_are_named(
     first: str, second: str, known: str, assumptions: tuple[str, ...]
 ) -> None:
     """A proof says what it rests upon, in sentences fit to print."""
-    assert _prove(first, second, known) == Proof(assumptions)
+    proof = _prove(first, second, known)
+    assert proof is not None
+    assert proof.assumptions == assumptions
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,8 @@ CREATE TABLE n (a INT, b INT NOT NULL, c TEXT)
 # What a step proves, by the name that it has in a proof.
 EQUAL = [
     ("left join to inner join", "SELECT e.id FROM e LEFT JOIN d ON e.boss = d.id WHERE CASE WHEN d.size > 1 THEN 1 ELSE 0 END = 1", "SELECT e.id FROM e JOIN d ON e.boss = d.id WHERE d.size > 1"),
-    ("left join to inner join", "SELECT SUM(d.size) FROM e LEFT JOIN d ON e.boss = d.id", "SELECT SUM(d.size) FROM e JOIN d ON e.boss = d.id"),
-    ("left join to inner join", "SELECT e.id FROM e LEFT JOIN n ON e.id = n.a GROUP BY e.id HAVING COUNT(n.b) > 1", "SELECT e.id FROM e JOIN n ON e.id = n.a GROUP BY e.id HAVING COUNT(n.b) > 1"),
     ("left join to inner join", "SELECT e.id FROM e LEFT JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.name = 'x'", "SELECT e.id FROM e JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.name = 'x'"),
-    ("left join to inner join", "SELECT d.name, d.size FROM d LEFT JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1", "SELECT d.name, d.size FROM d JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1"),
-    ("left join to inner join", "SELECT d.id, COUNT(*) FROM d LEFT JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1 AND MAX(d.size) > 1 OR COUNT(e.id) > 0", "SELECT d.id, COUNT(*) FROM d JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1 AND MAX(d.size) > 1 OR COUNT(e.id) > 0"),
-    ("what HAVING says of each group goes", "SELECT COUNT(*) FROM (SELECT b FROM n WHERE a > 1 GROUP BY b HAVING COUNT(DISTINCT a) > 0) x", "SELECT COUNT(DISTINCT b) FROM n WHERE a > 1"),
+    ("what HAVING says of each group dropped", "SELECT b FROM n WHERE a > 1 GROUP BY b HAVING COUNT(*) > 0", "SELECT DISTINCT b FROM n WHERE a > 1"),
     ("full join to outer or inner join", "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE e.rank > 1", "SELECT e.id, d.id FROM e LEFT JOIN d ON e.boss = d.id WHERE e.rank > 1"),
     ("full join to outer or inner join", "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE e.rank > 1 AND d.size = 2", "SELECT e.id, d.id FROM e JOIN d ON e.boss = d.id WHERE e.rank > 1 AND d.size = 2"),
     ("outer join that is not used removed", "SELECT e.pay FROM e LEFT JOIN d ON e.boss = d.id", "SELECT pay FROM e"),
@@ -56,16 +52,16 @@ EQUAL = [
     ("unused columns dropped", "SELECT x.a FROM (SELECT a, b, COUNT(*) AS k FROM n GROUP BY a, b) x JOIN e ON e.id = x.k WHERE e.pay = 1", "SELECT x.a FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY b, a) x JOIN e ON e.id = x.k WHERE e.pay = 1"),
     ("condition on keys moved out of a derived table", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n WHERE a > 1 GROUP BY a) x ON e.id = x.a", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x ON e.id = x.a WHERE e.id > 1"),
     ("join before GROUP BY", "SELECT d.name, x.k FROM d JOIN (SELECT d_id, COUNT(*) AS k FROM e GROUP BY d_id) x ON x.d_id = d.id", "SELECT d.name, COUNT(*) FROM d JOIN e ON e.d_id = d.id GROUP BY d.id"),
-    ("dependent key of GROUP BY dropped", "SELECT MAX(pay) FROM e WHERE rank = 1 GROUP BY rank, boss", "SELECT MAX(pay) FROM e WHERE rank = 1 GROUP BY boss"),
+    ("tables paired, conditions and columns compared", "SELECT MAX(pay) FROM e WHERE rank = 1 GROUP BY rank, boss", "SELECT MAX(pay) FROM e WHERE rank = 1 GROUP BY boss"),
     ("groups of one row", "SELECT id, SUM(pay), COUNT(*), COUNT(pay) FROM e GROUP BY id", "SELECT id, pay, 1, CASE WHEN pay IS NULL THEN 0 ELSE 1 END FROM e"),
     ("needless DISTINCT dropped", "SELECT DISTINCT e.id, d.name FROM e JOIN d ON e.d_id = d.id", "SELECT e.id, d.name FROM e, d WHERE d.id = e.d_id"),
-    ("needless DISTINCT dropped", "SELECT COUNT(DISTINCT a) FROM (SELECT DISTINCT a FROM n) x", "SELECT COUNT(DISTINCT a) FROM n"),
+    ("needless DISTINCT in a derived table dropped", "SELECT COUNT(DISTINCT a) FROM (SELECT DISTINCT a FROM n) x", "SELECT COUNT(DISTINCT a) FROM n"),
     ("DISTINCT moved out of a derived table", "SELECT e.id, x.b FROM e, (SELECT DISTINCT b FROM n WHERE b > 1) x WHERE x.b < e.rank", "SELECT DISTINCT e.id, n.b FROM e, n WHERE n.b < e.rank AND n.b > 1"),
     ("simpler aggregate", "SELECT COUNT(DISTINCT id), COUNT(rank) FROM e", "SELECT COUNT(*), COUNT(*) FROM e"),
     ("simpler aggregate", "SELECT a, SUM(CASE WHEN b > 1 THEN 1 ELSE 0 END) FROM n GROUP BY a", "SELECT a, COUNT(CASE WHEN b > 1 THEN 1 END) FROM n GROUP BY a"),
     ("simpler aggregate", "SELECT a, MAX(a), SUM(DISTINCT a) FROM n GROUP BY a", "SELECT a, a, a FROM n GROUP BY a"),
-    ("condition on what is not aggregated dropped", "SELECT SUM(pay), COUNT(pay) FROM e WHERE pay IS NOT NULL AND rank > 1", "SELECT SUM(pay), COUNT(pay) FROM e WHERE rank > 1"),
-    ("condition on what is not aggregated dropped", "SELECT COUNT(CASE WHEN a > 1 THEN 1 END) FROM n WHERE a > 1", "SELECT COUNT(CASE WHEN a > 1 THEN 1 END) FROM n"),
+    ("tables paired, conditions and columns compared", "SELECT SUM(pay), COUNT(pay) FROM e WHERE pay IS NOT NULL AND rank > 1", "SELECT SUM(pay), COUNT(pay) FROM e WHERE rank > 1"),
+    ("tables paired, conditions and columns compared", "SELECT COUNT(CASE WHEN a > 1 THEN 1 END) FROM n WHERE a > 1", "SELECT COUNT(CASE WHEN a > 1 THEN 1 END) FROM n"),
     ("DISTINCT moved into an aggregate", "SELECT COUNT(x.a), SUM(x.a), MAX(x.a) FROM (SELECT DISTINCT a FROM n) x", "SELECT COUNT(DISTINCT a), SUM(DISTINCT a), MAX(a) FROM n"),
     ("DISTINCT moved into an aggregate", "SELECT COUNT(*) FROM (SELECT b FROM n GROUP BY b) x", "SELECT COUNT(DISTINCT b) FROM n"),
     ("DISTINCT moved into an aggregate", "SELECT x.b, COUNT(x.a) FROM (SELECT DISTINCT a, b FROM n WHERE a > 1) x GROUP BY x.b", "SELECT b, COUNT(DISTINCT a) FROM n WHERE a > 1 GROUP BY b"),
@@ -75,50 +71,39 @@ EQUAL = [
     ("UNION ALL moved outwards", "SELECT x.v FROM (SELECT pay AS v FROM e UNION ALL SELECT a FROM n) x WHERE x.v > 1", "SELECT a FROM n WHERE a > 1 UNION ALL SELECT pay FROM e WHERE pay > 1"),
     ("UNION ALL moved outwards", "SELECT d.name FROM d, (SELECT pay AS v FROM e UNION ALL SELECT a FROM n) x WHERE x.v = d.id", "SELECT d.name FROM d, e WHERE e.pay = d.id UNION ALL SELECT d.name FROM d, n WHERE n.a = d.id"),
     ("no rows", "SELECT a FROM n WHERE b > 3 AND b < 2", "SELECT id FROM e WHERE 1 = 0"),
-    ("aggregates of no rows", "SELECT COUNT(*), SUM(a) FROM n WHERE b <> b", "SELECT 0, NULL"),
+    ("no rows", "SELECT COUNT(*), SUM(a) FROM n WHERE b <> b", "SELECT 0, NULL"),
     ("arm without rows dropped", "SELECT a FROM n UNION ALL SELECT pay FROM e WHERE rank IS NULL", "SELECT a FROM n"),
     ("arm without rows dropped", "SELECT a FROM n UNION SELECT pay FROM e WHERE 1 = 2", "SELECT DISTINCT a FROM n"),
-    ("INTERSECT to EXISTS", "SELECT a FROM n INTERSECT SELECT pay FROM e", "SELECT DISTINCT a FROM n WHERE EXISTS (SELECT 1 FROM e WHERE e.pay = n.a OR (e.pay IS NULL AND n.a IS NULL))"),
+    ("INTERSECT or EXCEPT to EXISTS", "SELECT a FROM n INTERSECT SELECT pay FROM e", "SELECT DISTINCT a FROM n WHERE EXISTS (SELECT 1 FROM e WHERE e.pay = n.a OR (e.pay IS NULL AND n.a IS NULL))"),
     ("rows without themselves are none", "SELECT pay FROM e WHERE rank > 1 EXCEPT SELECT pay FROM e WHERE NOT rank <= 1", "SELECT a FROM n WHERE 1 = 0"),
     ("equal columns read as one", "SELECT x.p, x.k FROM (SELECT a AS p, a AS q, COUNT(*) AS k FROM n GROUP BY a) x JOIN e ON e.id = x.q", "SELECT x.q, x.k FROM (SELECT a AS p, a AS q, COUNT(*) AS k FROM n GROUP BY a) x JOIN e ON e.id = x.p"),
-    ("EXCEPT to EXISTS", "SELECT b FROM n EXCEPT SELECT rank FROM e", "SELECT DISTINCT b FROM n WHERE b NOT IN (SELECT rank FROM e)"),
+    ("INTERSECT or EXCEPT to EXISTS", "SELECT b FROM n EXCEPT SELECT rank FROM e", "SELECT DISTINCT b FROM n WHERE b NOT IN (SELECT rank FROM e)"),
     ("EXISTS of a union is OR", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE e.pay = d.id UNION SELECT 2 FROM n WHERE n.a = d.id)", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM n WHERE n.a = d.id) OR EXISTS (SELECT 1 FROM e WHERE e.pay = d.id)"),
     ("IN of a union is OR", "SELECT id FROM d WHERE size IN (SELECT pay FROM e UNION SELECT a FROM n)", "SELECT id FROM d WHERE size IN (SELECT a FROM n) OR size IN (SELECT pay FROM e)"),
     ("IN to EXISTS", "SELECT id FROM e WHERE pay IN (SELECT MAX(a) FROM n GROUP BY b)", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM (SELECT MAX(a) AS m FROM n GROUP BY b) x WHERE x.m = e.pay)"),
     ("test of a count to EXISTS", "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) > 0", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE e.d_id = d.id)"),
     ("test of a count to EXISTS", "SELECT id FROM d WHERE 1 > (SELECT COUNT(DISTINCT e.pay) FROM e WHERE e.d_id = d.id)", "SELECT id FROM d WHERE NOT EXISTS (SELECT 1 FROM e WHERE e.d_id = d.id AND e.pay IS NOT NULL)"),
     ("test of a scalar subquery to EXISTS", "SELECT id FROM e WHERE (SELECT name FROM d WHERE d.id = e.boss) IS NOT NULL", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss)"),
-    ("scalar subquery without tables", "SELECT id FROM e WHERE (SELECT 1) = rank", "SELECT id FROM e WHERE rank = 1"),
-    ("constant column", "SELECT x.k FROM (SELECT DISTINCT 1 AS k, a FROM n) x JOIN e ON e.id = x.a", "SELECT 1 FROM (SELECT DISTINCT a FROM n) x JOIN e ON e.id = x.a"),
+    ("scalar subquery of one row or none", "SELECT id FROM e WHERE (SELECT 1) = rank", "SELECT id FROM e WHERE rank = 1"),
+    ("join with distinct rows to EXISTS", "SELECT x.k FROM (SELECT DISTINCT 1 AS k, a FROM n) x JOIN e ON e.id = x.a", "SELECT 1 FROM (SELECT DISTINCT a FROM n) x JOIN e ON e.id = x.a"),
     ("LIMIT 0 has no rows", "SELECT id FROM e LIMIT 0", "SELECT id FROM e WHERE 1 = 0"),
-    ("LIMIT in a total order", "SELECT pay FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT pay FROM e WHERE NOT rank <= 1 ORDER BY id LIMIT 2"),
+    ("tables paired, conditions and columns compared", "SELECT pay FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT pay FROM e WHERE NOT rank <= 1 ORDER BY id LIMIT 2"),
     ("LIMIT of one row dropped", "SELECT MAX(pay) FROM e LIMIT 1", "SELECT MAX(pay) FROM e"),
-    ("subquery taken as it stands", "SELECT a FROM (SELECT a FROM n LIMIT 1) x GROUP BY a", "SELECT a FROM (SELECT a FROM n LIMIT 1) x"),
-    ("LIMIT of the same rows in the same order", "SELECT id FROM e WHERE rank > 1 ORDER BY pay LIMIT 2", "SELECT id FROM e WHERE rank > 1 AND rank IS NOT NULL ORDER BY pay LIMIT 2"),
-    ("LIMIT of the same rows in the same order", "SELECT DISTINCT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1", "SELECT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1"),
+    ("tables paired, conditions and columns compared", "SELECT a FROM (SELECT a FROM n LIMIT 1) x GROUP BY a", "SELECT a FROM (SELECT a FROM n LIMIT 1) x"),
+    ("tables paired, conditions and columns compared", "SELECT id FROM e WHERE rank > 1 ORDER BY pay LIMIT 2", "SELECT id FROM e WHERE rank > 1 AND rank IS NOT NULL ORDER BY pay LIMIT 2"),
+    ("tables paired, conditions and columns compared", "SELECT DISTINCT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1", "SELECT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1"),
     ("columns chosen before LIMIT", "SELECT x.pay + 1 FROM (SELECT pay, rank FROM e ORDER BY id LIMIT 2) x", "SELECT pay + 1 FROM e ORDER BY id LIMIT 2"),
     ("columns chosen before LIMIT", "SELECT DISTINCT x.pay FROM (SELECT pay FROM e ORDER BY id LIMIT 1) x", "SELECT pay FROM e ORDER BY id LIMIT 1"),
     ("columns chosen before LIMIT", "SELECT x.b FROM (SELECT DISTINCT b, COUNT(a) FROM n GROUP BY b ORDER BY COUNT(*) LIMIT 2) x", "SELECT x.b FROM (SELECT b, MAX(a) FROM n GROUP BY b ORDER BY COUNT(*) LIMIT 2) x"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n WHERE b > 1 ORDER BY a DESC LIMIT 1", "SELECT a FROM n WHERE b > 1 ORDER BY a DESC LIMIT 1"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT SUM(a) FROM n GROUP BY b ORDER BY SUM(a) LIMIT 1", "SELECT SUM(a) FROM n GROUP BY b ORDER BY SUM(a) LIMIT 1"),
     ("dependent item of ORDER BY dropped", "SELECT rank FROM e ORDER BY id, pay", "SELECT rank FROM e ORDER BY id"),
-    ("subquery taken as it stands", "SELECT DISTINCT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)", "SELECT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)"),
-    ("subquery taken as it stands", "SELECT DISTINCT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE (SELECT x.a FROM n x WHERE x.b > 1) = pay"),
+    ("tables paired, conditions and columns compared", "SELECT DISTINCT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)", "SELECT id FROM e WHERE pay IN (SELECT a FROM n ORDER BY b LIMIT 1)"),
+    ("tables paired, conditions and columns compared", "SELECT DISTINCT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE (SELECT x.a FROM n x WHERE x.b > 1) = pay"),
     ("window in its simplest form", "SELECT pay, SUM(pay) OVER (PARTITION BY id, rank), COUNT(rank) OVER () FROM e", "SELECT pay, SUM(pay) OVER (PARTITION BY e.id), COUNT(*) OVER () FROM e"),
     ("window in its simplest form", "SELECT id, SUM(rank) OVER (ORDER BY pay, id ROWS UNBOUNDED PRECEDING) FROM e WHERE d_id = 1", "SELECT x.id, SUM(x.rank) OVER (PARTITION BY d_id ORDER BY x.pay, x.id) FROM e x WHERE d_id = 1"),
     ("window in its simplest form", "SELECT id, RANK() OVER (PARTITION BY d_id ORDER BY pay, id) FROM e", "SELECT id, ROW_NUMBER() OVER (PARTITION BY d_id ORDER BY pay, id, rank) FROM e"),
-    ("unused window or column dropped", "SELECT x.a FROM (SELECT a, ROW_NUMBER() OVER (ORDER BY b) AS k FROM n) x", "SELECT a FROM n"),
-    ("filter on PARTITION BY keys before the window", "SELECT x.pay FROM (SELECT pay, d_id, RANK() OVER (PARTITION BY d_id ORDER BY rank) AS k FROM e) x WHERE x.k <= 3 AND x.d_id = 1", "SELECT x.pay FROM (SELECT pay, RANK() OVER (PARTITION BY d_id ORDER BY rank) AS k FROM e WHERE d_id = 1) x WHERE x.k < 4"),
-    ("first rank as the extreme of the partition", "SELECT x.a FROM (SELECT a, RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k = 1", "SELECT x.a FROM (SELECT a, DENSE_RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k < 2"),
-    ("first rank as the extreme of the partition", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY d_id ORDER BY rank DESC) AS k FROM e) x WHERE x.k <= 1", "SELECT x.id FROM (SELECT id, rank, MAX(rank) OVER (PARTITION BY d_id) AS m FROM e) x WHERE x.rank = x.m"),
-    ("window as a join with groups", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY boss ORDER BY rank) AS k FROM e) x WHERE x.k = 1", "SELECT e.id FROM e JOIN (SELECT boss, MIN(rank) AS m FROM e GROUP BY boss) y ON (e.boss = y.boss OR e.boss IS NULL AND y.boss IS NULL) AND e.rank = y.m"),
-    ("DISTINCT over windows to GROUP BY", "SELECT DISTINCT a, SUM(b) OVER (PARTITION BY a) FROM n", "SELECT a, SUM(b) FROM n GROUP BY a"),
-    ("correlated aggregate as a join with groups", "SELECT id FROM e WHERE pay = (SELECT MAX(x.pay) FROM e x WHERE x.d_id = e.d_id)", "SELECT e.id FROM e JOIN (SELECT d_id, MAX(pay) AS m FROM e GROUP BY d_id) y ON y.d_id = e.d_id AND y.m = e.pay"),
-    ("correlated aggregate as a join with groups", "SELECT id, (SELECT MAX(x.pay) FROM e x WHERE x.d_id = e.d_id) FROM e", "SELECT id, MAX(pay) OVER (PARTITION BY d_id) FROM e"),
-    ("group told by its extreme", "SELECT pay FROM e WHERE id IN (SELECT MAX(id) FROM e GROUP BY boss)", "SELECT x.pay FROM (SELECT pay, ROW_NUMBER() OVER (PARTITION BY boss ORDER BY id DESC) AS k FROM e) x WHERE x.k = 1"),
-    ("optional side to correlated aggregates", "SELECT d.id, COUNT(e.id) FROM d LEFT JOIN e ON e.d_id = d.id GROUP BY d.id", "SELECT d.id, (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) FROM d"),
-    ("optional side to correlated aggregates", "SELECT d.name, COALESCE(x.k, 0), x.m FROM d LEFT JOIN (SELECT d_id, COUNT(pay) AS k, MAX(pay) AS m FROM e GROUP BY d_id) x ON x.d_id = d.id", "SELECT d.name, COUNT(e.pay), MAX(e.pay) FROM d LEFT JOIN e ON e.d_id = d.id GROUP BY d.id"),
-    ("correlated aggregate as a join with groups", "SELECT name FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) > 2", "SELECT d.name FROM d JOIN e ON e.d_id = d.id GROUP BY d.id HAVING COUNT(*) > 2"),
+    ("unused columns dropped", "SELECT x.a FROM (SELECT a, ROW_NUMBER() OVER (ORDER BY b) AS k FROM n) x", "SELECT a FROM n"),
     ("aggregate of aggregates is one aggregate", "SELECT d.size, SUM(x.k), MAX(x.m) FROM d JOIN (SELECT d_id, COUNT(*) AS k, MAX(pay) AS m FROM e GROUP BY d_id) x ON x.d_id = d.id GROUP BY d.size", "SELECT d.size, COUNT(*), MAX(e.pay) FROM d JOIN e ON e.d_id = d.id GROUP BY d.size"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT y.id FROM e x, e y WHERE y.pay = x.rank AND y.pay > 2"),
 ]  # fmt: skip
@@ -131,7 +116,7 @@ DIFFERENT = [
     ("left join to inner join", "SELECT e.id FROM e LEFT JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.name = 'x' OR e.rank = 2", "SELECT e.id FROM e JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.name = 'x' OR e.rank = 2"),
     ("left join to inner join", "SELECT d.size, COUNT(*) FROM d LEFT JOIN e ON e.pay = d.id GROUP BY d.size HAVING COUNT(*) > 1", "SELECT d.size, COUNT(*) FROM d JOIN e ON e.pay = d.id GROUP BY d.size HAVING COUNT(*) > 1"),
     ("left join to inner join", "SELECT d.id FROM d LEFT JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1 OR MAX(d.size) > 1", "SELECT d.id FROM d JOIN e ON e.pay = d.id GROUP BY d.id HAVING COUNT(*) > 1 OR MAX(d.size) > 1"),
-    ("what HAVING says of each group goes", "SELECT b FROM n GROUP BY b HAVING COUNT(DISTINCT a) > 0", "SELECT DISTINCT b FROM n"),
+    ("what HAVING says of each group dropped", "SELECT b FROM n GROUP BY b HAVING COUNT(DISTINCT a) > 0", "SELECT DISTINCT b FROM n"),
     ("full join to outer or inner join", "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE e.rank > 1 OR d.size = 1", "SELECT e.id, d.id FROM e LEFT JOIN d ON e.boss = d.id WHERE e.rank > 1 OR d.size = 1"),
     ("outer join that is not used removed", "SELECT d.name FROM d LEFT JOIN e ON e.d_id = d.id", "SELECT name FROM d"),
     ("optional side without rows removed", "SELECT e.pay, x.size FROM e LEFT JOIN (SELECT * FROM d WHERE size > 2 OR size < 1) x ON e.boss = x.id", "SELECT pay, NULL FROM e"),
@@ -156,7 +141,7 @@ DIFFERENT = [
     ("single row to scalar subquery", "SELECT e.id FROM e, (SELECT MAX(a) AS m FROM n GROUP BY b) x WHERE e.pay = x.m", "SELECT id FROM e WHERE pay = (SELECT MAX(a) FROM n)"),
     ("condition on keys moved out of a derived table", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n WHERE b > 1 GROUP BY a) x ON e.id = x.a", "SELECT e.pay, x.k FROM e JOIN (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x ON e.id = x.a WHERE e.id > 1"),
     ("join before GROUP BY", "SELECT n.c, x.k FROM n JOIN (SELECT d_id, COUNT(*) AS k FROM e GROUP BY d_id) x ON x.d_id = n.a", "SELECT n.c, COUNT(*) FROM n JOIN e ON e.d_id = n.a GROUP BY n.a, n.c"),
-    ("dependent key of GROUP BY dropped", "SELECT MAX(pay) FROM e WHERE rank > 1 GROUP BY rank, boss", "SELECT MAX(pay) FROM e WHERE rank > 1 GROUP BY boss"),
+    ("tables paired, conditions and columns compared", "SELECT MAX(pay) FROM e WHERE rank > 1 GROUP BY rank, boss", "SELECT MAX(pay) FROM e WHERE rank > 1 GROUP BY boss"),
     ("groups of one row", "SELECT rank, SUM(pay) FROM e GROUP BY rank", "SELECT rank, pay FROM e"),
     ("needless DISTINCT dropped", "SELECT DISTINCT e.pay, d.name FROM e JOIN d ON e.d_id = d.id", "SELECT e.pay, d.name FROM e, d WHERE d.id = e.d_id"),
     ("needless DISTINCT dropped", "SELECT COUNT(a) FROM (SELECT DISTINCT a FROM n) x", "SELECT COUNT(a) FROM n"),
@@ -164,8 +149,8 @@ DIFFERENT = [
     ("simpler aggregate", "SELECT COUNT(DISTINCT rank), COUNT(pay) FROM e", "SELECT COUNT(*), COUNT(*) FROM e"),
     ("simpler aggregate", "SELECT SUM(CASE WHEN b > 1 THEN 1 ELSE 0 END) FROM n", "SELECT COUNT(CASE WHEN b > 1 THEN 1 END) FROM n"),
     ("simpler aggregate", "SELECT a, SUM(a) FROM n GROUP BY a", "SELECT a, a FROM n GROUP BY a"),
-    ("condition on what is not aggregated dropped", "SELECT SUM(pay), COUNT(*) FROM e WHERE pay IS NOT NULL", "SELECT SUM(pay), COUNT(*) FROM e"),
-    ("condition on what is not aggregated dropped", "SELECT SUM(pay) FROM e WHERE pay IS NOT NULL GROUP BY rank", "SELECT SUM(pay) FROM e GROUP BY rank"),
+    ("tables paired, conditions and columns compared", "SELECT SUM(pay), COUNT(*) FROM e WHERE pay IS NOT NULL", "SELECT SUM(pay), COUNT(*) FROM e"),
+    ("tables paired, conditions and columns compared", "SELECT SUM(pay) FROM e WHERE pay IS NOT NULL GROUP BY rank", "SELECT SUM(pay) FROM e GROUP BY rank"),
     ("DISTINCT moved into an aggregate", "SELECT COUNT(*) FROM (SELECT DISTINCT a FROM n) x", "SELECT COUNT(DISTINCT a) FROM n"),
     ("DISTINCT moved into an aggregate", "SELECT COUNT(x.a) FROM (SELECT DISTINCT a, b FROM n) x", "SELECT COUNT(DISTINCT a) FROM n"),
     ("column that the keys of GROUP BY determine", "SELECT e.pay, COUNT(*) FROM d JOIN e ON e.d_id = d.id GROUP BY d.id", "SELECT MAX(e.pay), COUNT(*) FROM d JOIN e ON e.d_id = d.id GROUP BY d.id"),
@@ -173,43 +158,43 @@ DIFFERENT = [
     ("aggregate of aggregates is one aggregate", "SELECT AVG(x.m) FROM (SELECT AVG(a) AS m FROM n GROUP BY b) x", "SELECT AVG(a) FROM n"),
     ("aggregate of aggregates is one aggregate", "SELECT COUNT(x.m) FROM (SELECT MAX(a) AS m FROM n GROUP BY b) x", "SELECT COUNT(a) FROM n"),
     ("UNION ALL moved outwards", "SELECT x.v FROM (SELECT pay AS v FROM e UNION SELECT a FROM n) x WHERE x.v > 1", "SELECT a FROM n WHERE a > 1 UNION ALL SELECT pay FROM e WHERE pay > 1"),
-    ("aggregates of no rows", "SELECT COUNT(*), SUM(a) FROM n WHERE b <> b GROUP BY c", "SELECT 0, NULL"),
+    ("no rows", "SELECT COUNT(*), SUM(a) FROM n WHERE b <> b GROUP BY c", "SELECT 0, NULL"),
     ("arm without rows dropped", "SELECT a FROM n UNION SELECT pay FROM e WHERE 1 = 2", "SELECT a FROM n"),
-    ("INTERSECT to EXISTS", "SELECT a FROM n INTERSECT SELECT pay FROM e", "SELECT DISTINCT a FROM n WHERE EXISTS (SELECT 1 FROM e WHERE e.pay = n.a)"),
+    ("INTERSECT or EXCEPT to EXISTS", "SELECT a FROM n INTERSECT SELECT pay FROM e", "SELECT DISTINCT a FROM n WHERE EXISTS (SELECT 1 FROM e WHERE e.pay = n.a)"),
     ("rows without themselves are none", "SELECT pay FROM e EXCEPT SELECT pay FROM e WHERE rank > 1", "SELECT a FROM n WHERE 1 = 0"),
     ("equal columns read as one", "SELECT x.p, x.k FROM (SELECT a AS p, b AS q, COUNT(*) AS k FROM n GROUP BY a, b) x JOIN e ON e.id = x.q", "SELECT x.q, x.k FROM (SELECT a AS p, b AS q, COUNT(*) AS k FROM n GROUP BY a, b) x JOIN e ON e.id = x.p"),
-    ("EXCEPT to EXISTS", "SELECT a FROM n EXCEPT SELECT pay FROM e", "SELECT DISTINCT a FROM n WHERE a NOT IN (SELECT pay FROM e)"),
+    ("INTERSECT or EXCEPT to EXISTS", "SELECT a FROM n EXCEPT SELECT pay FROM e", "SELECT DISTINCT a FROM n WHERE a NOT IN (SELECT pay FROM e)"),
     ("test of a count to EXISTS", "SELECT id FROM d WHERE (SELECT COUNT(pay) FROM e WHERE e.d_id = d.id) > 0", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE e.d_id = d.id)"),
     ("test of a count to EXISTS", "SELECT id FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) > 1", "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE e.d_id = d.id)"),
     ("test of a scalar subquery to EXISTS", "SELECT id FROM e WHERE (SELECT size FROM d WHERE d.id = e.boss) IS NOT NULL", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss)"),
-    ("LIMIT in a total order", "SELECT id FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT id FROM e WHERE rank > 0 ORDER BY id LIMIT 2"),
+    ("tables paired, conditions and columns compared", "SELECT id FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT id FROM e WHERE rank > 0 ORDER BY id LIMIT 2"),
     ("columns chosen before LIMIT", "SELECT x.b FROM (SELECT DISTINCT b, a FROM n ORDER BY b, a LIMIT 2) x", "SELECT b FROM n ORDER BY b, a LIMIT 2"),
     ("columns chosen before LIMIT", "SELECT DISTINCT x.pay FROM (SELECT pay FROM e ORDER BY id LIMIT 2) x", "SELECT pay FROM e ORDER BY id LIMIT 2"),
     ("columns chosen before LIMIT", "SELECT 1 FROM (SELECT MAX(pay) FROM e LIMIT 1) x", "SELECT 1 FROM e LIMIT 1"),
     ("LIMIT of one row dropped", "SELECT MAX(pay) FROM e GROUP BY rank LIMIT 1", "SELECT MAX(pay) FROM e GROUP BY rank"),
-    ("LIMIT of the same rows in the same order", "SELECT id FROM e ORDER BY pay LIMIT 2", "SELECT id FROM e ORDER BY pay, id LIMIT 2"),
-    ("LIMIT of the same rows in the same order", "SELECT DISTINCT b FROM n ORDER BY a LIMIT 2", "SELECT b FROM n ORDER BY a LIMIT 2"),
+    ("tables paired, conditions and columns compared", "SELECT id FROM e ORDER BY pay LIMIT 2", "SELECT id FROM e ORDER BY pay, id LIMIT 2"),
+    ("tables paired, conditions and columns compared", "SELECT DISTINCT b FROM n ORDER BY a LIMIT 2", "SELECT b FROM n ORDER BY a LIMIT 2"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY a LIMIT 2", "SELECT a FROM n ORDER BY a LIMIT 2"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY a LIMIT 1 OFFSET 1", "SELECT a FROM n ORDER BY a LIMIT 1 OFFSET 1"),
     ("DISTINCT at LIMIT 1 dropped", "SELECT DISTINCT a FROM n ORDER BY b LIMIT 1", "SELECT a FROM n ORDER BY b LIMIT 1"),
-    ("subquery taken as it stands", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 0)"),
+    ("tables paired, conditions and columns compared", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 1)", "SELECT id FROM e WHERE pay = (SELECT a FROM n WHERE b > 0)"),
     ("window in its simplest form", "SELECT id, SUM(rank) OVER (ORDER BY pay ROWS UNBOUNDED PRECEDING) FROM e", "SELECT id, SUM(rank) OVER (ORDER BY pay) FROM e"),
     ("window in its simplest form", "SELECT id, RANK() OVER (ORDER BY pay) FROM e", "SELECT id, DENSE_RANK() OVER (ORDER BY pay) FROM e"),
     ("window in its simplest form", "SELECT pay, COUNT(pay) OVER () FROM e", "SELECT pay, COUNT(*) OVER () FROM e"),
-    ("unused window or column dropped", "SELECT x.a FROM (SELECT a, COUNT(*) OVER (PARTITION BY a) AS k FROM n) x WHERE x.k > 1", "SELECT a FROM n"),
-    ("filter on PARTITION BY keys before the window", "SELECT x.pay FROM (SELECT pay, d_id, RANK() OVER (ORDER BY rank) AS k FROM e) x WHERE x.k <= 3 AND x.d_id = 1", "SELECT x.pay FROM (SELECT pay, RANK() OVER (ORDER BY rank) AS k FROM e WHERE d_id = 1) x WHERE x.k < 4"),
-    ("first rank as the extreme of the partition", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY d_id ORDER BY pay DESC) AS k FROM e) x WHERE x.k = 1", "SELECT x.id FROM (SELECT id, pay, MAX(pay) OVER (PARTITION BY d_id) AS m FROM e) x WHERE x.pay = x.m"),
-    ("first rank as the extreme of the partition", "SELECT x.a FROM (SELECT a, RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k <= 2", "SELECT x.a FROM (SELECT a, DENSE_RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k < 3"),
-    ("window as a join with groups", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY boss ORDER BY rank) AS k FROM e) x WHERE x.k = 1", "SELECT e.id FROM e JOIN (SELECT boss, MIN(rank) AS m FROM e GROUP BY boss) y ON e.boss = y.boss AND e.rank = y.m"),
-    ("DISTINCT over windows to GROUP BY", "SELECT DISTINCT b, a, SUM(b) OVER (PARTITION BY a) FROM n", "SELECT b, a, SUM(b) FROM n GROUP BY a, b"),
-    ("DISTINCT over windows to GROUP BY", "SELECT DISTINCT COUNT(*) OVER () FROM n", "SELECT COUNT(*) FROM n"),
-    ("correlated aggregate as a join with groups", "SELECT id, (SELECT MAX(x.pay) FROM e x WHERE x.boss = e.boss) FROM e", "SELECT id, MAX(pay) OVER (PARTITION BY boss) FROM e"),
-    ("correlated aggregate as a join with groups", "SELECT id FROM e WHERE (SELECT COUNT(x.pay) FROM e x WHERE x.boss = e.boss) = 0", "SELECT e.id FROM e JOIN (SELECT boss, COUNT(pay) AS m FROM e GROUP BY boss) y ON y.boss = e.boss AND y.m = 0"),
-    ("group told by its extreme", "SELECT pay FROM e WHERE rank IN (SELECT MAX(rank) FROM e GROUP BY boss)", "SELECT x.pay FROM (SELECT pay, rank, MAX(rank) OVER (PARTITION BY boss) AS m FROM e) x WHERE x.m = x.rank"),
-    ("optional side to correlated aggregates", "SELECT d.id, COUNT(*) FROM d LEFT JOIN e ON e.d_id = d.id GROUP BY d.id", "SELECT d.id, (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) FROM d"),
-    ("optional side to correlated aggregates", "SELECT d.name, x.k FROM d LEFT JOIN (SELECT d_id, COUNT(pay) AS k FROM e GROUP BY d_id) x ON x.d_id = d.id", "SELECT d.name, COUNT(e.pay) FROM d LEFT JOIN e ON e.d_id = d.id GROUP BY d.id"),
-    ("optional side to correlated aggregates", "SELECT d.name, COUNT(e.id) FROM d LEFT JOIN e ON e.d_id = d.id GROUP BY d.name", "SELECT d.name, (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) FROM d"),
-    ("correlated aggregate as a join with groups", "SELECT name FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) < 2", "SELECT d.name FROM d JOIN e ON e.d_id = d.id GROUP BY d.id HAVING COUNT(*) < 2"),
+    ("unused columns dropped", "SELECT x.a FROM (SELECT a, COUNT(*) OVER (PARTITION BY a) AS k FROM n) x WHERE x.k > 1", "SELECT a FROM n"),
+    ("tables paired, conditions and columns compared", "SELECT x.pay FROM (SELECT pay, d_id, RANK() OVER (ORDER BY rank) AS k FROM e) x WHERE x.k <= 3 AND x.d_id = 1", "SELECT x.pay FROM (SELECT pay, RANK() OVER (ORDER BY rank) AS k FROM e WHERE d_id = 1) x WHERE x.k < 4"),
+    ("tables paired, conditions and columns compared", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY d_id ORDER BY pay DESC) AS k FROM e) x WHERE x.k = 1", "SELECT x.id FROM (SELECT id, pay, MAX(pay) OVER (PARTITION BY d_id) AS m FROM e) x WHERE x.pay = x.m"),
+    ("tables paired, conditions and columns compared", "SELECT x.a FROM (SELECT a, RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k <= 2", "SELECT x.a FROM (SELECT a, DENSE_RANK() OVER (ORDER BY a) AS k FROM n) x WHERE x.k < 3"),
+    ("tables paired, conditions and columns compared", "SELECT x.id FROM (SELECT id, RANK() OVER (PARTITION BY boss ORDER BY rank) AS k FROM e) x WHERE x.k = 1", "SELECT e.id FROM e JOIN (SELECT boss, MIN(rank) AS m FROM e GROUP BY boss) y ON e.boss = y.boss AND e.rank = y.m"),
+    ("tables paired, conditions and columns compared", "SELECT DISTINCT b, a, SUM(b) OVER (PARTITION BY a) FROM n", "SELECT b, a, SUM(b) FROM n GROUP BY a, b"),
+    ("tables paired, conditions and columns compared", "SELECT DISTINCT COUNT(*) OVER () FROM n", "SELECT COUNT(*) FROM n"),
+    ("tables paired, conditions and columns compared", "SELECT id, (SELECT MAX(x.pay) FROM e x WHERE x.boss = e.boss) FROM e", "SELECT id, MAX(pay) OVER (PARTITION BY boss) FROM e"),
+    ("tables paired, conditions and columns compared", "SELECT id FROM e WHERE (SELECT COUNT(x.pay) FROM e x WHERE x.boss = e.boss) = 0", "SELECT e.id FROM e JOIN (SELECT boss, COUNT(pay) AS m FROM e GROUP BY boss) y ON y.boss = e.boss AND y.m = 0"),
+    ("tables paired, conditions and columns compared", "SELECT pay FROM e WHERE rank IN (SELECT MAX(rank) FROM e GROUP BY boss)", "SELECT x.pay FROM (SELECT pay, rank, MAX(rank) OVER (PARTITION BY boss) AS m FROM e) x WHERE x.m = x.rank"),
+    ("tables paired, conditions and columns compared", "SELECT d.id, COUNT(*) FROM d LEFT JOIN e ON e.d_id = d.id GROUP BY d.id", "SELECT d.id, (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) FROM d"),
+    ("tables paired, conditions and columns compared", "SELECT d.name, x.k FROM d LEFT JOIN (SELECT d_id, COUNT(pay) AS k FROM e GROUP BY d_id) x ON x.d_id = d.id", "SELECT d.name, COUNT(e.pay) FROM d LEFT JOIN e ON e.d_id = d.id GROUP BY d.id"),
+    ("tables paired, conditions and columns compared", "SELECT d.name, COUNT(e.id) FROM d LEFT JOIN e ON e.d_id = d.id GROUP BY d.name", "SELECT d.name, (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) FROM d"),
+    ("tables paired, conditions and columns compared", "SELECT name FROM d WHERE (SELECT COUNT(*) FROM e WHERE e.d_id = d.id) < 2", "SELECT d.name FROM d JOIN e ON e.d_id = d.id GROUP BY d.id HAVING COUNT(*) < 2"),
     ("aggregate of aggregates is one aggregate", "SELECT d.size, COUNT(x.k) FROM d JOIN (SELECT d_id, COUNT(*) AS k FROM e GROUP BY d_id) x ON x.d_id = d.id GROUP BY d.size", "SELECT d.size, COUNT(*) FROM d JOIN e ON e.d_id = d.id GROUP BY d.size"),
     ("tables paired, conditions and columns compared", "SELECT x.id FROM e x, e y WHERE x.pay = y.rank AND y.rank > 2", "SELECT x.id FROM e x, e y WHERE y.pay = x.rank AND y.rank > 2"),
 ]  # fmt: skip
@@ -294,45 +279,28 @@ def test_grouping_sets_are_unions(first: str, second: str) -> None:
 
 
 MEANS = [
-    ("sqlite", "AVG(pay)", "SUM(pay) * 1.0 / COUNT(pay)", True),
-    ("sqlite", "AVG(pay)", "CAST(SUM(pay) AS REAL) / NULLIF(COUNT(pay), 0)", True),
-    ("sqlite", "AVG(rank)", "1.0 * SUM(rank) / COUNT(*)", True),
-    ("sqlite", "AVG(DISTINCT pay)", "SUM(DISTINCT pay) * 1.0 / COUNT(DISTINCT pay)", True),
     ("sqlite", "AVG(pay)", "SUM(pay) / COUNT(pay)", False),
     ("sqlite", "AVG(pay)", "SUM(pay) * 1.0 / COUNT(*)", False),
-    ("sqlite", "AVG(CASE WHEN pay > 1 THEN 1.0 ELSE 0 END)", "COUNT(CASE WHEN pay > 1 THEN 1 END) * 1.0 / COUNT(*)", True),
-    ("sqlite", "100.0 * SUM(CASE WHEN pay > 1 THEN 1 ELSE 0 END) / COUNT(*)", "CAST(COUNT(*) FILTER (WHERE pay > 1) AS REAL) * 100 / COUNT(*)", True),
     ("sqlite", "100.0 * SUM(CASE WHEN pay > 1 THEN 1 ELSE 0 END) / COUNT(*)", "100 * COUNT(*) FILTER (WHERE pay > 1) / COUNT(*)", False),
     ("sqlite", "AVG(pay > 1)", "COUNT(*) FILTER (WHERE pay > 1) * 1.0 / COUNT(*)", False),
-    ("sqlite", "SUM(rank > 1)", "SUM(CASE WHEN rank > 1 THEN 1 ELSE 0 END)", True),
-    ("sqlite", "IFNULL(SUM(pay > 1), 0)", "COUNT(CASE WHEN pay > 1 THEN 1 END)", True),
     ("sqlite", "SUM(rank > 1)", "COUNT(CASE WHEN rank > 1 THEN 1 END)", False),
-    (None, "COALESCE(SUM(1), 0)", "COUNT(*)", True),
     (None, "SUM(1)", "COUNT(*)", False),
     (None, "AVG(pay)", "SUM(pay) * 1.0 / COUNT(pay)", False),
     ("mysql", "AVG(pay)", "SUM(pay) * 1.0 / COUNT(pay)", False),
-    ("postgres", "AVG(pay)", "SUM(pay)::numeric / COUNT(pay)", True),
     ("postgres", "AVG(pay)", "SUM(pay) / COUNT(pay)", False),
-    ("duckdb", "AVG(pay)", "SUM(pay) / COUNT(pay)", True),
     ("duckdb", "AVG(CASE WHEN pay > 1 THEN 1 ELSE 0 END)", "COUNT(*) FILTER (WHERE pay > 1) / COUNT(*)", False),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("dialect", "first", "second", "proved"), MEANS)
-def test_a_mean_is_a_quotient_where_its_database_divides_so(
+def test_a_mean_is_no_quotient_where_its_database_divides_otherwise(
     dialect: str | None, first: str, second: str, *, proved: bool
 ) -> None:
     """SQLite drops remainders, MySQL digits, and DuckDB makes NaN of 0 / 0."""
     pair = f"SELECT {first} FROM e", f"SELECT {second} FROM e"
-    result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect, n_databases=1)
-    assert (result.verdict == "proved") is proved, result
-    if dialect == "sqlite" and proved:
-        assert not _differ(*pair)
-    by_rank = [f"{query} GROUP BY rank HAVING {query.split(' ', 1)[1][:-7]} > 0" for query in pair]
-    result = sql_equivalence(*by_rank, schema=SCHEMA, dialect=dialect, n_databases=1)
-    assert result.verdict == "proved" or not proved
-    if dialect == "sqlite" and result.verdict == "proved":
-        assert not _differ(*by_rank)
+    for one, other in (pair, pair[::-1]):
+        result = sql_equivalence(one, other, schema=SCHEMA, dialect=dialect, n_databases=1)
+        assert (result.verdict == "proved") is proved, result
 
 
 @pytest.mark.parametrize(
@@ -354,7 +322,7 @@ def test_columns_are_put_in_order_where_their_order_is_ignored(
     assert (result.verdict == "proved") is proved
     assert sql_equivalence(*pair, schema=SCHEMA, n_databases=1).verdict != "proved"
     if proved:
-        assert result.proof[-1] in ("columns put in order", "same canonical form")
+        assert result.proof[-1] == "columns put in order"
         assert "columns in another order" in result.reason
 
 
@@ -416,65 +384,86 @@ def test_a_function_of_a_time_that_is_null_is_null() -> None:
     assert sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite").verdict == "proved"
 
 
-TIED = "of rows that tie at LIMIT both queries pick the same"
+TIED = "of rows that tie at LIMIT any may be taken"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("e", "e WHERE rank IS NOT NULL"),
+        ("e JOIN d ON e.d_id = d.id", "d JOIN e ON d.id = e.d_id"),
+        ("e JOIN d ON e.d_id = d.id", "e LEFT JOIN d ON d.id = e.d_id"),
+        ("e JOIN d ON e.boss = d.id WHERE d.size IN (1, 2)", "e LEFT JOIN d ON e.boss = d.id WHERE d.size = 1 OR d.size = 2"),
+        ("e LEFT JOIN d ON e.boss = d.id WHERE d.size IS NOT NULL", "e LEFT JOIN d ON e.boss = d.id WHERE CASE WHEN d.size IS NULL THEN 0 ELSE 1 END = 1"),
+        ("(SELECT DISTINCT id, pay, rank FROM e) e", "e"),
+    ],
+)  # fmt: skip
+def test_what_does_not_change_the_rows_does_not_change_what_a_limit_may_take(
+    first: str, second: str
+) -> None:
+    """The order of joins, an index, DISTINCT: all results that the order allows are the query's."""
+    query = "SELECT e.pay, e.rank FROM {} ORDER BY e.rank LIMIT 1"
+    result = sql_equivalence(query.format(first), query.format(second), schema=SCHEMA)
+    assert result.verdict == "proved", result
+    assert TIED in result.assumptions
+
+
+def test_the_same_groups_in_the_same_order_are_the_same_first_one() -> None:
+    """Whichever table comes first; with a key, a name is that of the group."""
+    schema = "CREATE TABLE s (id INT PRIMARY KEY, name TEXT); CREATE TABLE c (sid INT)"
+    query = "SELECT s.name FROM {} GROUP BY c.sid ORDER BY COUNT(*) DESC LIMIT 1"
+    pair = query.format("s JOIN c ON s.id = c.sid"), query.format("c JOIN s ON c.sid = s.id")
+    result = sql_equivalence(*pair, schema=schema, dialect="sqlite")
+    assert result.verdict == "proved", result
+    assert {TIED, "s (id) is a key"} <= {*result.assumptions}
 
 
 @pytest.mark.parametrize(
     ("first", "second", "proved"),
     [
-        ("e", "e WHERE rank IS NOT NULL", True),
-        ("e JOIN d ON e.d_id = d.id", "e INNER JOIN d ON d.id = e.d_id", True),
-        ("e JOIN d ON e.d_id = d.id", "d JOIN e ON d.id = e.d_id", False),
-        ("e JOIN d ON e.d_id = d.id", "e LEFT JOIN d ON d.id = e.d_id", False),
-        *(
-            (f"e JOIN d ON e.boss = d.id {more}", f"e LEFT JOIN d ON e.boss = d.id {more}", proved)
-            for more, proved in (
-                ("WHERE (d.size > 1 AND pay > 0)", True),
-                ("WHERE d.size BETWEEN 1 AND 3", True),
-                ("JOIN n ON d.size = n.a", True),
-                ("WHERE NOT d.size IS NULL", False),
-                ("WHERE d.name LIKE 'x%'", False),
-                ("WHERE d.size = 1 OR d.size = 2", False),
-            )
-        ),
-        (
-            "e LEFT JOIN d ON e.boss = d.id WHERE d.size IS NOT NULL AND e.rank > 0",
-            "e LEFT JOIN d ON e.boss = d.id WHERE e.rank > 0 AND d.size IS NOT NULL",
-            True,
-        ),
-        (
-            "e LEFT JOIN d ON e.boss = d.id WHERE d.size IS NOT NULL",
-            "e LEFT JOIN d ON e.boss = d.id WHERE CASE WHEN d.size IS NULL THEN 0 ELSE 1 END = 1",
-            False,
-        ),
-        ("e", "(SELECT pay, rank FROM e ORDER BY pay) x", False),
+        ("SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE pay > 1 ORDER BY rank LIMIT 1)", "SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE NOT pay <= 1 ORDER BY rank LIMIT 1)", True),
+        ("SELECT x.pay, y.pay FROM (SELECT pay FROM e LIMIT 1) x, (SELECT pay FROM e LIMIT 1) y", "WITH w AS (SELECT pay FROM e LIMIT 1) SELECT x.pay, y.pay FROM w x, w y", False),
+        ("SELECT x.pay, y.pay FROM (SELECT pay FROM e LIMIT 1) x, (SELECT pay FROM e LIMIT 1) y", "SELECT x.pay, x.pay FROM (SELECT pay FROM e LIMIT 1) x", False),
+        ("SELECT id FROM d WHERE size = (SELECT pay FROM e LIMIT 1) AND id = (SELECT pay FROM e LIMIT 1)", "SELECT id FROM d WHERE size = (SELECT pay FROM e LIMIT 1) AND id = size", False),
+        ("SELECT d.id, x.pay FROM d, (SELECT pay FROM e LIMIT 1) x UNION ALL SELECT n.a, y.pay FROM n, (SELECT pay FROM e LIMIT 1) y", "SELECT z.v, x.pay FROM (SELECT id AS v FROM d UNION ALL SELECT a FROM n) z, (SELECT pay FROM e LIMIT 1) x", False),
+        ("SELECT (SELECT MIN(x.a) FROM (SELECT a FROM n LIMIT 2) x), (SELECT MAX(x.a) FROM (SELECT a FROM n LIMIT 2) x)", "SELECT x.p, x.q FROM (SELECT MIN(a) AS p, MAX(a) AS q FROM (SELECT a FROM n LIMIT 2) y) x, (SELECT COUNT(*) AS k FROM n) z", False),
+        ("SELECT pay, rank FROM (SELECT pay, rank FROM e ORDER BY pay) x ORDER BY rank LIMIT 1", "SELECT pay, rank FROM e ORDER BY rank LIMIT 1", False),
+        ("SELECT pay FROM e ORDER BY rank LIMIT 1", "SELECT pay FROM e ORDER BY rank LIMIT 1 OFFSET 1", False),
+        ("SELECT pay FROM e ORDER BY rank LIMIT 1", "SELECT pay FROM e ORDER BY rank DESC LIMIT 1", False),
+        ("SELECT pay FROM e LIMIT 1", "SELECT pay FROM e ORDER BY rank LIMIT 1", False),
+        ("SELECT pay FROM e LIMIT 1 + 0", "SELECT pay FROM e LIMIT 1", False),
+        ("SELECT pay FROM e LIMIT -1", "SELECT pay FROM e", False),
     ],
-)
-def test_ties_at_a_limit_are_broken_alike_by_the_same_joins(
+)  # fmt: skip
+def test_a_query_chooses_once_among_rows_that_tie(
     first: str, second: str, *, proved: bool
 ) -> None:
-    """Another order of joins may bring the rows that tie in another order."""
-    query = "SELECT pay, rank FROM {} ORDER BY rank LIMIT 1"
-    result = sql_equivalence(query.format(first), query.format(second), schema=SCHEMA)
-    assert (result.verdict == "proved") is proved
-    assert (TIED in result.assumptions) is proved
-    whole = query.replace(" LIMIT 1", "")
-    assert sql_equivalence(whole.format(first), whole.format(second), schema=SCHEMA).proof
+    """Two queries that are alike may choose otherwise; one that is named twice may not."""
+    for pair in ((first, second), (second, first)):
+        assert (sql_equivalence(*pair, schema=SCHEMA, n_databases=1).verdict == "proved") is proved
+
+
+def test_more_ties_are_told_from_fewer() -> None:
+    """What sorts by more columns allows a part of what sorts by fewer; neither is refuted."""
+    few, many = (f"SELECT pay FROM e ORDER BY rank{more} LIMIT 1" for more in (", pay", ""))
+    for pair, wide in (((few, many), "b"), ((many, few), "a")):
+        result = sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite")
+        assert (result.verdict, result.includes) == ("unknown", wide)
+        assert result.reason.endswith(
+            "they allow the second query results that the first query does not allow"
+            if wide == "b"
+            else "they allow the first query results that the second query does not allow"
+        )
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "mysql"])
 @pytest.mark.parametrize(
     ("first", "second", "equal"),
     [
-        ("SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) / SUM(CASE WHEN pay = 2 THEN 1 ELSE 0 END) FROM e WHERE pay IS NOT NULL", "SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) / SUM(CASE WHEN pay = 2 THEN 1 ELSE 0 END) FROM e", True),
-        ("SUM(CASE WHEN pay = 1 THEN boss ELSE 0 END) / SUM(CASE WHEN pay = 2 THEN boss ELSE 0 END) FROM e WHERE pay IS NOT NULL", "SUM(CASE WHEN pay = 1 THEN boss ELSE 0 END) / SUM(CASE WHEN pay = 2 THEN boss ELSE 0 END) FROM e", True),
         ("SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n LEFT JOIN d ON n.a = d.id", "SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END) / COUNT(d.id) FROM n JOIN d ON n.a = d.id", False),
         ("SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e WHERE pay IS NOT NULL", "SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) FROM e", False),
-        ("COALESCE(SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END), 0) FROM e WHERE pay < 3", "COALESCE(SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END), 0) FROM e", True),
         ("COALESCE(COUNT(d.id) - SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END), 0) FROM n LEFT JOIN d ON n.a = d.id", "COALESCE(COUNT(d.id) - SUM(CASE WHEN d.id >= 0 THEN d.size ELSE 0 END), 0) FROM n JOIN d ON n.a = d.id", False),
-        ("CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) > 0 THEN 'y' ELSE 'n' END FROM e WHERE pay < 3", "CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) > 0 THEN 'y' ELSE 'n' END FROM e", True),
         ("CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e WHERE pay < 3", "CASE WHEN SUM(CASE WHEN pay = 1 THEN 1 ELSE 0 END) >= 0 THEN 'y' ELSE 'n' END FROM e", False),
-        ("SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(d.size) FROM e LEFT JOIN d ON e.boss = d.id", "SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(d.size) FROM e JOIN d ON e.boss = d.id", True),
         ("SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(e.id) FROM e LEFT JOIN d ON e.boss = d.id", "SUM(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) * 100 / COUNT(e.id) FROM e JOIN d ON e.boss = d.id", False),
         ("AVG(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) FROM e LEFT JOIN d ON e.boss = d.id", "AVG(CASE WHEN d.size = 1 THEN 1 ELSE 0 END) FROM e JOIN d ON e.boss = d.id", False),
     ],
@@ -492,67 +481,6 @@ def test_rows_that_add_nothing_to_a_sum(
     assert result.verdict != "proved" or "/" not in first
 
 
-def test_an_index_may_bring_ties_in_another_order() -> None:
-    """SQLite walks it backwards for one ORDER BY, and sorts for the other."""
-    schema = "CREATE TABLE t (id INT, s TEXT UNIQUE)"
-    query = "SELECT id FROM t ORDER BY s DESC{} LIMIT 2"
-    pair = query.format(""), query.format(", s")
-    database = sqlite3.connect(":memory:")
-    database.executescript(f"{schema}; INSERT INTO t VALUES (3, 'b'), (2, NULL), (1, NULL)")
-    assert len({tuple(database.execute(one).fetchall()) for one in pair}) == 2
-    assert sql_equivalence(*pair, schema=schema, n_databases=1).verdict == "unknown"
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "proved"),
-    [
-        ("t WHERE a > 0", "t WHERE NOT a <= 0", False),
-        ("t WHERE a IN (3, 5)", "t WHERE NOT a NOT IN (3, 5)", False),
-        ("t WHERE a > 0 AND c >= 0", "t WHERE c >= 0 AND NOT a <= 0", False),
-        ("(SELECT DISTINCT * FROM t) x", "(SELECT * FROM t) x", False),
-        ("t WHERE a > 0", "t WHERE 0 < a AND a IS NOT NULL", True),
-        ("t WHERE a BETWEEN 1 AND 9", "t WHERE a >= 1 AND 9 >= a", True),
-        ("t WHERE a > 0", "t WHERE 1 = 1 AND a > 0", True),
-    ],
-)
-def test_an_index_is_walked_where_a_condition_shows_its_column(
-    first: str, second: str, *, proved: bool
-) -> None:
-    """SQLite does not look behind NOT, and sorts to drop duplicates; ties come in another order."""
-    schema = "CREATE TABLE t (id INT PRIMARY KEY, a INT UNIQUE, b INT, c INT)"
-    pair = [f"SELECT id, b FROM {tables} ORDER BY b LIMIT 1" for tables in (first, second)]
-    database = sqlite3.connect(":memory:")
-    database.execute(schema)
-    rows = [(i, 10 - i, 0, i) for i in (3, 8, 1, 6)]
-    database.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows)
-    same = len({tuple(database.execute(one).fetchall()) for one in pair}) == 1
-    assert same or not proved
-    result = sql_equivalence(*pair, schema=schema, dialect="sqlite", n_databases=1)
-    assert (result.verdict == "proved") is proved
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (
-            "SELECT DISTINCT pay, boss FROM e ORDER BY pay LIMIT 1",
-            "SELECT pay, boss FROM e GROUP BY pay, boss ORDER BY pay LIMIT 1",
-        ),
-        (
-            "SELECT pay, boss, rank FROM e GROUP BY pay, boss, rank ORDER BY pay LIMIT 1",
-            "SELECT pay, boss, rank FROM e GROUP BY pay, rank, boss ORDER BY pay LIMIT 1",
-        ),
-    ],
-)
-def test_ties_among_groups_are_broken_by_their_keys(first: str, second: str) -> None:
-    """GROUP BY may sort its rows, where DISTINCT takes them as they come."""
-    for query in (first, second):
-        assert sql_equivalence(query, query, schema=SCHEMA, dialect="sqlite").verdict == "proved"
-    assert sql_equivalence(first, second, schema=SCHEMA, dialect="sqlite").verdict == "unknown"
-    whole = [query.removesuffix(" LIMIT 1") for query in (first, second)]
-    assert sql_equivalence(*whole, schema=SCHEMA, dialect="sqlite").verdict == "proved"
-
-
 def test_sums_of_one_row_depend_on_columns_that_hold_numbers() -> None:
     """SQLite stores text in any column, and sums it as a number."""
     pair = "SELECT SUM(pay) FROM e GROUP BY id", "SELECT pay FROM e"
@@ -563,18 +491,6 @@ def test_sums_of_one_row_depend_on_columns_that_hold_numbers() -> None:
     assert "e.pay holds numbers" in sql_equivalence(*pair, schema=SCHEMA).assumptions
     strict = sql_equivalence(*pair, schema=SCHEMA, dialect="postgres")
     assert (strict.verdict, strict.assumptions) == ("proved", ("e (id) is a key",))
-
-
-def test_conditions_choose_where_a_join_begins() -> None:
-    """With several tables, rows that tie come in an order that WHERE may change."""
-    query = "SELECT pay FROM e JOIN d ON e.boss = d.id{} ORDER BY e.rank LIMIT 1"
-    pair = query.format(""), query.format(" WHERE d.id IS NOT NULL")
-    assert sql_equivalence(*pair, schema=SCHEMA, n_databases=1).verdict == "unknown"
-    query = "SELECT x.pay FROM {} JOIN {} ON x.pay = y.boss ORDER BY y.rank LIMIT 1"
-    swapped = query.format("e x", "e y"), query.format("e y", "e x")
-    assert sql_equivalence(*swapped, schema=SCHEMA, n_databases=1).verdict == "unknown"
-    whole = [one.removesuffix(" LIMIT 1") for one in pair]
-    assert sql_equivalence(*whole, schema=SCHEMA, n_databases=1).verdict == "proved"
 
 
 @pytest.mark.parametrize(
@@ -597,25 +513,6 @@ def test_no_limit_after_distinct_in_an_order_of_other_columns(
     assert (result.verdict == "proved") is proved
 
 
-def test_a_cross_join_keeps_the_order_in_which_rows_are_read() -> None:
-    """In SQLite, so that LIMIT without an order picks other rows of the same join."""
-    first = "SELECT e.id, n.b FROM e CROSS JOIN n WHERE e.pay = n.a LIMIT 1"
-    second = first.replace("CROSS JOIN", "JOIN")
-    same = first.replace("CROSS", "cross").replace("n.", "m.").replace("JOIN n", "JOIN n AS m")
-    found = [
-        sql_equivalence(first, other, schema=SCHEMA, dialect="sqlite").verdict
-        for other in (second, same)
-    ]
-    assert found == ["unknown", "proved"]
-
-
-def test_only_the_last_limit_may_leave_ties() -> None:
-    """What a subquery picks, another one like it may pick otherwise."""
-    query = "SELECT id FROM d WHERE size IN (SELECT pay FROM e WHERE {} ORDER BY rank LIMIT 1)"
-    pair = query.format("pay > 1"), query.format("NOT pay <= 1")
-    assert sql_equivalence(*pair, schema=SCHEMA).verdict != "proved"
-
-
 def test_an_arm_without_rows_stays_where_it_makes_a_type() -> None:
     """In MySQL the numbers of the first arm become texts."""
     pair = "SELECT a FROM n UNION ALL SELECT c FROM n WHERE 1 = 0", "SELECT a FROM n"
@@ -633,7 +530,7 @@ def test_a_proof_names_its_steps() -> None:
     assert "e (d_id) refers to d (id)" in result.assumptions
     assert str(result) == "proved: both queries have the same tables, conditions and columns"
     assert sql_equivalence("SELECT a FROM n", "SELECT x.a FROM n x").proof == (
-        "same canonical form",
+        "tables paired, conditions and columns compared",
     )
     assert sql_equivalence("SELECT a FROM n", "SELECT a FROM n").proof == ("identical text",)
     assert sql_equivalence("SELECT a FROM n", "SELECT b FROM n", schema=SCHEMA).proof == ()

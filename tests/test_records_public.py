@@ -41,6 +41,7 @@ from scorekit import (
     code_score,
     compare_models,
     compare_reports,
+    corrected_difference,
     corrected_mean,
     cost_of_pass_from_columns,
     cross_tier,
@@ -138,6 +139,9 @@ MARGIN = compare_reports({"a": 1, "b": 0}, {"a": 1, "b": 1}, margin=0.5).suite
 assert MARGIN.within_margin is not None
 
 MADE: list[Record] = [
+    corrected_difference(
+        [1, 0, 1], [1, 1, 1], human_baseline=[1, 0, None], human_current=[1, 1, None]
+    ),
     time_horizon([1, 60, 600], [True, True, False]),
     rubric_score([[5, -4], [3]], [[True, None], [False]]),
     tool_call_accuracy([("search", {"q": "a<b>"})], [("search", {})]),

@@ -438,7 +438,7 @@ def test_tables_of_one_with_are_marked_where_it_leaves_a_choice() -> None:
         ("SELECT SUM(a) OVER (ORDER BY a GROUPS 1 PRECEDING) FROM t", "a frame of a window that is not known"),
         ("SELECT a FROM t WHERE RANK() OVER (ORDER BY a) = 1", "a window function in WHERE, GROUP BY or HAVING"),
         ("SELECT (SELECT RANK() OVER (ORDER BY t.a) FROM u) FROM t", "a window function in a subquery that names columns around it"),
-        ("SELECT 1 FROM u JOIN (SELECT 1) AS v (x, y) ON 1 = 1", "more names than columns"),
+        ("WITH v (x, y) AS (SELECT 1) SELECT 1 FROM u JOIN v ON 1 = 1", "more names than columns"),
         ("UPDATE t SET a = 1", "Update is no query that is known"),
         ("SELECT 1" + ", 1" * 6000, "the query is too large"),
         ("SELECT 1" + " + 1" * 2000, "the query is too deep"),
@@ -505,7 +505,8 @@ def test_copies_of_with_end_soon() -> None:
 )  # fmt: skip
 def test_spellings_of_the_same_are_one_tree(first: str, second: str) -> None:
     """What the grammar offers twice is read as one thing."""
-    assert read(first).query == read(second).query
+    dialect = "postgres" if "ANY (" in first else "sqlite"
+    assert read(first, dialect).query == read(second, dialect).query
 
 
 @pytest.mark.parametrize(

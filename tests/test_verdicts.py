@@ -28,8 +28,7 @@ from scorekit import (
     score_sql_cases,
 )
 from scorekit._stats.bounded import Floats, Groups, difference_interval
-from scorekit._stats.gaffke import unseen_interval
-from scorekit.intervals import Interval
+from scorekit.intervals import Interval, unseen_interval
 from scorekit.verdicts import adjusted_p_values
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "evidence.json").read_text("utf-8"))

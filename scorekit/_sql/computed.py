@@ -58,8 +58,12 @@ def rtrim(text: str, letters: str = " ") -> str:
     return text.rstrip(letters) if letters else text
 
 
-def replace(text: str, part: str, other: str) -> str:
+def replace(text: str | None, part: str | None, other: str | None) -> str | None:
     """Return a text with another instead of each of its parts."""
+    if part == "" and other is None:
+        _stop("nothing that is replaced by NULL")
+    if text is None or part is None or other is None:
+        return None
     return text.replace(part, other) if part else text
 
 
@@ -256,11 +260,6 @@ def _written(moment: dt.datetime) -> str:
     return moment.isoformat(" ").removesuffix(" 00:00:00")
 
 
-def as_time(text: str) -> str:
-    """Return a day as the moment at which it begins: both are written alike."""
-    return _written(_moment(text))
-
-
 def as_date(text: str) -> str:
     """Return the day of a moment."""
     return _moment(text).date().isoformat()
@@ -297,44 +296,19 @@ def extract(unit: str, text: str) -> int:
     return int(_part(unit, text))
 
 
-def year(text: str) -> int:
-    """Return the year of a time."""
-    return extract("year", text)
+def _of(unit: str, name: str = "") -> Callable[[str], int]:
+    """Return what returns a part of a time."""
+
+    def part(text: str) -> int:
+        return extract(unit, text)
+
+    part.__name__ = name or unit
+    return part
 
 
-def quarter(text: str) -> int:
-    """Return the quarter of a time."""
-    return extract("quarter", text)
-
-
-def month(text: str) -> int:
-    """Return the month of a time."""
-    return extract("month", text)
-
-
-def day(text: str) -> int:
-    """Return the day of the month."""
-    return extract("day", text)
-
-
-def dayofyear(text: str) -> int:
-    """Return the day of the year."""
-    return extract("doy", text)
-
-
-def hour(text: str) -> int:
-    """Return the hour of a time."""
-    return extract("hour", text)
-
-
-def minute(text: str) -> int:
-    """Return the minute of a time."""
-    return extract("minute", text)
-
-
-def second(text: str) -> int:
-    """Return the second of a time."""
-    return extract("second", text)
+year, quarter, month, day = map(_of, ("year", "quarter", "month", "day"))
+hour, minute, second = map(_of, ("hour", "minute", "second"))
+dayofyear = _of("doy", "dayofyear")
 
 
 def monthname(text: str) -> str:

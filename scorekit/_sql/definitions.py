@@ -388,6 +388,8 @@ def _add_column(draft: Draft, item: exp.ColumnDef, found: Definitions) -> None:
     constraints = [part.args.get("kind") for part in item.args.get("constraints") or ()]
     kind = item.args.get("kind")
     text = kind.sql() if kind is not None else ""
+    if kind is not None and found.dialect == "postgres" and kind.is_type(exp.DType.FLOAT):
+        text = "REAL"  # FLOAT is DOUBLE there
     defined = found.types.get(text.casefold().replace('"', ""))
     if defined is not None:
         value = defined.copy()

@@ -13,7 +13,7 @@ Computed: TypeAlias = str | Callable[..., object]
 VERSIONS: Final = {
     "sqlite": "SQLite 3.54",
     "postgres": "PostgreSQL 18",
-    "mysql": "MySQL 8.4",
+    "mysql": "MySQL 8.4, where MariaDB 10.11 agrees",
     "duckdb": "DuckDB 2.0",
 }
 """The databases that are described, by dialect; older ones lack what `SINCE` says."""
@@ -82,7 +82,7 @@ FUNCTIONS: Final = (
     Function("bool_and", _PG_DUCK, "boolean", "boolean", "all", aggregate=True),
     Function("bool_or", _PG_DUCK, "boolean", "boolean", "all", aggregate=True),
     Function("every", _PG, "boolean", "boolean", "all", aggregate=True),
-    Function("any_value", _NOT_LITE, "any", "0", "all", aggregate=True),
+    Function("any_value", _PG_DUCK, "any", "0", "all", aggregate=True),
     Function("stddev", _PG_DUCK, "number", "real", "unclear", aggregate=True),
     Function("stddev", _MY, "number", "real", "all", aggregate=True),
     Function("stddev_samp", _NOT_LITE, "number", "real", "unclear", aggregate=True),
@@ -94,10 +94,11 @@ FUNCTIONS: Final = (
     Function("median", "sqlite duckdb", "number", "real", "all", aggregate=True),
     Function("mode", _DUCK, "any", "0", "all", aggregate=True),
     # Choices.
-    Function("coalesce", ALL, "any any ...", "0", "all", "COALESCE({0})"),
+    Function("coalesce", _LITE, "any any ...", "0", "all", "COALESCE({0})"),
+    Function("coalesce", _NOT_LITE, "any ...", "0", "all", "COALESCE({0})"),
     Function("nullif", ALL, "any any", "0", "unclear", "NULLIF({0}, {1})"),
     Function("ifnull", _NOT_PG, "any any", "0", "all", "IFNULL({0}, {1})"),
-    Function("iif", _LITE, "boolean any ...", "1", "unclear", "IIF({0}, {1}, {2})"),
+    Function("iif", _LITE, "boolean any any", "1", "unclear", "IIF({0}, {1}, {2})"),
     Function("if", _LITE, "boolean any ...", "1", "unclear", "IIF({0}, {1}, {2})"),
     Function("if", _MY_DUCK, "boolean any any", "1", "unclear", "IIF({0}, {1}, {2})"),
     Function("greatest", _MY, "any any ...", "0", "any", c.greatest),
@@ -123,13 +124,15 @@ FUNCTIONS: Final = (
     Function("mid", _MY, "text integer [integer]", "text", "any", c.substr),
     Function("left", _NOT_LITE, "text integer", "text", "any", c.left),
     Function("right", _NOT_LITE, "text integer", "text", "any", c.right),
-    Function("trim", "sqlite duckdb", "text [text]", "text", "any", c.trim),
+    Function("trim", _NOT_MY, "text [text]", "text", "any", c.trim),
+    Function("trim", _MY, "text", "text", "any", c.trim),
     Function("ltrim", _NOT_MY, "text [text]", "text", "any", c.ltrim),
     Function("rtrim", _NOT_MY, "text [text]", "text", "any", c.rtrim),
     Function("ltrim", _MY, "text", "text", "any", c.ltrim),
     Function("rtrim", _MY, "text", "text", "any", c.rtrim),
     Function("btrim", _PG, "text [text]", "text", "any", c.trim),
-    Function("replace", ALL, "text text text", "text", "any", c.replace),
+    Function("replace", _NOT_MY, "text text text", "text", "any", c.replace),
+    Function("replace", _MY, "text text text", "text", "unclear", c.replace),
     Function("translate", _PG_DUCK, "text text text", "text"),
     Function("reverse", _NOT_LITE, "text", "text", "any", c.reverse),
     Function("repeat", _NOT_LITE, "text integer", "text", "any", c.repeat),
@@ -180,6 +183,7 @@ FUNCTIONS: Final = (
     Function("julianday", _LITE, "[time] [text] ...", "real", "unclear"),
     Function("unixepoch", _LITE, "[time] [text] ...", "integer", "unclear"),
     Function("date", _MY, "time", "time", "any", c.as_date),
+    Function("date", _PG_DUCK, "any", "time"),
     Function("year", _MY_DUCK, "time", "integer", "any", c.year),
     Function("quarter", _MY_DUCK, "time", "integer", "any", c.quarter),
     Function("month", _MY_DUCK, "time", "integer", "any", c.month),
@@ -208,8 +212,10 @@ FUNCTIONS: Final = (
     Function("percent_rank", ALL, "", "real", "never", "PERCENT_RANK()"),
     Function("cume_dist", ALL, "", "real", "never", "CUME_DIST()"),
     Function("ntile", ALL, "integer", "integer", "never", "NTILE({0})"),
-    Function("lag", ALL, "any [integer] [any]", "0", "unclear"),
-    Function("lead", ALL, "any [integer] [any]", "0", "unclear"),
+    Function("lag", _NOT_MY, "any [integer] [any]", "0", "unclear"),
+    Function("lag", _MY, "any [integer]", "0", "unclear"),
+    Function("lead", _NOT_MY, "any [integer] [any]", "0", "unclear"),
+    Function("lead", _MY, "any [integer]", "0", "unclear"),
     Function("first_value", ALL, "any", "0", "unclear", "FIRST_VALUE({0})"),
     Function("last_value", ALL, "any", "0", "unclear", "LAST_VALUE({0})"),
     Function("nth_value", ALL, "any integer", "0", "unclear", "NTH_VALUE({0}, {1})"),
@@ -226,7 +232,8 @@ _OTHERS: Final = {
         1: acos acosh asin asinh atan atanh cos cosh degrees hex json json_error_position
            json_group_array json_quote jsonb jsonb_group_array likely log10 log2 quote radians
            randomblob sin sinh tan tanh typeof unicode unistr unistr_quote unlikely zeroblob
-        1-2: json_array_length json_pretty json_type json_valid log unhex
+        1-2: json_array_length json_each json_pretty json_tree json_type json_valid load_extension
+           log unhex
         2: atan2 glob json_group_object json_patch jsonb_group_object jsonb_patch likelihood match
            percentile percentile_cont percentile_disc timediff
         2+: max min
@@ -259,9 +266,9 @@ _OTHERS: Final = {
            jsonb_object_agg lcm regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope
            regr_sxx regr_sxy regr_syy timezone to_number trim_array
         2-3: array_fill array_position array_to_string date_add date_subtract daterange
-           generate_series generate_subscripts int4range int8range numrange regexp_like
-           regexp_match regexp_matches regexp_split_to_array regexp_split_to_table setval
-           string_to_array string_to_table tsrange tstzrange
+           generate_series generate_subscripts int4range int8range numrange regexp_match
+           regexp_matches regexp_split_to_array regexp_split_to_table setval string_to_array
+           string_to_table tsrange tstzrange
         2-4: jsonb_path_exists jsonb_path_query jsonb_path_query_array jsonb_path_query_first
            regexp_count width_bucket
         2-6: regexp_substr
@@ -278,36 +285,36 @@ _OTHERS: Final = {
         2+: json_extract_path json_extract_path_text jsonb_extract_path jsonb_extract_path_text
     """,
     "mysql": """
-        0: connection_id curdate current_user database found_rows last_insert_id localtime
-           localtimestamp pi row_count schema session_user system_user user utc_date uuid
-           uuid_short version
+        0: connection_id curdate current_date current_user database found_rows last_insert_id
+           localtime localtimestamp pi row_count schema session_user system_user user utc_date
+           uuid uuid_short version
         0-1: current_time current_timestamp curtime rand sysdate unix_timestamp utc_time
            utc_timestamp
-        1: acos asin atan bin bin_to_uuid bit_and bit_count bit_or bit_xor charset coercibility
-           collation compress cos cot crc32 degrees from_base64 from_days hex inet6_aton
-           inet6_ntoa inet_aton inet_ntoa is_ipv4 is_ipv6 is_uuid isnull json_arrayagg json_depth
-           json_pretty json_quote json_storage_size json_type json_unquote json_valid log10 log2
-           md5 microsecond oct ord quote radians random_bytes sec_to_time sha sha1 sin sleep
-           soundex space std tan time time_to_sec to_base64 to_days to_seconds uncompress unhex
-           uuid_to_bin weekday weekofyear
+        1: acos asin atan bin bit_and bit_count bit_or bit_xor charset coercibility collation
+           compress cos cot crc32 degrees from_base64 from_days hex inet6_aton inet6_ntoa
+           inet_aton inet_ntoa is_ipv4 is_ipv6 isnull json_arrayagg json_depth json_pretty
+           json_quote json_type json_unquote json_valid log10 log2 md5 microsecond oct ord quote
+           radians random_bytes sec_to_time sha sha1 sin sleep soundex space std tan time
+           time_to_sec to_base64 to_days to_seconds uncompress unhex weekday weekofyear
         1-2: atan from_unixtime json_keys json_length log timestamp week yearweek
         2: adddate addtime atan2 convert date_add date_sub find_in_set from_unixtime
-           json_objectagg json_overlaps makedate nullif period_add period_diff position regexp
-           sha2 strcmp subdate subtime time_format timediff
-        2-3: format json_contains json_search regexp_like
+           json_objectagg json_overlaps makedate nullif period_add period_diff regexp sha2 strcmp
+           subdate subtime time_format timediff
+        2-3: format json_contains json_search
         2-4: regexp_instr regexp_substr
-        3: conv convert_tz json_schema_valid maketime timestampadd
+        3: conv convert_tz maketime timestampadd
         3-6: regexp_replace
         4: insert
         0+: json_array json_object
-        1+: char grouping
+        1+: char
         2+: elt field interval json_array_append json_array_insert json_contains_path json_extract
            json_insert json_merge_patch json_merge_preserve json_remove json_replace json_set
            json_value
     """,
     "duckdb": """
-        0: current_database current_query current_schema gen_random_uuid get_current_time
-           get_current_timestamp pi random today transaction_timestamp uuid uuidv4 uuidv7 version
+        0: current_database current_date current_query current_schema current_user gen_random_uuid
+           get_current_time get_current_timestamp pi random today transaction_timestamp user uuid
+           uuidv4 uuidv7 version
         0-2: map
         0+: list_pack list_value
         1: acos acosh approx_count_distinct arbitrary array_agg array_distinct array_reverse
@@ -327,8 +334,9 @@ _OTHERS: Final = {
            to_days to_decades to_hex to_hours to_json to_microseconds to_millennia to_milliseconds
            to_minutes to_months to_quarters to_seconds to_timestamp to_weeks to_years typeof unbin
            unhex unicode unnest url_decode url_encode week weekday weekofyear yearweek
-        1-2: array_length array_reverse_sort decode histogram json_array_length json_keys
-           json_type list_reverse_sort listagg log max min quantile quantile_disc timezone
+        1-2: array_length array_reverse_sort decode histogram json_array_length json_each
+           json_keys json_type list_reverse_sort listagg log max min quantile quantile_disc
+           timezone
         1-3: array_sort generate_series list_sort make_timestamptz range
         1-6: make_timestamp
         2: apply approx_quantile approx_top_k array_append array_apply array_contains

@@ -20,6 +20,8 @@ from sqlglot.expressions.dml import DML
 
 from scorekit._core.checks import check_text
 from scorekit._core.text import key_of
+from scorekit._sql.dialects import refusal
+from scorekit._sql.functions import VERSIONS
 from scorekit._sql.nesting import MAX_NESTING, nesting
 from scorekit.errors import SqlError, refuse
 
@@ -134,13 +136,18 @@ def parse(sql: object, dialect: object = None) -> Script:
 _failures: OrderedDict[str, tuple[str, str]] = OrderedDict()  # its single steps are atomic
 
 
-def _parsed(text: str, named: str | None) -> Script | tuple[str, str]:
+def _parsed(text: str, named: str | None) -> Script | tuple[str, str]:  # noqa: C901
     """Return the statements, or the kind and the message of the error."""
     prepared = _prepared(text)
     try:
-        return _parse_as(prepared, named or "")
+        script = _parse_as(prepared, named or "")
     except SqlError as error:
         kind, message = error.kind, error.message
+    else:
+        refused = None
+        if named in VERSIONS:
+            refused = refusal(_words(prepared, _dialect(named)), script.statements, named)
+        return script if refused is None else ("parse", refused)
     if named in _NO_SEMICOLONS and kind == "parse":
         script = _Pieces(_dialect(named), named).script(prepared)
         if not script.unread and all(isinstance(t, exp.Query) for t in script.statements):

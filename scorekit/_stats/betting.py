@@ -12,11 +12,11 @@ martingale of the sign test, its prior nearly uniform.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from scorekit._core.roots import PRECISION, root
 from scorekit._stats.bounded import Floats
 
 SHARES: Floats = np.concatenate([0.25 ** np.arange(8.0, 3.0, -1.0), (np.arange(64) + 0.5) / 64])
@@ -30,9 +30,6 @@ FEW = 1000
 
 FACTORS = 16
 """Factors of more values that are multiplied before it is taken, too few to overflow."""
-
-PRECISION = 1e-10
-"""How well the ends of an interval are found, relatively."""
 
 STEPS = 100
 """Steps to a boundary at most; it takes about six."""
@@ -165,17 +162,3 @@ def course(n: int, mean: float, square: float, confidence_level: float) -> Cours
 def _enough(confidence_level: float) -> float:
     """Return the logarithm of the wealth, on either side, that a true mean rarely brings."""
     return math.log(2.0) - math.log1p(-confidence_level)
-
-
-def root(excess: Callable[[float], float], below: float, above: float) -> float:
-    """Return where *excess* stops being negative, by regula falsi (Illinois)."""
-    left, right, last = excess(below), excess(above), 0
-    while above - below > PRECISION * max(1.0, abs(above)):
-        step = above - (above - below) * right / (right - left)
-        step = min(max(step, below + PRECISION / 4.0), above - PRECISION / 4.0)
-        found = excess(step)
-        if found < 0.0:
-            below, left, right, last = step, found, right / (2.0 if last < 0 else 1.0), -1
-        else:
-            above, right, left, last = step, found, left / (2.0 if last > 0 else 1.0), 1
-    return above

@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.gaffke import mean_ends
 from scorekit._stats.chances import Counts, Floats
 from scorekit.errors import InputError
 from scorekit.intervals import (
     Interval,
-    bounded_ends,
     clustered_stderr,
     effective_groups,
     normal_quantile,
@@ -126,8 +126,8 @@ class Suite:
         )
         if tasks.graded and stderr is not None:
             codes = np.arange(n_used) if self.codes is None else self.codes[self.n >= k]
-            low, high = bounded_ends(tasks.scores, codes, self.confidence_level)
-            interval = attrs.evolve(interval, low=low, high=high, method="bounded")
+            low, high = mean_ends(tasks.scores, codes, self.confidence_level, (0.0, 1.0))
+            interval = attrs.evolve(interval, low=low, high=high, method="gaffke")
         return Estimate(
             score=score,
             failure=failure,

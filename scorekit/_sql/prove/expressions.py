@@ -1,471 +1,418 @@
-"""From the syntax tree of an expression to a term."""
+"""
+Rules on expressions.
+
+SQL's AND, OR and NOT are minimum, maximum and reflection on false < NULL < true, so whatever
+holds in that lattice holds for them.  Where only truth matters (``filter``: WHERE, HAVING, ON,
+WHEN), NULL and false are one.
+"""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from typing import Final, NamedTuple, TypeAlias, cast
 
 import attrs
-from sqlglot import exp
 
-from scorekit._sql.prove.names import Ctes, Names, Scope
-from scorekit._sql.prove.terms import (
-    NONE,
+from scorekit._sql.prove.logic import Mode, negated
+from scorekit._sql.prove.normal import Sorted
+from scorekit._sql.prove.rule import View, aggregates_of, and_where, rule
+from scorekit._sql.prove.scalars import folded, in_order, is_boolean, is_literal
+from scorekit._sql.prove.scope import NUMBERS, never_null_alone
+from scorekit._sql.tree import (
+    FALSE,
     NULL,
+    TRUE,
+    Aggregate,
+    Among,
+    And,
+    Arithmetic,
+    Case,
+    Column,
+    Comparison,
+    Derived,
+    Exists,
+    InQuery,
+    IsNull,
+    Like,
+    Literal,
+    Negative,
+    Node,
+    Not,
+    Or,
+    Query,
+    Scalar,
+    ScalarQuery,
     Select,
-    Term,
-    UnsupportedError,
+    SetOperation,
+    When,
     has_aggregate,
-    outputs_of,
-    sources,
 )
-from scorekit._sql.prove.trees import check_parts, parts_of
-from scorekit._sql.prove.windows import frame_of, function_of, is_determined, operands_of
 
-
-class Query(NamedTuple):
-    """A query whose names are resolved, with the names of its outputs."""
-
-    term: Term
-    names: tuple[str, ...]
-    order: tuple[Term, ...] = ()
-
-
-ReadQuery: TypeAlias = Callable[[exp.Expr, "Scope | None", Ctes], Query]
-"""Reads a query inside of another: its tree, the scope around it and what WITH defines there."""
-
-
-@attrs.define
-class Findings:
-    """What reading a query brings to light beside its term."""
-
-    determined: bool
-    """Whether the tables alone decide the rows: no LIMIT, no clock, no unknown function."""
-    conditional: bool = False
-    """Whether that hangs on keys, as for LIMIT, or a subquery that must find one row."""
-    bare: bool = False
-    """Whether a column is neither grouped by nor aggregated, as far as one table's keys say."""
-    orders: list[tuple[Term, ...]] = attrs.Factory(list[tuple[Term, ...]])
-    """Every ORDER BY, also those that do not matter where the rows are determined."""
-    shared: list[tuple[Term, Term]] = attrs.Factory(list[tuple[Term, Term]])
-    """Tables that are the same common table expression as one before them: where the rows are
-    not determined, both have the same."""
-
-
-# Functions of their operands alone, in every dialect.
-_PURE = (
-    exp.Sub, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe, exp.Upper, exp.Lower, exp.Length,
-    exp.Abs, exp.Coalesce, exp.Nullif, exp.Round, exp.Floor, exp.Ceil, exp.Substring, exp.Trim,
-    exp.Concat, exp.Replace, exp.Like, exp.ILike, exp.Escape, exp.Glob, exp.Cast, exp.DataType,
-    exp.Is, exp.In, exp.Distinct, exp.Between, exp.Filter, exp.Where, exp.Extract, exp.Var,
-    exp.Least, exp.Greatest, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Tuple, exp.BitwiseAnd,
-    exp.BitwiseOr, exp.DataTypeParam, exp.Year, exp.Month, exp.Day, exp.StrPosition,
-)  # fmt: skip
-
-_AGGREGATES: dict[type[exp.Expr], str] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-}
-
-_COMPARISON_OPS: dict[type[exp.Expr], str] = {
-    exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge",
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le,
 }  # fmt: skip
 
 
-_NOT_A_NUMBER = frozenset({"bigquery", "clickhouse", "presto", "trino", "athena", "dune"})
-"""Dialects in which NaN is neither less, equal nor greater."""
-
-_PLUS_IS_SUM = frozenset({"sqlite", "mysql", "postgres", "duckdb", "bigquery"})
-"""Dialects in which + does not join texts."""
-
-_OPAQUE = (exp.Lambda, exp.Lateral, exp.Unnest, exp.Table, exp.Values, exp.Command, exp.Identifier)
-
-_WITHOUT_VALUE = (
-    exp.Distinct, exp.DataType, exp.DataTypeParam, exp.Where, exp.Order, exp.Ordered,
-    exp.WindowSpec, exp.Tuple, exp.Interval, exp.Any, exp.All,
-)  # fmt: skip
-
-_PLAIN = (
-    exp.Literal, exp.Null, exp.Boolean, exp.And, exp.Or, exp.Not, exp.Neg, exp.Add, exp.Mul,
-    exp.Between, exp.Case, exp.If, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE,
-)  # fmt: skip
-
-_OPERANDS = frozenset(
-    {"this", "expression", "is_string", "low", "high", "symmetric", "ifs", "default"}
-    | {"true", "false"}
-)
-
-_OPS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "like", exp.Glob: "like"}
-
-_WINDOW_PARTS = frozenset({"this", "partition_by", "order", "spec", "alias", "over"})
-
-_MEMBERSHIPS = ((exp.EQ, exp.Any), (exp.NEQ, exp.All))
-
-_INT_DIGITS = 18
-
-NO_ROW_VALUES: Final = "no column holds a row of several values"
-
-ONE_MOMENT: Final = "both queries are run at one moment"
-
-_CLOCKS = frozenset({"date", "time", "datetime", "julianday", "strftime", "unixepoch"})
-"""SQLite's functions of times, all of which stand still while a query is run."""
-
-_ZONES = frozenset({"localtime", "utc"})
+@rule("operands in order", And, Or, Comparison, Arithmetic, told=False)
+def operands_in_order(node: Scalar, view: View) -> Node | None:
+    """AND, OR, =, <>, + and * are commutative; + is where it does not join texts."""
+    if isinstance(node, Arithmetic) and node.operator == "+?":
+        kinds = {view.kind(node.left), view.kind(node.right)}
+        return attrs.evolve(node, operator="+") if kinds & NUMBERS else None
+    return in_order(node)
 
 
-class ExpressionReader:
-    """Reads expressions; the queries in them are read by *read_query*."""
+@rule("AND and OR shortened", And, Or, told=False)
+def shorter_connective(node: And | Or, view: View) -> Node | None:
+    """Both are associative and idempotent; true, or false, is neutral or decides, NULL included;
+    ``p AND (p OR q)`` is p: the laws of a lattice.
+    """
+    kind, other = type(node), Or if isinstance(node, And) else And
+    neutral, deciding = (TRUE, FALSE) if kind is And else (FALSE, TRUE)
+    parts: dict[Scalar, None] = {}
+    for part in node.parts:
+        parts.update(dict.fromkeys(part.parts if isinstance(part, kind) else (part,)))
+    if deciding in parts or (view.mode == "filter" and kind is And and NULL in parts):
+        return deciding
+    parts.pop(neutral, None)
+    if view.mode == "filter" and kind is Or:
+        parts.pop(NULL, None)
+    kept = [
+        part
+        for part in parts
+        if not (isinstance(part, other) and any(one in parts for one in part.parts))
+    ]
+    if not kept:
+        return neutral
+    if len(kept) == 1 and (view.mode != "value" or is_boolean(kept[0])):
+        return kept[0]
+    return kind(tuple(kept))
 
-    def __init__(self, names: Names, findings: Findings, read_query: ReadQuery) -> None:
-        self._names, self._findings, self._read_query = names, findings, read_query
-        self._known, self._dialect = names.known, names.dialect
 
-    def read(self, node: exp.Expr, scope: Scope) -> Term:  # noqa: C901, PLR0911, PLR0912 - a branch per kind of node
-        """Return an expression as a term."""
-        self._known.steps.take()
-        if isinstance(node, exp.Column):
-            return self._names.column(node, scope)
-        if isinstance(node, exp.Paren):
-            check_parts(node, frozenset({"this"}))
-            return self.read(node.this, scope)
-        if isinstance(node, _PLAIN):
-            check_parts(node, _OPERANDS)
-        if isinstance(node, exp.Literal):
-            empty = node.is_string and not node.this and self._dialect == "oracle"
-            return NULL if empty else _literal(node)
-        if isinstance(node, exp.Null):
-            return NULL
-        if isinstance(node, exp.Boolean):
-            return Term("true" if node.this else "false")
-        if isinstance(node, (exp.And, exp.Or)):
-            op = "and" if isinstance(node, exp.And) else "or"
-            parts = [self.read(part, scope) for part in _chain(node)]
-            return Term(op, "", tuple(parts))
-        if isinstance(node, exp.Not):
-            return Term("not", "", (self.read(node.this, scope),))
-        if type(node) in _COMPARISON_OPS:
-            return self._comparison(node, scope)
-        if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
-            number = _literal(node.this)
-            if number.op == "int" and number.name != "0":
-                return Term("int", f"-{number.name}")
-        if isinstance(node, (exp.Add, exp.Mul)):
-            operands = (self.read(node.this, scope), self.read(node.expression, scope))
-            commutes = (
-                isinstance(node, exp.Mul)
-                or self._dialect in _PLUS_IS_SUM
-                or any(self._is_number(operand) for operand in operands)
-            )
-            return Term(type(node).__name__.lower() if commutes else "plus", "", operands)
-        if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-            return self._null_test(node, scope)
-        if isinstance(node, exp.Between) and not node.args.get("symmetric"):
-            this, low, high = (self.read(node.args[key], scope) for key in ("this", "low", "high"))
-            if self._dialect in _NOT_A_NUMBER and self._known.kind(this) in ("real", "unknown"):
-                return self.generic(node, scope)
-            return Term("between", "", (this, low, high))
-        if isinstance(node, exp.In):
-            return self._in(node, scope)
-        if isinstance(node, exp.Exists):
-            check_parts(node, frozenset({"this"}))
-            return Term("exists", "", (self._query(node.this, scope),))
-        if isinstance(node, (exp.Subquery, exp.Select, exp.SetOperation)):
-            return self._scalar(node, scope)
-        if isinstance(node, (exp.Case, exp.If)):
-            return self._case(node, scope)
-        if type(node) in _AGGREGATES and not (
-            isinstance(node, (exp.Min, exp.Max)) and node.expressions
-        ):
-            return self._aggregate(node, scope)
-        if isinstance(node, exp.Filter) and type(node.this) in _AGGREGATES:
-            return self._filtered(node, scope)
-        if isinstance(node, exp.Window):
-            return self._window(node, scope)
-        return self.generic(node, scope)
+@rule("NOT moved inward", Not, told=False)
+def without_not(node: Not, view: View) -> Node | None:
+    """De Morgan's laws hold in the lattice; ``NOT a < b`` is ``b <= a``, as both are NULL for the
+    same operands and values are totally ordered; ``NOT NOT p`` is p if p is a condition.
+    """
+    return _negated(node.operand, view.mode)
 
-    def _window(self, node: exp.Window, scope: Scope) -> Term:
-        """Read a window function with its PARTITION BY, ORDER BY and frame."""
-        check_parts(node, _WINDOW_PARTS)
-        keys, order, spec = self._over(node, scope)
-        function: exp.Expr = node.this
-        name = function_of(function)
-        if name is not None:
-            operands = tuple(self.read(one, scope) for one in operands_of(function))
-        elif type(function) in _AGGREGATES or (
-            isinstance(function, exp.Filter) and type(function.this) in _AGGREGATES
-        ):
-            agg = self.read(function, scope)
-            if agg.op != "agg":
-                raise UnsupportedError
-            name, operands = f"agg {agg.name}", agg.args
-        else:
-            raise UnsupportedError
-        frame = frame_of(spec, name, in_order=bool(order))
-        if frame is None:
-            raise UnsupportedError
-        over = Term(
-            "over",
-            name,
-            (Term("list", "", operands), Term("group", "", keys), Term("list", "", order), frame),
+
+def _negated(term: Scalar, mode: Mode) -> Scalar:
+    if isinstance(term, And | Or):
+        parts = tuple(_negated(part, "bool") for part in term.parts)
+        return Or(parts) if isinstance(term, And) else And(parts)
+    if isinstance(term, Comparison) and (not term.may_be_nan or term.operator in ("=", "<>")):
+        return negated(term)
+    if isinstance(term, Not) and (mode != "value" or is_boolean(term.operand)):
+        return term.operand
+    constants = {TRUE: FALSE, FALSE: TRUE, NULL: NULL}
+    return constants[term] if isinstance(term, Literal) and term in constants else Not(term)
+
+
+@rule("comparison of constants", Comparison, told=False)
+def folded_comparison(node: Comparison, view: View) -> Node | None:
+    """Two whole numbers compare exactly; a comparison with NULL is NULL, hence never true."""
+    left, right = node.left, node.right
+    if NULL in (left, right):
+        return FALSE if view.mode == "filter" else NULL
+    if not (isinstance(left, Literal) and isinstance(right, Literal)):
+        return None
+    if not left.kind == right.kind == "integer":
+        return None
+    return TRUE if _COMPARE[node.operator](int(left.text), int(right.text)) else FALSE
+
+
+@rule("comparison of a column with itself", Comparison, told=False)
+def reflexive(node: Comparison, view: View) -> Node | None:
+    """Where only truth matters ``x = x`` says that x is not NULL, and ``x < x`` is never true."""
+    same = node.left == node.right and isinstance(node.left, Column)
+    if view.mode != "filter" or not same or node.may_be_nan:
+        return None
+    return Not(IsNull(node.left)) if node.operator in ("=", "<=") else FALSE
+
+
+@rule("sum of constants", Arithmetic, Negative, told=False)
+def folded_sum(node: Scalar, view: View) -> Node | None:
+    """Whole numbers too small to overflow anywhere are added and multiplied exactly."""
+    del view
+    return folded(node)
+
+
+@rule("shorter list", Among, told=False)
+def shorter_list(node: Among, view: View) -> Node | None:
+    """A value that is in a list twice is in it."""
+    del view
+    return attrs.evolve(node, values=tuple(dict.fromkeys(node.values)))
+
+
+@rule("CASE shortened", Case, told=False)
+def shorter_case(node: Case, view: View) -> Node | None:
+    """A branch that is never taken goes, and so do those after one that always is, where another
+    one is of its type; a column stays in CASE, as alone it would lend SQLite its affinity.
+    """
+    if (
+        len(node.whens) == 1
+        and (node.whens[0].value, node.default) == (TRUE, FALSE)
+        and _two_valued(node.whens[0].condition)
+    ):
+        return node.whens[0].condition
+    del view
+    default, kept = node.default, list[When]()
+    for when in node.whens:
+        if when.condition == TRUE:
+            default = when.value
+            break
+        if when.condition not in (FALSE, NULL):
+            kept.append(when)
+    values = [*(when.value for when in kept), default]
+    of_one_type = all(
+        value in values
+        or value == NULL
+        or (
+            isinstance(value, Literal)
+            and value.kind in ("integer", "text")
+            and any(is_literal(other, value.kind) for other in values)
         )
-        if not is_determined(over):
-            self._findings.conditional = True
-        return over
-
-    def _over(
-        self, node: exp.Window, scope: Scope, depth: int = 0
-    ) -> tuple[tuple[Term, ...], tuple[Term, ...], exp.Expr | None]:
-        """Return the keys, the order and the frame of a window, which may be that of another."""
-        keys = tuple(self.read(key, scope) for key in node.args.get("partition_by") or ())
-        order = tuple(
-            order_term(item, self.read(item.this, scope)) for item in ordered_nodes(node)
-        )
-        spec = node.args.get("spec")
-        alias = node.args.get("alias")
-        if alias is not None:
-            named = scope.windows.get(self._names.name(alias))
-            if named is None or depth > len(scope.windows):
-                raise UnsupportedError
-            more, before, frame = self._over(named, scope, depth + 1)
-            if (keys and more) or (order and before) or (spec is not None and frame is not None):
-                raise UnsupportedError
-            keys, order, spec = keys or more, order or before, spec or frame
-        return keys, order, spec
-
-    def _filtered(self, node: exp.Filter, scope: Scope) -> Term:
-        """``SUM(x) FILTER (WHERE p)`` is ``SUM(CASE WHEN p THEN x END)``: NULLs are not summed."""
-        agg = self.read(node.this, scope)
-        condition = self.read(node.expression.this, scope)
-        value = agg.args[0] if agg.args else Term("int", "1")
-        if has_aggregate(condition):
-            raise UnsupportedError
-        return agg._replace(args=(Term("case", "", (condition, value, NULL)),))
-
-    def _query(self, tree: exp.Expr, scope: Scope, *, width: int | None = None) -> Term:
-        """Read a query inside of an expression, which must have *width* columns if it is given."""
-        term = self._read_query(tree, scope, scope.ctes).term
-        if width is not None and len(outputs_of(term)) != width:
-            raise UnsupportedError
-        return term
-
-    def _is_number(self, term: Term) -> bool:
-        if term.op in ("int", "num", "add", "mul"):
-            return True
-        return self._known.kind(term) in ("integer", "natural", "number", "real")
-
-    def _comparison(self, node: exp.Expr, scope: Scope) -> Term:
-        op = _COMPARISON_OPS[type(node)]
-        if isinstance(node.this, exp.Tuple) or isinstance(node.expression, exp.Tuple):
-            return self.generic(node, scope)
-        if isinstance(node.expression, (exp.Any, exp.All)):
-            return self._quantified(node, scope)
-        left = self.read(node.this, scope)
-        right = self.read(node.expression, scope)
-        if self._dialect in _NOT_A_NUMBER and (left == right or op not in ("eq", "ne")):
-            return self.generic(node, scope)
-        kind = "may be NaN" if self._dialect in _NOT_A_NUMBER else ""
-        return Term(op, kind, (left, right))
-
-    def _quantified(self, node: exp.Expr, scope: Scope) -> Term:
-        """``= ANY (SELECT ...)`` is defined as IN, and ``<> ALL (SELECT ...)`` as NOT IN."""
-        quantifier: exp.Expr = node.expression
-        query, kinds = quantifier.this, (type(node), type(quantifier))
-        if not isinstance(query, exp.Query) or kinds not in _MEMBERSHIPS:
-            return self.generic(node, scope)
-        member = self._member(node.this, query, scope)
-        return member if kinds == _MEMBERSHIPS[0] else Term("not", "", (member,))
-
-    def _null_test(self, node: exp.Is, scope: Scope) -> Term:
-        """
-        Read ``IS NULL`` and, where it is no NOT of that, ``IS NOT NULL``.
-
-        They differ of a row of values: PostgreSQL asks whether none of the values is NULL.
-        """
-        check_parts(node, frozenset({"this", "expression", "negate"}))
-        if isinstance(node.this, exp.Tuple):
-            return self.generic(node, scope)
-        this = self.read(node.this, scope)
-        if not node.args.get("negate"):
-            return Term("isnull", "", (this,))
-        if self._known.kind(this) == "unknown":
-            self._known.assumptions.add(NO_ROW_VALUES)
-        return Term("not", "", (Term("isnull", "", (this,)),))
-
-    def _in(self, node: exp.In, scope: Scope) -> Term:
-        check_parts(node, frozenset({"this", "expressions", "query"}))
-        query = node.args.get("query")
-        if isinstance(node.this, exp.Tuple):
-            if query is None:
-                return self.generic(node, scope)
-            parts = tuple(self.read(part, scope) for part in node.this.expressions)
-            return Term("in", "", (*parts, self._query(query, scope, width=len(parts))))
-        if query is not None:
-            return self._member(node.this, query, scope)
-        this = self.read(node.this, scope)
-        values = tuple(self.read(value, scope) for value in node.expressions)
-        if not values:
-            raise UnsupportedError
-        return Term("among", "", (this, *values))
-
-    def _member(self, this: exp.Expr, query: exp.Expr, scope: Scope) -> Term:
-        """Read ``x IN (SELECT ...)``."""
-        value = self.read(this, scope)
-        if isinstance(query.this, exp.Subquery):
-            raise UnsupportedError  # in double brackets it is a value, not a set of them
-        return Term("in", "", (value, self._query(query, scope, width=1)))
-
-    def _scalar(self, node: exp.Expr, scope: Scope) -> Term:
-        """Resolve a subquery that stands for a value, whose row is determined if it is alone."""
-        term = self._query(node, scope, width=1)
-        if term.op != "select":
-            self._findings.conditional = True
-        else:
-            select = Select.of(term)
-            if select.group != NONE or not (select.aggregates or select.tables == Term("from")):
-                self._findings.conditional = True
-        return Term("scalar", "", (term,))
-
-    def _case(self, node: exp.Case | exp.If, scope: Scope) -> Term:
-        if isinstance(node, exp.If):
-            ifs, operand, default = [node], None, node.args.get("false")
-        else:
-            ifs, operand, default = node.args["ifs"], node.this, node.args.get("default")
-        parts: list[Term] = []
-        for branch in ifs:
-            condition = self.read(branch.this, scope)
-            if operand is not None:
-                condition = Term("eq", "", (self.read(operand, scope), condition))
-            parts += [condition, self.read(branch.args["true"], scope)]
-        parts.append(self.read(default, scope) if default is not None else NULL)
-        return Term("case", "", tuple(parts))
-
-    def _aggregate(self, node: exp.Expr, scope: Scope) -> Term:
-        if set(parts_of(node)) - {"this", "expressions", "big_int"} or node.expressions:
-            raise UnsupportedError
-        name, this = _AGGREGATES[type(node)], node.this
-        if isinstance(this, exp.Star):
-            if name != "count" or parts_of(this):
-                raise UnsupportedError
-            return Term("agg", name)
-        if isinstance(this, exp.Distinct):
-            check_parts(this, frozenset({"expressions"}))
-            if len(this.expressions) != 1:
-                raise UnsupportedError
-            name, this = f"{name} distinct", this.expressions[0]
-        term = self.read(this, scope)
-        own = {table.source for table in scope.tables}
-        used = sources(term)
-        if (used and not used & own) or has_aggregate(term):
-            raise UnsupportedError  # an aggregate of an outer query
-        return Term("agg", name, (term,))
-
-    def generic(self, node: exp.Expr, scope: Scope) -> Term:
-        """Resolve a node whose meaning is not looked into: equal only to one written alike."""
-        self._known.steps.take()
-        if isinstance(node, _OPAQUE):
-            raise UnsupportedError
-        if not isinstance(node, _PURE) and not _of_given_time(node):
-            if self._dialect == "sqlite" and _of_one_moment(node):
-                self._known.assumptions.add(ONE_MOMENT)
-            else:
-                self._findings.determined = False
-        # NOT LIKE ANY asks whether some pattern does not match, which is no NOT of LIKE ANY.
-        of_several = isinstance(node.args.get("expression"), (exp.Any, exp.All))
-        op = "fn" if of_several else _OPS.get(type(node), "fn")
-        negated = op == "like" and node.args.get("negate") is True
-        flags: list[str] = [type(node).__name__]
-        args: list[Term] = []
-        for key, value in sorted(node.args.items()):
-            if isinstance(value, exp.Expr):
-                args.append(Term("part", key, (self._operand(value, scope),)))
-            elif isinstance(value, list):
-                items = cast("list[object]", value)
-                nodes = [item for item in items if isinstance(item, exp.Expr)]
-                if len(nodes) < len(items):
-                    raise UnsupportedError
-                parts = tuple(self._operand(item, scope) for item in nodes)
-                args.append(Term("part", key, parts))
-            elif value is not None and value is not False and (key, negated) != ("negate", True):
-                flags.append(f"{key}={value}")
-        if (
-            isinstance(node, exp.Escape)
-            and isinstance(node.this, (exp.Like, exp.ILike))
-            and args[-1].args[0].op == "not"
-        ):  # NOT LIKE b ESCAPE c is NOT of LIKE b ESCAPE c, but parsed as (NOT LIKE b) ESCAPE c
-            args[-1], negated = args[-1]._replace(args=args[-1].args[0].args), True
-        term = Term(op, " ".join(flags), tuple(args))
-        return Term("not", "", (term,)) if negated else term
-
-    def _operand(self, node: exp.Expr, scope: Scope) -> Term:
-        if isinstance(node, (exp.Identifier, exp.Var)):
-            return Term("text", str(node.this))
-        if isinstance(node, _WITHOUT_VALUE):
-            return self.generic(node, scope)
-        return self.read(node, scope)
+        for value in (*(when.value for when in node.whens), node.default)
+    )
+    if not of_one_type or not (kept or is_literal(default) or is_boolean(default)):
+        return None
+    return Case(tuple(kept), default) if kept else default
 
 
-def ordered_nodes(tree: exp.Expr) -> list[exp.Expr]:
-    """Return the items of an ORDER BY."""
-    order = tree.args.get("order")
-    if order is None:
-        return []
-    check_parts(order, frozenset({"expressions"}))
-    for node in order.expressions:
-        if not isinstance(node, exp.Ordered):
-            raise UnsupportedError
-        check_parts(node, frozenset({"this", "desc", "nulls_first"}))
-    return list(order.expressions)
+@rule("simplest form of an aggregate", Aggregate, told=False)
+def simpler_aggregate(node: Aggregate, view: View) -> Node | None:
+    """What is aggregated needs no affinity, so ``CASE WHEN TRUE THEN x END`` is x; COUNT of what
+    is never NULL counts rows; the least and the greatest value of a bag are those of its set.
+    """
+    this = node.operand
+    if isinstance(this, Case) and this.whens[0].condition == TRUE:
+        rest = [*(when.value for when in this.whens[1:]), this.default]
+        if all(value == NULL for value in rest):
+            return attrs.evolve(node, operand=this.whens[0].value)
+    if node.function in ("min", "max") and node.distinct:
+        return attrs.evolve(node, distinct=False)
+    if (
+        node.function == "count"
+        and this is not None
+        and not node.distinct
+        and view.never_null(this)
+    ):
+        return Aggregate("count")
+    return None
 
 
-def order_term(node: exp.Expr, term: Term) -> Term:
-    """Return an item of an ORDER BY whose expression is *term*."""
-    desc, first = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
-    return Term("order", f"{'desc' if desc else 'asc'} {'first' if first else 'last'}", (term,))
+@rule("test of what is never NULL", IsNull, told=False)
+def folded_null_test(node: IsNull, view: View) -> Node | None:
+    """``x IS NULL`` is false if x is never NULL: a literal, a count, a test, or by NOT NULL or a
+    key, unless an outer join fills its row up.
+    """
+    this = node.operand
+    if this == NULL:
+        return TRUE
+    if isinstance(this, Case) and len(this.whens) == 1 and this.default == NULL:
+        when = this.whens[0]
+        if _two_valued(when.condition) and never_null_alone(when.value):
+            return Not(when.condition)
+    return FALSE if view.never_null(this) else None
 
 
-def _of_given_time(node: exp.Expr) -> bool:
-    """Say whether a function of a time looks at no clock, as SQLite's do for ``'now'``."""
-    if not isinstance(node, (exp.TimeToStr, exp.TsOrDsToTimestamp, exp.Date)):
-        return False
-    texts = [literal.this.casefold() for literal in node.find_all(exp.Literal)]
-    return "now" not in texts and node.find(exp.Column) is not None
+def _two_valued(condition: Scalar) -> bool:
+    """Say whether a condition is never NULL."""
+    if isinstance(condition, Not):
+        return _two_valued(condition.operand)
+    return isinstance(condition, Exists | IsNull) or condition in (TRUE, FALSE)
 
 
-def _of_one_moment(node: exp.Expr) -> bool:
-    """Say whether the value of a function of times is given by the time of day, in SQLite."""
-    if isinstance(node, (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)):
-        return not parts_of(node)
-    if isinstance(node, exp.Anonymous):
-        if str(node.this).casefold() not in _CLOCKS:
-            return False
-    elif not isinstance(node, (exp.TimeToStr, exp.TsOrDsToTimestamp, exp.Date)):
-        return False
-    return _ZONES.isdisjoint(text.this.casefold() for text in node.find_all(exp.Literal))
+# What must not be NULL for a condition to be true.
 
 
-def _literal(node: exp.Literal) -> Term:
-    text: str = node.this
-    if node.is_string:
-        return Term("str", text)
-    if text.isascii() and text.isdigit() and len(text) <= _INT_DIGITS:
-        return Term("int", str(int(text)))
-    return Term("num", text)
+def strict_parts(condition: Scalar) -> frozenset[Scalar]:
+    """
+    Return expressions that cannot be NULL where *condition* is true.
+
+    Comparisons, sums and products are NULL if an operand is.
+    """
+    none = frozenset[Scalar]()
+    if isinstance(condition, And):
+        return none.union(*map(strict_parts, condition.parts))
+    if isinstance(condition, Or):
+        return frozenset[Scalar].intersection(*map(strict_parts, condition.parts))
+    if isinstance(condition, Comparison):
+        return _null_makers(condition.left) | _null_makers(condition.right)
+    if isinstance(condition, InQuery):
+        return none.union(*map(_null_makers, condition.values))
+    if isinstance(condition, Among):
+        return _null_makers(condition.operand)
+    if isinstance(condition, Not):
+        inner = condition.operand
+        if isinstance(inner, IsNull):
+            return _null_makers(inner.operand)
+        return _null_makers(inner) if isinstance(inner, Like) else none
+    return _null_makers(condition) if isinstance(condition, Like) else none
 
 
-def _chain(node: exp.Expr) -> list[exp.Expr]:
-    """Return the operands of a chain of the same connector, in their order."""
-    found: list[exp.Expr] = []
-    stack = [node]
-    while stack:
-        part = stack.pop()
-        bare = part
-        while isinstance(bare, exp.Paren):
-            bare = bare.this
-        if type(bare) is type(node):
-            stack += [bare.expression, bare.this]
-        else:
-            found.append(part)
+def _null_makers(value: Scalar) -> frozenset[Scalar]:
+    """Return the parts of *value*, itself included, that make it NULL if they are."""
+    found = frozenset({value})
+    if isinstance(value, Like) or (isinstance(value, Arithmetic) and value.operator in "+?*-"):
+        parts = (child for child in value.children if isinstance(child, Scalar))
+        found = found.union(*map(_null_makers, parts))
     return found
+
+
+@rule("implied null test dropped", And, told=False)
+def without_implied_null_tests(node: And, view: View) -> Node | None:
+    """``x IS NOT NULL AND x > 1`` is true where ``x > 1`` is: a comparison with NULL is not."""
+    if view.mode != "filter":
+        return None
+
+    def tested(part: Scalar) -> Scalar | None:
+        test = isinstance(part, Not) and isinstance(part.operand, IsNull)
+        return part.operand.operand if test else None  # type: ignore[attr-defined]
+
+    strict = frozenset[Scalar]().union(
+        *(strict_parts(part) for part in node.parts if tested(part) is None)
+    )
+    kept = [part for part in node.parts if tested(part) is None or tested(part) not in strict]
+    return And(tuple(kept)) if len(kept) > 1 else kept[0]
+
+
+# Is there a row?
+
+
+def is_empty(query: Query) -> bool:
+    """Say whether a query is the one without rows."""
+    return (
+        isinstance(query, Select)
+        and query.where == FALSE
+        and not (query.keys is None and query.aggregates)
+    )
+
+
+@rule("EXISTS of no more than is asked", Exists)
+def existence(node: Exists, view: View) -> Node | None:
+    """EXISTS asks for rows, not for their values, number or order: so outputs, DISTINCT and a
+    LIMIT go, and GROUP BY without HAVING, as a group has a row; an aggregate without GROUP BY
+    gives a row always; a row without tables is there if its condition is true.
+    """
+    query = node.query
+    if isinstance(query, Sorted):
+        return Exists(query.query) if query.limit != 0 and not query.offset else None
+    if not isinstance(query, Select):
+        return None
+    if is_empty(query):
+        return FALSE
+    if query.keys is None and query.aggregates:
+        return TRUE if query.having == TRUE else None
+    if not query.tables and query.plain:
+        if query.where == TRUE or view.mode == "filter":
+            return query.where
+        return Case((When(query.where, TRUE),), FALSE)
+    keys = None if query.having == TRUE else query.keys
+    return Exists(attrs.evolve(query, keys=keys, outputs=(), distinct=False))
+
+
+@rule("EXISTS of a union is OR", Exists)
+def existence_in_union(node: Exists, view: View) -> Node | None:
+    """A union has a row if one of its arms has."""
+    del view
+    query = node.query
+    if isinstance(query, SetOperation) and query.operator == "union":
+        return Or(tuple(map(Exists, query.arms)))
+    return None
+
+
+@rule("IN of a union is OR", InQuery)
+def membership_in_union(node: InQuery, view: View) -> Node | None:
+    """``x IN (a UNION b)`` is ``x IN (a) OR x IN (b)``, also where one of them is NULL."""
+    del view
+    query = node.query
+    if isinstance(query, SetOperation) and query.operator == "union":
+        return Or(tuple(attrs.evolve(node, query=arm) for arm in query.arms))
+    return None
+
+
+@rule("IN to EXISTS", InQuery)
+def membership(node: InQuery, view: View) -> Node | None:
+    """``x IN (SELECT y ...)`` is true just where EXISTS (SELECT ... WHERE y = x) is; they differ
+    only where IN is NULL: no row has y = x, but x or some y is NULL.
+    """
+    query, these = node.query, node.values
+    if any(map(has_aggregate, these)):  # that must stay with its rows
+        return None
+    if isinstance(query, Select) and query.plain:
+        rows = view.rows_of(query)
+        if view.mode != "filter" and not (
+            all(map(view.never_null, these)) and all(map(rows.never_null, query.outputs))
+        ):
+            return None
+        equal = [
+            Comparison("=", value, this) for value, this in zip(query.outputs, these, strict=True)
+        ]
+        return Exists(and_where(attrs.evolve(query, outputs=()), equal))
+    if view.mode != "filter" or isinstance(query, SetOperation):
+        return None
+    source = view.fresh()
+    equal = [Comparison("=", Column(source, str(i)), this) for i, this in enumerate(these)]
+    return Exists(and_where(Select((Derived(source, query),)), equal))
+
+
+@rule("test of a scalar subquery to EXISTS", IsNull)
+def test_of_scalar(node: IsNull, view: View) -> Node | None:
+    """A scalar subquery of what is never NULL is NULL just where it finds no row."""
+    if not isinstance(node.operand, ScalarQuery):
+        return None
+    query, limited = node.operand.query, False
+    if isinstance(query, Sorted) and query.limit == 1 and not query.offset:
+        query, limited = query.query, True
+    if not isinstance(query, Select) or query.aggregates or query.keys is not None:
+        return None
+    rows = view.rows_of(query)
+    if not (limited or rows.determined(()).everything()):
+        return None
+    return Not(Exists(query)) if rows.never_null(query.outputs[0]) else None
+
+
+_SOME_ROW = {("<", 0, "right"): True, ("<=", 1, "right"): True, ("<>", 0, ""): True}
+_NO_ROW = {("=", 0, ""): False, ("<", 1, "left"): False, ("<=", 0, "left"): False}
+
+
+@rule("test of a count to EXISTS", Comparison)
+def test_of_count(node: Comparison, view: View) -> Node | None:
+    """``(SELECT COUNT(*) ...) > 0`` asks whether there is a row; a count is never NULL."""
+    del view
+    for scalar, number, side in (
+        (node.left, node.right, "left"),
+        (node.right, node.left, "right"),
+    ):
+        if not isinstance(scalar, ScalarQuery) or not isinstance(number, Literal):
+            continue
+        query = scalar.query
+        if not isinstance(query, Select) or number.kind != "integer" or query.keys is not None:
+            continue
+        key = node.operator, int(number.text), "" if node.operator in ("=", "<>") else side
+        wanted = {**_SOME_ROW, **_NO_ROW}.get(key)
+        (output,) = query.outputs
+        counts = isinstance(output, Aggregate) and output.function == "count"
+        if wanted is None or not counts or query.having != TRUE:
+            continue
+        tests = [Not(IsNull(agg.operand)) for agg in aggregates_of(output) if agg.operand]
+        exists = Exists(and_where(attrs.evolve(query, outputs=()), tests))
+        return exists if wanted else Not(exists)
+    return None
+
+
+@rule("scalar subquery of one row or none", ScalarQuery)
+def shorter_scalar(node: ScalarQuery, view: View) -> Node | None:
+    """A scalar subquery of no rows is NULL; without tables it is what it puts out, if WHERE is
+    true.
+    """
+    del view
+    query = node.query
+    if is_empty(query):
+        return NULL
+    if isinstance(query, Select) and query.plain and not query.tables:
+        (output,) = query.outputs
+        return output if query.where == TRUE else Case((When(query.where, output),))
+    return None

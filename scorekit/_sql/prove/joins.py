@@ -1,668 +1,858 @@
-"""Steps that remove a table or change the kind of its join: each says when that is sound."""
+"""Rules on what a SELECT reads: flat joins, derived tables put in place, tables removed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from scorekit._sql.prove.dependencies import (
+import attrs
+
+from scorekit._sql.definitions import Reference
+from scorekit._sql.prove.dependencies import is_equation
+from scorekit._sql.prove.expressions import is_empty, strict_parts
+from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, exactly_one, is_open, outputs_of
+from scorekit._sql.prove.rule import (
     Rows,
-    at_most_one,
-    exactly_one,
-    extended_within,
-    sources_in,
+    View,
+    aggregates_in,
+    and_where,
+    empty,
+    of_groups,
+    parts_of_groups,
+    rule,
+    uses,
 )
-from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.predicates import LITERALS, conjunction, conjuncts
-from scorekit._sql.prove.terms import (
+from scorekit._sql.prove.scalars import is_literal
+from scorekit._sql.prove.scope import derived_in
+from scorekit._sql.tree import (
     FALSE,
-    NONE,
     NULL,
     TRUE,
+    Aggregate,
+    Arithmetic,
+    Case,
+    Cast,
+    Column,
+    Comparison,
+    Derived,
+    Exists,
+    Function,
+    IsNull,
+    Join,
+    Like,
+    Negative,
+    Node,
+    Not,
+    Query,
+    Scalar,
+    ScalarQuery,
+    Scan,
     Select,
-    Term,
-    derived_tables,
+    SetOperation,
+    Source,
+    Star,
+    Table,
+    When,
+    Windowed,
+    conjunction,
+    conjuncts,
+    found_in,
     has_aggregate,
+    integer,
     local_sources,
-    looks_at,
-    outputs_of,
     replaced,
-    replaced_terms,
     walk,
 )
 
 
-def uses(term: Term, sources: Iterable[Term]) -> bool:
-    """Say whether *term* names one of *sources*."""
-    wanted = frozenset(sources)
-    return any(node in wanted for node in walk(term))
-
-
-def parts_used(select: Select) -> Term:
-    """Return all of a SELECT but its FROM, as one term."""
-    return select._replace(tables=NONE).term()
-
-
-def with_parts(select: Select, parts: Iterable[Term]) -> Select:
+def with_tables(select: Select, tables: Iterable[Table]) -> Select:
     """Return a SELECT from other tables."""
-    return select._replace(tables=Term("from", "", tuple(parts)))
+    return attrs.evolve(select, tables=tuple(tables))
 
 
-def left_arms(select: Select) -> Iterator[tuple[Term, list[Term]]]:
-    """Yield each arm of the left joins of a SELECT, and its tables without that arm."""
-    for part in select.tables.args:
-        for arm in part.args[1:] if part.op == "left" else ():
-            rest = [other for other in select.tables.args if other is not part]
-            others = [other for other in part.args[1:] if other is not arm]
-            base = [Term("left", "", (part.args[0], *others))] if others else part.args[0].args
-            yield arm, [*rest, *base]
-
-
-def inner_for_arm(select: Select, arm: Term, rest: Iterable[Term]) -> Select:
-    """Return a SELECT with the tables of an arm joined to the *rest* of its tables as inner."""
-    return and_where(with_parts(select, (*rest, *arm.args[0].args)), conjuncts(arm.args[1]))
-
-
-def renamed(select: Select, new: Mapping[Term, Term], known: Known) -> Select:
-    """Return a SELECT with its columns replaced."""
-    return Select.of(replaced(select.term(), new, known.steps))
-
-
-def rebuilt(select: Select, new: Mapping[Term, Term], known: Known) -> Select:
-    """Return a SELECT with any terms replaced."""
-    return Select.of(replaced_terms(select.term(), new, known.steps))
-
-
-def and_where(select: Select, conditions: Iterable[Term]) -> Select:
-    """Return a SELECT with more conditions."""
-    both = (*conjuncts(select.where), *conditions)
-    return select._replace(where=conjunction(tuple(dict.fromkeys(both))))
-
-
-# Outer joins.
-
-
-def inner_for_full_joins(select: Select, rows: Rows) -> Select:
+def looks_at(node: Node, keys: Iterable[Scalar], exact: Iterable[Scalar]) -> bool:
     """
-    Make a full join a left join, or an inner one, where WHERE refuses what it fills up.
+    Say whether equal values of *keys* give equal values of *node*.
 
-    WHERE is true only of rows in which some column is not NULL; a row of a full join without a
-    partner on the other side has only NULLs there.
+    Which of several equal values stands for them (1 and 1.0, ``a`` and ``A`` where case does not
+    matter), a comparison does not tell, but a function may.  Of *exact* keys equal is the same.
     """
-    parts: list[Term] = []
-    conditions: list[Term] = []
-    for part in select.tables.args:
-        if part.op != "outer":
-            parts.append(part)
-            continue
-        both, condition = part.args
-        kept = [_refused(side, select.where, rows) for side in both.args]
-        if not any(kept):
-            parts.append(part)
-            continue
-        rows.known.note("full join to outer or inner join")
-        first, second = both.args if kept[0] else both.args[::-1]
-        if all(kept):
-            parts.extend((*first.args[0].args, *second.args[0].args))
-            conditions.extend((first.args[1], second.args[1], condition))
-        else:  # rows of `first` stay, with those of `second` where there are any
-            arm = Term("arm", "", (second.args[0], conjunction((second.args[1], condition))))
-            parts.append(Term("left", "", (first.args[0], arm)))
-            conditions.append(first.args[1])
-    whole = with_parts(select, parts)
-    return and_where(whole, (c for one in conditions for c in conjuncts(one)))
-
-
-def _refused(side: Term, where: Term, rows: Rows) -> bool:
-    """Say whether WHERE is never true of a row in which *side* is filled up with NULLs."""
-    own = sources_in(side)
-    nulls = {node: NULL for node in walk(where) if node.op == "col" and node.args[0] in own}
-    if any(map(rows.facts.never_null, nulls)):
+    keys, exact = frozenset(keys), frozenset(exact)
+    if node in keys:
         return True
-    filled = replaced(where, nulls, rows.known.steps) if len(nulls) > 1 else where
-    return filled != where and rows.with_only(conjuncts(filled)).facts.contradictory
+    computes = isinstance(node, Arithmetic) and node.operator not in ("+", "*")
+    if computes or isinstance(node, Function | Like | Cast | Negative):
+        return not any(one in keys and one not in exact for one in walk(node))
+    return all(looks_at(child, keys, exact) for child in node.children)
 
 
-def inner_for_strict_joins(select: Select, rows: Rows, *others: Rows) -> Select:
+def left_arms(select: Select) -> Iterator[tuple[Arm, tuple[Table, ...], tuple[Table, ...]]]:
+    """Yield each arm of the left joins of a SELECT, its base, and all tables without that arm."""
+    for table in select.tables:
+        if isinstance(table, LeftJoins):
+            rest = [other for other in select.tables if other is not table]
+            for arm in table.arms:
+                others = tuple(other for other in table.arms if other is not arm)
+                base = (LeftJoins(table.base, others),) if others else table.base
+                yield arm, table.base, (*rest, *base)
+
+
+# Normal form.
+
+
+@rule("joins taken apart", Select, told=False)
+def flat_joins(select: Select, view: View) -> Node | None:
+    """An inner join is a product and a filter, and products commute.  A left join needs of its
+    left side only the tables that its condition names: the rest is multiplied in before or after,
+    and left joins to the same tables commute where no condition names the other's side.
     """
-    Make a left join an inner one where a row without a partner does not pass WHERE.
+    del view
+    if not any(isinstance(table, Join) for table in found_in(select, Join)):
+        return None
+    parts, conditions = _flat(select.tables)
+    return and_where(with_tables(select, parts), conditions)
 
-    As the step on written conditions, but with all that follows from WHERE.  Of several views
-    of the rows each must refuse them.
-    """
-    known, views = rows.known, (rows, *others)
-    parts: list[Term] = []
-    conditions: list[Term] = []
-    for part in select.tables.args:
-        if part.op != "left":
-            parts.append(part)
+
+def _flat(tables: Iterable[Table]) -> tuple[list[Table], list[Scalar]]:
+    parts: list[Table] = []
+    conditions: list[Scalar] = []
+    for table in tables:
+        if not isinstance(table, Join):
+            parts.append(table)
             continue
-        base, *arms = part.args
-        kept: list[Term] = []
-        for arm in arms:
-            if all(_refused(arm, rows_where(view), view) for view in views):
-                known.note("left join to inner join", (a for view in views for a in view.asked))
-                parts.extend(arm.args[0].args)
-                conditions.extend(conjuncts(arm.args[1]))
-            else:
-                kept.append(arm)
-        parts.extend([Term("left", "", (base, *kept))] if kept else base.args)
-    return and_where(with_parts(select, parts), conditions)
+        left, left_where = _flat((table.left,))
+        right, right_where = _flat((table.right,))
+        if table.kind == "inner":
+            parts += [*left, *right]
+            conditions += [*left_where, *right_where, *conjuncts(table.condition)]
+        elif table.kind == "left":
+            condition = conjunction((*right_where, table.condition))
+            parts += left_joined(left, Arm(tuple(right), condition))
+            conditions += left_where
+        else:
+            sides = (
+                Arm(tuple(left), conjunction(left_where)),
+                Arm(tuple(right), conjunction(right_where)),
+            )
+            parts.append(FullJoin(*sides, table.condition))
+    return parts, conditions
 
 
-def without_arms(select: Select, rows: Rows) -> Select:
+def left_joined(left: list[Table], arm: Arm) -> list[Table]:
+    """Return tables with an arm joined to those of them that its condition names."""
+    used = arm.sources - {*local_sources((arm,))}
+    needed = [table for table in left if not used.isdisjoint(local_sources((table,)))]
+    rest = [table for table in left if table not in needed]
+    if not needed:
+        needed, rest = rest, []
+    one = needed[0]
+    if (
+        len(needed) == 1
+        and isinstance(one, LeftJoins)
+        and used.isdisjoint(local_sources(one.arms))
+    ):
+        return [*rest, LeftJoins(one.base, (*one.arms, arm))]
+    return [*rest, LeftJoins(tuple(needed), (arm,))]
+
+
+@rule("derived table put in place", Select, told=False)
+def inlined(select: Select, view: View) -> Node | None:
+    """A derived table that only filters and computes has a row for each row of its own tables,
+    and its columns are pure functions of that row.  So it stands for these tables; moved out of
+    an optional side, a column must be NULL where the row is, or say so.
     """
-    Remove the optional side of a left join where its rows are not needed.
-
-    - No row of it can match: its columns are NULL.
-    - Nothing uses it, and it matches at most once, or repeated rows do not matter.
-    - WHERE wants it without a match (``b.id IS NULL`` of what is never NULL): NOT EXISTS.
-    - Only whether it matches is asked, and it matches at most once: EXISTS.
-    - It matches always, as a foreign key says, or it is one row always: the join is inner.
-    """
-    known = rows.known
-    for place, part in enumerate(select.tables.args):
-        if part.op != "left":
-            continue
-        base, *arms = part.args
-        for arm in arms:
-            others = [other for other in arms if other is not arm]
-            rest = [Term("left", "", (base, *others))] if others else list(base.args)
-            parts = (*select.tables.args[:place], *rest, *select.tables.args[place + 1 :])
-            without = with_parts(select, parts)
-            own = sources_in(arm)
-            found = _without_arm(select, without, arm, own, rows)
-            if found is not None:
-                return found
-            inside = list(arm.args[0].args)
-            if (
-                arm.args[1] == TRUE
-                and all(one.op == "derived" and exactly_one(one.args[1]) for one in inside)
-            ) or _always_matches(base, arm, rows):
-                known.note("left join that always matches to inner join")
-                joined = with_parts(select, (*parts, *inside))
-                return and_where(joined, conjuncts(arm.args[1]))
-    return select
+    new: dict[Column, Scalar] = {}
+    parts, conditions = _inlined(select.tables, new, view, optional=False, only=False)
+    if not new and tuple(parts) == select.tables:
+        return None
+    whole = and_where(with_tables(select, parts), conditions)
+    before = None
+    while before != whole:  # what is put in place may name others
+        before, whole = whole, replaced(whole, new)
+    return whole
 
 
-def _without_arm(  # noqa: PLR0911 - one per case, and what it looks at
-    select: Select, without: Select, arm: Term, own: frozenset[Term], rows: Rows
-) -> Select | None:
-    known = rows.known
-    tables, condition = arm.args
-    inner = Rows(tables, conjuncts(condition), known, extended_within(tables, rows.extended))
-    inner.asked = rows.asked
-    nulls = {
-        node: NULL
-        for node in walk(select.term())
-        if node.op in ("col", "star") and node.args[0] in own
-    }
-    if any(node.op == "star" for node in nulls):
+def _inlined(
+    tables: Iterable[Table], new: dict[Column, Scalar], view: View, *, optional: bool, only: bool
+) -> tuple[list[Table], list[Scalar]]:
+    parts: list[Table] = []
+    conditions: list[Scalar] = []
+    for table in tables:
+        if isinstance(table, LeftJoins):
+            base, where = _inlined(table.base, new, view, optional=optional, only=True)
+            found: list[Table] = base
+            for arm in table.arms:
+                found = left_joined(found, _arm(arm, new, view))
+            parts += found
+            conditions += where
+        elif isinstance(table, FullJoin):
+            first, second = (_arm(arm, new, view) for arm in (table.first, table.second))
+            parts.append(FullJoin(first, second, table.condition))
+        elif isinstance(table, Derived):
+            columns = _columns_in_place(table, view, optional=optional, only=only)
+            if columns is None:
+                parts.append(table)
+                continue
+            assert isinstance(table.query, Select)
+            new.update(columns)
+            parts += table.query.tables
+            conditions += conjuncts(table.query.where)
+        else:
+            parts.append(table)
+    return parts, conditions
+
+
+def _arm(arm: Arm, new: dict[Column, Scalar], view: View) -> Arm:
+    inner, more = _inlined(arm.tables, new, view, optional=True, only=True)
+    return Arm(tuple(inner), conjunction((*more, arm.condition)))
+
+
+def _columns_in_place(
+    table: Derived, view: View, *, optional: bool, only: bool
+) -> dict[Column, Scalar] | None:
+    """Return what the columns of a derived table are where its tables stand in its place."""
+    query = table.query
+    if not isinstance(query, Select) or not query.plain or table.shared:
         return None
-    if inner.facts.contradictory or any(_empty(part) for part in tables.args):
-        known.note("optional side without rows removed")
-        return rebuilt(without, nulls, known)
-    used = parts_used(select)
-    if not uses(used, own) and not uses(without.tables, own):
-        if not rows.repeats or at_most_one(tables, conjuncts(condition), rows):
-            known.note("outer join that is not used removed", rows.asked)
-            return without
+    if any(isinstance(output, Star) for output in query.outputs):
         return None
-    if uses(without.tables, own):
+    own = local_sources(query.tables)
+    if not own and only:  # a join of something must stay
         return None
-    exists = Term("exists", "", (Select.of_rows(tables, condition).term(),))
-    for part in conjuncts(select.where):
-        if part.op == "isnull" and part.args[0] in nulls and inner.facts.never_null(part.args[0]):
-            known.note("anti join to NOT EXISTS", rows.asked)
-            left = [other for other in conjuncts(without.where) if other != part]
-            plain = rebuilt(without._replace(where=conjunction(left)), nulls, known)
-            return and_where(plain, (Term("not", "", (exists,)),))
-    if any(map(has_aggregate, (tables, condition))):
-        return None
-    tests = {
-        Term("isnull", "", (node,)): Term("not", "", (exists,))
-        for node in nulls
-        if inner.facts.never_null(node)
-    }
-    tested = rebuilt(without, tests, known)
-    only_tests = not any(node in nulls for node in walk(_outside(tested, exists)))
-    if only_tests and at_most_one(tables, conjuncts(condition), rows):
-        known.note("test of an outer join to EXISTS", rows.asked)
-        return tested
+    found: dict[Column, Scalar] = {}
+    for i, output in enumerate(query.outputs):
+        value = output
+        if optional and not _null_with_its_row(output, own):
+            present = _presence(own, view)
+            if present is None:
+                return None
+            value = Case((When(present, output),))
+        found[Column(table.source, str(i))] = value
+    return found
+
+
+def _null_with_its_row(output: Scalar, own: list[Source]) -> bool:
+    """Say whether an output of the optional side is NULL where its tables are all NULL."""
+    if isinstance(output, Column) and output.source in own:
+        return True
+    if any(isinstance(node, Query | Star) for node in walk(output)):
+        return False
+    nulls = {column: NULL for column in found_in(output, Column) if column.source in own}
+    return bool(nulls) and _is_null(replaced(output, nulls))
+
+
+def _is_null(value: Scalar) -> bool:
+    """Say whether an expression of constants is NULL."""
+    if isinstance(value, Arithmetic | Comparison):
+        return _is_null(value.left) or _is_null(value.right)
+    if isinstance(value, Case):
+        return _is_null(value.default) and all(_is_null(when.condition) for when in value.whens)
+    return value == NULL
+
+
+def _presence(own: list[Source], view: View) -> Scalar | None:
+    """Return a condition that is true of rows of some tables and false of NULLs for them."""
+    for source in own:
+        for name in view.columns(source):
+            if view.never_null(Column(source, name)):
+                return Not(IsNull(Column(source, name)))
     return None
 
 
-def _outside(select: Select, exists: Term) -> Term:
-    """Return a SELECT as one term, with what has just been put in left out."""
-
-    def cut(term: Term) -> Term:
-        if term == exists:
-            return TRUE
-        return term._replace(args=tuple(map(cut, term.args))) if term.args else term
-
-    return cut(select.term())
-
-
-def _empty(part: Term) -> bool:
-    return part.op == "derived" and is_empty(part.args[1])
-
-
-def is_empty(query: Term) -> bool:
-    """Say whether a query is the one without rows."""
-    if query.op != "select":
-        return False
-    select = Select.of(query)
-    return select.where == FALSE and not (select.group == NONE and select.aggregates)
-
-
-def _always_matches(base: Term, arm: Term, rows: Rows) -> bool:
-    """Say whether a foreign key finds a row for each row of the base."""
-    tables, condition = arm.args
-    if len(tables.args) != 1 or tables.args[0].op != "table":
-        return False
-    conditions = [c for c in conjuncts(rows_where(rows)) if not uses(c, sources_in(arm))]
-    outer = Rows(base, conditions, rows.known, rows.extended)
-    outer.asked = rows.asked
-    found = _reference(tables.args[0].args[0], conjuncts(condition), outer, nullable=False)
-    if found is None:
-        return False
-    rows.known.assumptions.update((found, *rows.asked))
-    return True
-
-
-def rows_where(rows: Rows) -> Term:
-    """Return the conditions of rows as one."""
-    return conjunction(rows.conditions)
-
-
-def _reference(
-    target: Term, conditions: Iterable[Term], outer: Rows, *, nullable: bool
-) -> str | None:
-    """Return the foreign key by which a row of *target* with the given equalities exists."""
-    known = outer.known
-    schema, name = known.schema, known.tables.get(target)
-    if schema is None or name is None:
+@rule("derived table without more than it needs", Select, told=False)
+def collapsed(select: Select, view: View) -> Node | None:
+    """A SELECT that only filters and computes over one derived table is part of that: over groups
+    WHERE is HAVING; over DISTINCT it is WHERE, where the outputs keep all columns or drop
+    duplicates again; a set operation gives just its own columns in order.
+    """
+    if len(select.tables) != 1 or select.keys is not None or select.aggregates:
         return None
-    equal: dict[str, Term] = {}
-    for condition in conditions:
-        if condition.op != "eq" or condition.name or not outer.alike(*condition.args):
+    (table,) = select.tables
+    if not isinstance(table, Derived) or table.shared:
+        return None
+    source, inner = table.source, table.query
+    columns = [Column(source, str(i)) for i in range(len(outputs_of(inner)))]
+    if isinstance(inner, SetOperation):
+        identity = select.outputs == tuple(columns) and select.where == TRUE
+        return inner if identity and not select.distinct else None
+    if not isinstance(inner, Select) or inner.plain:
+        return None
+    new = dict(zip(columns, inner.outputs, strict=True))
+    parts = (select.where, *select.outputs)
+    counted = {column for column, output in new.items() if has_aggregate(output)}
+    if any(
+        not counted.isdisjoint(walk(query)) for part in parts for query in found_in(part, Query)
+    ):
+        return None  # an aggregate must not move into another query
+    where = replaced(select.where, new)
+    outputs = tuple(replaced(output, new) for output in select.outputs)
+    result = attrs.evolve(inner, outputs=outputs, distinct=select.distinct)
+    if inner.distinct:
+        exact = {column for column, output in new.items() if view.exact(output, inner.tables)}
+        whole = {*inner.outputs} <= {*outputs} or select.distinct
+        if inner.keys is not None or inner.aggregates or not whole:
             return None
-        for mine, other in (condition.args, condition.args[::-1]):
-            if mine.op == "col" and mine.args == (target,) and other.op == "col":
+        if not all(looks_at(part, new, exact) for part in parts):
+            return None
+        return attrs.evolve(and_where(result, conjuncts(where)), distinct=True)
+    result = attrs.evolve(result, having=conjunction((*conjuncts(inner.having), where)))
+    return None if inner.keys is None and not result.aggregates else result
+
+
+@rule("left join to inner join", Select)
+def inner_for_left_joins(select: Select, view: View) -> Node | None:
+    """WHERE is never true of a row that the outer join has filled up with NULLs."""
+    for arm, _, rest in left_arms(select):
+        if _refused(arm, select, view):
+            return inner_for_arm(select, arm, rest)
+    return None
+
+
+def inner_for_arm(select: Select, arm: Arm, rest: Iterable[Table]) -> Select:
+    """Return a SELECT with the tables of an arm joined to the *rest* of its tables as inner."""
+    return and_where(with_tables(select, (*rest, *arm.tables)), conjuncts(arm.condition))
+
+
+@rule("full join to outer or inner join", Select)
+def inner_for_full_joins(select: Select, view: View) -> Node | None:
+    """WHERE is never true of the rows in which a full join has filled one side up, or both: it
+    asks something of a column that NULL does not pass.
+    """
+    view.rows_of(select)
+    for table in select.tables:
+        if not isinstance(table, FullJoin):
+            continue
+        sides = table.first, table.second
+        kept = [_refused(side, select, view) for side in sides]
+        if not any(kept):
+            continue
+        rest = [other for other in select.tables if other is not table]
+        first, second = sides if kept[0] else sides[::-1]
+        if all(kept):
+            whole = with_tables(select, (*rest, *first.tables, *second.tables))
+            return and_where(
+                whole, conjuncts(conjunction((first.condition, second.condition, table.condition)))
+            )
+        # rows of `first` stay, with those of `second` where there are any
+        arm = Arm(second.tables, conjunction((second.condition, table.condition)))
+        left = LeftJoins(first.tables, (arm,))
+        return and_where(with_tables(select, (*rest, left)), conjuncts(first.condition))
+    return None
+
+
+def _refused(side: Arm, select: Select, view: View) -> bool:
+    """Say whether WHERE is never true of a row in which *side* is filled up with NULLs."""
+    nulls = _nulls(select.where, frozenset(local_sources((side,))))
+    if not nulls:
+        return False
+    strict = frozenset[Scalar]().union(*map(strict_parts, conjuncts(select.where)))
+    if not strict.isdisjoint(nulls):
+        return True
+    filled = replaced(select.where, nulls)
+    return view.rows(select.tables, conjuncts(filled)).none()
+
+
+# Optional sides.
+
+
+@rule("optional side without rows removed", Select)
+def without_empty_arm(select: Select, view: View) -> Node | None:
+    """If no row of an optional side can match, its columns are NULL."""
+    rows = view.rows_of(select)
+    for arm, _, rest in left_arms(select):
+        own = frozenset(local_sources((arm,)))
+        without = with_tables(select, rest)
+        if any(star.source in own for star in found_in(select, Star)):
+            continue
+        inner = rows.matching(arm)
+        if any(map(_has_no_rows, arm.tables)) or inner.none():
+            return replaced(without, _nulls(without, own))
+    return None
+
+
+def _nulls(node: Node, own: frozenset[Source]) -> dict[Column, Scalar]:
+    return {column: NULL for column in found_in(node, Column) if column.source in own}
+
+
+def _has_no_rows(table: Table) -> bool:
+    return isinstance(table, Derived) and is_empty(table.query)
+
+
+@rule("outer join that is not used removed", Select)
+def without_unused_arm(select: Select, view: View) -> Node | None:
+    """An optional side that nothing uses adds no row where it matches at most once, or where it
+    does not matter how often a row comes.
+    """
+    rows = view.rows_of(select)
+    for arm, _, rest in left_arms(select):
+        without = with_tables(select, rest)
+        if not uses(without, local_sources((arm,))) and (
+            not repeats(select, view) or rows.at_most_one(arm)
+        ):
+            return without
+    return None
+
+
+def repeats(select: Select, view: View) -> bool:
+    """Say whether it matters how often the rows come that a SELECT reads."""
+    if select.keys is None and not select.aggregates:
+        return view.repeats and not select.distinct
+    return not all(map(is_blind, aggregates_in(select)))
+
+
+def is_blind(aggregate: Aggregate) -> bool:
+    """Say whether an aggregate does not see how often a value comes."""
+    return aggregate.distinct or aggregate.function in ("min", "max")
+
+
+@rule("anti join to NOT EXISTS", Select)
+def anti_join(select: Select, view: View) -> Node | None:
+    """WHERE wants rows of a left join in which a column is NULL that no match leaves NULL: those
+    without a match.
+    """
+    rows = view.rows_of(select)
+    for arm, _, rest in left_arms(select):
+        own = frozenset(local_sources((arm,)))
+        if any(uses(table, own) for table in rest):
+            continue
+        inner = rows.matching(arm)
+        for part in conjuncts(select.where):
+            if not isinstance(part, IsNull) or not isinstance(part.operand, Column):
+                continue
+            if part.operand.source in own and inner.never_null(part.operand):
+                where = conjunction(c for c in conjuncts(select.where) if c != part)
+                without = attrs.evolve(with_tables(select, rest), where=where)
+                exists = Exists(Select(arm.tables, arm.condition))
+                return and_where(replaced(without, _nulls(without, own)), (Not(exists),))
+    return None
+
+
+@rule("test of an outer join to EXISTS", Select)
+def tested_arm(select: Select, view: View) -> Node | None:
+    """Of an optional side that matches at most once it is only asked whether it does, by a column
+    that no match leaves NULL.
+    """
+    rows = view.rows_of(select)
+    for arm, _, rest in left_arms(select):
+        own = frozenset(local_sources((arm,)))
+        if any(uses(table, own) for table in rest) or is_open(arm):
+            continue
+        inner = rows.matching(arm)
+        exists = Not(Exists(Select(arm.tables, arm.condition)))
+        without = with_tables(select, rest)
+        tests: dict[Node, Node] = {}
+        for test in found_in(without, IsNull):
+            column = test.operand
+            if isinstance(column, Column) and column.source in own and inner.never_null(column):
+                tests[test] = exists
+        bare = replaced(without, dict.fromkeys(tests, TRUE))
+        if tests and not uses(bare, own) and rows.at_most_one(arm):
+            return replaced(without, tests)
+    return None
+
+
+@rule("left join that always matches to inner join", Select)
+def always_matched(select: Select, view: View) -> Node | None:
+    """An optional side that matches each row, as a foreign key says, or that is one row always,
+    fills nothing up.
+    """
+    for arm, base, rest in left_arms(select):
+        single = arm.condition == TRUE and all(
+            isinstance(table, Derived) and exactly_one(table.query) for table in arm.tables
+        )
+        if single or _always_matches(select, base, arm, view):
+            return inner_for_arm(select, arm, rest)
+    return None
+
+
+def _always_matches(select: Select, base: tuple[Table, ...], arm: Arm, view: View) -> bool:
+    """Say whether a foreign key finds a row for each row of the base."""
+    if len(arm.tables) != 1 or not isinstance(arm.tables[0], Scan):
+        return False
+    conditions = [c for c in conjuncts(select.where) if not uses(c, local_sources((arm,)))]
+    here = [c for c in conditions if c.sources <= {*local_sources(base)}]
+    rows = view.rows(base, here)
+    return _refers(arm.tables[0].source, conjuncts(arm.condition), rows, view, nullable=False)
+
+
+def _refers(
+    target: Source, conditions: Iterable[Scalar], rows: Rows, view: View, *, nullable: bool
+) -> bool:
+    """Say whether a foreign key finds a row of *target* with the given equalities."""
+    equal: dict[str, Column] = {}
+    for condition in conditions:
+        if not is_equation(condition) or not rows.alike(condition.left, condition.right):
+            return False
+        pair = condition.left, condition.right
+        for mine, other in (pair, pair[::-1]):
+            if isinstance(mine, Column) and isinstance(other, Column) and mine.source == target:
                 if mine.name.casefold() in equal:
-                    return None  # it must equal two columns, of which the key is but one
+                    return False  # it must equal two columns, of which the key is but one
                 equal[mine.name.casefold()] = other
                 break
         else:
-            return None
-    for reference in schema.references:
-        if reference.other != name.casefold() or set(reference.others) != set(equal):
-            continue
+            return False
+
+    def finds(reference: Reference) -> bool:
+        if reference.other != target.table.casefold() or {*reference.others} != {*equal}:
+            return False
         partners = [equal[column] for column in reference.others]
-        home = partners[0].args[0]
-        if (
-            known.tables.get(home, "").casefold() == reference.table
-            and home in outer.own
-            and home not in outer.extended
+        home = partners[0].source
+        return (
+            home.table.casefold() == reference.table
+            and home in rows.own
+            and home not in rows.optional
             and all(
-                other.args == (home,) and other.name.casefold() == column
+                other.source == home and other.name.casefold() == column
                 for other, column in zip(partners, reference.columns, strict=True)
             )
-            and (nullable or all(map(outer.facts.never_null, partners)))
-        ):
-            mine_names, others = ", ".join(reference.columns), ", ".join(reference.others)
-            return f"{reference.table} ({mine_names}) refers to {reference.other} ({others})"
-    return None
+            and (nullable or all(map(rows.never_null, partners)))
+        )
+
+    return view.refers(finds)
 
 
 # Inner joins.
 
 
-def without_referenced(select: Select, rows: Rows) -> Select:
+@rule("join along a foreign key removed", Select)
+def without_referenced(select: Select, view: View) -> Node | None:
+    """Each row has just one partner along a foreign key to the other table's own key, unless it
+    is NULL; so a table of which nothing but that key is used is not needed.
     """
-    Remove a table that is joined along a foreign key to its own key, if nothing else is used.
-
-    Each row of the other table has just one partner, unless its foreign key is NULL; its key is
-    read there.
-    """
-    known = rows.known
-    for place, part in enumerate(select.tables.args):
-        if part.op != "table":
+    rows = view.rows_of(select)
+    for table in select.tables:
+        if not isinstance(table, Scan):
             continue
-        source = part.args[0]
-        mine = [c for c in conjuncts(select.where) if _links(c, source)]
-        ends = [c.args if c.args[0].args == (source,) else c.args[::-1] for c in mine]
-        key = {end[0]: end[1] for end in ends}
-        rest = [c for c in conjuncts(select.where) if c not in mine]
-        others = (*select.tables.args[:place], *select.tables.args[place + 1 :])
-        without = with_parts(select, others)._replace(where=conjunction(rest))
-        if uses(without.term(), (source,)):
-            if not all(rows.facts.same(*both) for both in key.items()):
-                continue
-            without = renamed(without, key, known)
-            if uses(without.term(), (source,)):
-                continue
-        columns = {column.name.casefold() for column in key}
-        if not any(set(names) == columns for names in known.keys(source)):
+        source = table.source
+        key: dict[Scalar, Scalar] = {}
+        rest: list[Scalar] = []
+        for condition in conjuncts(select.where):
+            link = _link(condition, source)
+            if link is None:
+                rest.append(condition)
+            else:
+                key[link[0]] = link[1]
+        mine = [c for c in conjuncts(select.where) if c not in rest]
+        others = [other for other in select.tables if other is not table]
+        without = attrs.evolve(with_tables(select, others), where=conjunction(rest))
+        columns = {column.name.casefold() for column in key if isinstance(column, Column)}
+        if view.key(source, lambda names: {*names} == columns) is None:  # noqa: B023 - called at once
             continue
-        outer = Rows(without.tables, conjuncts(without.where), known, rows.extended)
-        found = _reference(source, mine, outer, nullable=True)
-        if found is None:
-            continue
-        known.note("join along a foreign key removed", (found, *rows.asked))
-        tests = [
-            Term("not", "", (Term("isnull", "", (one,)),))
-            for one in key.values()
-            if not outer.facts.never_null(one)
-        ]
-        known.assumptions.update(outer.asked)
-        return and_where(without, tests)
-    return select
-
-
-def _links(condition: Term, source: Term) -> bool:
-    """Say whether a condition equates a column of a table to a column of another one."""
-    if condition.op != "eq" or condition.name or any(a.op != "col" for a in condition.args):
-        return False
-    return sum(a.args == (source,) for a in condition.args) == 1
-
-
-def without_self_joins(select: Select, rows: Rows) -> Select:
-    """
-    Make two tables one where WHERE says that their rows have the same key.
-
-    Both are then the same row of the same table.
-    """
-    known = rows.known
-    tables = [part for part in select.tables.args if part.op == "table"]
-    for i, first in enumerate(tables):
-        for second in tables[i + 1 :]:
-            if first.name != second.name:
+        if uses(without, (source,)):
+            if not all(rows.same(*both) for both in key.items()):
                 continue
-            mine, other = first.args[0], second.args[0]
-            for key in known.keys(other):
-                pairs = [(Term("col", n, (mine,)), Term("col", n, (other,))) for n in key]
-                if all(b in rows.equals(a) for a, b in pairs):
-                    known.note(
-                        "self join on a key removed",
-                        (f"{known.tables[mine]} ({', '.join(key)}) is a key",),
-                    )
-                    parts = [part for part in select.tables.args if part is not second]
-                    return renamed(with_parts(select, parts), {other: mine}, known)
-    return select
+            without = replaced(without, key)
+            if uses(without, (source,)):
+                continue
+        outer = view.rows_of(without)
+        if _refers(source, mine, outer, view, nullable=True):
+            tests = [Not(IsNull(one)) for one in key.values() if not outer.never_null(one)]
+            return and_where(without, tests)
+    return None
 
 
-# One row, semi joins.
+def _link(condition: Scalar, source: Source) -> tuple[Column, Column] | None:
+    """Return the column of a table and that of another one that a condition equates."""
+    if not is_equation(condition):
+        return None
+    for mine, other in ((condition.left, condition.right), (condition.right, condition.left)):
+        if isinstance(mine, Column) and isinstance(other, Column) and mine.source == source:
+            return None if other.source == source else (mine, other)
+    return None
 
 
-def scalars_for_single_rows(select: Select, rows: Rows) -> Select:
+@rule("self join on a key removed", Select)
+def without_self_joins(select: Select, view: View) -> Node | None:
+    """Two tables whose rows have the same key are the same row of the same table."""
+    rows = view.rows_of(select)
+    scans = [table for table in select.tables if isinstance(table, Scan)]
+    for i, first in enumerate(scans):
+        for second in scans[i + 1 :]:
+            mine, other = first.source, second.source
+            if mine.table != other.table:
+                continue
+
+            def alike(name: str, mine: Source = mine, other: Source = other) -> bool:
+                return Column(other, name) in rows.equals(Column(mine, name))
+
+            if view.key(mine, lambda key: all(map(alike, key))):
+                parts = [table for table in select.tables if table is not second]
+                return replaced(with_tables(select, parts), {other: mine})
+    return None
+
+
+@rule("single row to scalar subquery", Select)
+def scalars_for_single_rows(select: Select, view: View) -> Node | None:
     """A derived table of exactly one row, such as ``(SELECT MAX(x) FROM t)``, is a value."""
-    parts = select.tables.args
-    if len(parts) < 2:  # noqa: PLR2004 - then that row is all there is
-        return select
-    for part in parts:
-        if part.op == "derived" and exactly_one(part.args[1]):
-            source, query = part.args
-            inner = Select.of(query)
-            if not all(map(has_aggregate, inner.outputs)):
-                continue
+    for table in select.tables if len(select.tables) > 1 else ():
+        if not isinstance(table, Derived) or not exactly_one(table.query) or is_open(table):
+            continue
+        inner = table.query
+        assert isinstance(inner, Select)
+        if all(map(has_aggregate, inner.outputs)):
             new = {
-                Term("col", str(i), (source,)): Term(
-                    "scalar", "", (inner._replace(outputs=(output,)).term(),)
+                Column(table.source, str(i)): ScalarQuery(
+                    view.copied(attrs.evolve(inner, outputs=(output,)))
                 )
                 for i, output in enumerate(inner.outputs)
             }
-            rows.known.note("single row to scalar subquery")
-            rest = with_parts(select, (other for other in parts if other is not part))
-            return renamed(rest, new, rows.known)
-    return select
+            rest = [other for other in select.tables if other is not table]
+            return replaced(with_tables(select, rest), new)
+    return None
 
 
-def semi_joins(select: Select, rows: Rows) -> Select:
+@rule("join with distinct rows to EXISTS", Select)
+def semi_joins(select: Select, view: View) -> Node | None:
+    """At most one of distinct rows joins each other row where WHERE equates each of their columns,
+    and what it holds is known.
     """
-    Make a join to distinct rows an EXISTS where WHERE equates each of their columns.
-
-    At most one of those rows then joins each other row, and what it holds is known.
-    """
-    known = rows.known
-    for part, source, query in derived_tables(select, "select"):
-        inner = Select.of(query)
-        if not inner.distinct or inner.group != NONE or inner.aggregates:
+    rows = view.rows_of(select)
+    for table in select.tables:
+        inner = table.query if isinstance(table, Derived) and not table.shared else None
+        if not isinstance(inner, Select) or not isinstance(table, Derived) or not inner.distinct:
             continue
-        rest = [other for other in select.tables.args if other is not part]
-        found = _equated(inner, source, select, rows)
+        if inner.keys is not None or inner.aggregates:
+            continue
+        found = _equated(inner, table.source, select, rows)
         if found is None:
             continue
         new, equalities = found
-        where = conjunction([c for c in conjuncts(select.where) if c not in equalities])
-        others = renamed(with_parts(select, rest)._replace(where=where), new, known)
+        where = conjunction(c for c in conjuncts(select.where) if c not in equalities)
+        rest = [other for other in select.tables if other is not table]
+        others = replaced(attrs.evolve(with_tables(select, rest), where=where), new)
         inside = [
-            Term("eq", "", (inner.outputs[int(column.name)], value))
+            Comparison("=", inner.outputs[int(column.name)], value)
             for column, value in new.items()
             if inner.outputs[int(column.name)] != value
         ]
-        test = and_where(inner._replace(distinct=False, outputs=()), inside)
-        known.note("join with distinct rows to EXISTS", rows.asked)
-        return and_where(others, (Term("exists", "", (test.term(),)),))
-    return select
+        test = and_where(attrs.evolve(inner, distinct=False, outputs=()), inside)
+        return and_where(others, (Exists(test),))
+    return None
 
 
 def _equated(
-    inner: Select, source: Term, select: Select, rows: Rows
-) -> tuple[dict[Term, Term], list[Term]] | None:
+    inner: Select, source: Source, select: Select, rows: Rows
+) -> tuple[dict[Column, Scalar], list[Scalar]] | None:
     """Return what each column of a derived table equals, and the conditions that say so."""
-    new: dict[Term, Term] = {}
-    conditions: list[Term] = []
+    new: dict[Column, Scalar] = {}
+    conditions: list[Scalar] = []
     parts = conjuncts(select.where)
     for i, output in enumerate(inner.outputs):
-        column = Term("col", str(i), (source,))
-        if output.op in ("int", "str", "true", "false"):
+        column = Column(source, str(i))
+        if is_literal(output, "integer", "text", "boolean"):
             new[column] = output
             continue
         for condition in parts:
-            if condition.op == "eq" and not condition.name and column in condition.args:
-                first, second = condition.args
-                value = second if first == column else first
+            if is_equation(condition) and column in (condition.left, condition.right):
+                value = condition.right if condition.left == column else condition.left
                 if not uses(value, (source,)):
                     break
         else:
             return None
-        rest = [c for c in parts if c != condition]
-        elsewhere = any(
-            column in walk(c) for c in (parts_used(select._replace(where=TRUE)), *rest)
-        )
-        if elsewhere and not rows.facts.same(column, value):
+        rest = attrs.evolve(select, where=conjunction(c for c in parts if c != condition))
+        if column in {*found_in(rest, Column)} and not rows.same(column, value):
             return None
         new[column] = value
         conditions.append(condition)
     return new, conditions
 
 
-def joins_for_exists(select: Select, rows: Rows) -> Select:
-    """Make EXISTS a join where it finds at most one row, or where repeated rows do not matter."""
+@rule("EXISTS to join", Select)
+def joins_for_exists(select: Select, view: View) -> Node | None:
+    """A row for which EXISTS finds at most one row is there once in the join with that, and how
+    often it is there does not matter where repeated rows do not.
+    """
+    rows = view.rows_of(select)
     for condition in conjuncts(select.where):
-        if condition.op != "exists" or condition.args[0].op != "select":
+        inner = condition.query if isinstance(condition, Exists) else None
+        if not isinstance(inner, Select) or not inner.plain or not inner.tables:
             continue
-        inner = Select.of(condition.args[0])
-        if not inner.plain or not inner.tables.args or inner.order:
-            continue
-        if not rows.repeats or at_most_one(inner.tables, conjuncts(inner.where), rows):
-            rows.known.note("EXISTS to join", rows.asked)
-            rest = [c for c in conjuncts(select.where) if c != condition]
-            both = with_parts(select, (*select.tables.args, *inner.tables.args))
-            return and_where(both._replace(where=conjunction(rest)), conjuncts(inner.where))
-    return select
+        arm = Arm(inner.tables, inner.where)
+        if not repeats(select, view) or rows.at_most_one(arm):
+            rest = conjunction(c for c in conjuncts(select.where) if c != condition)
+            both = attrs.evolve(select, tables=(*select.tables, *inner.tables), where=rest)
+            return and_where(both, conjuncts(inner.where))
+    return None
 
 
-def pruned(select: Select, rows: Rows) -> Select:
-    """Drop the outputs of derived tables that nothing uses, unless duplicates are told by them."""
-    known = rows.known
-    alike = {
-        Term("col", str(j), part.args[:1]): Term("col", str(i), part.args[:1])
-        for part in walk(select.tables)
-        if part.op == "derived"
-        for j, i in _repeated(part.args[1])
-    }
-    if any(node in alike for node in walk(select.term())):
-        known.note("equal columns read as one")
-        select = renamed(select, alike, known)
-    used = {node for node in walk(select.term()) if node.op == "col"}
-    parts: dict[Term, Term] = {}
-    new: dict[Term, Term] = {}
-    for part in walk(select.tables):
-        if part.op != "derived" or not _prunable(part.args[1]):
+# Derived tables.
+
+
+@rule("equal columns read as one", Select)
+def equal_columns(select: Select, view: View) -> Node | None:
+    """Two columns of a derived table that are computed alike are the same in each row."""
+    del view
+    alike: dict[Column, Column] = {}
+    for table in derived_in(select.tables):
+        arms = arms_of(table.query)
+        if all(isinstance(arm, Select) for arm in arms):
+            seen: dict[tuple[Scalar, ...], int] = {}
+            for i, outputs in enumerate(zip(*map(outputs_of, arms), strict=False)):
+                first = seen.setdefault(outputs, i)
+                if first != i:
+                    alike[Column(table.source, str(i))] = Column(table.source, str(first))
+    return replaced(select, alike)
+
+
+def arms_of(query: Query) -> tuple[Query, ...]:
+    """Return the arms of a UNION ALL; any other query is its own one."""
+    union = isinstance(query, SetOperation) and query.operator == "union" and not query.distinct
+    return query.arms if isinstance(query, SetOperation) and union else (query,)
+
+
+@rule("unused columns dropped", Select)
+def pruned(select: Select, view: View) -> Node | None:
+    """What nothing reads of a derived table goes, unless duplicates are told by it, or without it
+    the table would no longer be one row.
+    """
+    del view
+    used = {*found_in(select, Column)}
+    parts: dict[Derived, Derived] = {}
+    new: dict[Column, Column] = {}
+    for table in derived_in(select.tables):
+        width = len(outputs_of(table.query))
+        kept = [i for i in range(width) if Column(table.source, str(i)) in used]
+        narrowed = _narrowed(table.query, kept) if len(kept) < width else None
+        if narrowed is None or (not kept and not isinstance(narrowed, Select)) or table.shared:
             continue
-        source, query = part.args
-        width = len(outputs_of(query))
-        kept = [i for i in range(width) if Term("col", str(i), (source,)) in used]
-        if (not kept and query.op != "select") or not _still_aggregates(query, kept):
-            kept = list(range(width))
-        if len(kept) == width:
-            continue
-        parts[part] = Term("derived", "", (source, _narrowed(query, kept)))
+        parts[table] = attrs.evolve(table, query=narrowed)
         for i, old in enumerate(kept):
-            new[Term("col", str(old), (source,))] = Term("col", str(i), (source,))
+            new[Column(table.source, str(old))] = Column(table.source, str(i))
     if not parts:
-        return select
-    known.note("unused columns dropped")
-    tables = replaced_terms(select.tables, parts, known.steps)
-    return renamed(select._replace(tables=tables), new, known)
+        return None
+    tables = tuple(replaced(table, parts) for table in select.tables)
+    return replaced(with_tables(select, tables), new)
 
 
-def _prunable(query: Term) -> bool:
-    if query.op == "union all":
-        return all(map(_prunable, query.args))
-    if query.op != "select":
-        return False
-    select = Select.of(query)
-    return not select.distinct and not any(output.op == "star" for output in select.outputs)
+def _narrowed(query: Query, kept: list[int]) -> Query | None:
+    """Return a query with only some of its outputs, None where they cannot be left out."""
+    if isinstance(query, SetOperation):
+        arms = [_narrowed(arm, kept) for arm in query.arms]
+        plain = query.operator == "union" and not query.distinct
+        some = tuple(arm for arm in arms if arm is not None)
+        return attrs.evolve(query, arms=some) if plain and len(some) == len(arms) else None
+    if isinstance(query, Windowed):
+        return _without_windows(query, kept)
+    if not isinstance(query, Select) or query.distinct:
+        return None
+    if any(isinstance(output, Star) for output in query.outputs):
+        return None
+    narrowed = attrs.evolve(query, outputs=tuple(query.outputs[i] for i in kept))
+    alone = query.keys is None and query.aggregates and not narrowed.aggregates
+    return None if alone else narrowed
 
 
-def _repeated(query: Term) -> Iterator[tuple[int, int]]:
-    """Yield the columns of a query that are the same as one before them, with that."""
-    arms = query.args if query.op == "union all" else (query,)
-    if any(arm.op != "select" for arm in arms):
-        return
-    seen: dict[tuple[Term, ...], int] = {}
-    for place, outputs in enumerate(zip(*(Select.of(arm).outputs for arm in arms), strict=False)):
-        first = seen.setdefault(outputs, place)
-        if first != place:
-            yield place, first
+def _without_windows(query: Windowed, kept: list[int]) -> Query | None:
+    """Return a query without windows where none of them is kept: a window adds no row."""
+    n = len(outputs_of(query.query))
+    if any(i >= n for i in kept):
+        return None
+    return _narrowed(query.query, kept) if kept != [*range(n)] else query.query
 
 
-def _still_aggregates(query: Term, kept: list[int]) -> bool:
-    """Say whether a query that aggregates without groups would still do so."""
-    if query.op == "union all":
-        return all(_still_aggregates(arm, kept) for arm in query.args)
-    select = Select.of(query)
-    if select.group != NONE or not select.aggregates:
-        return True
-    return any(map(has_aggregate, (select.having, *(select.outputs[i] for i in kept))))
+@rule("needless DISTINCT in a derived table dropped", Select)
+def plain_for_distinct(select: Select, view: View) -> Node | None:
+    """Where repeated rows do not matter outside, they do not inside, as long as it does not
+    matter which of equal rows is kept.
+    """
+    if repeats(select, view):
+        return None
+    parts: dict[Derived, Derived] = {}
+    for table in select.tables:
+        if isinstance(table, Derived) and not table.shared:
+            plain = _with_duplicates(table.query)
+            if plain is not None and sees_equals_alike(select, table, view):
+                parts[table] = attrs.evolve(table, query=plain)
+    tables = [parts.get(t, t) if isinstance(t, Derived) else t for t in select.tables]
+    return with_tables(select, tables)
 
 
-def _narrowed(query: Term, kept: list[int]) -> Term:
-    if query.op == "union all":
-        return query._replace(args=tuple(_narrowed(arm, kept) for arm in query.args))
-    select = Select.of(query)
-    return select._replace(outputs=tuple(select.outputs[i] for i in kept)).term()
+def _with_duplicates(query: Query) -> Query | None:
+    """Return a query that drops duplicates without doing so; None of any other one."""
+    union = isinstance(query, SetOperation) and query.operator == "union"
+    if isinstance(query, Select) or (isinstance(query, SetOperation) and union):
+        return attrs.evolve(query, distinct=False) if query.distinct else None
+    return None
 
 
-def plain_for_distinct(select: Select, rows: Rows) -> Select:
-    """Drop DISTINCT and UNION in a derived table where repeated rows do not matter outside."""
-    if rows.repeats:
-        return select
-    known = rows.known
-    parts: list[Term] = []
-    for part in select.tables.args:
-        if part.op == "derived" and sees_equals_alike(select, part, known):
-            source, query = part.args
-            if query.op == "union":
-                known.note("needless DISTINCT dropped")
-                part = Term("derived", "", (source, query._replace(op="union all")))  # noqa: PLW2901
-            elif query.op == "select" and query.name == "distinct":
-                known.note("needless DISTINCT dropped")
-                part = Term("derived", "", (source, query._replace(name="")))  # noqa: PLW2901
-        parts.append(part)
-    return with_parts(select, parts)
-
-
-def sees_equals_alike(select: Select, part: Term, known: Known) -> bool:
+def sees_equals_alike(select: Select, table: Derived, view: View) -> bool:
     """Say whether it does not matter which of equal rows a DISTINCT keeps."""
-    source, query = part.args
-    arms = [
-        Select.of(arm)
-        for arm in (query.args if query.op == "union" else (query,))
-        if arm.op == "select"
-    ]
-    width = len(arms[0].outputs) if arms else 0
-    columns = [Term("col", str(i), (source,)) for i in range(width)]
+    query = table.query
+    arms = query.arms if isinstance(query, SetOperation) else (query,)
+    columns = [Column(table.source, str(i)) for i in range(len(outputs_of(query)))]
     exact = {
         column
         for i, column in enumerate(columns)
-        if all(len(arm.outputs) == width and known.exact(arm.outputs[i]) for arm in arms)
+        if all(isinstance(arm, Select) and view.exact(arm.outputs[i], arm.tables) for arm in arms)
     }
-    others = (other for other in select.tables.args if other is not part)
-    seen = (select.where, select.having, *select.outputs, *select.order, *others)
-    return all(looks_at(term, columns, exact) for term in seen)
+    others = (other for other in select.tables if other is not table)
+    seen = (select.where, *parts_of_groups(select), *(select.keys or ()), *others)
+    return all(looks_at(part, columns, exact) for part in seen)
 
 
-def conditions_pulled_up(select: Select, rows: Rows) -> Select:
+@rule("condition on keys moved out of a derived table", Select)
+def conditions_pulled_up(select: Select, view: View) -> Node | None:
+    """A condition on the keys of a group, or on distinct columns, holds for all of its rows or
+    none, so that it may filter before or after; outside it meets what is known there.
     """
-    Move conditions on the keys of a grouped or distinct derived table out of it.
-
-    They hold for all rows of a group or none, so that they may filter before or after; outside
-    they meet what is known there.
-    """
-    if len(select.tables.args) == 1 and select.group == NONE and not select.aggregates:
-        return select
-    known = rows.known
-    parts: list[Term] = []
-    moved: list[Term] = []
-    for part in select.tables.args:
-        parts.append(part)
-        if part.op != "derived" or part.args[1].op != "select":
+    if len(select.tables) == 1 and select.keys is None and not select.aggregates:
+        return None
+    for table in select.tables:
+        inner = table.query if isinstance(table, Derived) and not table.shared else None
+        if not isinstance(inner, Select) or not isinstance(table, Derived) or inner.plain:
             continue
-        source, query = part.args
-        inner = Select.of(query)
-        if inner.plain or (inner.group == NONE and inner.aggregates) or inner.order:
+        if inner.keys is None and inner.aggregates:
             continue
-        keys = inner.outputs if inner.group == NONE else inner.group.args
+        keys = inner.outputs if inner.keys is None else inner.keys
         own = frozenset(local_sources(inner.tables))
         new = {
-            output: Term("col", str(i), (source,))
+            output: Column(table.source, str(i))
             for i, output in enumerate(inner.outputs)
-            if output in keys and output.op not in LITERALS
+            if output in keys and not is_literal(output)
         }
-        exact = frozenset(filter(known.exact, new))
-        out: dict[Term, Term] = {}
+        exact = frozenset(value for value in new if view.exact(value, inner.tables))
+        out: dict[Scalar, Scalar] = {}
         for condition in conjuncts(inner.where):
-            if any(node.op == "select" for node in walk(condition)):
+            if any(found_in(condition, Query)) or not uses(condition, own):
                 continue
-            if not looks_at(condition, new, exact) or not uses(condition, own):
-                continue
-            outside = replaced_terms(condition, new, known.steps)
-            if not uses(outside, own):
+            outside = replaced(condition, new)
+            if looks_at(condition, new, exact) and not uses(outside, own):
                 out[condition] = outside
         if out:
-            known.note("condition on keys moved out of a derived table")
-            left = [c for c in conjuncts(inner.where) if c not in out]
-            parts[-1] = Term(
-                "derived", "", (source, inner._replace(where=conjunction(left)).term())
-            )
-            moved.extend(out.values())
-    return and_where(with_parts(select, parts), moved) if moved else select
+            left = conjunction(c for c in conjuncts(inner.where) if c not in out)
+            moved = attrs.evolve(table, query=attrs.evolve(inner, where=left))
+            parts = [moved if other is table else other for other in select.tables]
+            return and_where(with_tables(select, parts), out.values())
+    return None
 
 
-def constants_read(select: Select, rows: Rows) -> Select:
-    """Read a constant that a derived table puts out as it stands there."""
-    known = rows.known
-    new: dict[Term, Term] = {}
-    for _, source, query in derived_tables(select, "select"):
-        for i, output in enumerate(Select.of(query).outputs):
-            if output.op in LITERALS and output != NULL:
-                new[Term("col", str(i), (source,))] = output
-    rest = parts_used(select)
-    if not new or not any(node in new for node in walk(rest)):
-        return select
-    known.note("constant column")
-    tables = select.tables
-    return renamed(select._replace(tables=NONE), new, known)._replace(tables=tables)
+# No rows.
+
+
+@rule("no rows", Select)
+def without_rows(select: Select, view: View) -> Node | None:
+    """Where WHERE is never true, or a table that must match has no rows, there are none; what is
+    aggregated of no rows without groups is 0 if it counts, and NULL if not.
+    """
+    if view.arm or (is_empty(select) and not select.tables) or not reads_no_rows(select, view):
+        return None
+    if any(isinstance(output, Star) for output in select.outputs):
+        return None
+    if select.keys is not None or not select.aggregates:
+        return empty(len(select.outputs))
+    new: dict[Aggregate, Scalar] = {
+        agg: integer(0) if agg.function == "count" else NULL for agg in aggregates_in(select)
+    }
+    nothing = of_groups(select, new)
+    return Select((), nothing.having, outputs=nothing.outputs)
+
+
+def reads_no_rows(select: Select, view: View) -> bool:
+    """Say whether no row passes the WHERE of a SELECT."""
+    required = [
+        table
+        for one in select.tables
+        for table in (one.base if isinstance(one, LeftJoins) else (one,))
+    ]
+    never = select.where == FALSE or any(map(_has_no_rows, required))
+    return never or view.rows_of(select).none()

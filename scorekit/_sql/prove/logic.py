@@ -5,40 +5,71 @@ A condition is true, false or NULL.  "p is true" and "p is NULL" are statements 
 made of comparisons that hold, values that are NULL and tests that are not looked into.  What
 follows is found by search over these: each OR is split, and each branch checked by an order of
 values and by congruence (equal values give equal results).
+
+An answer that is yes comes with what it rests on: the constraints by which values are never NULL
+that its conditions or its question name.  An answer that is no is None.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 import attrs
 
-from scorekit._sql.prove.known import Known
 from scorekit._sql.prove.order import ZERO, Bound, Number, Order
 from scorekit._sql.prove.patterns import excludes, includes, pattern_of
-from scorekit._sql.prove.predicates import Mode
 from scorekit._sql.prove.scalars import (
     NOUGHT,
     TRUE_BOOLEANS,
+    Apart,
+    As,
+    Loose,
     Scalars,
-    chained,
+    Total,
+    bare,
     folded,
+    in_order,
+    is_boolean,
+    is_literal,
+    is_shifted,
     number_of,
-    parts_of,
 )
-from scorekit._sql.prove.terms import (
+from scorekit._sql.prove.scope import NOTHING, Rests, Scope, every, never_null_alone
+from scorekit._sql.tree import (
     FALSE,
     NULL,
     TRUE,
-    Steps,
-    Term,
-    UnsupportedError,
-    is_boolean,
-    ordered,
+    Among,
+    And,
+    Arithmetic,
+    Case,
+    Cast,
+    Column,
+    Comparison,
+    Derived,
+    Function,
+    InQuery,
+    IsNull,
+    Like,
+    Negative,
+    Node,
+    Not,
+    Or,
+    Query,
+    Scalar,
+    Scan,
+    Select,
+    Source,
+    integer,
+    replaced,
+    rewritten,
     walk,
-    with_canonical_names,
 )
+from scorekit._sql.tree import Literal as Constant
+
+Mode: TypeAlias = Literal["value", "bool", "filter"]
+"""What matters of a result: its value, its truth with NULL apart, or only whether it is true."""
 
 MAX_CASES: Final = 24
 """Values of the largest CASE that is compared to another one value by value."""
@@ -48,9 +79,6 @@ _NUMERIC: Final = ("integer", "number", "real")
 
 MAX_WORK: Final = 4_000
 """Statements looked at for one question before it is answered by no."""
-
-_INNER: Final = 1_000
-"""Depth by which the tables of subqueries are named, so that no outer table has their name."""
 
 
 @attrs.frozen
@@ -140,44 +168,49 @@ def _constant(holds: bool) -> _Statement:  # noqa: FBT001 - a truth value
 
 # Reading conditions.
 
-_SWAPPED: Final = {"gt": "lt", "ge": "le"}
-_COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le"})
-_OPPOSITE: Final = {"eq": "ne", "ne": "eq"}
+_OPPOSITE: Final = {"=": "<>", "<>": "="}
 
 # NULL where an operand is.
 _STRICT_FUNCTIONS: Final = frozenset(
-    {"Sub", "Neg", "Div", "IntDiv", "Mod", "Abs", "Round", "Floor", "Ceil", "Upper", "Lower"}
-    | {"Length", "Substring", "Trim", "Extract", "Year", "Month", "Day", "Cast"}
-    | {"BitwiseAnd", "BitwiseOr"}
+    {"intdiv", "abs", "round", "floor", "ceil", "upper", "lower", "length", "substring", "trim"}
+    | {"extract", "year", "month", "day", "bitwiseand", "bitwiseor"}
+    | {"timetostr", "tsordstotimestamp", "date"}
 )
 _STRICT_PIPES: Final = frozenset({"sqlite", "postgres", "duckdb", "bigquery", "snowflake"})
 """Dialects in which || makes NULL of NULL and a text."""
-_STRICT_TIMES: Final = frozenset({"TimeToStr", "TsOrDsToTimestamp", "Date"})
 # NULL nowhere else.
-_NULL_ONLY_BY_OPERANDS: Final = frozenset({"Upper", "Lower", "Length", "Abs"})
+_NULL_ONLY_BY_OPERANDS: Final = frozenset({"upper", "lower", "length", "abs"})
 # Functions of values alone, into which equal constants may be put.
-_OF_VALUES: Final = (_STRICT_FUNCTIONS - {"Cast"}) | {"DPipe", "Concat", "Replace"}
+_OF_VALUES: Final = (_STRICT_FUNCTIONS - {"timetostr", "tsordstotimestamp", "date"}) | {
+    "dpipe", "concat", "replace",
+}  # fmt: skip
+
+UNCASED_LIKE: Final = "LIKE does not tell upper from lower case, as in the default collations"
 
 
 class _Reader:
     """Makes statements of conditions."""
 
-    def __init__(self, known: Known, never_null: Callable[[Term], bool]) -> None:
-        self.scalars = Scalars(known)
+    def __init__(self, scope: Scope, never_null: Callable[[Scalar], Rests | None]) -> None:
+        self.scalars = Scalars(scope)
         self.never_null = never_null
-        self._ids: dict[Term, int] = {NOUGHT: ZERO}
-        self.terms = [NOUGHT]
+        self._ids: dict[Scalar, int] = {NOUGHT: ZERO}
+        self.terms: list[Scalar] = [NOUGHT]
         self.whole = [True]
-        self._read: dict[tuple[str, Term, bool], _Statement] = {}
-        self._canonical: dict[Term, Term] = {}
+        self._read: dict[tuple[str, Scalar, bool], tuple[_Statement, Rests]] = {}
+        self._canonical: dict[Node, Node] = {}
+        self.rests: set[str] = set()
+        """What all that has been read since the last question rests on."""
+        self.always: set[str] = set()
+        """What every answer rests on."""
         self.compounds: list[int] = []
         """Nodes that may become equal to others when parts of them do."""
         self.constants: list[int] = []
         self.lemmas: list[_Statement] = []
         """What holds of the nodes whatever is asserted."""
-        self._patterns: dict[int, tuple[Term, str]] = {}
+        self._patterns: dict[int, tuple[Scalar, str]] = {}
         self.work = 0
-        self._steps = known.steps
+        self._steps = scope.steps
 
     def take(self) -> None:
         """Count a step; raises `_OutOfWorkError` where there were too many."""
@@ -186,23 +219,23 @@ class _Reader:
         if self.work > MAX_WORK or self._steps.spare < 0:
             raise _OutOfWorkError
 
-    def node(self, term: Term) -> int:
+    def node(self, term: Scalar) -> int:
         """Return the number of a term."""
         found = self._ids.get(term)
         if found is None:
             found = self._ids[term] = len(self.terms)
             self.terms.append(term)
             self.whole.append(self.scalars.is_whole(term))
-            if term.op == "str" or (term.op, term.name) == ("loose", "constant"):
+            if is_literal(term, "text") or (isinstance(term, Loose) and term.kind == "constant"):
                 self.constants.append(found)
                 for pattern, (value, _) in self._patterns.items():
                     if self.scalars.like_compares(value):
                         self._compare_constant(pattern, found)
-            elif term.op != "col" and any(part.op == "col" for part in walk(term)):
+            elif not isinstance(term, Column) and any(isinstance(n, Column) for n in walk(term)):
                 self.compounds.append(found)
         return found
 
-    def known_node(self, term: Term) -> int | None:
+    def known_node(self, term: Scalar) -> int | None:
         """Return the number of a term if it has one."""
         return self._ids.get(term)
 
@@ -210,70 +243,86 @@ class _Reader:
         """Say whether a node stands for a whole number."""
         return self.whole[node]
 
-    def canonical(self, term: Term) -> Term:
+    def canonical(self, term: Scalar) -> Scalar:
         """Return a term with what has no order in order."""
-        if not term.args:
+        return cast("Scalar", self._in_order(term))
+
+    def _in_order(self, term: Node) -> Node:
+        if not term.children:
             return term
         found = self._canonical.get(term)
         if found is None:
             self.take()
-            if term.op == "select":
-                try:
-                    found = with_canonical_names(term, Steps(), _INNER)
-                except UnsupportedError:
-                    found = term
+            if isinstance(term, Query):
+                found = with_canonical_names(term)
             else:
-                found = chained(ordered(term._replace(args=tuple(map(self.canonical, term.args)))))
+                children = term.children
+                others = [self._in_order(child) for child in children]
+                found = in_order(term.with_children(others) if others != [*children] else term)
+                if isinstance(found, Like):
+                    found = self._uncased(found)
             self._canonical[term] = found
         return found
 
-    def true(self, term: Term, *, wanted: bool = True) -> _Statement:
+    def _uncased(self, like: Like) -> Like:
+        """Write the pattern of LIKE in lower case where that is the same."""
+        pattern = like.pattern
+        if not isinstance(pattern, Constant) or not pattern.text.isascii():
+            return like
+        folds = like.operator == "ilike" or self.scalars.dialect in ("sqlite", "mysql")
+        if like.operator not in ("like", "ilike") or not folds or pattern.text.islower():
+            return like
+        if like.operator == "like" and self.scalars.dialect == "mysql":
+            self.always.add(UNCASED_LIKE)
+        return attrs.evolve(like, pattern=attrs.evolve(pattern, text=pattern.text.lower()))
+
+    def true(self, term: Scalar, *, wanted: bool = True) -> _Statement:
         """Say that a condition is true, or that it is not."""
         return self._cached("true", term, wanted)
 
-    def false(self, term: Term, *, wanted: bool = True) -> _Statement:
+    def false(self, term: Scalar, *, wanted: bool = True) -> _Statement:
         """Say that a condition is false, or that it is not."""
         return self._cached("false", term, wanted)
 
-    def null(self, term: Term, *, wanted: bool = True) -> _Statement:
+    def null(self, term: Scalar, *, wanted: bool = True) -> _Statement:
         """Say that a value is NULL, or that it is not."""
         return self._cached("null", term, wanted)
 
-    def _cached(self, question: str, term: Term, wanted: bool) -> _Statement:  # noqa: FBT001
+    def _cached(self, question: str, term: Scalar, wanted: bool) -> _Statement:  # noqa: FBT001
+        term = bare(term)
         key = question, term, wanted
         found = self._read.get(key)
         if found is None:
             self.take()
-            if term.op == "case" and len(term.args) == 1:
-                term = term.args[0]
             read = {"true": self._true, "false": self._false, "null": self._null}[question]
-            found = self._read[key] = read(term, wanted=wanted)
-        return found
+            around, self.rests = self.rests, set()
+            try:
+                statement = read(term, wanted=wanted)
+            finally:
+                own, self.rests = frozenset(self.rests), around
+            found = self._read[key] = statement, own
+        self.rests |= found[1]
+        return found[0]
 
-    def _true(self, term: Term, *, wanted: bool) -> _Statement:  # noqa: C901, PLR0911, PLR0912
-        op, args = term.op, term.args
+    def _true(self, term: Scalar, *, wanted: bool) -> _Statement:
         join, meet = (_all, _some) if wanted else (_some, _all)
-        if op in ("true", "false", "null"):
-            return _constant((op == "true") == wanted)
-        if op == "int":
-            return _constant((term.name != "0") == wanted)
-        if op == "and":
-            return join(self.true(arg, wanted=wanted) for arg in args)
-        if op == "or":
-            return meet(self.true(arg, wanted=wanted) for arg in args)
-        if op == "not":
-            return self.false(args[0], wanted=wanted)
-        if op in _SWAPPED:
-            return self.true(Term(_SWAPPED[op], term.name, args[::-1]), wanted=wanted)
-        if op == "between":
-            return self.true(_spelled_between(term), wanted=wanted)
-        if op == "among":
+        if isinstance(term, Constant) and term.kind in ("boolean", "null"):
+            return _constant((term == TRUE) == wanted)
+        if isinstance(term, Constant) and term.kind == "integer":
+            return _constant((term.text != "0") == wanted)
+        if isinstance(term, And):
+            return join(self.true(part, wanted=wanted) for part in term.parts)
+        if isinstance(term, Or):
+            return meet(self.true(part, wanted=wanted) for part in term.parts)
+        if isinstance(term, Not):
+            return self.false(term.operand, wanted=wanted)
+        if isinstance(term, Among):
             return self.true(self._spelled_list(term), wanted=wanted)
-        if op in _COMPARISONS and not term.name:
-            return self._compared(op, *args, wanted=wanted)
-        if op == "isnull":
-            return self.null(args[0], wanted=wanted)
-        if op == "fn":
+        if isinstance(term, Comparison) and not term.may_be_nan:
+            return self._compared(term.operator, term.left, term.right, wanted=wanted)
+        if isinstance(term, IsNull):
+            return self.null(term.operand, wanted=wanted)
+        if isinstance(term, Function):
             special = self._special(term, wanted=wanted)
             if special is not None:
                 return special
@@ -281,22 +330,22 @@ class _Reader:
         if cases is not None:
             return self._by_cases(cases, lambda value: self.true(value, wanted=wanted))
         if self._is_true_boolean(term):
-            return self._compared("eq", term, TRUE, wanted=wanted)
+            return self._compared("=", term, TRUE, wanted=wanted)
         return self._opaque(term, wanted=wanted)
 
-    def _opaque(self, term: Term, *, wanted: bool) -> _Statement:
+    def _opaque(self, term: Scalar, *, wanted: bool) -> _Statement:
         """Take a test as it is; one that is true is not NULL."""
-        if term.op == "ne":  # that may be NaN
-            return self.false(term._replace(op="eq"), wanted=wanted)
+        if isinstance(term, Comparison) and term.operator == "<>":  # that may be NaN
+            return self.false(attrs.evolve(term, operator="="), wanted=wanted)
         node = self.node(self.canonical(term))
         self._compare_patterns(self.terms[node], node)
         if not wanted:
             return _Truth(node, wanted=False)
-        not_null = [term, *(term.args[:-1] if term.op == "in" else ())]
+        not_null = [term, *(term.values if isinstance(term, InQuery) else ())]
         parts = [self.null(one, wanted=False) for one in not_null]
         return _all((_Truth(node, wanted=True), *parts))
 
-    def _compare_patterns(self, term: Term, node: int) -> None:
+    def _compare_patterns(self, term: Scalar, node: int) -> None:
         """Say how a LIKE relates to those of the same value, and to texts that this may be."""
         found = pattern_of(term)
         if found is None or node in self._patterns:
@@ -327,39 +376,34 @@ class _Reader:
     def _compare_constant(self, node: int, constant: int) -> None:
         """Say whether a text matches a pattern, for a column that equals that text."""
         value, pattern = self._patterns[node]
-        text = self.terms[constant]
-        if text.op != "str" or not text.name.isascii() or {*text.name} & {*"%_\\["}:
+        term = self.terms[constant]
+        if not isinstance(term, Constant) or not term.text.isascii() or {*term.text} & {*"%_\\["}:
             return
-        equal = _Differ(self.node(value), constant, 0)
-        if pattern == text.name and self.scalars.like_is_equal(value):
+        equal, text = _Differ(self.node(value), constant, 0), term.text
+        if pattern == text and self.scalars.like_is_equal(value):
             same = _Equal(self.node(value), constant, 0)
             self.lemmas.append(_Some((same, _Truth(node, wanted=False))))
-        if includes(pattern, text.name):
+        if includes(pattern, text.lower() if self.scalars.dialect == "sqlite" else text):
             self.lemmas.append(_Some((equal, _Truth(node, wanted=True))))
-        elif not includes(pattern.casefold(), text.name.casefold()):
+        elif not includes(pattern.casefold(), text.casefold()):
             self.lemmas.append(_Some((equal, _Truth(node, wanted=False))))
 
-    def _false(self, term: Term, *, wanted: bool) -> _Statement:  # noqa: C901, PLR0911
-        op, args = term.op, term.args
+    def _false(self, term: Scalar, *, wanted: bool) -> _Statement:
         join, meet = (_all, _some) if wanted else (_some, _all)
-        if op in ("true", "false", "null"):
-            return _constant((op == "false") == wanted)
-        if op == "int":
-            return _constant((term.name == "0") == wanted)
-        if op == "and":
-            return meet(self.false(arg, wanted=wanted) for arg in args)
-        if op == "or":
-            return join(self.false(arg, wanted=wanted) for arg in args)
-        if op == "not":
-            return self.true(args[0], wanted=wanted)
-        if op in _SWAPPED:
-            return self.false(Term(_SWAPPED[op], term.name, args[::-1]), wanted=wanted)
-        if op == "between":
-            return self.false(_spelled_between(term), wanted=wanted)
-        if op == "among":
+        if isinstance(term, Constant) and term.kind in ("boolean", "null"):
+            return _constant((term == FALSE) == wanted)
+        if isinstance(term, Constant) and term.kind == "integer":
+            return _constant((term.text == "0") == wanted)
+        if isinstance(term, And):
+            return meet(self.false(part, wanted=wanted) for part in term.parts)
+        if isinstance(term, Or):
+            return join(self.false(part, wanted=wanted) for part in term.parts)
+        if isinstance(term, Not):
+            return self.true(term.operand, wanted=wanted)
+        if isinstance(term, Among):
             return self.false(self._spelled_list(term), wanted=wanted)
-        if op in _COMPARISONS and (not term.name or op == "ne"):
-            return self.true(_negated(term), wanted=wanted)
+        if isinstance(term, Comparison) and (not term.may_be_nan or term.operator == "<>"):
+            return self.true(negated(term), wanted=wanted)
         cases = self.cases(term)
         if cases is not None:
             return self._by_cases(cases, lambda value: self.false(value, wanted=wanted))
@@ -367,24 +411,21 @@ class _Reader:
             return _all((self.true(term, wanted=False), self.null(term, wanted=False)))
         return _some((self.true(term), self.null(term)))
 
-    def _null(self, term: Term, *, wanted: bool) -> _Statement:  # noqa: C901, PLR0911
-        op, args = term.op, term.args
+    def _null(self, term: Scalar, *, wanted: bool) -> _Statement:
         join, meet = (_all, _some) if wanted else (_some, _all)
-        if op == "null":
+        if term == NULL:
             return _constant(wanted)
-        if op in ("int", "num", "str", "true", "false", "isnull", "exists"):
+        if never_null_alone(term) or self.scalars.day(term):
             return _constant(not wanted)
-        if (op == "agg" and term.name.startswith("count")) or self.scalars.day(term):
-            return _constant(not wanted)
-        if op in ("and", "or", "not", "between", "among"):
+        if isinstance(term, And | Or | Not | Among):
             return join((self.true(term, wanted=not wanted), self.false(term, wanted=not wanted)))
-        if op in _COMPARISONS or op in _SWAPPED:
+        if isinstance(term, Comparison):
             if self._as_connective(term) is not None:
                 return join(
                     (self.true(term, wanted=not wanted), self.false(term, wanted=not wanted))
                 )
-            return meet(self.null(arg, wanted=wanted) for arg in args)
-        if op == "fn" and self._special(term) is not None:
+            return meet(self.null(arg, wanted=wanted) for arg in (term.left, term.right))
+        if isinstance(term, Function) and self._special(term) is not None:
             return _constant(not wanted)
         cases = self.cases(term)
         if cases is not None:
@@ -392,133 +433,114 @@ class _Reader:
         operands = self._strict(term)
         if operands and self._null_only_by_operands(term):
             return meet(self.null(operand, wanted=wanted) for operand in operands)
-        if self.never_null(term):
+        never = self.never_null(term)
+        if never is not None:
+            self.rests |= never
             return _constant(not wanted)
         literal = _Null(self.node(self.canonical(term)), wanted)
         if wanted:
             return literal
         return _all((literal, *(self.null(operand, wanted=False) for operand in operands)))
 
-    def _null_only_by_operands(self, term: Term) -> bool:
+    def _null_only_by_operands(self, term: Scalar) -> bool:
         """Say whether a value is NULL only if an operand is; infinity minus itself is NULL too."""
-        name = term.name.partition(" ")[0]
-        if term.op == "like" or (term.op == "fn" and name in _NULL_ONLY_BY_OPERANDS):
+        if isinstance(term, Like):
             return True
-        if term.op not in ("add", "mul") and (term.op != "fn" or name not in ("Sub", "Neg")):
+        if isinstance(term, Function):
+            return term.name in _NULL_ONLY_BY_OPERANDS
+        if not isinstance(term, Negative) and not (
+            isinstance(term, Arithmetic) and term.operator in ("+", "*", "-")
+        ):
             return False
         exact = not self.scalars.loose and self.scalars.family(term) == "number"
-        return exact or self.scalars.is_shifted(term)
+        return exact or is_shifted(term)
 
-    def _strict(self, term: Term) -> tuple[Term, ...]:
+    def _strict(self, term: Scalar) -> tuple[Scalar, ...]:
         """Return the operands that make a value NULL if one of them is."""
-        if term.op in ("add", "mul", "plus"):
-            return term.args
-        if term.op == "like":
-            return tuple(value for part in term.args for value in part.args)
-        name = term.name.partition(" ")[0]
-        strict = name in _STRICT_FUNCTIONS or name in _STRICT_TIMES
-        if term.op == "fn" and (
-            strict or (name == "DPipe" and self.scalars.dialect in _STRICT_PIPES)
+        if isinstance(term, Arithmetic):
+            return term.left, term.right
+        if isinstance(term, Like):
+            return tuple(cast("tuple[Scalar, ...]", term.children))
+        if isinstance(term, Negative | Cast):
+            return (term.operand,)
+        if isinstance(term, Function) and (
+            term.name in _STRICT_FUNCTIONS
+            or (term.name == "dpipe" and self.scalars.dialect in _STRICT_PIPES)
         ):
-            if term.name == "Cast":
-                return parts_of(term).get("this", ())
-            values = (value for part in term.args for value in part.args)
-            return tuple(value for value in values if value.op != "text")
+            return term.operands
         return ()
 
-    def _special(self, term: Term, *, wanted: bool = True) -> _Statement | None:
+    def _special(self, term: Function, *, wanted: bool = True) -> _Statement | None:
         """Read a test that is never NULL: IS TRUE, IS DISTINCT FROM."""
-        parts = parts_of(term)
-        this, expression = parts.get("this", ()), parts.get("expression", ())
-        if len(this) != 1 or len(expression) != 1:
+        if term.name not in ("is", "nullsafeeq", "nullsafeneq") or len(term.operands) != 2:  # noqa: PLR2004
             return None
-        left, right = this[0], expression[0]
-        if term.name == "Is" and right in (TRUE, FALSE):
+        left, right = term.operands
+        if term.name == "is" and right in (TRUE, FALSE):
             read = self.true if right == TRUE else self.false
             return read(left, wanted=wanted)
-        if term.name in ("NullSafeEQ", "NullSafeNEQ", "Is"):
-            if term.name == "Is" and self.scalars.dialect != "sqlite":
-                return None
-            if (term.name != "NullSafeNEQ") == wanted:
-                both = _all((self.null(left), self.null(right)))
-                return _some((both, self.true(Term("eq", "", (left, right)))))
-            return _some(
-                (
-                    _all((self.null(left), self.null(right, wanted=False))),
-                    _all((self.null(left, wanted=False), self.null(right))),
-                    self.true(Term("ne", "", (left, right))),
-                )
+        if term.name == "is" and self.scalars.dialect != "sqlite":
+            return None
+        if (term.name != "nullsafeneq") == wanted:
+            both = _all((self.null(left), self.null(right)))
+            return _some((both, self.true(Comparison("=", left, right))))
+        return _some(
+            (
+                _all((self.null(left), self.null(right, wanted=False))),
+                _all((self.null(left, wanted=False), self.null(right))),
+                self.true(Comparison("<>", left, right)),
             )
-        return None
-
-    def _is_true_boolean(self, term: Term) -> bool:
-        """Say whether a column is just true, false or NULL."""
-        scalars = self.scalars
-        return (
-            term.op == "col"
-            and scalars.dialect in TRUE_BOOLEANS
-            and scalars.family(term) == "boolean"
         )
 
-    def _as_connective(self, term: Term) -> tuple[Term, Term] | None:
+    def _is_true_boolean(self, term: Scalar) -> bool:
+        """Say whether a column is just true, false or NULL."""
+        scalars = self.scalars
+        truth = scalars.dialect in TRUE_BOOLEANS and scalars.family(term) == "boolean"
+        return isinstance(term, Column) and truth
+
+    def _as_connective(self, term: Comparison) -> tuple[Scalar, Scalar] | None:
         """Return the sides of ``p = q`` where both are conditions."""
-        left, right = term.args
-        if term.op not in ("eq", "ne") or term.name:
+        if term.operator not in ("=", "<>") or term.may_be_nan:
             return None
-        both = [left, right]
-        for i, (one, other) in enumerate(((left, right), (right, left))):
-            if one.op == "int" and one.name in "01" and is_boolean(other):
-                both[i] = TRUE if one.name == "1" else FALSE
+        both = [term.left, term.right]
+        for i, (one, other) in enumerate((both[:], both[::-1])):
+            if one in (integer(0), integer(1)) and is_boolean(other):
+                both[i] = TRUE if one == integer(1) else FALSE
         sure = all(is_boolean(one) or self._is_true_boolean(one) for one in both)
         logical = sure and any(is_boolean(one) and one not in (TRUE, FALSE) for one in both)
         return (both[0], both[1]) if logical else None
 
-    def _compared(self, op: str, left: Term, right: Term, *, wanted: bool) -> _Statement:
+    def _compared(self, operator: str, left: Scalar, right: Scalar, *, wanted: bool) -> _Statement:
         """Say that a comparison is true, or that it is false or NULL."""
-        if op in ("eq", "ne"):
-            sides = self._as_connective(Term(op, "", (left, right)))
-            if sides is not None:
-                return self._of_conditions(op, *sides, wanted=wanted)
+        sides = self._as_connective(Comparison(operator, left, right))
+        if sides is not None:
+            return self._of_conditions(operator, *sides, wanted=wanted)
         for place, side in enumerate((left, right)):
             cases = self.cases(side)
             if cases is not None:
-                pairs = [(g, (right, v)[::-1] if place == 0 else (left, v)) for g, v in cases]
+                pairs = [(g, (v, right) if place == 0 else (left, v)) for g, v in cases]
                 return _some(
-                    _all((guard, self.true(Term(op, "", pair), wanted=wanted)))
+                    _all((guard, self.true(Comparison(operator, *pair), wanted=wanted)))
                     for guard, pair in pairs
                 )
         difference = self.scalars.difference(self.canonical(left), self.canonical(right))
         first, second = self.node(difference.first), self.node(difference.second)
-        number = difference.number
-        holds = self._related(op, first, second, number, wanted=wanted)
+        holds = _related(operator, first, second, difference.number, wanted=wanted)
         if wanted:
             return _all((self.null(left, wanted=False), self.null(right, wanted=False), holds))
         return _some((self.null(left), self.null(right), holds))
 
-    def _related(
-        self, op: str, first: int, second: int, number: Number, *, wanted: bool
+    def _of_conditions(
+        self, operator: str, left: Scalar, right: Scalar, *, wanted: bool
     ) -> _Statement:
-        if first == second:
-            true = {"eq": number == 0, "ne": number != 0, "lt": number > 0, "le": number >= 0}[op]
-            return _constant(true == wanted)
-        if op in ("eq", "ne"):
-            kind = _Equal if (op == "eq") == wanted else _Differ
-            return kind(first, second, number)
-        closed = int(op == "le")
-        if wanted:
-            return _AtMost(first, second, (number, closed))
-        return _AtMost(second, first, (-number, 1 - closed))
-
-    def _of_conditions(self, op: str, left: Term, right: Term, *, wanted: bool) -> _Statement:
         if wanted:
             pairs = ((self.true, self.true), (self.false, self.false))
-            if op == "ne":
+            if operator == "<>":
                 pairs = ((self.true, self.false), (self.false, self.true))
             return _some(_all((one(left), other(right))) for one, other in pairs)
-        opposite = self._of_conditions(_OPPOSITE[op], left, right, wanted=True)
+        opposite = self._of_conditions(_OPPOSITE[operator], left, right, wanted=True)
         return _some((self.null(left), self.null(right), opposite))
 
-    def cases(self, term: Term) -> list[tuple[_Statement, Term]] | None:
+    def cases(self, term: Scalar) -> list[tuple[_Statement, Scalar]] | None:
         """
         Return the values of a CASE or the like, each with the statement under which it is that.
 
@@ -529,8 +551,8 @@ class _Reader:
             return None
         return [(guard, value) for guard, value in found if guard != _NO]
 
-    def exact_cases(self, term: Term) -> list[tuple[_Statement, Term]]:
-        """Return all values of nested CASE and the like; ``as`` marks what is converted."""
+    def exact_cases(self, term: Scalar) -> list[tuple[_Statement, Scalar]]:
+        """Return all values of nested CASE and the like; `As` marks what is converted."""
         found = self._branches(term)
         if found is None:
             return [(_YES, term)]
@@ -544,45 +566,39 @@ class _Reader:
         if mixed and not ranks <= {*_NUMERIC}:
             return [(_YES, term)]
         highest = max(ranks, key=_NUMERIC.index) if mixed else ""
-        nested: list[tuple[_Statement, Term]] = []
+        nested: list[tuple[_Statement, Scalar]] = []
         for guard, value in found:
             if guard == _NO:
                 continue
             for inner, one in self.exact_cases(value):
                 converted = mixed and one != NULL and self.scalars.type_of(one) != (highest,)
-                result = Term("as", highest, (one,)) if converted else one
+                result = As(highest, one) if converted else one
                 nested.append((_all((guard, inner)), result))
         if len(nested) > MAX_CASES:
             raise _OutOfWorkError
         return nested
 
-    def _branches(self, term: Term) -> list[tuple[_Statement, Term]] | None:
-        name = term.name.partition(" ")[0] if term.op == "fn" else ""
-        if term.op == "case" and len(term.args) > 1:
-            values = [*term.args[1:-1:2], term.args[-1]]
-            conditions = term.args[:-1:2]
-        elif name == "Coalesce":
-            parts = parts_of(term)
-            values = [*parts.get("this", ()), *parts.get("expressions", ())]
-            conditions = tuple(
-                Term("not", "", (Term("isnull", "", (value,)),)) for value in values[:-1]
-            )
-        elif name == "Cast" and self.scalars.is_idle(term):
-            values, conditions = list(parts_of(term)["this"]), ()
-        elif name == "Cast" and self.scalars.cast_kind(term) == "integer":
-            (this,) = parts_of(term).get("this", (NULL,))
-            if not is_boolean(this):
-                return None
-            values = [Term("int", "1"), Term("int", "0"), NULL]
-            conditions = (this, Term("not", "", (this,)))
-        elif name == "Nullif":
-            parts = parts_of(term)
-            this, other = parts["this"][0], parts["expression"][0]
+    def _branches(self, term: Scalar) -> list[tuple[_Statement, Scalar]] | None:
+        name = term.name if isinstance(term, Function) else ""
+        conditions: tuple[Scalar, ...] = ()
+        if isinstance(term, Case):
+            values = [*(when.value for when in term.whens), term.default]
+            conditions = tuple(when.condition for when in term.whens)
+        elif isinstance(term, Function) and name == "coalesce":
+            values = [*term.operands]
+            conditions = tuple(Not(IsNull(value)) for value in values[:-1])
+        elif isinstance(term, Cast) and self.scalars.is_idle(term):
+            values = [term.operand]
+        elif isinstance(term, Cast) and term.kind == "integer" and is_boolean(term.operand):
+            values = [integer(1), integer(0), NULL]
+            conditions = (term.operand, Not(term.operand))
+        elif isinstance(term, Function) and name == "nullif":
+            this, other = term.operands
             values = [NULL, this]
-            conditions = (Term("eq", "", (self.apart(this), self.apart(other))),)
+            conditions = (Comparison("=", self.apart(this), self.apart(other)),)
         else:
             return None
-        found: list[tuple[_Statement, Term]] = []
+        found: list[tuple[_Statement, Scalar]] = []
         before: list[_Statement] = []
         for condition, value in zip(conditions, values, strict=False):
             found.append((_all((*before, self.true(condition))), self.apart(value)))
@@ -590,7 +606,7 @@ class _Reader:
         found.append((_all(before), self.apart(values[-1])))
         return found
 
-    def _of_one_family(self, values: list[Term]) -> bool:
+    def _of_one_family(self, values: list[Scalar]) -> bool:
         some = [bare(value) for value in values if value != NULL]
         if all(is_boolean(value) or self._is_true_boolean(value) for value in some):
             return True
@@ -599,34 +615,68 @@ class _Reader:
             return True
         return len(set(some)) == 1
 
-    def apart(self, value: Term) -> Term:
+    def apart(self, value: Scalar) -> Scalar:
         """Return a value that is no column any more, and so without the affinity of one."""
-        return Term("case", "", (value,)) if value.op == "col" and self.scalars.loose else value
+        return Apart(value) if isinstance(value, Column) and self.scalars.loose else value
 
     def _by_cases(
-        self, cases: list[tuple[_Statement, Term]], read: Callable[[Term], _Statement]
+        self, cases: list[tuple[_Statement, Scalar]], read: Callable[[Scalar], _Statement]
     ) -> _Statement:
         return _some(_all((guard, read(value))) for guard, value in cases if guard != _NO)
 
-    def _spelled_list(self, term: Term) -> Term:
-        this, *values = term.args
-        return Term("or", "", tuple(Term("eq", "", (this, self.apart(v))) for v in values))
+    def _spelled_list(self, term: Among) -> Scalar:
+        return Or(tuple(Comparison("=", term.operand, self.apart(v)) for v in term.values))
 
 
-def bare(value: Term) -> Term:
-    """Return what `_Reader.apart` was given."""
-    return value.args[0] if value.op == "case" and len(value.args) == 1 else value
+def _related(
+    operator: str, first: int, second: int, number: Number, *, wanted: bool
+) -> _Statement:
+    if first == second:
+        true = {"=": number == 0, "<>": number != 0, "<": number > 0, "<=": number >= 0}[operator]
+        return _constant(true == wanted)
+    if operator in ("=", "<>"):
+        kind = _Equal if (operator == "=") == wanted else _Differ
+        return kind(first, second, number)
+    closed = int(operator == "<=")
+    if wanted:
+        return _AtMost(first, second, (number, closed))
+    return _AtMost(second, first, (-number, 1 - closed))
 
 
-def _spelled_between(term: Term) -> Term:
-    this, low, high = term.args
-    return Term("and", "", (Term("le", "", (low, this)), Term("le", "", (this, high))))
+def negated(term: Comparison) -> Comparison:
+    """Return the comparison that is true where another one is false."""
+    if term.operator in _OPPOSITE:
+        return attrs.evolve(term, operator=_OPPOSITE[term.operator])
+    operator = "<=" if term.operator == "<" else "<"
+    return attrs.evolve(term, operator=operator, left=term.right, right=term.left)
 
 
-def _negated(term: Term) -> Term:
-    if term.op in _OPPOSITE:
-        return term._replace(op=_OPPOSITE[term.op])
-    return Term("le" if term.op == "lt" else "lt", "", term.args[::-1])
+def with_canonical_names(query: Query) -> Query:
+    """
+    Return a query with its tables named by their order in it, and what has no order in order.
+
+    A name for a row has no meaning of its own (alpha equivalence), so any choice is sound.
+    """
+    return with_names_in_order(rewritten(query, _tables_in_order))
+
+
+def with_names_in_order(query: Query) -> Query:
+    """Return a query as `with_canonical_names` does, but with its tables where they stand."""
+    names: dict[Node, Node] = {}
+    for one in walk(query):
+        if isinstance(one, Scan | Derived) and one.source not in names:
+            names[one.source] = Source(f"~{len(names)}", one.source.table)
+    return rewritten(replaced(query, names), in_order)
+
+
+def _tables_in_order(node: Node) -> Node:
+    if not isinstance(node, Select) or len(node.tables) < 2:  # noqa: PLR2004
+        return node
+    scans = sorted(
+        (table for table in node.tables if isinstance(table, Scan)), key=lambda t: t.source.table
+    )
+    others = (table for table in node.tables if not isinstance(table, Scan))
+    return attrs.evolve(node, tables=(*scans, *others))
 
 
 # Search.
@@ -654,7 +704,7 @@ class _World:
         new._derived, new._n_lemmas = set(self._derived), self._n_lemmas
         return new
 
-    def add(self, statement: _Statement) -> bool:  # noqa: PLR0911 - one a kind
+    def add(self, statement: _Statement) -> bool:
         """Assert a statement; False if it contradicts what was asserted."""
         self.reader.take()
         if isinstance(statement, _All):
@@ -703,7 +753,7 @@ class _World:
         pair = (first, second) if order < 0 else (second, first)
         return self.order.at_most(*pair, (0, 0))
 
-    def holds(self, statement: _Statement) -> bool | None:  # noqa: PLR0911 - one a kind
+    def holds(self, statement: _Statement) -> bool | None:
         """Say whether a statement follows at once, contradicts at once, or neither (None)."""
         self.reader.take()
         if isinstance(statement, _Null):
@@ -775,7 +825,7 @@ class _World:
                 left.append(part)
         return tuple(left)
 
-    def equals(self) -> dict[Term, Term]:
+    def equals(self) -> dict[Scalar, Scalar]:
         """Return, for terms that are known to be the same as another one, that one."""
         terms, scalars = self.reader.terms, self.reader.scalars
         exact: dict[str, list[int]] = {}
@@ -783,14 +833,14 @@ class _World:
             sort = scalars.sort(terms[node])
             if sort is not None and node != ZERO:
                 exact.setdefault(sort, []).append(node)
-        found: dict[Term, Term] = {}
+        found: dict[Scalar, Scalar] = {}
         for sort, nodes in exact.items():
-            nodes.sort(key=lambda node: (terms[node].op != "str", terms[node]))
+            nodes.sort(key=lambda node: (not is_literal(terms[node], "text"), terms[node].order))
             firsts: list[int] = []
             for node in nodes:
                 number = self.order.difference(node, ZERO) if sort == "integer" else None
                 if isinstance(number, int):
-                    found[terms[node]] = Term("int", str(number))
+                    found[terms[node]] = integer(number)
                     continue
                 for first in firsts:
                     if self.order.difference(node, first) == 0:
@@ -800,26 +850,25 @@ class _World:
                     firsts.append(node)
         return found
 
-    def image(self, term: Term, equal: dict[Term, Term]) -> Term:
+    def image(self, term: Scalar, equal: dict[Scalar, Scalar]) -> Scalar:
         """Return a term with its parts replaced by what they are the same as."""
-        return self.reader.canonical(self._image(term, equal, of_values=True))
+        return self.reader.canonical(cast("Scalar", self._image(term, equal, of_values=True)))
 
-    def _image(self, term: Term, equal: dict[Term, Term], *, of_values: bool) -> Term:
-        new = equal.get(term)
-        if new is not None and (of_values or new.op == term.op == "col"):
+    def _image(self, term: Node, equal: dict[Scalar, Scalar], *, of_values: bool) -> Node:
+        new = equal.get(cast("Scalar", term))
+        if new is not None and (
+            of_values or (isinstance(new, Column) and isinstance(term, Column))
+        ):
             return new
-        if not term.args:
+        if not term.children:
             return term
         self.reader.take()
-        if term.op == "part":
-            inside = of_values
-        else:
-            name = term.name.partition(" ")[0]
-            inside = term.op in ("add", "mul", "sum", "plus", "like") or (
-                term.op == "fn" and name in _OF_VALUES
-            )
-        args = tuple(self._image(arg, equal, of_values=inside) for arg in term.args)
-        return folded(term._replace(args=args))
+        inside = isinstance(term, Arithmetic | Negative | Total | Like) or (
+            isinstance(term, Function) and term.name in _OF_VALUES
+        )
+        children = [self._image(child, equal, of_values=inside) for child in term.children]
+        new_term = term.with_children(children)
+        return folded(new_term) if isinstance(new_term, Scalar) else new_term
 
     def _congruent(self) -> bool:
         """Give terms with the same parts the same value; False if they cannot have it."""
@@ -827,7 +876,7 @@ class _World:
         if not equal:
             return True
         reader = self.reader
-        groups: dict[Term, list[int]] = {}
+        groups: dict[Scalar, list[int]] = {}
         for node in list(reader.compounds):
             if node in self._placed or node in self.nulls or node in self.truths:
                 term = reader.terms[node]
@@ -846,7 +895,7 @@ class _World:
                 return False
         return True
 
-    def _null_like(self, image: Term, node: int) -> bool:
+    def _null_like(self, image: Scalar, node: int) -> bool:
         """Let what a node is the same as be NULL if it is."""
         statement = self.reader.null(image, wanted=self.nulls[node])
         if statement in self._derived:
@@ -861,11 +910,11 @@ class _World:
             self._merged.add((node, ZERO))
         return self.order.equal(node, ZERO, number)
 
-    def _summed(self, image: Term, node: int) -> bool:
+    def _summed(self, image: Scalar, node: int) -> bool:
         """Use of a sum what it is once some of its parts are known."""
-        if image.op != "sum" or image == self.reader.terms[node]:
+        if not isinstance(image, Total) or image == self.reader.terms[node]:
             return True
-        found = self.reader.scalars.sum_of(Term("add", "", image.args))
+        found = self.reader.scalars.sum_of(image)
         number = found.number
         if found.parts:
             (term, times), *others = found.parts.items()
@@ -912,158 +961,153 @@ class Facts:
 
     def __init__(
         self,
-        conditions: Iterable[Term],
-        *,
-        known: Known,
-        never_null: Callable[[Term], bool],
+        conditions: Iterable[Scalar],
+        scope: Scope,
+        never_null: Callable[[Scalar], Rests | None],
     ) -> None:
         self.conditions = tuple(conditions)
-        self._known = known
-        self._reader = _Reader(known, never_null)
+        self._reader = _Reader(scope, never_null)
         self._world = _World(self._reader)
-        self._answers: dict[tuple[_Statement, ...], bool] = {}
+        self._answers: dict[tuple[_Statement, ...], tuple[bool, Rests]] = {}
         self._possible = True
         try:
             statements = [self._reader.true(condition) for condition in self.conditions]
             self._possible = all(map(self._world.add, statements)) and self._world.settle()
         except (_OutOfWorkError, RecursionError):
             self._world = _World(self._reader)  # nothing is known
+        self._base = frozenset(self._reader.rests)
 
     @property
-    def contradictory(self) -> bool:
-        """Whether the conditions are never true together."""
-        return not self._possible or self._refutes(lambda: ())
+    def _rests(self) -> Rests:
+        """What the answer to the question rests on that was asked last."""
+        return frozenset(self._base | self._reader.rests | self._reader.always)
 
-    def implies(self, condition: Term) -> bool:
+    def contradictory(self) -> Rests | None:
+        """Say whether the conditions are never true together."""
+        return self._refutes(lambda: ())
+
+    def implies(self, condition: Scalar) -> Rests | None:
         """Say whether a condition is true."""
         if condition in self.conditions:
-            return True
+            return NOTHING
         return self._refutes(lambda: (self._reader.true(condition, wanted=False),))
 
-    def excludes(self, condition: Term) -> bool:
+    def excludes(self, condition: Scalar) -> Rests | None:
         """Say whether a condition is false or NULL."""
         return self._refutes(lambda: (self._reader.true(condition),))
 
-    def entails(self, first: Term, second: Term) -> bool:
+    def entails(self, first: Scalar, second: Scalar) -> Rests | None:
         """Say whether *second* is true where *first* is."""
         reader = self._reader
         return self._refutes(lambda: (reader.true(first), reader.true(second, wanted=False)))
 
-    def never_null(self, term: Term) -> bool:
+    def never_null(self, term: Scalar) -> Rests | None:
         """Say whether a value is not NULL."""
         return self._refutes(lambda: (self._reader.null(term),))
 
-    def same(self, first: Term, second: Term, *, as_result: bool = False) -> bool:
+    def same(self, first: Scalar, second: Scalar, *, as_result: bool = False) -> Rests | None:
         """
         Say whether two values are the same to every function, or both NULL.
 
         With *as_result* they are only looked at; otherwise one may stand where the other does,
         also where SQLite would convert a value that it is compared to.
         """
-        if first == second or not self._possible:
-            return True
+        if first == second:
+            return NOTHING
+        if not self._possible:
+            return self._base
         affinity = self._reader.scalars.affinity
         if not as_result and affinity(first) != affinity(second):
-            return False
+            return None
         if is_boolean(first) and is_boolean(second):
-            return equivalent(first, second, self, "bool")
+            return self.equivalent(first, second, "bool")
+        self._ask()
         try:
             cases = self._reader.exact_cases(first), self._reader.exact_cases(second)
         except (_OutOfWorkError, RecursionError):
-            return False
-        return all(
+            return None
+        rests = self._rests
+        found = every(
             self._same_where((guard, other), bare(one), bare(two))
             for guard, one in cases[0]
             for other, two in cases[1]
         )
+        return None if found is None else rests | found
 
-    def _same_where(self, guards: tuple[_Statement, ...], first: Term, second: Term) -> bool:
+    def _same_where(
+        self, guards: tuple[_Statement, ...], first: Scalar, second: Scalar
+    ) -> Rests | None:
         """Say whether two values are the same if *guards* hold."""
         reader = self._reader
         if is_boolean(first) and is_boolean(second):
-            return all(
-                self._refutes(lambda: (*guards, read(one), read(two, wanted=False)))  # noqa: B023 - called at once
+            return every(
+                self._refutes(lambda: (*guards, read(one), read(two, wanted=False)))  # noqa: B023
                 for one, two in ((first, second), (second, first))
                 for read in (reader.true, reader.false)
             )
         sorts = reader.scalars.sort(first), reader.scalars.sort(second)
         if sorts[0] is not None and sorts[0] == sorts[1]:
-            return self._refutes(lambda: (*guards, self._unequal(first, second)))
-        reader.work = 0
+            unequal = Function("nullsafeneq", (first, second))
+            return self._refutes(lambda: (*guards, reader.true(unequal)))
+        self._ask()
         try:
             world = self._world
             if guards != (_YES, _YES):
                 world = world.copy()
                 if not all(map(world.add, guards)) or not world.settle():
-                    return True
+                    return self._rests
             equal = world.equals()
             if world.image(first, equal) == world.image(second, equal):
-                return True
+                return self._rests
             null = reader.null(first, wanted=False), reader.null(second, wanted=False)
         except (_OutOfWorkError, RecursionError):
-            return False
+            return None
         return self._refutes(lambda: (*guards, _some(null)))
 
-    def _unequal(self, first: Term, second: Term) -> _Statement:
-        """Say that two values differ, where NULL is no other than NULL."""
-        parts = Term("part", "this", (first,)), Term("part", "expression", (second,))
-        return self._reader.true(Term("fn", "NullSafeNEQ", parts))
-
-    def constant(self, term: Term) -> Term | None:
-        """Return the literal that a value is, None where it may be another one."""
-        if term.op in ("int", "num", "str", "null", "true", "false"):
-            return term
-        try:
-            self._reader.work = 0
-            null = self._world.holds(self._reader.null(term))
-            found = self._world.image(term, self._world.equals())
-        except (_OutOfWorkError, RecursionError):
-            return None
-        if null is True:
-            return NULL
-        return found if found.op in ("int", "str") else None
-
-    def classes(self) -> list[tuple[Term, ...]]:
+    def classes(self) -> tuple[list[tuple[Scalar, ...]], Rests]:
         """Return the groups of terms that are known to be the same, literals last."""
-        groups: dict[Term, list[Term]] = {}
+        groups: dict[Scalar, list[Scalar]] = {}
+        self._ask()
         try:
-            self._reader.work = 0
             for term, first in self._world.equals().items():
                 groups.setdefault(first, []).append(term)
         except _OutOfWorkError:
-            return []
-        return [(*sorted(terms), first) for first, terms in groups.items()]
+            return [], NOTHING
+        return [(*terms, first) for first, terms in groups.items()], self._rests
 
-    def _refutes(self, statements: Callable[[], tuple[_Statement, ...]]) -> bool:
+    def equivalent(self, first: Scalar, second: Scalar, mode: Mode) -> Rests | None:
+        """Say whether two conditions or values are the same for every row."""
+        if first == second:
+            return NOTHING
+        if mode == "value" and not (is_boolean(first) and is_boolean(second)):
+            return self.same(first, second)
+        pairs = [(first, second), (second, first)]
+        if mode != "filter":
+            pairs += [(Not(first), Not(second)), (Not(second), Not(first))]
+        return every(self.entails(*pair) for pair in pairs)
+
+    def _ask(self) -> None:
+        """Begin with another question."""
+        self._reader.work = 0
+        self._reader.rests = set()
+
+    def _refutes(self, statements: Callable[[], tuple[_Statement, ...]]) -> Rests | None:
         """Say whether no row passes the conditions for which all *statements* hold."""
         if not self._possible:
-            return True
-        self._reader.work = 0
+            return self._base
+        self._ask()
         try:
-            asked = statements()
+            asked, read = statements(), self._rests
             if asked not in self._answers:
-                world = self._world.copy()
-                self._answers[asked] = not _satisfiable(world, asked)
-            return self._answers[asked]
+                self._reader.rests = set()
+                refuted = not _satisfiable(self._world.copy(), asked)
+                self._answers[asked] = refuted, self._rests
+            refuted, rests = self._answers[asked]
+            return read | rests if refuted else None
         except (_OutOfWorkError, RecursionError):
-            return False
+            return None
 
 
-def not_true(condition: Term) -> Term:
+def not_true(condition: Scalar) -> Scalar:
     """Return the condition that another one is false or NULL."""
-    parts = Term("part", "expression", (TRUE,)), Term("part", "this", (condition,))
-    return Term("not", "", (Term("fn", "Is", parts),))
-
-
-def equivalent(first: Term, second: Term, facts: Facts, mode: Mode) -> bool:
-    """Say whether two conditions or values are the same for every row that *facts* allow."""
-    if first == second:
-        return True
-    if mode == "value" and not (is_boolean(first) and is_boolean(second)):
-        return facts.same(first, second)
-    if not (facts.entails(first, second) and facts.entails(second, first)):
-        return False
-    if mode == "filter":
-        return True
-    negated = Term("not", "", (first,)), Term("not", "", (second,))
-    return facts.entails(*negated) and facts.entails(*negated[::-1])
+    return Not(Function("is", (condition, TRUE)))

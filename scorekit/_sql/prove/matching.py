@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias, TypeVar, cast
 
-from scorekit._sql.prove.dependencies import Rows, extended_within
-from scorekit._sql.prove.groups import aggregates_of, replaced_aggregates
-from scorekit._sql.prove.joins import uses
-from scorekit._sql.prove.known import Known
-from scorekit._sql.prove.logic import Facts, not_true
-from scorekit._sql.prove.predicates import conjuncts
-from scorekit._sql.prove.terms import (
-    NONE,
-    OPAQUE,
-    TRUE,
-    ExhaustedError,
-    Select,
-    Term,
-    coloured,
-    local_sources,
-    outputs_of,
-    replaced,
-    replaced_terms,
-    walk,
+import attrs
+
+from scorekit._sql.prove.logic import not_true
+from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted, is_open, outputs_of
+from scorekit._sql.prove.rule import (
+    Rows,
+    View,
+    aggregates_in,
+    of_groups,
+    uses,
+    without_tables,
 )
-from scorekit._sql.prove.windows import same_windows
+from scorekit._sql.prove.scope import NOTHING, ExhaustedError, Rests, Steps
+from scorekit._sql.tree import (
+    TRUE,
+    Aggregate,
+    Case,
+    Column,
+    Comparison,
+    Derived,
+    Exists,
+    InQuery,
+    IsNull,
+    Node,
+    Not,
+    Query,
+    Scalar,
+    ScalarQuery,
+    Scan,
+    Select,
+    SetOperation,
+    Source,
+    Star,
+    Table,
+    Windowed,
+    conjuncts,
+    found_in,
+    integer,
+    local_sources,
+    replaced,
+)
+
+_N = TypeVar("_N", bound=Node)
 
 MAX_PAIRINGS: Final = 200
 """Ways to pair the tables of two queries that are tried."""
@@ -33,93 +55,119 @@ MAX_PAIRINGS: Final = 200
 Columns: TypeAlias = "tuple[frozenset[int], ...]"
 """For each output of the second query, those of the first that are the same in each row."""
 
-Pairing: TypeAlias = "tuple[dict[Term, Term], list[tuple[Term, Term, Term]]]"
-"""What the names of one query are in the other; conditions of outer joins yet to be compared,
-with the tables that they are about."""
+Names: TypeAlias = "dict[Node, Node]"
+"""What the tables and columns of one query are in the other."""
+
+Pairing: TypeAlias = "tuple[Names, list[tuple[Scalar, Scalar, tuple[Table, ...]]]]"
+"""Names, and conditions of outer joins yet to be compared with the tables that are optional
+there."""
+
+
+def _by_place(width: int) -> Columns:
+    return tuple(frozenset((i,)) for i in range(width))
 
 
 class Matcher:
     """Compares queries whose tables have different names."""
 
-    def __init__(self, known: Known, extended: frozenset[Term]) -> None:
-        self.known, self.extended = known, extended
+    def __init__(self, view: View, steps: Steps, *, careful: bool) -> None:
+        self.view = view
+        self._steps = steps
+        self._careful = careful
+        """Whether a subquery may choose among rows, so that two that are alike may differ."""
         self.tries = MAX_PAIRINGS
-        self.asked: set[str] = set()
-        self._memo: dict[tuple[Term, Term], Columns | None] = {}
+        self._memo: dict[tuple[Query, Query], tuple[Columns | None, Rests]] = {}
         self._depth = 0
         """Of the SELECT that is compared; the outermost is at depth 1."""
 
-    def same(self, first: Term, second: Term) -> bool:
+    def same(self, first: Query, second: Query) -> bool:
         """Say whether two queries give the same rows, column by column."""
-        if first == second:
-            return True
-        if first.op == second.op == "sorted" and first.args[1:] == second.args[1:]:
-            return self.same(first.args[0], second.args[0])
+        return self._queries(first, second, identity=True) is not None
+
+    def permuted(self, first: Query, second: Query) -> bool:
+        """Say whether two queries give the same rows if the columns of one are put in order."""
         if len(outputs_of(first)) != len(outputs_of(second)):
             return False
-        return self.queries(first, second, identity=True) is not None
-
-    def permuted(self, first: Term, second: Term) -> bool:
-        """Say whether two queries give the same rows if the columns of one are put in order."""
-        if first.op == "sorted" or len(outputs_of(first)) != len(outputs_of(second)):
-            return False
-        columns = self.queries(first, second, identity=False)
+        columns = self._queries(first, second, identity=False)
         return columns is not None and _one_to_one(columns)
 
     # Queries.
 
-    def queries(  # noqa: C901, PLR0911 - one per kind of query
-        self, first: Term, second: Term, *, identity: bool
-    ) -> Columns | None:
+    def _queries(self, first: Query, second: Query, *, identity: bool) -> Columns | None:
         """Return which columns are the same if the rows are, else None."""
-        self.known.steps.take()
-        if first.op != second.op:
-            return self._union_of_sets(first, second, identity=identity)
-        if first.op == "select":
+        self._steps.take()
+        width = len(outputs_of(first))
+        if identity and len(outputs_of(second)) != width:
+            return None
+        if isinstance(first, Sorted) and isinstance(second, Sorted):
+            return self._sorted(first, second, identity=identity)
+        if isinstance(first, Select) and isinstance(second, Select):
             self._depth += 1
-            found = self._selects(Select.of(first), Select.of(second), identity=identity)
+            found = self._selects(first, second, identity=identity)
             self._depth -= 1
             return found
-        if first.op in ("union all", "union"):
-            found = self._arms(first.args, second.args, None, identity=identity)
-            if found is None and first.op == "union":
-                found = self._union_of_sets(first, second, identity=identity)
-            return found
-        if first.op == "windowed":
-            columns = self.queries(first.args[0], second.args[0], identity=False)
+        if isinstance(first, Windowed) and isinstance(second, Windowed):
+            columns = self._queries(first.query, second.query, identity=False)
             if columns is None or not all(columns):
                 return None
-            return (*columns, *same_windows(first, second, columns))
-        if first.op == "limited":
-            if OPAQUE in (first.name, second.name):
-                width = len(outputs_of(first))
-                return tuple(frozenset((i,)) for i in range(width)) if first == second else None
-            if first.args[1:] != second.args[1:]:
+            return (*columns, *_same_windows(first, second, columns))
+        if isinstance(first, SetOperation) and isinstance(second, SetOperation):
+            found = self._set_operations(first, second, identity=identity)
+            if found is not None:
+                return found
+        return self._union_of_sets(first, second) if identity else None
+
+    def _sorted(self, first: Sorted, second: Sorted, *, identity: bool) -> Columns | None:
+        """Compare queries that sort, and take as many of the same rows in the same order."""
+        bounds = (first.limit, first.offset) != (second.limit, second.offset)
+        if bounds or len(first.items) != len(second.items):
+            return None
+        columns = self._queries(first.query, second.query, identity=False)
+        if columns is None:
+            return None
+        for mine, other in zip(first.items, second.items, strict=True):
+            if attrs.evolve(mine, value=other.value) != other:
                 return None
-            return self.queries(first.args[0], second.args[0], identity=identity)
-        if len(first.args) == len(second.args) and first.op in _BY_PLACE:
-            width = len(outputs_of(first))
-            for mine, other in zip(first.args, second.args, strict=True):
-                if self.queries(mine, other, identity=True) is None:
-                    return None
-            return tuple(frozenset((i,)) for i in range(width))
-        return None
+            if mine.value.number not in columns[other.value.number]:  # type: ignore[attr-defined]
+                return None
+        shown = tuple(
+            frozenset(i for i in places if i < first.width) for places in columns[: second.width]
+        )
+        in_place = all(i in places for i, places in enumerate(shown))
+        return None if identity and not in_place else shown
+
+    def _set_operations(
+        self, first: SetOperation, second: SetOperation, *, identity: bool
+    ) -> Columns | None:
+        if (first.operator, first.distinct) != (second.operator, second.distinct):
+            return None
+        if len(first.arms) != len(second.arms):
+            return None
+        if first.operator == "union":
+            wide = any(isinstance(one, Star) for arm in first.arms for one in outputs_of(arm))
+            return self._arms(first.arms, second.arms, None, identity=identity or wide)
+        ours, theirs = [*first.arms], [*second.arms]
+        if first.operator == "except":
+            pairs = zip(ours[:1], theirs[:1], strict=True)
+            if not all(self.same(*pair) for pair in pairs):
+                return None
+            ours, theirs = ours[1:], theirs[1:]
+        found = self._arms(ours, theirs, None, identity=True)
+        return None if found is None else _by_place(len(outputs_of(first)))
 
     def _arms(
         self,
-        ours: Sequence[Term],
-        theirs: Sequence[Term],
+        ours: Sequence[Query],
+        theirs: Sequence[Query],
         columns: Columns | None,
         *,
         identity: bool,
     ) -> Columns | None:
         """Pair the arms of two unions so that the same columns are the same in each pair."""
-        if len(ours) != len(theirs):
-            return None
         if not ours:
             return columns
         for i, other in enumerate(theirs):
-            found = self.queries(ours[0], other, identity=identity)
+            found = self._queries(ours[0], other, identity=identity)
             if found is None:
                 continue
             both = found if columns is None else _both(columns, found)
@@ -130,45 +178,43 @@ class Matcher:
                 return rest
         return None
 
-    def _union_of_sets(self, first: Term, second: Term, *, identity: bool) -> Columns | None:
+    def _union_of_sets(self, first: Query, second: Query) -> Columns | None:
         """Compare unions without duplicates: each arm of one is within an arm of the other."""
-        if not (_is_set(first) and _is_set(second)) or not identity:
+        arms = _set_arms(first), _set_arms(second)
+        if self._careful or not all(arms):
             return None
-        width = len(outputs_of(first))
-        if len(outputs_of(second)) != width:
-            return None
-        for ours, theirs in ((first, second), (second, first)):
-            arms = [Select.of(a) for a in _set_arms(ours) if a.op == "select"]
-            others = [Select.of(a) for a in _set_arms(theirs) if a.op == "select"]
-            if len(arms) != len(_set_arms(ours)) or not all(
-                any(self.within(arm, other, ()) for other in others) for arm in arms
-            ):
+        for ours, theirs in (arms, arms[::-1]):
+            if not all(any(self.within(arm, other, ()) for other in theirs) for arm in ours):
                 return None
-        return tuple(frozenset((i,)) for i in range(width))
+        return _by_place(len(outputs_of(first)))
 
     # SELECT.
 
     def _selects(self, a: Select, b: Select, *, identity: bool) -> Columns | None:
-        if (a.group == NONE) != (b.group == NONE) or a.aggregates != b.aggregates:
+        if (a.keys is None) != (b.keys is None) or a.aggregates != b.aggregates:
             return None
-        if a.distinct != b.distinct or len(a.order) != len(b.order):
+        if a.distinct != b.distinct:
             return None
-        for new, pending in self._pairings(a.tables.args, b.tables.args, (a, b)):
+        before = self.view.rests
+        for new, pending in self._pairings(a.tables, b.tables, (a, b)):
             self.tries -= 1
             if self.tries < 0:
                 raise ExhaustedError
             found = self._compared(a, b, new, pending)
-            if found is None or not all(found):
-                continue
-            if not identity or all(i in places for i, places in enumerate(found)):
+            in_place = not identity or (found and all(i in p for i, p in enumerate(found)))
+            if found is not None and all(found) and in_place:
                 return found
-        sets = a.distinct and a.group == NONE and not a.aggregates and identity
-        if sets and self.within(a, b, ()) and self.within(b, a, ()):
-            return tuple(frozenset((i,)) for i in range(len(a.outputs)))
+            self.view.rests = before  # what a pairing that fails has asked, nothing rests on
+        sets = a.distinct and a.keys is None and not a.aggregates and identity
+        if sets and not self._careful and self.within(a, b, ()) and self.within(b, a, ()):
+            return _by_place(len(a.outputs))
         return None
 
     def _pairings(
-        self, ours: Sequence[Term], theirs: Sequence[Term], selects: tuple[Select, Select] | None
+        self,
+        ours: Sequence[Table],
+        theirs: Sequence[Table],
+        selects: tuple[Select, Select] | None,
     ) -> Iterator[Pairing]:
         """Yield ways to pair tables that are joined alike."""
         if len(ours) != len(theirs) or sorted(map(_shape, ours)) != sorted(map(_shape, theirs)):
@@ -176,7 +222,7 @@ class Matcher:
         if not ours:
             yield {}, []
             return
-        self.known.steps.take()
+        self._steps.take()
         first, rest = ours[0], ours[1:]
         places = [i for i, other in enumerate(theirs) if _shape(other) == _shape(first)]
         if len(places) > 1 and selects is not None:
@@ -187,109 +233,97 @@ class Matcher:
                 for more, others in self._pairings(rest, left, selects):
                     yield {**new, **more}, [*pending, *others]
 
-    def _alike(self, mine: Term, other: Term, selects: tuple[Select, Select]) -> int:
+    def _alike(self, mine: Table, other: Table, selects: tuple[Select, Select]) -> int:
         """Return in how many conditions and outputs two tables stand alike."""
-        seen: list[set[Term]] = []
+        seen: list[set[Node]] = []
         for part, select in zip((mine, other), selects, strict=True):
-            me = dict.fromkeys(local_sources(part), Term("src", "!me"))
-            terms = (*conjuncts(select.where), *select.outputs, *select.group.args)
-            seen.append({coloured(term, me, self.known.steps) for term in terms if uses(term, me)})
+            own = frozenset(local_sources((part,)))
+            terms = (*conjuncts(select.where), *select.outputs, *(select.keys or ()))
+            seen.append({_coloured(term, own) for term in terms if uses(term, own)})
+            self._steps.take(len(terms))
         return len(seen[0] & seen[1])
 
-    def _parts(  # noqa: C901, PLR0912 - a branch per kind of table
-        self, mine: Term, other: Term
-    ) -> Iterator[Pairing]:
-        if mine.op == "table":
-            yield {other.args[0]: mine.args[0]}, []
-        elif mine.op == "derived":
-            pair = (mine.args[1], other.args[1])
-            if pair not in self._memo:
-                self._memo[pair] = self.queries(*pair, identity=False)
-            columns = self._memo[pair]
-            if columns is not None:
-                for choice in _choices(columns):
-                    new = {other.args[0]: mine.args[0]}
-                    for j, i in enumerate(choice):
-                        new[Term("col", str(j), (other.args[0],))] = Term(
-                            "col", str(i), (mine.args[0],)
-                        )
-                    yield new, []
-        elif mine.op == "left":
-            for new, pending in self._pairings(mine.args[0].args, other.args[0].args, None):
-                for more, others in self._pairings(mine.args[1:], other.args[1:], None):
+    def _parts(self, mine: Table, other: Table) -> Iterator[Pairing]:
+        if isinstance(mine, Scan) and isinstance(other, Scan):
+            yield {other.source: mine.source}, []
+        elif isinstance(mine, Derived) and isinstance(other, Derived):
+            pair = mine.query, other.query
+            columns = self._remembered(*pair)
+            if columns is not None and all(columns):
+                new: Names = {other.source: mine.source}
+                for j, places in enumerate(columns):  # columns that are alike: the first
+                    new[Column(other.source, str(j))] = Column(mine.source, str(min(places)))
+                yield new, []
+        elif isinstance(mine, LeftJoins) and isinstance(other, LeftJoins):
+            for new, pending in self._pairings(mine.base, other.base, None):
+                for more, others in self._pairings(mine.arms, other.arms, None):
                     yield {**new, **more}, [*pending, *others]
-        elif mine.op == "arm":
-            for new, pending in self._pairings(mine.args[0].args, other.args[0].args, None):
-                yield new, [*pending, (mine.args[1], other.args[1], mine.args[0])]
-        elif mine.op == "outer":
-            both, theirs = mine.args[0].args, other.args[0].args
-            for sides in (theirs, theirs[::-1]):
-                for new, pending in self._parts(both[0], sides[0]):
-                    for more, others in self._parts(both[1], sides[1]):
-                        yield (
-                            {**new, **more},
-                            [*pending, *others, (mine.args[1], other.args[1], NONE)],
-                        )
-        elif mine.op == "side":
-            for new, pending in self._pairings(mine.args[0].args, other.args[0].args, None):
-                yield new, [*pending, (mine.args[1], other.args[1], NONE)]
+        elif isinstance(mine, Arm) and isinstance(other, Arm):
+            for new, pending in self._pairings(mine.tables, other.tables, None):
+                yield new, [*pending, (mine.condition, other.condition, mine.tables)]
+        elif isinstance(mine, FullJoin) and isinstance(other, FullJoin):
+            sides = other.first, other.second
+            for first, second in (sides, sides[::-1]):
+                for new, pending in self._sides(mine.first, first):
+                    for more, others in self._sides(mine.second, second):
+                        both = mine.condition, other.condition, ()
+                        yield {**new, **more}, [*pending, *others, both]
 
-    def _rows(self, tables: Term, conditions: Iterable[Term]) -> Rows:
-        rows = Rows(tables, conditions, self.known, self.extended)
-        rows.asked = self.asked
-        return rows
+    def _remembered(self, mine: Query, other: Query) -> Columns | None:
+        """Compare the queries of two derived tables, once."""
+        view, before = self.view, self.view.rests
+        if (mine, other) not in self._memo:
+            view.rests = NOTHING
+            self._memo[mine, other] = self._queries(mine, other, identity=False), view.rests
+        columns, rests = self._memo[mine, other]
+        view.rests = before if columns is None else before | rests
+        return columns
+
+    def _sides(self, mine: Arm, other: Arm) -> Iterator[Pairing]:
+        for new, pending in self._pairings(mine.tables, other.tables, None):
+            yield new, [*pending, (mine.condition, other.condition, ())]
 
     def _compared(
         self,
         a: Select,
         b: Select,
-        new: dict[Term, Term],
-        pending: Sequence[tuple[Term, Term, Term]],
+        new: Names,
+        pending: Sequence[tuple[Scalar, Scalar, tuple[Table, ...]]],
     ) -> Columns | None:
         """Compare two SELECTs whose tables are paired."""
-        other = b._replace(tables=NONE).term()
-        b = Select.of(replaced(other, new, self.known.steps))
-        shared = [c for c in conjuncts(a.where) if c in set(conjuncts(b.where))]
-        context = [c for c in shared if not any(node.op == "select" for node in walk(c))]
-        b = self._with_queries_of(a, b, context)
-        rows = self._rows(a.tables, conjuncts(a.where))
+        b = replaced(without_tables(b), new)
+        theirs = {*conjuncts(b.where)}
+        context = [c for c in conjuncts(a.where) if c in theirs and not any(found_in(c, Query))]
+        b = self._unified(without_tables(a), b, context)
+        view = self.view
+        rows = view.rows(a.tables, conjuncts(a.where))
         if a.where != b.where and not self._same_rows(a.tables, rows, a.where, b.where):
-            unlike = any(
-                mine != replaced(other, new, self.known.steps) for mine, other, _ in pending
-            )
-            if unlike or not self._same_counted_rows(a, b):
+            if any(mine != replaced(other, new) for mine, other, _ in pending):
                 return None
-            rows = self._rows(a.tables, (*conjuncts(a.where), *conjuncts(b.where)))
-        optional = frozenset(
-            source
-            for part in a.tables.args
-            for arm in (part.args[1:] if part.op == "left" else (part,) * (part.op == "outer"))
-            for source in local_sources(arm)
-        )
-        certain = [c for c in conjuncts(a.where) if not uses(c, optional)]
-        for mine, theirs, _ in pending:
-            theirs_here = replaced(theirs, new, self.known.steps)
-            if mine == theirs_here:
+            if not self._same_counted_rows(a, b):
+                return None
+            rows = view.rows(a.tables, (*conjuncts(a.where), *conjuncts(b.where)))
+        certain = [c for c in conjuncts(a.where) if not uses(c, rows.optional & rows.own)]
+        for mine, condition, optional in pending:
+            other = replaced(condition, new)
+            if mine == other:
                 continue
-            around = certain if _ != NONE else []
-            theirs_here = self._unified(mine, theirs_here, around)
-            first = self._rows(a.tables, (*around, *conjuncts(mine)))
-            second = self._rows(a.tables, (*around, *conjuncts(theirs_here)))
-            if _ != NONE:
-                first.extended = second.extended = extended_within(_, self.extended)
-            if not (
-                all(map(first.facts.implies, conjuncts(theirs_here)))
-                and all(map(second.facts.implies, conjuncts(mine)))
-            ):
+            around = certain if optional else []
+            other = self._unified(mine, other, around)
+            first, second = (
+                rows.inside(optional, (*around, *conjuncts(one))) for one in (mine, other)
+            )
+            if not (first.imply_all(conjuncts(other)) and second.imply_all(conjuncts(mine))):
                 return None
         return self._compared_outputs(a, b, rows)
 
-    def _same_rows(self, tables: Term, rows: Rows, first: Term, second: Term) -> bool:
+    def _same_rows(
+        self, tables: tuple[Table, ...], rows: Rows, first: Scalar, second: Scalar
+    ) -> bool:
         """Say whether two conditions are true of the same rows."""
-        if all(map(rows.facts.implies, conjuncts(second))):
-            others = self._rows(tables, conjuncts(second))
-            return all(map(others.facts.implies, conjuncts(first)))
-        return False
+        if not rows.imply_all(conjuncts(second)):
+            return False
+        return self.view.rows(tables, conjuncts(second)).imply_all(conjuncts(first))
 
     def _same_counted_rows(self, a: Select, b: Select) -> bool:
         """
@@ -297,49 +331,37 @@ class Matcher:
 
         They ignore NULLs: ``COUNT(CASE WHEN p THEN 1 END)`` is ``COUNT(*)`` of WHERE p.
         """
-        if not a.aggregates or a.group != NONE:
+        if not a.aggregates or a.keys is not None:
             return False
         for one, other in ((a, b), (b, a)):
-            dropped = (*conjuncts(one.where), not_true(other.where))
-            facts = self._rows(a.tables, dropped).facts
-            found = (
-                g for part in (one.having, *one.outputs, *one.order) for g in aggregates_of(part)
-            )
-            if not all(
-                facts.implies(Term("isnull", "", agg.args)) if agg.args else facts.contradictory
-                for agg in found
-            ):
-                return False
+            dropped = self.view.rows(a.tables, (*conjuncts(one.where), not_true(other.where)))
+            for agg in aggregates_in(one):
+                nothing = IsNull(agg.operand) if agg.operand is not None else None
+                if not (dropped.none() if nothing is None else dropped.implies(nothing)):
+                    return False
         return True
 
     def _compared_outputs(self, a: Select, b: Select, rows: Rows) -> Columns | None:
-        facts = rows.facts
-        b = self._with_aggregates_of(a, b, facts)
-        if a.group != NONE:
-            ours, theirs = rows.determined(a.group.args), rows.determined(b.group.args)
-            if not (all(map(ours, b.group.args)) and all(map(theirs, a.group.args))):
+        b = self._with_aggregates_of(a, b, rows)
+        if a.keys is not None and b.keys is not None:
+            ours, theirs = rows.determined(a.keys), rows.determined(b.keys)
+            if not (all(map(ours, b.keys)) and all(map(theirs, a.keys))):
                 return None
         if a.having != b.having:
-            base = conjuncts(a.where) if a.group != NONE else ()
-            first = self._rows(a.tables, (*base, *conjuncts(a.having)))
-            second = self._rows(a.tables, (*base, *conjuncts(b.having)))
+            base = conjuncts(a.where) if a.keys is not None else ()
+            first = self.view.rows(a.tables, (*base, *conjuncts(a.having)))
+            second = self.view.rows(a.tables, (*base, *conjuncts(b.having)))
             if not (
-                all(map(first.facts.implies, conjuncts(b.having)))
-                and all(map(second.facts.implies, conjuncts(a.having)))
+                first.imply_all(conjuncts(b.having)) and second.imply_all(conjuncts(a.having))
             ):
                 return None
-        if a.aggregates and a.group == NONE:
-            facts = self._rows(a.tables, ()).facts
-        for mine, other in zip(a.order, b.order, strict=True):
-            if mine.name != other.name or not facts.same(
-                mine.args[0], other.args[0], as_result=True
-            ):
-                return None
+        if a.aggregates and a.keys is None:
+            rows = self.view.rows(a.tables)
         columns = tuple(
             frozenset(
                 i
                 for i, mine in enumerate(a.outputs)
-                if facts.same(mine, other, as_result=self._depth == 1)
+                if rows.same(mine, other, as_result=self._depth == 1)
             )
             for other in b.outputs
         )
@@ -349,144 +371,180 @@ class Matcher:
                 return None
         return columns
 
-    def _with_aggregates_of(self, a: Select, b: Select, facts: Facts) -> Select:
+    def _with_aggregates_of(self, a: Select, b: Select, rows: Rows) -> Select:
         """Write aggregates of *b* as those of *a* that are the same."""
-        ours = [g for part in (a.having, *a.outputs, *a.order) for g in aggregates_of(part)]
-        new: dict[Term, Term] = {}
-        grouped = a.group != NONE
-        for part in (b.having, *b.outputs, *b.order):
-            for agg in aggregates_of(part):
-                alike = (one for one in ours if _same_aggregate(one, agg, facts, grouped=grouped))
-                new[agg] = next(alike, agg)
-        if not new:
-            return b
-        return b._replace(
-            having=replaced_aggregates(b.having, new),
-            outputs=tuple(replaced_aggregates(output, new) for output in b.outputs),
-            order=tuple(replaced_aggregates(item, new) for item in b.order),
-        )
+        ours = aggregates_in(a)
+        new: dict[Aggregate, Scalar] = {}
+        for agg in aggregates_in(b):
+            alike = (g for g in ours if _same_aggregate(g, agg, rows, grouped=a.keys is not None))
+            new[agg] = next(alike, agg)
+        return of_groups(b, new) if new else b
 
     # Subqueries.
 
-    def _with_queries_of(self, a: Select, b: Select, context: Sequence[Term]) -> Select:
-        mine, theirs = a._replace(tables=NONE).term(), b.term()
-        return Select.of(self._unified(mine, theirs, context))
-
-    def _unified(self, mine: Term, theirs: Term, context: Sequence[Term]) -> Term:
+    def _unified(self, mine: Node, theirs: _N, context: Sequence[Scalar]) -> _N:
         """Write the subqueries of one term as those of the other that are the same."""
         ours = list(dict.fromkeys(_subqueries(mine)))
-        new: dict[Term, Term] = {}
+        new: dict[Node, Node] = {}
         for other in dict.fromkeys(_subqueries(theirs)):
             for one in ours:
-                if (
-                    one != other
-                    and one.op == other.op
-                    and self._same_subquery(one, other, context)
+                if one == other or (
+                    type(one) is type(other) and self._same_subquery(one, other, context)
                 ):
                     new[other] = one
+                    ours.remove(one)
+                    if not is_open(one):  # if it is, another one like it may choose otherwise
+                        ours.append(one)
                     break
-        return replaced_terms(theirs, new, self.known.steps) if new else theirs
+        return replaced(theirs, new)
 
-    def _same_subquery(self, first: Term, second: Term, context: Sequence[Term]) -> bool:
-        if first.op == "exists":
-            ours, theirs = first.args[0], second.args[0]
-            if ours.op == theirs.op == "select":
-                a, b = Select.of(ours), Select.of(theirs)
-                if a.plain and b.plain:
-                    pairs = (a, b), (b, a)
-                    if all(self.within(*pair, context) for pair in pairs):
-                        return True
-            return self.queries(ours, theirs, identity=False) is not None
-        if first.op == "scalar":
-            return self.queries(first.args[0], second.args[0], identity=True) is not None
-        return (
-            first.args[0] == second.args[0]
-            and self.queries(first.args[1], second.args[1], identity=True) is not None
-        )
+    def _same_subquery(self, first: Scalar, second: Scalar, context: Sequence[Scalar]) -> bool:
+        if isinstance(first, Exists) and isinstance(second, Exists):
+            a, b = first.query, second.query
+            plain = isinstance(a, Select) and isinstance(b, Select) and a.plain and b.plain
+            if plain and not self._careful:
+                pairs = cast("tuple[tuple[Select, Select], ...]", ((a, b), (b, a)))
+                if all(self.within(*pair, context) for pair in pairs):
+                    return True
+            return self._queries(a, b, identity=False) is not None
+        if isinstance(first, ScalarQuery) and isinstance(second, ScalarQuery):
+            return self.same(first.query, second.query)
+        if isinstance(first, InQuery) and isinstance(second, InQuery):
+            return first.values == second.values and self.same(first.query, second.query)
+        return False
 
-    def within(self, a: Select, b: Select, context: Sequence[Term]) -> bool:
+    def within(self, a: Select, b: Select, context: Sequence[Scalar]) -> bool:
         """
         Say whether each row of *a*, however often it comes, is one of *b*: b's tables find a row.
 
         The classical containment of conjunctive queries: each table of *b* is mapped to one of
         *a*, so that the conditions of *a* imply those of *b* and the outputs are the same.
         """
-        if len(a.outputs) != len(b.outputs) or not (a._replace(distinct=False).plain):
+        if len(a.outputs) != len(b.outputs):
             return False
-        if not b._replace(distinct=False).plain or any(p.op != "table" for p in b.tables.args):
+        if not all(attrs.evolve(one, distinct=False).plain for one in (a, b)):
             return False
-        rows = self._rows(a.tables, (*context, *conjuncts(a.where)))
-        inside = [part for part in a.tables.args if part.op == "table"]
-        for new in self._mappings(b.tables.args, inside):
+        wanted = [table for table in b.tables if isinstance(table, Scan)]
+        if len(wanted) != len(b.tables):
+            return False
+        rows = self.view.rows(a.tables, (*context, *conjuncts(a.where)))
+        inside = [table for table in a.tables if isinstance(table, Scan)]
+        for new in self._mappings(wanted, inside):
             self.tries -= 1
             if self.tries < 0:
                 raise ExhaustedError
-            where = replaced(b.where, new, self.known.steps)
-            where = self._unified(a.where, where, context)
-            if all(map(rows.facts.implies, conjuncts(where))) and all(
-                rows.facts.same(mine, replaced(other, new, self.known.steps))
+            where = self._unified(a.where, replaced(b.where, new), context)
+            if rows.imply_all(conjuncts(where)) and all(
+                rows.same(mine, replaced(other, new))
                 for mine, other in zip(a.outputs, b.outputs, strict=True)
             ):
                 return True
         return False
 
     def _mappings(
-        self, theirs: Sequence[Term], ours: Sequence[Term]
-    ) -> Iterator[dict[Term, Term]]:
+        self, theirs: Sequence[Scan], ours: Sequence[Scan]
+    ) -> Iterator[Mapping[Source, Source]]:
         if not theirs:
             yield {}
             return
+        first, *others = theirs
         for mine in ours:
-            if mine.name == theirs[0].name:
-                for rest in self._mappings(theirs[1:], ours):
-                    yield {theirs[0].args[0]: mine.args[0], **rest}
+            if mine.source.table == first.source.table:
+                for rest in self._mappings(others, ours):
+                    yield {first.source: mine.source, **rest}
 
 
-_BY_PLACE = ("except", "except all", "intersect", "intersect all")
+def _same_windows(first: Windowed, second: Windowed, columns: Columns) -> Columns:
+    """Return which windows are the same if the columns are that they are over."""
+    n = len(outputs_of(first.query))
+
+    def alike(mine: Scalar, other: Scalar) -> bool:
+        places = getattr(mine, "number", None), getattr(other, "number", None)
+        if places[0] is None or places[1] is None:
+            return mine == other
+        return places[0] in columns[places[1]]
+
+    found: list[frozenset[int]] = []
+    for other in second.windows:
+        same: set[int] = set()
+        for k, mine in enumerate(first.windows):
+            bare = attrs.evolve(mine, operands=(), keys=(), items=())
+            keys = all(any(alike(a, b) for b in other.keys) for a in mine.keys) and all(
+                any(alike(a, b) for a in mine.keys) for b in other.keys
+            )
+            pairs = [*zip(mine.operands, other.operands, strict=False)]
+            items = [*zip(mine.items, other.items, strict=False)]
+            if (
+                bare == attrs.evolve(other, operands=(), keys=(), items=())
+                and len(mine.operands) == len(other.operands)
+                and len(mine.items) == len(other.items)
+                and keys
+                and all(alike(*pair) for pair in pairs)
+                and all(
+                    alike(a.value, b.value) and attrs.evolve(a, value=b.value) == b
+                    for a, b in items
+                )
+            ):
+                same.add(n + k)
+        found.append(frozenset(same))
+    return tuple(found)
 
 
-def _same_aggregate(first: Term, second: Term, facts: Facts, *, grouped: bool) -> bool:
+def _same_aggregate(first: Aggregate, second: Aggregate, rows: Rows, *, grouped: bool) -> bool:
     """
     Say whether two aggregates over the same rows are the same.
 
     COUNT asks only which values are NULL, and a sum of ones and noughts counts the ones, but for
     the sum of nothing, which no group is.
     """
-    if {first.name, second.name} == {"sum", "count"} and grouped:
-        total, count = (first, second) if first.name == "sum" else (second, first)
-        argument = total.args[0]
-        values = {*argument.args[1:-1:2], argument.args[-1]} if argument.op == "case" else {NONE}
-        if not values <= {Term("int", "0"), Term("int", "1")}:
-            return False
-        return facts.same(Term("eq", "", (argument, Term("int", "1"))), _is_counted(count))
-    if first.name == second.name == "count":
-        return facts.same(_is_counted(first), _is_counted(second))
-    if first.name != second.name or len(first.args) != len(second.args):
+    if first.distinct != second.distinct:
         return False
-    pairs = zip(first.args, second.args, strict=True)
-    return all(facts.same(*pair, as_result=True) for pair in pairs)
+    functions = {first.function, second.function}
+    if functions == {"sum", "count"} and grouped and not first.distinct:
+        total, counted = (first, second) if first.function == "sum" else (second, first)
+        this = total.operand
+        if not isinstance(this, Case):
+            return False
+        values = {*(when.value for when in this.whens), this.default}
+        if not values <= {integer(0), integer(1)}:
+            return False
+        return rows.same(Comparison("=", this, integer(1)), _is_counted(counted))
+    if len(functions) > 1:
+        return False
+    if functions == {"count"} and not first.distinct:
+        return rows.same(_is_counted(first), _is_counted(second))
+    if first.operand is None or second.operand is None:
+        return first.operand == second.operand
+    return rows.same(first.operand, second.operand, as_result=True)
 
 
-def _is_counted(count: Term) -> Term:
-    if not count.args:
-        return TRUE
-    return Term("not", "", (Term("isnull", "", count.args),))
+def _is_counted(count: Aggregate) -> Scalar:
+    return TRUE if count.operand is None else Not(IsNull(count.operand))
 
 
-def _is_set(query: Term) -> bool:
-    return query.op == "union" or (query.op == "select" and query.name == "distinct")
+def _set_arms(query: Query) -> list[Select]:
+    """Return the arms of a query without duplicates, none of any other one."""
+    arms: Iterable[Query] = ()
+    if isinstance(query, SetOperation) and query.operator == "union" and query.distinct:
+        arms = query.arms
+    elif isinstance(query, Select) and query.distinct:
+        arms = (query,)
+    found = [arm for arm in arms if isinstance(arm, Select)]
+    return found if len(found) == len([*arms]) else []
 
 
-def _set_arms(query: Term) -> tuple[Term, ...]:
-    return query.args if query.op == "union" else (query,)
+def _shape(table: Table) -> str:
+    if isinstance(table, Scan):
+        return f"table {table.source.table}"
+    if isinstance(table, Derived):
+        return f"derived {type(table.query).__name__}"
+    return type(table).__name__
 
 
-def _shape(part: Term) -> str:
-    if part.op == "table":
-        return f"table {part.name}"
-    if part.op == "derived":
-        return f"derived {part.args[1].op}"
-    return part.op
+def _coloured(term: Scalar, own: frozenset[Source]) -> Node:
+    """Return a term with some tables as one, and all others as another one."""
+    new = {source: Source("mine" if source in own else "other") for source in term.sources}
+    return replaced(term, new)
 
 
 def _both(first: Columns, second: Columns) -> Columns:
@@ -508,17 +566,10 @@ def _one_to_one(columns: Columns) -> bool:
     return all(place(column, set()) for column in range(len(columns)))
 
 
-def _choices(columns: Columns) -> Iterator[tuple[int, ...]]:
-    """Yield a column of the first query for each of the second; columns that are alike first."""
-    yield tuple(min(places) for places in columns)
-
-
-def _subqueries(term: Term) -> Iterator[Term]:
+def _subqueries(node: Node) -> Iterator[Scalar]:
     """Yield the outermost subqueries in an expression."""
-    if term.op in ("exists", "scalar", "in"):
-        yield term
-        return
-    if term.op in ("table", "derived"):
-        return
-    for arg in term.args:
-        yield from _subqueries(arg)
+    if isinstance(node, Exists | ScalarQuery | InQuery):
+        yield node
+    elif not isinstance(node, Table):
+        for child in node.children:
+            yield from _subqueries(child)

@@ -44,9 +44,7 @@ class Order:
         """Return what *first* - *second* is at most, None where that is not known."""
         return TOUCHING if first == second else self._out.get(first, {}).get(second)
 
-    def at_most(  # noqa: C901 - the closure of a bound
-        self, first: int, second: int, bound: Bound
-    ) -> bool:
+    def at_most(self, first: int, second: int, bound: Bound) -> bool:
         """Add ``first - second <= bound``; False if nothing satisfies all that was added."""
         agenda = [(first, second, bound)]
         while agenda:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from scorekit._sql.prove.terms import Term
+from scorekit._sql.tree import Like, Literal, Node, Scalar
 
 MAX_LENGTH: Final = 60
 """Characters of the longest pattern that is looked into."""
 
 
-def pattern_of(term: Term) -> tuple[Term, str] | None:
+def pattern_of(term: Node) -> tuple[Scalar, str] | None:
     """Return the value that a LIKE tests and its pattern, if no engine reads that otherwise."""
-    if term.op != "like" or term.name != "Like":
+    if not isinstance(term, Like) or term.operator != "like" or term.escape is not None:
         return None
-    parts = {part.name: part.args for part in term.args}
-    this, pattern = parts.get("this", ()), parts.get("expression", ())
-    if len(this) != 1 or len(pattern) != 1 or pattern[0].op != "str" or len(parts) > 2:  # noqa: PLR2004
+    pattern = term.pattern
+    if not isinstance(pattern, Literal) or pattern.kind != "text":
         return None
-    text = pattern[0].name
+    text = pattern.text
     if len(text) > MAX_LENGTH or not text.isascii() or "\\" in text or "[" in text:
         return None
-    return this[0], text
+    return term.operand, text
 
 
 def includes(wider: str, narrower: str) -> bool:

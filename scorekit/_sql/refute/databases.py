@@ -34,8 +34,8 @@ _TELLING_SHARE, _MET_SHARE, _ONE_MISSED_SHARE, _ALONE_SHARE = 0.5, 0.35, 0.8, 0.
 _TWIN_SHARE, _ALIKE_SHARE, _COUNTED_SHARE, _SHARED_GROUP_SHARE = 0.2, 0.12, 0.5, 0.2
 _SHORT = (0, 0, 1, 1, 2)
 _WIDE_SHARE_OF_PLACED, _SPREAD_SHARE, _DIVIDED_SHARE, _LARGEST_GROUP = 0.85, 0.25, 0.2, 5
-_FURTHER_SHARE = 0.6
-_MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES = 7, 4, 3
+_FURTHER_SHARE, _UNEVEN_SHARE = 0.6, 0.15
+_MOST_ROWS, _MOST_ROWS_OF_MANY, _MANY_TABLES, _VERY_MANY_TABLES = 7, 4, 3, 24
 _WITNESSES = (1, 1, 1, 2, 2, 3, 4, 5)
 _TRIES = 10
 _MORE = 40
@@ -150,7 +150,9 @@ class Maker:
         place = table, column.name
         if place not in self._more:
             fitting: list[Cell] = [
-                f for v in _more(column) if (f := fitted(v, column)) is not None
+                f
+                for v in _more(column, _MORE + self._told.n_rows)
+                if (f := fitted(v, column)) is not None
             ]
             self._more[place] = self._allowed(table, column, fitting)
         return self._more[place]
@@ -234,6 +236,8 @@ class Maker:
         return held
 
     def _n_rows(self, i: int, draw: random.Random) -> int:
+        if self._told.n_sources > _VERY_MANY_TABLES:
+            return i % 2
         most = _MOST_ROWS if self._told.n_sources <= _MANY_TABLES else _MOST_ROWS_OF_MANY
         if self._told.n_rows and i % 4 == 3:  # noqa: PLR2004 - every fourth of these
             return self._told.n_rows + i // 4 % 3
@@ -370,19 +374,32 @@ class Maker:
     def _aimed(self, i: int, draw: random.Random) -> _Rows:
         target = self._target(i % len(self._trees))
         rows: _Rows = {name: [] for name in self._tables}
+        shaped = self._shaped(rows, target, draw)
+        if not shaped:
+            self._met_or_missed(rows, target, draw)
+        self._complete(rows, draw)
+        if not shaped and draw.random() < _CHANGE_SHARE:
+            self._change(rows, draw)
+        return rows
+
+    def _shaped(self, rows: _Rows, target: _Target, draw: random.Random) -> bool:
+        """Add rows of a shape that something in the queries asks for, if it is their turn."""
         if self._told.n_rows and draw.random() < _COUNTED_SHARE:
             self._count(rows, target, draw)
-            self._complete(rows, draw)
-            return rows
-        if self._told.placed and draw.random() < _SPREAD_SHARE:
-            self._spread(rows, target, draw)
-            self._complete(rows, draw)
-            return rows
-        if self._told.divides and draw.random() < _DIVIDED_SHARE:
+        elif self._told.placed and draw.random() < _SPREAD_SHARE:
+            self._spread(rows, target, draw, growing=draw.random() < _COPY_SHARE)
+        elif self._told.sums and draw.random() < _UNEVEN_SHARE:
+            self._spread(rows, target, draw, growing=True)
+        elif self._told.divides and draw.random() < _DIVIDED_SHARE:
             self._divide(rows, target, draw)
-            self._complete(rows, draw)
-            return rows
-        n_witnesses = _pick(_WITNESSES, draw)
+        else:
+            return False
+        return True
+
+    def _met_or_missed(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
+        """Add rows that pass what they are compared with, but for some of it."""
+        many = self._told.n_sources > _VERY_MANY_TABLES
+        n_witnesses = 1 if many else _pick(_WITNESSES, draw)
         if self._told.n_limited and draw.random() < _COPY_SHARE:
             n_witnesses = self._told.n_limited + 1 + int(draw.random() * 2)
         last: list[_Row] = []
@@ -394,13 +411,10 @@ class Maker:
             last = self._witness(target, last, missed, rows, draw, twins=twins)
             alone = draw.random() < _ALONE_SHARE
             for table, row in self._met(target.aim.tables, last, draw, alone=alone):
-                self._add(rows, table, row)
-        if n_witnesses > 1 or draw.random() < _COPY_SHARE:
+                if not (many and rows[table]):  # one row each, or there are too many together
+                    self._add(rows, table, row)
+        if n_witnesses > 1 or (draw.random() < _COPY_SHARE and not many):
             self._copy(rows, target, draw)
-        self._complete(rows, draw)
-        if draw.random() < _CHANGE_SHARE:
-            self._change(rows, draw)
-        return rows
 
     def _count(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
         """Add one or two groups of about as many rows as a count needs, at times both together."""
@@ -416,9 +430,8 @@ class Maker:
             if last:
                 self._repeat(rows, target, (name, last[place]), n, draw, grouped=True)
 
-    def _spread(self, rows: _Rows, target: _Target, draw: random.Random) -> None:
+    def _spread(self, rows: _Rows, target: _Target, draw: random.Random, *, growing: bool) -> None:
         """Add more rows than a LIMIT keeps that differ in all they can, or groups that grow."""
-        growing = draw.random() < _COPY_SHARE
         table = self._repeated(target, draw) if target.aim.tables else ""
         for i in range(self._told.n_limited + 2 + int(draw.random() * 2)):
             found = self._witness(target, (), set(), rows, draw, apart=True)
@@ -839,7 +852,7 @@ def _base(column: Column) -> Sequence[Cell]:
     return _BASE[column.kind]
 
 
-def _more(column: Column) -> Sequence[Cell]:
+def _more(column: Column, n: int) -> Sequence[Cell]:
     limits, kind = column.limits, column.kind
     if limits.form == "uuid":
         return UUIDS
@@ -849,9 +862,7 @@ def _more(column: Column) -> Sequence[Cell]:
         return [f"2022-01-{i + 1:02}" for i in range(28)]
     if kind in ("text", "collated", "unknown"):
         return (
-            [f"d{i}" for i in range(_MORE)]
-            if limits.length != 1
-            else list("defghijklmnopqrstuvwxyz")
+            [f"d{i}" for i in range(n)] if limits.length != 1 else list("defghijklmnopqrstuvwxyz")
         )
     first = max(4, int(limits.least or 0))
-    return [float(i) if kind == "real" else i for i in range(first, first + _MORE)]
+    return [float(i) if kind == "real" else i for i in range(first, first + n)]

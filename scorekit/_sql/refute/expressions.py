@@ -13,7 +13,7 @@ from scorekit._sql import computed
 from scorekit._sql.computed import CODES
 from scorekit._sql.functions import FUNCTIONS, Function, arity, meanings
 from scorekit._sql.kinds import to_single
-from scorekit._sql.refute.sandbox import APART, COMPUTED
+from scorekit._sql.refute.sandbox import APART, COMPUTED, computed_name
 
 
 class UnfaithfulError(Exception):
@@ -222,8 +222,9 @@ def _call(node: exp.Expr, row: Function, kinds: Mapping[str, str], dialect: str)
     wanted = [word.strip("[]") for word in row.arguments.split() if word != "..."]
     wanted += wanted[-1:] * (len(arguments) - len(wanted))
     held = [kind_of_expression(argument, kinds) for argument in arguments]
-    for kind, want in zip(held, wanted, strict=False):
-        if not _fits(kind, want):
+    for part, kind, want in zip(arguments, held, wanted, strict=False):
+        dated = dialect != "postgres" and is_text(part) and _DATE.match(part.name)
+        if not (_fits(kind, want) or (want == "time" and dated)):
             raise UnfaithfulError(f"{dialect} may understand {row.name} of such a value otherwise")
     if (
         dialect == "postgres"
@@ -237,10 +238,12 @@ def _call(node: exp.Expr, row: Function, kinds: Mapping[str, str], dialect: str)
         returns = _rounded(held[int(returns)])
         if len(held) > 1 and row.name in ("greatest", "least"):
             returns = merged(arguments, kinds)
-    _compute(node, row.compute, arguments, returns)
+    _compute(node, row.compute, arguments, returns, row.null)
 
 
-def _compute(node: exp.Expr, how: object, arguments: Sequence[exp.Expr], kind: str) -> None:
+def _compute(
+    node: exp.Expr, how: object, arguments: Sequence[exp.Expr], kind: str, null: str = "any"
+) -> None:
     made: exp.Expr
     if isinstance(how, str):
         name, _, inside = how.partition("(")
@@ -249,7 +252,7 @@ def _compute(node: exp.Expr, how: object, arguments: Sequence[exp.Expr], kind: s
             raise UnfaithfulError(f"{name} has {len(arguments)} arguments")
         made = exp.Anonymous(this=name, expressions=[arguments[i].copy() for i in places])
     else:
-        called = f"{COMPUTED}{getattr(how, '__name__', '')}"
+        called = computed_name(how, null)
         made = exp.Anonymous(this=called, expressions=[part.copy() for part in arguments])
     made.meta.update({_KIND: kind, COMPUTED: True})
     node.replace(made)
@@ -439,5 +442,6 @@ def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Exp
 
 
 def _called(function: object, *arguments: exp.Expr) -> exp.Expr:
-    name = f"{COMPUTED}{getattr(function, '__name__', '')}"
-    return exp.Anonymous(this=name, expressions=[part.copy() for part in arguments])
+    return exp.Anonymous(
+        this=computed_name(function), expressions=[part.copy() for part in arguments]
+    )

@@ -21,7 +21,7 @@ from scorekit._sql.refute.sandbox import CLOCKS, COMPUTED, ZONES
 MAX_PARTS: Final = 2_000
 """Nodes of the largest tree that is looked at."""
 
-MAX_SOURCES: Final = 24
+MAX_SOURCES: Final = 60
 """Tables that a query may read, each as often as common table expressions repeat it."""
 
 

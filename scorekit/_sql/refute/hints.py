@@ -16,7 +16,8 @@ from scorekit._sql.refute.sandbox import NOW_TEXT, Cell
 MAX_VALUES: Final = 32
 """Values that a column draws from because the queries name them."""
 
-_MOST_COUNTED = 30
+_MOST_COUNTED = 120
+_LARGEST_DIVISOR = 30
 
 
 class Hints(NamedTuple):
@@ -32,6 +33,8 @@ class Hints(NamedTuple):
     """Rows that LIMIT and OFFSET keep and pass over, or 0."""
     placed: bool
     """Whether it counts which rows come first, so that values should rarely be equal."""
+    sums: bool
+    """Whether numbers are added or averaged, so that rows that others repeat should be few."""
     divides: bool
     """Whether numbers are divided, so that they should rarely be multiples of each other."""
     n_sources: int
@@ -39,7 +42,7 @@ class Hints(NamedTuple):
 
 def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
     """Return what the nodes of queries say about values."""
-    told = Hints({}, {}, 0, 0, False, False, 0)  # noqa: FBT003 - nothing yet
+    told = Hints({}, {}, 0, 0, False, False, False, 0)  # noqa: FBT003 - nothing yet
     sizes: dict[str, list[int]] = {}
     for nodes in trees:
         context = _context(nodes)
@@ -58,6 +61,7 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
         told = told._replace(
             n_limited=max(told.n_limited, sum(_counts(kept))),
             placed=told.placed or placed,
+            sums=told.sums or any(isinstance(node, exp.Sum | exp.Avg) for node in nodes),
             divides=told.divides or any(isinstance(node, exp.Div | exp.Mod) for node in nodes),
             n_sources=max(told.n_sources, n_sources),
         )
@@ -153,7 +157,7 @@ _COMPARED = (
 )  # fmt: skip
 _COMPUTED = (
     exp.Sum, exp.Avg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Cast, exp.Substring, exp.StrPosition,
-    exp.Abs, exp.Round,
+    exp.Abs, exp.Round, exp.Trunc,
 )  # fmt: skip
 _RANGES = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 _NUMBERS_AS_TEXT = ("7", "2.5", "12")
@@ -166,6 +170,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
 def _compute(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
     """Note texts for columns that are taken apart, or computed with as if they were numbers."""
     texts = _TEMPLATES if isinstance(node, exp.Substring | exp.StrPosition) else _NUMBERS_AS_TEXT
+    if isinstance(node, exp.Round | exp.Trunc):
+        texts = (*texts, "1.27", "3.14159")
     if isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.TEXT_TYPES):
         return
     parts = list(node.iter_expressions())
@@ -255,7 +261,7 @@ def _solve_arithmetic(
     elif isinstance(node, exp.Mul):
         right, left = [n / (first or 1) for n in numbers], [n / (second or 1) for n in numbers]
     else:
-        parts = [Fraction(n).limit_denominator(_MOST_COUNTED).denominator for n in numbers]
+        parts = [Fraction(n).limit_denominator(_LARGEST_DIVISOR).denominator for n in numbers]
         right = [*(float(part) for part in dict.fromkeys(parts) if part > 1), 1.0, 2.0]
         left = [n * d for n in numbers for d in (right if second is None else (second,))]
     _solve(node.this, _whole(left), found, years)

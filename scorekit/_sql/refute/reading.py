@@ -8,9 +8,13 @@ from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType, exp
 
+from scorekit._sql.dialects import unknown, versions
+from scorekit._sql.functions import VERSIONS
+from scorekit._sql.operands import misfit
 from scorekit._sql.parsing import Script, is_explain, parse, tokens
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of
+from scorekit._sql.schema import SqlSchema
 from scorekit.errors import SqlError
 
 ORDINALS: Final = ("first", "second")
@@ -68,6 +72,45 @@ def _rewrite_all(nodes: Sequence[exp.Expr]) -> None:
             node.replace(exp.Not(this=exp.In(this=node.this, query=query)))
 
 
+def check_known(
+    texts: tuple[str, str], pair: Pair, schema: SqlSchema | None, dialect: str | None
+) -> tuple[str, ...]:
+    """
+    Refuse queries with something that the database of a dialect may not have.
+
+    Two queries of the same words are the same query wherever they run.
+
+    Returns:
+        What versions of the database the queries need, as assumptions.
+
+    Raises:
+        UnfaithfulError: If a function, a form or an operand is not known to the dialect.
+    """
+    if dialect not in VERSIONS:
+        return ()
+    words = [tokens(text, dialect) for text in texts]
+    if _same_words(*words):
+        return ()
+    for own, tree, which in zip(words, pair[:2], ORDINALS, strict=True):
+        lacking = unknown(own, tree, dialect)
+        if lacking is not None:
+            raise UnfaithfulError(f"in the {which} query, {lacking}")
+        fault = misfit(tree, dialect, schema)
+        if fault is not None:
+            database = VERSIONS[dialect].partition(" ")[0]
+            raise UnfaithfulError(f"{database} may refuse the {which} query: {fault}")
+    return tuple(sorted(set[str]().union(*(versions(own, dialect) for own in words))))
+
+
+def _same_words(first: Sequence[Token], second: Sequence[Token]) -> bool:
+    return len(first) == len(second) and all(
+        a.token_type == b.token_type
+        and (a.text == b.text or (a.token_type not in _EXACT and a.text.lower() == b.text.lower()))
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+_EXACT = (TokenType.STRING, TokenType.IDENTIFIER)
 _COMPARING = (
     exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is,
     exp.Like, exp.ILike, exp.Glob, exp.In, exp.Between,

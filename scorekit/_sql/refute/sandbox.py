@@ -9,7 +9,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, NoReturn, Self, TypeAlias
 
-from scorekit._sql.computed import NoValueError, add_time, as_date, round_, to_whole
+from scorekit._sql.computed import (
+    NoValueError,
+    add_time,
+    as_date,
+    date_part,
+    round_,
+    to_whole,
+)
 from scorekit._sql.functions import FUNCTIONS as OF_DATABASES
 from scorekit._sql.rows import ResultRow
 
@@ -47,13 +54,20 @@ FUNCTIONS: Final = frozenset(
 COMPUTED: Final = "scorekit_fn_"
 """The beginning of the names of functions of other databases, as they are computed here."""
 APART: Final = "scorekit_apart"
+
+
+def computed_name(compute: object, null: str = "any") -> str:
+    """Return the name of a function that is computed here, and is NULL where *null* says."""
+    return f"{COMPUTED}{'strict_' if null == 'any' else ''}{getattr(compute, '__name__', '')}"
+
+
 _OF_OTHERS: Final = {
-    f"{COMPUTED}{compute.__name__}": (compute, row.null)
-    for row in OF_DATABASES
-    if (compute := row.compute) is not None and not isinstance(compute, str)
-} | {
-    f"{COMPUTED}{compute.__name__}": (compute, "any")
-    for compute in (add_time, as_date, round_, to_whole)
+    computed_name(compute, null): (compute, null == "any")
+    for compute, null in (
+        *((row.compute, row.null) for row in OF_DATABASES),
+        *((helper, "any") for helper in (add_time, as_date, date_part, round_, to_whole)),
+    )
+    if compute is not None and not isinstance(compute, str)
 }
 _NEAR = 1e-9
 CLOCKS: Final = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
@@ -244,8 +258,8 @@ class Sandbox:
         if self._shared:
             return
         self._connection.create_function(APART, 1, self._apart)
-        for name, (function, null) in _OF_OTHERS.items():
-            call = partial(self._of_other, function, null == "any")
+        for name, (function, strict) in _OF_OTHERS.items():
+            call = partial(self._of_other, function, strict)
             self._connection.create_function(name, -1, call, deterministic=True)
 
     def _of_other(self, compute: Callable[..., Any], strict: bool, *args: Cell) -> Cell:  # noqa: FBT001

@@ -120,7 +120,7 @@ def refute(
         pairs = _pairs(texts, pair, [*nodes[0], *nodes[1]], dialect)
         told = hints(nodes)
         known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
-        plans = [(reading, _runnables(read, known, reading)) for reading, read in pairs]
+        plans = [(reading, runnables(read, known, reading)) for reading, read in pairs]
         if known.rules:
             known, told = _enforced(known, nodes, [reading for reading, _ in pairs])
         moments, said = _moments(nodes)
@@ -129,7 +129,7 @@ def refute(
         return NoDifference(str(error))
     with ExitStack() as stack:
         trials = [
-            _Trial(
+            Trial(
                 reading,
                 plan,
                 known,
@@ -243,14 +243,20 @@ def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Read
 
 
 def _holds(
-    trials: Sequence[_Trial], table: str, condition: exp.Expr, rows: Sequence[Cells]
+    trials: Sequence[Trial], table: str, condition: exp.Expr, rows: Sequence[Cells]
 ) -> list[bool]:
     """Say for each row whether a condition is not false under any reading."""
     found = [trial.holds(table, condition, rows) for trial in trials]
     return [all(several) for several in zip(*found, strict=True)]
 
 
-def _runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable, Runnable]:
+def runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable, Runnable]:
+    """
+    Return both queries as the sandbox runs them.
+
+    Raises:
+        UnfaithfulError: If SQLite would not do what one asks for.
+    """
     kinds: dict[str, str] = {}
     for table, columns in known.tables.items():
         for column in columns:
@@ -316,7 +322,7 @@ def _names(column: str) -> Callable[[exp.Expr], bool]:
     )
 
 
-class _Trial:
+class Trial:
     """The two queries under one reading, each with what it takes to run them."""
 
     def __init__(
@@ -443,6 +449,12 @@ class _Trial:
         self.allows |= alone
         return len(alone) == len(allowed)
 
+    def allowed(self, database: Database) -> tuple[list[Allowed], list[Allowed]]:
+        """Return the results that each query allows on a database."""
+        self._load(database)
+        self.sandbox.now = self._moments[0]
+        return self._allowed(self._pair[0]), self._allowed(self._pair[1])
+
     def _is_among(self, result: list[ResultRow], several: Sequence[Allowed]) -> bool:
         return any(one.holds(result, self.same, exact=self._exact) for one in several)
 
@@ -549,7 +561,7 @@ def _folded(database: Database) -> Database:
     }
 
 
-def _search(trials: Sequence[_Trial], maker: Maker, n_databases: int) -> Database | NoDifference:
+def _search(trials: Sequence[Trial], maker: Maker, n_databases: int) -> Database | NoDifference:
     """Return a database that tells: the first of those that leave the least open."""
     unclear, n_compared = "", 0
     found: dict[int, Database] = {}
@@ -589,13 +601,13 @@ def _nothing_found(n_compared: int, unclear: str, allows: set[int]) -> str:
 _BEST: Final = 4
 
 
-def _quality_of(trials: Sequence[_Trial]) -> int:
+def _quality_of(trials: Sequence[Trial]) -> int:
     """Return how little a difference leaves open, from 1 to 4: ties count more than case."""
     settled = not any(trial.tied for trial in trials)
     return 1 + 2 * settled + _agree(trials)
 
 
-def _quality(trials: Sequence[_Trial], database: Database) -> int:
+def _quality(trials: Sequence[Trial], database: Database) -> int:
     """Return how little the difference on a database leaves open, 0 if there is none."""
     try:
         return _quality_of(trials) if all(trial.differs(database) for trial in trials) else 0
@@ -603,7 +615,7 @@ def _quality(trials: Sequence[_Trial], database: Database) -> int:
         return 0
 
 
-def _agree(trials: Sequence[_Trial]) -> bool:
+def _agree(trials: Sequence[Trial]) -> bool:
     """Say whether the results last compared are the same whatever the case of strings."""
     folded = [trial for trial in trials if trial.folded]
     if not folded or trials[0].loose:
@@ -643,7 +655,7 @@ def _shrunk(
     return rows
 
 
-def _difference(trials: Sequence[_Trial], database: Database, known: TablesRead) -> Difference:
+def _difference(trials: Sequence[Trial], database: Database, known: TablesRead) -> Difference:
     assumed: list[str] = []
     _quality(trials, database)
     trial = trials[0]

@@ -11,15 +11,17 @@ conjecture without a counterexample.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from scorekit._stats.betting import root
-from scorekit._stats.bounded import Floats, Groups, mean_of
-from scorekit.intervals import Interval, effective_groups
+from scorekit._core.roots import root
+from scorekit._core.sums import distinct, exact_mean
 
-METHOD = "gaffke"
+Floats: TypeAlias = NDArray[np.float64]
+Groups: TypeAlias = NDArray[np.intp]
+"""The group of each value, numbered from 0."""
 
 FEW = 200
 """Different groups up to which none are taken together."""
@@ -41,21 +43,6 @@ class Lower(NamedTuple):
     lowest: float
     """The least value there is; the last of *sums* is a group of which all values have it."""
 
-    @classmethod
-    def of(cls, values: Floats, groups: Groups, lowest: float) -> Lower:
-        """Gather the sums of groups, *groups* numbering that of each value."""
-        sizes = np.bincount(groups).astype(np.float64)
-        sums = np.asarray(np.bincount(groups, weights=values), np.float64)
-        unseen = groups.size / effective_groups(groups)
-        kinds, counts = _kinds(np.column_stack([sums, sizes]))
-        return cls(
-            np.append(kinds[:, 0], lowest * unseen),
-            np.append(kinds[:, 1], unseen),
-            np.append(counts, 1.0),
-            mean_of(values),
-            lowest,
-        )
-
     def chance(self, mean: float) -> float:
         """Return the chance that the groups weigh less than *mean*: small where it lies higher."""
         return _chance_below(self.sums - mean * self.sizes, self.counts)
@@ -69,27 +56,19 @@ class Lower(NamedTuple):
         return root(lambda mean: self.chance(mean) - error, self.lowest, self.mean)
 
 
-def unseen_interval(
-    values: Floats,
-    groups: Groups,
-    confidence_level: float,
-    bounds: tuple[float, float] = (-1.0, 1.0),
-) -> Interval:
+def mean_ends(
+    values: Floats, groups: Groups, confidence_level: float, bounds: tuple[float, float]
+) -> tuple[float, float]:
     """Bound the mean of *values* within *bounds*, also where groups unseen are all at an end."""
     low, high = _sides(values, groups, bounds)
     error = (1.0 - confidence_level) / 2.0
-    return Interval(
-        low=low.end(error),
-        high=-high.end(error),
-        confidence_level=confidence_level,
-        method=METHOD,
-    )
+    return low.end(error), -high.end(error)
 
 
 def unseen_p_value(
     values: Floats, groups: Groups, bounds: tuple[float, float] = (-1.0, 1.0)
 ) -> float:
-    """Return 1 less the greatest level at which `unseen_interval` leaves out 0."""
+    """Return 1 less the greatest level at which `mean_ends` leaves out 0."""
     if not groups.any():
         return 1.0
     return min(1.0, 2.0 * min(side.chance(0.0) for side in _sides(values, groups, bounds)))
@@ -101,8 +80,7 @@ def least_share(values: Floats, groups: Groups, error: float) -> float:
 
     The others vary as *values* do about their mean; of falling and rising the harder counts.
     """
-    rest = values - mean_of(values)
-    sides = [Lower.of(sign * rest, groups, -1.0) for sign in (1.0, -1.0)]
+    sides = _sides(values - exact_mean(values), groups, (-1.0, 1.0))
 
     def excess(share: float) -> float:
         found: list[float] = []
@@ -118,21 +96,37 @@ def least_share(values: Floats, groups: Groups, error: float) -> float:
 
 
 def _sides(values: Floats, groups: Groups, bounds: tuple[float, float]) -> tuple[Lower, Lower]:
-    return Lower.of(values, groups, bounds[0]), Lower.of(-values, groups, -bounds[1])
+    """Return what bounds the mean from below, and what bounds that of the values turned."""
+    sums, sizes, counts = _kinds(values, groups)
+    unseen = float(counts @ sizes**2) / values.size  # groups weigh so many values each
+    sizes, counts, mean = np.append(sizes, unseen), np.append(counts, 1.0), exact_mean(values)
+    return (
+        Lower(np.append(sums, bounds[0] * unseen), sizes, counts, mean, bounds[0]),
+        Lower(np.append(-sums, -bounds[1] * unseen), sizes, counts, -mean, -bounds[1]),
+    )
 
 
-def _kinds(groups: Floats) -> tuple[Floats, Floats]:
-    """Return the different rows of *groups* and how often each occurs, near ones taken as one."""
-    rows, times = np.unique(np.round(groups, 12), axis=0, return_counts=True)
-    kinds, counts = np.asarray(rows, np.float64), times.astype(np.float64)
-    if len(kinds) <= FEW:
-        return kinds, counts
-    order = np.argsort(kinds[:, 0] / kinds[:, 1], kind="stable")
-    kinds, counts = kinds[order], counts[order]
-    parts = np.arange(FEW) * len(kinds) // FEW
-    weights = np.add.reduceat(counts, parts)
-    totals = np.add.reduceat(kinds * counts[:, np.newaxis], parts)
-    return np.asarray(totals / weights[:, np.newaxis]), np.asarray(weights)
+def _kinds(values: Floats, groups: Groups) -> tuple[Floats, Floats, Floats]:
+    """Return sum and size of each different group, and how often it occurs, near ones as one."""
+    _, group_of, n_each = distinct(groups)
+    if n_each.size == values.size:
+        sums, times = np.unique(np.round(values, 12), return_counts=True)
+        sizes = np.ones(sums.size)
+    else:
+        totals = np.round(np.bincount(group_of, weights=values), 12)
+        rows, times = np.unique(
+            np.column_stack([totals, n_each]).astype(np.float64), axis=0, return_counts=True
+        )
+        sums, sizes = rows.T
+    counts = times.astype(np.float64)
+    if sums.size <= FEW:
+        return sums, sizes, counts
+    order = np.argsort(sums / sizes, kind="stable")
+    parts = np.arange(FEW) * sums.size // FEW
+    weights = np.add.reduceat(counts[order], parts)
+    together = (np.add.reduceat((part * counts)[order], parts) for part in (sums, sizes))
+    sums, sizes = (np.asarray(total / weights) for total in together)
+    return sums, sizes, weights
 
 
 def _chance_below(weights: Floats, counts: Floats) -> float:

@@ -1,0 +1,118 @@
+"""
+Faults put into the rules of the prover: does the test of a rule notice what is wrong with it?
+
+    python -m benchmarks.rule_faults [--processes 1]
+
+Each fault changes one place of one rule: a condition or an assumption is dropped, an operator is
+turned.  A copy of the package with that fault is tested by the test of that rule alone.  The exit
+status is 1 if fewer than 28 in 30 are noticed.
+"""
+
+# ruff: noqa: E501 - a fault stands on one line
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, NamedTuple
+
+ROOT: Final = Path(__file__).parent.parent
+
+
+class Fault(NamedTuple):
+    """What is changed, and the rule whose test must notice it."""
+
+    rule: str
+    module: str
+    right: str
+    wrong: str
+
+
+FAULTS: Final = (
+    Fault("AND and OR shortened", "expressions", "(TRUE, FALSE) if kind is And else (FALSE, TRUE)", "(FALSE, TRUE) if kind is And else (TRUE, FALSE)"),
+    Fault("AND and OR shortened", "expressions", 'if view.mode == "filter" and kind is Or:', "if kind is Or:"),
+    Fault("NOT moved inward", "expressions", 'if isinstance(term, Not) and (mode != "value" or is_boolean(term.operand)):', "if isinstance(term, Not | IsNull):"),
+    Fault("comparison of constants", "expressions", 'return FALSE if view.mode == "filter" else NULL', "return FALSE"),
+    Fault("comparison of a column with itself", "expressions", 'if view.mode != "filter" or not same or node.may_be_nan:', "if not same or node.may_be_nan:"),
+    Fault("simplest form of an aggregate", "expressions", "        and not node.distinct\n", ""),
+    Fault("implied null test dropped", "expressions", "return frozenset[Scalar].intersection(*map(strict_parts, condition.parts))", "return none.union(*map(strict_parts, condition.parts))"),
+    Fault("EXISTS of no more than is asked", "expressions", "if query.limit != 0 and not query.offset else None", "if query.limit != 0 else None"),
+    Fault("EXISTS of no more than is asked", "expressions", "return TRUE if query.having == TRUE else None", "return TRUE"),
+    Fault("IN to EXISTS", "expressions", 'if view.mode != "filter" and not (', "if False and not ("),
+    Fault("test of a scalar subquery to EXISTS", "expressions", "return Not(Exists(query)) if rows.never_null(query.outputs[0]) else None", "return Not(Exists(query))"),
+    Fault("test of a count to EXISTS", "expressions", '("<", 0, "right"): True', '("<", 1, "left"): True'),
+    Fault("joins taken apart", "joins", "used.isdisjoint(local_sources(one.arms))", "bool(used)"),
+    Fault("derived table put in place", "joins", "if optional and not _null_with_its_row(output, own):", "if False:"),
+    Fault("derived table without more than it needs", "joins", "if inner.keys is not None or inner.aggregates or not whole:", "if inner.keys is not None or inner.aggregates:"),
+    Fault("left join to inner join", "joins", "return view.rows(select.tables, conjuncts(filled)).none()", "return True"),
+    Fault("full join to outer or inner join", "joins", "sides if kept[0] else sides[::-1]", "sides if kept[1] else sides[::-1]"),
+    Fault("optional side without rows removed", "scope", 'return frozenset((f"{table}.{name} is never NULL (schema)",))', "return NOTHING"),
+    Fault("outer join that is not used removed", "joins", "            not repeats(select, view) or rows.at_most_one(arm)\n", "            True\n"),
+    Fault("anti join to NOT EXISTS", "joins", "if part.operand.source in own and inner.never_null(part.operand):", "if part.operand.source in own:"),
+    Fault("test of an outer join to EXISTS", "joins", "if tests and not uses(bare, own) and rows.at_most_one(arm):", "if tests and not uses(bare, own):"),
+    Fault("left join that always matches to inner join", "joins", "rows, view, nullable=False)", "rows, view, nullable=True)"),
+    Fault("join along a foreign key removed", "joins", "tests = [Not(IsNull(one)) for one in key.values() if not outer.never_null(one)]", "tests = []"),
+    Fault("self join on a key removed", "joins", "lambda key: all(map(alike, key))", "lambda key: True"),
+    Fault("self join on a key removed", "rule", "self.rely(frozenset((f\"{source.table} ({', '.join(key)}) is a key\",)))", "pass"),
+    Fault("join with distinct rows to EXISTS", "joins", "or not isinstance(table, Derived) or not inner.distinct:", "or not isinstance(table, Derived):"),
+    Fault("EXISTS to join", "joins", "if not repeats(select, view) or rows.at_most_one(arm):", "if True:"),
+    Fault("equal columns read as one", "joins", "zip(*map(outputs_of, arms), strict=False)", "zip(outputs_of(arms[0]), strict=False)"),
+    Fault("unused columns dropped", "joins", "if not isinstance(query, Select) or query.distinct:", "if not isinstance(query, Select):"),
+    Fault("needless DISTINCT in a derived table dropped", "joins", "return not all(map(is_blind, aggregates_in(select)))", "return False"),
+    Fault("condition on the keys of groups before them", "groups", "and not uses(replaced(part, dict.fromkeys(keys, NULL)), own)", ""),
+    Fault("GROUP BY to DISTINCT", "groups", "if not {*select.keys} <= {NULL, *select.outputs}:", "if not {*select.keys} & {NULL, *select.outputs}:"),
+    Fault("needless DISTINCT dropped", "groups", "unique = all(map(given, select.keys))", "unique = any(map(given, select.keys))"),
+    Fault("groups of one row", "groups", "if select.keys is None or not rows.determined(select.keys).everything():", "if select.keys is None:"),
+    Fault("simpler aggregate", "groups", 'agg.function == "count" and not agg.distinct and rows.never_null(this)', 'agg.function == "count" and rows.never_null(this)'),
+    Fault("join before GROUP BY", "groups", "(*inner.keys, *keys),", "inner.keys,"),
+    Fault("aggregate of aggregates is one aggregate", "groups", 'if name == "count" and select.keys is None and not some_row:', "if False:"),
+    Fault("DISTINCT moved into an aggregate", "groups", "if len(columns) != 1 or inner.aggregates:", "if not columns or inner.aggregates:"),
+    Fault("set operations in one", "queries", "(query.distinct or not arm.distinct)", "True"),
+    Fault("INTERSECT or EXCEPT to EXISTS", "queries", "equal = Or((equal, And((IsNull(mine[i]), IsNull(theirs)))))", "pass"),
+    Fault("dependent item of ORDER BY dropped", "queries", "given = [inner.outputs[places[j]] for j in kept]", "given = [inner.outputs[j] for j in places]"),
+    Fault("DISTINCT at LIMIT 1 dropped", "queries", "if query.limit != 1 or query.offset or not isinstance(inner, Select):", "if query.limit is None or not isinstance(inner, Select):"),
+)  # fmt: skip
+
+
+def noticed(fault: Fault) -> bool:
+    """Say whether the test of a rule fails with a fault in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        for part in ("scorekit", "tests", "pyproject.toml"):
+            source = ROOT / part
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            copy(source, home / part)
+        path = home / "scorekit" / "_sql" / "prove" / f"{fault.module}.py"
+        text = path.read_text()
+        if text.count(fault.right) < 1:
+            raise SystemExit(f"no such code any more: {fault.right}")
+        path.write_text(text.replace(fault.right, fault.wrong))
+        test = f"tests/test_equivalence_rules.py::test_a_rule_keeps_the_meaning_of_what_it_fires_on[{fault.rule}]"
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", test]
+        env = {"PYTHONPATH": folder}
+        ran = subprocess.run(command, cwd=home, env=env, capture_output=True, check=False)  # noqa: S603 - our own test
+        if ran.returncode not in (0, 1):
+            raise SystemExit(ran.stdout.decode()[-2000:])
+        return ran.returncode == 1
+
+
+def main() -> int:
+    """Try all faults out."""
+    parser = argparse.ArgumentParser(description="Faults put into the rules of the prover.")
+    parser.add_argument("--processes", type=int, default=1)
+    with ThreadPoolExecutor(parser.parse_args().processes) as pool:
+        found = list(pool.map(noticed, FAULTS))
+    for fault, is_noticed in zip(FAULTS, found, strict=True):
+        if not is_noticed:
+            print(f"not noticed: {fault.rule}: {fault.right}")
+    print(f"{sum(found)} of {len(FAULTS)} noticed")
+    return int(sum(found) * 30 < 28 * len(FAULTS))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+"""
+The framework: it alone applies rules, everywhere in a query, and keeps what they rest on.
+
+A query is rewritten from the inside outwards, each node by the rules for its kind in the order of
+`RULES`, and all over again until nothing changes or it has cost too many steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+from typing import Final, cast
+
+from scorekit._sql.prove import expressions, groups, joins, queries
+from scorekit._sql.prove.logic import Mode
+from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted
+from scorekit._sql.prove.rule import Rule, View
+from scorekit._sql.prove.scope import ExhaustedError, Scope, UnsupportedError
+from scorekit._sql.read import bare_columns
+from scorekit._sql.tree import (
+    And,
+    Derived,
+    Node,
+    Not,
+    Or,
+    Query,
+    Scalar,
+    ScalarQuery,
+    Select,
+    SetOperation,
+    Table,
+    When,
+    Windowed,
+    has_aggregate,
+)
+
+RULES: Final[tuple[Rule, ...]] = (
+    expressions.without_not,
+    expressions.operands_in_order,
+    expressions.shorter_connective,
+    expressions.folded_comparison,
+    expressions.reflexive,
+    expressions.folded_sum,
+    expressions.shorter_list,
+    expressions.shorter_case,
+    expressions.simpler_aggregate,
+    expressions.test_of_scalar,
+    expressions.folded_null_test,
+    expressions.without_implied_null_tests,
+    expressions.test_of_count,
+    expressions.membership_in_union,
+    expressions.membership,
+    expressions.existence_in_union,
+    expressions.existence,
+    expressions.shorter_scalar,
+    joins.flat_joins,
+    joins.inlined,
+    groups.determined_keys,
+    groups.without_constant_keys,
+    joins.inner_for_left_joins,
+    groups.conditions_on_keys_first,
+    groups.having_of_groups,
+    groups.distinct_for_group,
+    groups.without_duplicates,
+    groups.without_needless_distinct,
+    queries.projected_first,
+    joins.collapsed,
+    joins.without_rows,
+    joins.equal_columns,
+    joins.pruned,
+    joins.plain_for_distinct,
+    joins.inner_for_full_joins,
+    joins.without_empty_arm,
+    joins.without_unused_arm,
+    joins.anti_join,
+    joins.tested_arm,
+    joins.always_matched,
+    joins.scalars_for_single_rows,
+    joins.semi_joins,
+    joins.joins_for_exists,
+    joins.without_self_joins,
+    joins.without_referenced,
+    joins.conditions_pulled_up,
+    groups.groups_moved_out,
+    groups.distinct_moved_out,
+    groups.merged_groups,
+    groups.distinct_into_aggregates,
+    groups.rows_for_single_groups,
+    groups.exists_for_distinct,
+    groups.plain_aggregates,
+    queries.pushed_into_union,
+    queries.flat_set_operation,
+    queries.union_without_duplicates,
+    queries.without_itself,
+    queries.without_empty_arms,
+    queries.semi_for_set_operation,
+    queries.simpler_windows,
+    queries.no_rows_by_limit,
+    queries.one_row_limited,
+    queries.distinct_of_one,
+    queries.shorter_order,
+)
+"""All rules, in the order in which they are tried."""
+
+_FIRST: Final = (joins.inlined, groups.determined_keys)
+"""Rules after which no column may be neither grouped by nor aggregated."""
+
+MAX_ROUNDS: Final = 16
+"""Passes over a query before it is taken as it is."""
+
+MAX_SIZE: Final = 6_000
+"""Nodes of the largest query that is rewritten any further."""
+
+
+class Rewriting:
+    """Rewrites one query, and keeps what that rests on and the names of the rules that applied."""
+
+    def __init__(self, scope: Scope, letter: str = "", rules: Iterable[Rule] = RULES) -> None:
+        self._scope = scope
+        self._names = (f"f{letter}{i}" for i in count())
+        self._rules: dict[type[Node], list[Rule]] = {}
+        rules = tuple(rules)
+        for one in rules:
+            for kind in one.on:
+                self._rules.setdefault(kind, []).append(one)
+        self._flat, self._first = (
+            [one for one in rules if one.name in {first.name for first in firsts}]
+            for firsts in ((joins.flat_joins,), _FIRST)
+        )
+        self.rests: set[str] = set()
+        self.steps: list[str] = []
+        self._settled: set[tuple[object, ...]] = set()
+        """What no rule has changed, and where it stands."""
+
+    def run(self, query: Query) -> Query:
+        """Return a query rewritten until nothing changes any more."""
+        for _ in range(MAX_ROUNDS):
+            before, query = query, self._query(query, self._scope)
+            if query == before:
+                break
+            if query.size > MAX_SIZE:
+                raise ExhaustedError
+        return query
+
+    def _applied(self, node: Node, view: View, rules: Iterable[Rule] | None = None) -> Node:
+        """Return *node* after the rules for its kind, up to one that makes another kind of it."""
+        for one in self._rules.get(type(node), ()) if rules is None else rules:
+            self._scope.steps.take()
+            view.rests = frozenset()
+            found = one(node, view)
+            if found is None:
+                continue
+            new, rests = found
+            self.rests |= rests
+            if one.told:
+                self.steps.append(one.name)
+            if type(new) is not type(node):
+                return new
+            node = new
+        return node
+
+    # Queries.
+
+    def _query(
+        self,
+        query: Query,
+        scope: Scope,
+        *,
+        repeats: bool = True,
+        arm: bool = False,
+    ) -> Query:
+        key = query, repeats, arm, *scope.key
+        if key in self._settled:
+            return query
+        view = View(scope, repeats=repeats, arm=arm, names=self._names)
+        new: Query
+        if isinstance(query, Select):
+            new = self._select(query, scope, view)
+        elif isinstance(query, SetOperation):
+            matters = repeats if query.operator == "union" and not query.distinct else True
+            matters = matters and not query.distinct
+            arms = (
+                self._query(one, scope, repeats=matters, arm=query.operator == "union")
+                for one in query.arms
+            )
+            new = cast("Query", self._applied(query.with_children(arms), view))
+        elif isinstance(query, Sorted):
+            inner = self._query(query.query, scope, repeats=repeats or query.bounded)
+            new = cast("Query", self._applied(query.with_children((inner, *query.items)), view))
+        else:
+            assert isinstance(query, Windowed)
+            inner = self._query(query.query, scope)
+            new = cast("Query", self._applied(query.with_children((inner, *query.windows)), view))
+        if new == query:
+            self._settled.add(key)
+        return new
+
+    def _select(self, select: Select, scope: Scope, view: View) -> Query:
+        select = cast("Select", self._applied(select, view, self._flat))
+        inside = scope.inside(select.tables)
+        tables = tuple(self._table(table, inside) for table in select.tables)
+        having = self._scalar(select.having, inside, "filter")
+        outputs = tuple(self._scalar(output, inside, "value") for output in select.outputs)
+        if select.aggregates and not any(map(has_aggregate, (having, *outputs))):
+            having, outputs = select.having, select.outputs  # or a row for each row, not one
+        keys = select.keys
+        if keys is not None:
+            keys = tuple(self._scalar(key, inside, "value") for key in keys)
+        where = self._scalar(select.where, inside, "filter")
+        new: Node = Select(tables, where, keys, having, outputs, select.distinct)
+        new = self._applied(new, view, self._first)
+        if isinstance(new, Select) and bare_columns(new):
+            raise UnsupportedError  # any row of a group may give its value
+        return cast("Query", self._applied(new, view))
+
+    def _table(self, table: Table, scope: Scope) -> Table:
+        if isinstance(table, Derived):
+            query = self._query(table.query, scope)
+            return table if query is table.query else table.with_children((table.source, query))
+        if isinstance(table, Arm):
+            inside = scope.inside(table.tables)
+            tables = (self._table(one, inside) for one in table.tables)
+            return Arm(tuple(tables), self._scalar(table.condition, inside, "filter"))
+        if isinstance(table, LeftJoins):
+            base = tuple(self._table(one, scope) for one in table.base)
+            arms = tuple(cast("Arm", self._table(arm, scope)) for arm in table.arms)
+            return LeftJoins(base, arms)
+        if isinstance(table, FullJoin):
+            first, second = (self._table(arm, scope) for arm in (table.first, table.second))
+            condition = self._scalar(table.condition, scope, "filter")
+            return FullJoin(cast("Arm", first), cast("Arm", second), condition)
+        return table
+
+    # Expressions.
+
+    def _scalar(self, node: Scalar, scope: Scope, mode: Mode) -> Scalar:
+        if not node.children:
+            return node
+        key = node, mode, *scope.key
+        if key in self._settled:
+            return node
+        scope.steps.take()
+        parts = tuple(self._inside(child, node, scope, mode) for child in node.children)
+        new = node if parts == node.children else node.with_children(parts)
+        new = cast("Scalar", self._applied(new, View(scope, mode=mode, names=self._names)))
+        if new == node:
+            self._settled.add(key)
+        elif type(new) is not type(node):
+            return self._scalar(new, scope, mode)
+        return new
+
+    def _inside(self, child: Node, node: Node, scope: Scope, mode: Mode) -> Node:
+        """Return an operand rewritten, by what matters of it."""
+        if isinstance(child, Query):
+            return self._query(child, scope, repeats=isinstance(node, ScalarQuery))
+        if isinstance(child, When):
+            condition = self._scalar(child.condition, scope, "filter")
+            return When(condition, self._scalar(child.value, scope, "value"))
+        if not isinstance(child, Scalar):
+            return child
+        if isinstance(node, And | Or):
+            return self._scalar(child, scope, "bool" if mode == "value" else mode)
+        return self._scalar(child, scope, "bool" if isinstance(node, Not) else "value")

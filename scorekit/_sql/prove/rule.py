@@ -1,0 +1,321 @@
+"""
+What a rule is, what it may know, and how it is made known what its rewriting rests on.
+
+A `Rule` is a pure function from a node to an equal one, or to None where it does not apply.  All
+that it can reach is the node and a `View`: what is known where the node stands.  A view answers
+questions by yes or no, and remembers what each yes rests on.  So no rule can forget it: who
+applies a rule gets the new node together with all that the view has said yes to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any, Final, TypeVar
+
+import attrs
+
+from scorekit._sql.definitions import Reference
+from scorekit._sql.prove.dependencies import Determined, Relation, at_most_one, unique_outputs
+from scorekit._sql.prove.logic import Mode
+from scorekit._sql.prove.normal import Arm
+from scorekit._sql.prove.scope import NOTHING, Rests, Scope
+from scorekit._sql.tree import (
+    FALSE,
+    NULL,
+    Aggregate,
+    Node,
+    Query,
+    Scalar,
+    Select,
+    Source,
+    Table,
+    conjunction,
+    conjuncts,
+    defined_in,
+    replaced,
+)
+
+_N = TypeVar("_N", bound=Node)
+
+
+@attrs.frozen
+class Rule:
+    """One way to rewrite a node so that it means the same."""
+
+    name: str
+    """As it stands in a proof."""
+    why: str
+    """Why it is sound."""
+    on: tuple[type[Node], ...]
+    """The kinds of nodes that it is for."""
+    rewrite: Callable[[Any, View], Node | None]
+    told: bool = True
+    """Whether a proof names it; those that but spell a condition in one way it does not."""
+
+    def __call__(self, node: Node, view: View) -> tuple[Node, Rests] | None:
+        """Return an equal node and what that rests on, None where the rule does not apply."""
+        new = self.rewrite(node, view)
+        return None if new is None or new == node else (new, view.rests)
+
+
+def rule(
+    name: str, *on: type[Node], told: bool = True
+) -> Callable[[Callable[[Any, View], Node | None]], Rule]:
+    """Make a rule of a function, whose docstring says why it is sound."""
+
+    def made(function: Callable[[Any, View], Node | None]) -> Rule:
+        return Rule(name, " ".join((function.__doc__ or "").split()), on, function, told)
+
+    return made
+
+
+class View:
+    """What is known where a node stands.  It remembers what its answers rest on."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        *,
+        repeats: bool = True,
+        mode: Mode = "value",
+        arm: bool = False,
+        names: Iterator[str] | None = None,
+    ) -> None:
+        self._scope: Final = scope
+        self.repeats: Final = repeats
+        """Whether it matters how often a row of the query comes."""
+        self.mode: Final[Mode] = mode
+        """What matters of the value of an expression."""
+        self.arm: Final = arm
+        """Whether the types of a union's columns may hang on the query."""
+        self.dialect: Final = scope.dialect
+        self.rests = NOTHING
+        self._names = names or map("f{}".format, count())
+
+    def rely(self, found: Rests | None) -> bool:
+        """Say whether an answer is yes, and remember what it rests on."""
+        if found is None:
+            return False
+        self.rests |= found
+        return True
+
+    def rows(self, tables: Iterable[Table], conditions: Iterable[Scalar] = ()) -> Rows:
+        """Return the rows of tables that fulfil conditions."""
+        return Rows(self, Relation.of(tables, conditions, self._scope))
+
+    def rows_of(self, select: Select) -> Rows:
+        """Return the rows that pass the WHERE of a SELECT."""
+        return self.rows(select.tables, conjuncts(select.where))
+
+    def never_null(self, value: Scalar, tables: Iterable[Table] = ()) -> bool:
+        """Say whether a value is never NULL, by constraints alone."""
+        return self.rely(Relation.of(tables, (), self._scope).never_null(value))
+
+    def kind(self, value: Scalar, tables: Iterable[Table] = ()) -> str:
+        """Return the kind of values of an expression over some tables."""
+        return self._scope.inside(tables).kind(value)
+
+    def kind_in(self, query: Query, place: int) -> str:
+        """Return the kind of an output of a query."""
+        return self._scope.kind_in(query, place)
+
+    def exact(self, value: Scalar, tables: Iterable[Table] = ()) -> bool:
+        """Say whether equal values of an expression are the same to every function."""
+        return self._scope.inside(tables).exact(value)
+
+    def columns(self, source: Source) -> tuple[str, ...]:
+        """Return the columns of a base table, none where they are not known for sure."""
+        return self._scope.columns(source)
+
+    def unique(self, query: Query) -> Iterator[tuple[int, ...]]:
+        """Yield sets of outputs in which the rows of a query differ."""
+        for places, rests in unique_outputs(query, self._scope):
+            self.rely(rests)
+            yield places
+
+    def key(
+        self, source: Source, wanted: Callable[[tuple[str, ...]], bool] = lambda _: True
+    ) -> tuple[str, ...] | None:
+        """Return the first key of a base table that is as wanted, if there is one."""
+        for key in self._scope.keys(source):
+            if wanted(key):
+                self.rely(frozenset((f"{source.table} ({', '.join(key)}) is a key",)))
+                return key
+        return None
+
+    def refers(self, wanted: Callable[[Reference], bool]) -> bool:
+        """Say whether there is a foreign key that is as wanted."""
+        schema = self._scope.schema
+        for one in schema.references if schema is not None else ():
+            if wanted(one):
+                mine, others = ", ".join(one.columns), ", ".join(one.others)
+                fact = f"{one.table} ({mine}) refers to {one.other} ({others})"
+                return self.rely(frozenset((fact,)))
+        return False
+
+    def fresh(self, like: Source | None = None) -> Source:
+        """Return a table with a new name, another one of the same base table as *like*."""
+        return Source(next(self._names), like.table if like is not None else "")
+
+    def copied(self, node: _N) -> _N:
+        """Return *node* with other names for the tables that it defines."""
+        return replaced(node, {one: self.fresh(one) for one in defined_in(node)})
+
+
+class Rows:
+    """The rows that a SELECT reads, as a view answers questions about them."""
+
+    def __init__(self, view: View, relation: Relation) -> None:
+        self.view, self._relation = view, relation
+        self.own, self.optional = relation.own, relation.scope.optional
+
+    def implies(self, condition: Scalar) -> bool:
+        """Say whether a condition is true of each row."""
+        return self.view.rely(self._relation.facts.implies(condition))
+
+    def imply_all(self, conditions: Iterable[Scalar]) -> bool:
+        """Say whether all conditions are true of each row."""
+        return all(map(self.implies, conditions))
+
+    def excludes(self, condition: Scalar) -> bool:
+        """Say whether a condition is true of no row."""
+        return self.view.rely(self._relation.facts.excludes(condition))
+
+    def never_null(self, value: Scalar) -> bool:
+        """Say whether a value is not NULL in any row."""
+        return self.view.rely(self._relation.facts.never_null(value))
+
+    def same(self, first: Scalar, second: Scalar, *, as_result: bool = False) -> bool:
+        """Say whether two values are the same in each row."""
+        return self.view.rely(self._relation.facts.same(first, second, as_result=as_result))
+
+    def none(self) -> bool:
+        """Say whether there are none."""
+        return self.view.rely(self._relation.facts.contradictory())
+
+    def determined(self, given: Iterable[Scalar]) -> Given:
+        """Return what some expressions determine in each row."""
+        return Given(self.view, self._relation.determined(given))
+
+    def equals(self, value: Scalar) -> frozenset[Scalar]:
+        """Return the expressions that equal a value in each row, as GROUP BY compares."""
+        found, rests = self._relation.equals(value)
+        self.view.rely(rests)
+        return found
+
+    def matching(self, arm: Arm) -> Rows:
+        """Return the rows of an optional side that match."""
+        scope = self._relation.scope
+        return Rows(self.view, Relation.of(arm.tables, conjuncts(arm.condition), scope))
+
+    def inside(self, tables: tuple[Table, ...], conditions: Iterable[Scalar]) -> Rows:
+        """Return rows of which other conditions hold, *tables* among them not filled up."""
+        scope, others = self._relation.scope, () if tables else self._relation.tables
+        return Rows(self.view, Relation.of(others, conditions, scope.inside(tables)))
+
+    def kind(self, value: Scalar) -> str:
+        """Return the kind of values of an expression."""
+        return self._relation.scope.kind(value)
+
+    def at_most_one(self, arm: Arm) -> bool:
+        """Say whether an optional side has at most one row for each row around it."""
+        return self.view.rely(at_most_one(arm, self._relation.scope))
+
+    def alike(self, first: Scalar, second: Scalar) -> bool:
+        """Say whether two values are compared without being converted."""
+        return self._relation.alike(first, second)
+
+
+class Given:
+    """What some expressions determine, as a view answers questions about it."""
+
+    def __init__(self, view: View, determined: Determined) -> None:
+        self._view, self._determined = view, determined
+
+    @property
+    def sources(self) -> frozenset[Source]:
+        """Tables whose row is determined."""
+        return frozenset(self._determined.sources)
+
+    def rely_on(self, sources: Iterable[Source]) -> bool:
+        """Say whether the rows of some tables are determined."""
+        found = self._determined.sources
+        return all(self._view.rely(found.get(source)) for source in sources)
+
+    def everything(self) -> bool:
+        """Say whether no two rows are alike in what is given."""
+        return self._view.rely(self._determined.everything())
+
+    def __call__(self, value: Scalar) -> bool:
+        """Say whether equal values of what is given make equal values of this one."""
+        return self._view.rely(self._determined(value))
+
+    def exactly(self, value: Scalar) -> bool:
+        """Say whether what is given makes a value the same to every function."""
+        return self._view.rely(self._determined.exactly(value))
+
+
+# What rules have in common.
+
+
+def and_where(select: Select, conditions: Iterable[Scalar]) -> Select:
+    """Return a SELECT with more conditions."""
+    both = dict.fromkeys((*conjuncts(select.where), *conditions))
+    return attrs.evolve(select, where=conjunction(both))
+
+
+def without_tables(select: Select) -> Select:
+    """Return all of a SELECT but its FROM."""
+    return attrs.evolve(select, tables=())
+
+
+def uses(node: Node, sources: Iterable[Source]) -> bool:
+    """Say whether *node* names one of *sources*."""
+    return not node.sources.isdisjoint(sources)
+
+
+def parts_of_groups(select: Select) -> tuple[Scalar, ...]:
+    """Return what a SELECT computes of its groups."""
+    return (select.having, *select.outputs)
+
+
+def aggregates_of(node: Node) -> list[Aggregate]:
+    """Return the aggregates of the SELECT that *node* stands in."""
+    if isinstance(node, Aggregate):
+        return [node]
+    if isinstance(node, Query):
+        return []
+    return [found for child in node.children for found in aggregates_of(child)]
+
+
+def aggregates_in(select: Select) -> list[Aggregate]:
+    """Return the aggregates over the groups of a SELECT."""
+    return [found for part in parts_of_groups(select) for found in aggregates_of(part)]
+
+
+def with_aggregates(node: _N, new: Mapping[Aggregate, Scalar]) -> _N:
+    """Return an expression with aggregates of its own SELECT replaced."""
+
+    def read(part: Node) -> Node:
+        if isinstance(part, Aggregate):
+            return new.get(part, part)
+        if isinstance(part, Query) or not part.children:
+            return part
+        return part.with_children(map(read, part.children))
+
+    return read(node)  # type: ignore[return-value]
+
+
+def of_groups(select: Select, new: Mapping[Aggregate, Scalar]) -> Select:
+    """Return a SELECT with aggregates over its groups replaced."""
+    return attrs.evolve(
+        select,
+        having=with_aggregates(select.having, new),
+        outputs=tuple(with_aggregates(output, new) for output in select.outputs),
+    )
+
+
+def empty(width: int) -> Select:
+    """Return the query without rows."""
+    return Select((), FALSE, outputs=(NULL,) * width)

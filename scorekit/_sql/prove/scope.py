@@ -1,0 +1,260 @@
+"""What is known where an expression stands, and what each of these facts rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+import attrs
+
+from scorekit._sql.kinds import UNCASED
+from scorekit._sql.kinds import Column as Declared
+from scorekit._sql.prove.normal import Arm, Sorted, outputs_of
+from scorekit._sql.schema import SqlSchema
+from scorekit._sql.tree import (
+    Aggregate,
+    Arithmetic,
+    Column,
+    Derived,
+    Exists,
+    IsNull,
+    Join,
+    Literal,
+    Node,
+    Place,
+    Query,
+    Scalar,
+    Select,
+    SetOperation,
+    Source,
+    Table,
+    Window,
+    Windowed,
+    local_sources,
+)
+
+Rests: TypeAlias = frozenset[str]
+"""What an answer rests on, in sentences; an answer that is no is None instead."""
+
+NOTHING: Final[Rests] = frozenset()
+
+RANKS: Final = ("row_number", "rank", "dense_rank")
+"""Window functions that number the rows of a partition from 1."""
+
+NUMBERS: Final = frozenset({"integer", "natural", "number", "real"})
+
+
+class UnsupportedError(Exception):
+    """A query holds something whose meaning is not known well enough to reason about it."""
+
+
+class ExhaustedError(UnsupportedError):
+    """A search took more steps than it is allowed."""
+
+
+MAX_STEPS: Final = 150_000
+"""Nodes visited for one pair of queries before it is given up."""
+
+MAX_SPARE_STEPS: Final = 200_000
+"""Steps of all questions about one pair whose answer may be left open."""
+
+
+class Steps:
+    """Counts what one pair of queries costs."""
+
+    def __init__(self) -> None:
+        self.left, self.spare = MAX_STEPS, MAX_SPARE_STEPS
+
+    def take(self, n: int = 1) -> None:
+        """Count *n* steps; raises `ExhaustedError` where there were too many."""
+        self.left -= n
+        if self.left < 0:
+            raise ExhaustedError
+
+
+def optional_in(tables: Iterable[Table]) -> frozenset[Source]:
+    """Return the tables of a FROM that an outer join of it may fill up with NULLs."""
+    found = frozenset[Source]()
+    for table in tables:
+        if isinstance(table, Arm):
+            found |= frozenset(local_sources(table.tables))
+            continue
+        if isinstance(table, Join) and table.kind in ("left", "full"):
+            filled = (table.right,) if table.kind == "left" else (table.left, table.right)
+            found |= frozenset(local_sources(filled))
+        found |= optional_in(child for child in table.children if isinstance(child, Table))
+    return found
+
+
+def derived_in(tables: Iterable[Table]) -> Iterator[Derived]:
+    """Yield the derived tables of a FROM, however they are joined."""
+    for table in tables:
+        if isinstance(table, Derived):
+            yield table
+        else:
+            yield from derived_in(child for child in table.children if isinstance(child, Table))
+
+
+@attrs.frozen
+class Scope:
+    """What is known where an expression stands: all of it is given, nothing is found out."""
+
+    schema: SqlSchema | None
+    dialect: str | None
+    steps: Steps = attrs.Factory(Steps)
+    derived: Mapping[Source, Query] = attrs.Factory(dict[Source, Query])
+    """The query that each derived table is that may be named here."""
+    optional: frozenset[Source] = frozenset()
+    """Tables whose row may be all NULLs, as an outer join found no other."""
+    memo: dict[object, object] = attrs.field(factory=dict[object, object])
+    """What has been found out by now, by what it was asked of: the answers are the same again."""
+    _kinds: dict[Node, str] = attrs.field(factory=dict[Node, str], init=False)
+
+    key: tuple[object, ...] = attrs.field(init=False)
+    """What an answer hangs on, beside what all scopes of a query share."""
+
+    @key.default
+    def _key(self) -> tuple[object, ...]:
+        return self.optional, frozenset(self.derived.items())
+
+    def inside(self, tables: Iterable[Table]) -> Scope:
+        """Return the scope of what may name *tables* too."""
+        tables = tuple(tables)
+        derived = {table.source: table.query for table in derived_in(tables)}
+        own = frozenset(local_sources(tables))
+        return attrs.evolve(
+            self,
+            derived={**self.derived, **derived} if derived else self.derived,
+            optional=(self.optional - own) | optional_in(tables),
+        )
+
+    # Base tables.
+
+    def declared(self, column: Scalar) -> Declared | None:
+        """Return what the schema says of a column of a base table."""
+        schema = self.schema
+        if not isinstance(column, Column) or schema is None or not schema.given:
+            return None
+        found = schema.tables.get(column.source.table.casefold(), ())
+        return next((one for one in found if one.name == column.name.casefold()), None)
+
+    def keys(self, source: Source) -> tuple[tuple[str, ...], ...]:
+        """Return the keys of a base table."""
+        if self.schema is None or not source.table:
+            return ()
+        return self.schema.keys.get(source.table.casefold(), ())
+
+    def columns(self, source: Source) -> tuple[str, ...]:
+        """Return the columns of a base table, none where they are not known for sure."""
+        if self.schema is None or not self.schema.given:
+            return ()
+        return tuple(one.name for one in self.schema.tables.get(source.table.casefold(), ()))
+
+    def not_null(self, column: Scalar) -> Rests | None:
+        """Say whether a column of a base table is declared never to be NULL."""
+        if not isinstance(column, Column):
+            return None
+        table, name = column.source.table, column.name.casefold()
+        if any(name in key for key in self.keys(column.source)):
+            return frozenset((f"{table}.{name} is never NULL (key)",))
+        declared = self.declared(column)
+        if declared is not None and not declared.nullable:
+            return frozenset((f"{table}.{name} is never NULL (schema)",))
+        return None
+
+    # Kinds of values.
+
+    def kind(self, value: Node) -> str:
+        """Return the kind of values of an expression, as far as it is known."""
+        found = self._kinds.get(value)
+        if found is None:
+            found = self._kinds[value] = self._kind(value)
+        return found
+
+    def _kind(self, value: Node) -> str:
+        if isinstance(value, Literal):
+            return value.kind if value.kind in ("integer", "text", "boolean") else "unknown"
+        if isinstance(value, Aggregate):
+            if value.function == "count":
+                return "integer"
+            return "unknown" if value.operand is None else self.kind(value.operand)
+        if isinstance(value, Arithmetic) and value.operator in "+*":
+            kinds = {self.kind(value.left), self.kind(value.right)}
+            return kinds.pop() if len(kinds) == 1 else "unknown"
+        if not isinstance(value, Column):
+            return "unknown"
+        query = self.derived.get(value.source)
+        if query is not None:
+            return self.kind_in(query, int(value.name))
+        declared = self.declared(value)
+        return "unknown" if declared is None else declared.kind
+
+    def kind_in(self, query: Query, place: int) -> str:
+        """Return the kind of an output of a query."""
+        if isinstance(query, SetOperation):
+            kinds = {self.kind_in(arm, place) for arm in query.arms}
+            return kinds.pop() if len(kinds) == 1 else "unknown"
+        if isinstance(query, Sorted):
+            return self.kind_in(query.query, place)
+        if isinstance(query, Windowed):
+            window = window_at(query, place)
+            if window is None:
+                return self.kind_in(query.query, place)
+            return "unknown" if least_of(window) is None else "integer"
+        assert isinstance(query, Select)
+        if place >= len(query.outputs):
+            return "unknown"
+        return self.inside(query.tables).kind(query.outputs[place])
+
+    def least(self, column: Scalar) -> int | None:
+        """Return the least value of a column that is a whole number by what computes it."""
+        query = self.derived.get(column.source) if isinstance(column, Column) else None
+        if not isinstance(query, Windowed) or not isinstance(column, Column):
+            return None
+        window = window_at(query, int(column.name))
+        return None if window is None else least_of(window)
+
+    def exact(self, value: Scalar) -> bool:
+        """Say whether equal values of an expression are the same to every function."""
+        kind = self.kind(value)
+        if kind == "text":
+            return self.dialect is not None and self.dialect not in UNCASED
+        literal = isinstance(value, Literal) and value.kind in ("integer", "text", "null")
+        return kind in ("integer", "natural", "boolean") or literal
+
+
+def window_at(query: Windowed, place: int) -> Window | None:
+    """Return the window function that an output of a query is, if it is one."""
+    k = place - len(outputs_of(query.query))
+    return query.windows[k] if 0 <= k < len(query.windows) else None
+
+
+def least_of(window: Window) -> int | None:
+    """Return the least value of a window function that gives whole numbers and no NULL."""
+    if window.function in (*RANKS, "ntile"):
+        return 1
+    return 0 if window.function == "count" else None
+
+
+def never_null_alone(value: Node) -> bool:
+    """Say whether a value is never NULL, whatever the tables hold."""
+    if isinstance(value, Literal):
+        return value.kind != "null"
+    if isinstance(value, Aggregate):
+        return value.function == "count"
+    return isinstance(value, IsNull | Exists)
+
+
+def position(value: Node) -> int | None:
+    """Return the place that a value is."""
+    return value.number if isinstance(value, Place) else None
+
+
+def every(answers: Iterable[Rests | None]) -> Rests | None:
+    """Return what it rests on that all *answers* are yes; None if one of them is no."""
+    found = NOTHING
+    for answer in answers:
+        if answer is None:
+            return None
+        found |= answer
+    return found

@@ -1,0 +1,426 @@
+"""Whether two queries give the same rows on every database: the search for a proof."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, Literal, cast
+
+import attrs
+from sqlglot import exp
+
+from scorekit._sql.catalog import Catalog
+from scorekit._sql.prove.dependencies import Relation
+from scorekit._sql.prove.joins import looks_at
+from scorekit._sql.prove.logic import with_names_in_order
+from scorekit._sql.prove.matching import Matcher
+from scorekit._sql.prove.normal import Sorted, exactly_one, is_open, outputs_of
+from scorekit._sql.prove.queries import as_distinct, is_total
+from scorekit._sql.prove.rewriting import Rewriting
+from scorekit._sql.prove.rule import View
+from scorekit._sql.prove.scalars import in_order
+from scorekit._sql.prove.scope import (
+    NOTHING,
+    ExhaustedError,
+    Rests,
+    Scope,
+    Steps,
+    UnsupportedError,
+    every,
+)
+from scorekit._sql.read import CASE_MATTERS, UnreadError, is_settled, read_query
+from scorekit._sql.schema import SqlSchema
+from scorekit._sql.tree import (
+    RUNNING,
+    WHOLE,
+    Aggregate,
+    Derived,
+    Function,
+    Node,
+    Ordered,
+    Place,
+    Query,
+    Scalar,
+    ScalarQuery,
+    Select,
+    SetOperation,
+    Source,
+    Windowed,
+    conjuncts,
+    defined_in,
+    found_in,
+    free_sources,
+    replaced,
+    rewritten,
+)
+from scorekit._sql.tree import Literal as Constant
+
+COMPARED: Final = "tables paired, conditions and columns compared"
+PERMUTED: Final = "columns put in order"
+
+ALIKE: Final = "the same query gives the same rows each time"
+TIES: Final = "of rows that tie at LIMIT any may be taken"
+UNORDERED: Final = "order is not compared, as only one query has ORDER BY"
+
+
+@attrs.frozen
+class Proof:
+    """Two queries give the same rows wherever the assumptions hold."""
+
+    assumptions: tuple[str, ...] = ()
+    """Sentences, each of what the proof rests upon; sorted."""
+    steps: tuple[str, ...] = (COMPARED,)
+    """Names of the rules that lead from one query to the other."""
+
+    def turned(self) -> Proof:
+        """Return the proof with the queries in the other order."""
+        names = {"first": "second", "second": "first"}
+        told = (step.partition(" ") for step in self.steps)
+        steps = tuple(f"{names.get(head, head)}{space}{rest}" for head, space, rest in told)
+        return attrs.evolve(self, steps=tuple(sorted(steps, key=_order)))
+
+    @property
+    def reordered(self) -> bool:
+        """Whether the columns are the same in another order."""
+        return PERMUTED in self.steps
+
+
+@attrs.frozen
+class Within:
+    """
+    The first query gives only what the second may give, wherever the assumptions hold.
+
+    Both take as many of the same rows, but the second leaves more ties.
+    """
+
+    assumptions: tuple[str, ...] = ()
+    flipped: bool = False
+    """Whether it is the second query that gives only what the first may give."""
+
+    def turned(self) -> Within:
+        """Return what it says of the queries in the other order."""
+        return attrs.evolve(self, flipped=not self.flipped)
+
+
+def _order(step: str) -> int:
+    """Return where a step stands: those of the first query, of the second, of both."""
+    return ("first query:", "second query").index(step[:12]) if " query: " in step else 2
+
+
+@attrs.frozen
+class Unproved:
+    """That two queries give the same rows was not seen."""
+
+    exhausted: bool
+    """Whether the search ended for want of steps."""
+
+
+def search(
+    first: exp.Expr,
+    second: exp.Expr,
+    *,
+    schema: SqlSchema | None,
+    dialect: str | None,
+    semantics: Literal["bag", "set"],
+    column_order: Literal["significant", "ignored"] = "significant",
+) -> Proof | Within | Unproved:
+    """
+    Look for a proof that two queries are equivalent.
+
+    The rows are compared as bags or sets, column by column and whatever the columns are called,
+    and in order if both queries have an outermost ORDER BY.  If *column_order* is ``"ignored"``,
+    one may have the columns of the other in another order.  Where an order leaves ties at a LIMIT,
+    a query has several results; both must have the same ones.  Where the tables do not decide the
+    rows (the clock, functions that are not known) the queries must say the same.
+    """
+    steps = Steps()
+    exhausted = False
+    turned = first.sql() > second.sql()  # so that an answer does not hang on which comes first
+    trees = (second, first) if turned else (first, second)
+    try:
+        found = _proof(trees, schema, dialect, semantics, steps, column_order)
+        found = found.turned() if found is not None and turned else found
+        return found or Unproved(exhausted=steps.spare < 0)
+    except (UnsupportedError, UnreadError, RecursionError) as error:
+        exhausted = isinstance(error, ExhaustedError)
+    try:
+        alike = _spelled(first, dialect) == _spelled(second, dialect)
+    except RecursionError:
+        alike = False
+    return Proof((ALIKE,)) if alike else Unproved(exhausted=exhausted)
+
+
+def _proof(  # noqa: PLR0917 - those of `search`
+    trees: tuple[exp.Expr, exp.Expr],
+    schema: SqlSchema | None,
+    dialect: str | None,
+    semantics: str,
+    steps: Steps,
+    column_order: str,
+) -> Proof | Within | None:
+    readings = [read_query(tree, Catalog(schema, dialect)) for tree in trees]
+    rests = readings[0].assumptions | readings[1].assumptions
+    queries = [reading.query for reading in readings]
+    if queries[0] == queries[1]:
+        return Proof(tuple(sorted(rests if is_settled(queries[0]) else rests | {ALIKE})))
+    if any(not one.certain for query in queries for one in found_in(query, Function)):
+        return None
+    if not all(isinstance(query, Ordered) and query.items for query in queries):
+        for i, query in enumerate(queries):
+            if isinstance(query, Ordered) and not _is_limited(query):
+                queries[i] = query.query
+                rests |= {UNORDERED}
+    names: list[str] = []
+    normal: list[Query] = []
+    settled: list[_Settled] = []
+    for query, letter in zip(queries, "ab", strict=True):
+        scope = Scope(schema, dialect, steps)
+        view = View(scope)
+        found = cast("Query", normal_form(_renamed(query, letter), view, top=True))
+        found = _as_set(found) if semantics == "set" else found
+        _check_groups(found, scope)
+        rewriting = Rewriting(scope, letter)
+        found = rewriting.run(found)
+        found = _as_set(found) if semantics == "set" else found
+        settled.append(_Settled(found, scope))
+        rests |= rewriting.rests | view.rests | settled[-1].rests
+        which = "first" if letter == "a" else "second"
+        names += [f"{which} query: {name}" for name in rewriting.steps]
+        normal.append(found)
+    if any(one.ties for one in settled) and any(map(_sorts_inside, queries)):
+        return None  # which of the rows that tie come first, an engine may tell by that order
+    if any(one.several for one in settled) and _values(queries[0]) != _values(queries[1]):
+        return None
+    careful = any(is_open(q.query if isinstance(q, Sorted) else q) for q in normal)
+    told = tuple(dict.fromkeys((*names, COMPARED)))
+    flips = ((normal[0], normal[1]), (normal[1], normal[0]))
+    for pair in flips:  # one may be read in terms of the other
+        view = View(Scope(schema, dialect, steps))
+        if Matcher(view, steps, careful=careful).same(*pair):
+            return Proof(tuple(sorted(rests | view.rests)), told)
+        view = View(Scope(schema, dialect, steps))
+        if column_order == "ignored" and Matcher(view, steps, careful=careful).permuted(*pair):
+            return Proof(tuple(sorted(rests | view.rests)), (*told, PERMUTED))
+    for flipped, (narrow, wide) in enumerate(flips):
+        view = View(Scope(schema, dialect, steps))
+        if _is_within(narrow, wide, Matcher(view, steps, careful=careful)):
+            return Within(tuple(sorted(rests | view.rests)), flipped=bool(flipped))
+    return None
+
+
+def _sorts_inside(query: Query) -> bool:
+    """Say whether a table in a FROM is sorted, though no LIMIT asks for it."""
+    return any(
+        isinstance(one.query, Ordered) and not _is_limited(one.query)
+        for one in found_in(query, Derived)
+    )
+
+
+def _values(query: Query) -> Counter[Query]:
+    """Return the subqueries that stand for a value and name nothing around them."""
+    return Counter(
+        with_names_in_order(one.query)
+        for one in found_in(query, ScalarQuery)
+        if not free_sources(one) and not exactly_one(one.query)
+    )
+
+
+def _is_limited(query: Query) -> bool:
+    return isinstance(query, Ordered) and not (query.limit is None and query.offset is None)
+
+
+def _is_within(narrow: Query, wide: Query, matcher: Matcher) -> bool:
+    """Say whether a query with LIMIT takes what another may take that sorts by fewer columns."""
+    if not isinstance(narrow, Sorted) or not isinstance(wide, Sorted) or not narrow.bounded:
+        return False
+    fewer = attrs.evolve(narrow, items=narrow.items[: len(wide.items)])
+    return len(wide.items) < len(narrow.items) and matcher.same(fewer, wide)
+
+
+def _renamed(query: Query, letter: str) -> Query:
+    new = {source: Source(f"{letter}{source.name}", source.table) for source in defined_in(query)}
+    return replaced(query, new)
+
+
+def _as_set(query: Query) -> Query:
+    """Drop duplicates at the end."""
+    plain = isinstance(query, Select) or (
+        isinstance(query, SetOperation) and query.operator == "union"
+    )
+    return as_distinct(query) if plain else query
+
+
+# Normal form.
+
+
+def normal_form(node: Node, view: View, *, top: bool = False) -> Node:
+    """Return a query whose orders name its outputs."""
+    if isinstance(node, Ordered) and not top and node.limit is None and node.offset is None:
+        return normal_form(node.query, view)
+    if node.children:
+        inner_top = False
+        node = node.with_children(
+            [normal_form(child, view, top=inner_top) for child in node.children]
+        )
+    return _as_sorted(node, view) if isinstance(node, Ordered) else node
+
+
+def _as_sorted(query: Ordered, view: View) -> Sorted:
+    inner, items = query.query, query.items
+    width = len(outputs_of(inner))
+    bounds = [_number(query.limit), _number(query.offset) or 0]
+    if isinstance(inner, Select) and items:
+        outputs = list(inner.outputs)
+        given = None
+        places: list[int] = []
+        for item in items:
+            if item.value not in outputs:
+                given = given or view.rows_of(inner).determined(inner.outputs)
+                told = inner.keys is not None and all(map(given, inner.keys))
+                told = told or all(map(_is_constant, inner.outputs))
+                if inner.distinct and not (told or given.exactly(item.value)):
+                    raise UnsupportedError  # each copy of a row may be sorted elsewhere
+                outputs.append(item.value)
+            places.append(outputs.index(item.value))
+        if inner.distinct and all(map(_is_constant, inner.outputs)):
+            return Sorted(inner, width, (), bounds[0], bounds[1] or 0)
+        inner = attrs.evolve(inner, outputs=tuple(outputs))
+        items = tuple(
+            attrs.evolve(item, value=Place(place))
+            for item, place in zip(items, places, strict=True)
+        )
+    elif not all(isinstance(item.value, Place) for item in items):
+        raise UnsupportedError
+    return Sorted(inner, width, items, bounds[0], bounds[1] or 0)
+
+
+def _is_constant(value: Scalar) -> bool:
+    return isinstance(value, Constant)
+
+
+def _number(bound: Scalar | None) -> int | None:
+    """Return a LIMIT or OFFSET of a plain number of rows."""
+    if bound is None:
+        return None
+    if not isinstance(bound, Constant) or bound.kind != "integer" or int(bound.text) < 0:
+        raise UnsupportedError
+    return int(bound.text)
+
+
+# What must be so for the rows to be determined.
+
+
+def _check_groups(query: Query, scope: Scope) -> None:
+    """Refuse what looks closely at a key of groups of which there are several equal values."""
+    for select in found_in(query, Select):
+        if select.keys is None:
+            continue
+        keys = [rewritten(key, in_order) for key in select.keys]
+        derived = {one.source: one.query for one in found_in(query, Derived)}
+        exact = [*filter(attrs.evolve(scope, derived=derived).exact, keys)]
+        parts = (rewritten(part, in_order) for part in (select.having, *select.outputs))
+        if not all(looks_at(part, keys, exact) for part in parts):
+            raise UnsupportedError
+
+
+class _Settled:
+    """Whether the tables decide the rows of a query, but for ties at a LIMIT."""
+
+    def __init__(self, query: Query, scope: Scope) -> None:
+        self.rests: Rests = NOTHING
+        self.ties = False
+        """Whether rows may tie at a LIMIT."""
+        self.several = False
+        """Whether a subquery that stands for a value may find several rows."""
+        self._look_at(query, scope)
+
+    def _look_at(self, node: Node, scope: Scope) -> None:
+        if isinstance(node, Select):
+            scope = scope.inside(node.tables)
+        if isinstance(node, Derived) and node.shared:
+            raise UnsupportedError  # chosen once for several tables
+        if isinstance(node, Windowed):
+            self.rests |= _check_windows(node, scope)
+        if isinstance(node, Sorted) and node.bounded and not _in_total_order(node, scope):
+            self.ties = True
+            self.rests |= {TIES}
+        if isinstance(node, ScalarQuery):
+            self._look_at_value(node.query, scope)
+        for child in node.children:
+            self._look_at(child, scope)
+
+    def _look_at_value(self, query: Query, scope: Scope) -> None:
+        if isinstance(query, Sorted) and query.limit == 1:
+            return
+        if isinstance(query, Select):
+            if query.keys is None and query.aggregates:
+                return
+            relation = Relation.of(query.tables, conjuncts(query.where), scope)
+            one = relation.determined(()).everything()
+            if one is not None:
+                self.rests |= one
+                return
+        if free_sources(query):
+            raise UnsupportedError
+        self.several = True
+        self.rests |= {ALIKE}
+
+
+def _in_total_order(query: Sorted, scope: Scope) -> bool:
+    inner = query.query
+    if not isinstance(inner, Select):
+        return False
+    relation = Relation.of(inner.tables, conjuncts(inner.where), scope)
+    given = relation.determined(
+        inner.outputs[item.value.number] for item in query.items if isinstance(item.value, Place)
+    )
+    of_groups = inner.keys is not None and every(map(given, inner.keys)) is not None
+    return all(
+        given.exactly(output) is not None or (of_groups and isinstance(output, Aggregate))
+        for output in inner.outputs[: query.width]
+    )
+
+
+_ARBITRARY: Final = frozenset(
+    {"row_number", "ntile", "lag", "lead", "first_value", "last_value", "nth_value"}
+)
+"""Window functions whose values rows that tie in the order may swap."""
+
+
+def _check_windows(query: Windowed, scope: Scope) -> Rests:
+    view = View(scope)
+    for window in query.windows:
+        settled = window.function not in _ARBITRARY and window.frame in (WHOLE, RUNNING)
+        if settled:
+            continue
+        if not isinstance(query.query, Select) or not is_total(window, query.query, view):
+            raise UnsupportedError
+    return view.rests
+
+
+# Queries that are not read.
+
+
+def _spelled(node: exp.Expr, dialect: str | None) -> object:
+    """Return a syntax tree without the case of names that are not quoted."""
+    return _spelling(node, folding=dialect not in CASE_MATTERS)
+
+
+def _spelling(value: object, *, folding: bool) -> object:
+    if isinstance(value, exp.Identifier):
+        text: str = value.this
+        marks = tuple(sorted(key for key, mark in value.args.items() if mark is True))
+        return (
+            text.lower() if folding and text.isascii() and "quoted" not in marks else text,
+            marks,
+        )
+    if isinstance(value, exp.Expr):
+        parts = tuple(
+            (key, _spelling(part, folding=folding))
+            for key, part in sorted(value.args.items())
+            if part
+        )
+        return (type(value).__name__, parts)
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return tuple(_spelling(part, folding=folding) for part in items)
+    return value

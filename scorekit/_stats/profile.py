@@ -1,0 +1,122 @@
+"""What an agreement beyond chance may be: the profile likelihood of a table of counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorekit._core.roots import root
+from scorekit.intervals import Interval, t_quantile
+
+Floats: TypeAlias = NDArray[np.float64]
+Expected: TypeAlias = Callable[[Floats], tuple[float, Floats]]
+"""The disagreement that chance gives under the shares of a table, and its derivatives."""
+
+UNSEEN = 1e-9
+"""Items that stand for a cell without any: only so may it be given a share."""
+
+STEPS = 30
+"""Most steps to a table that has an agreement; about ten are taken."""
+
+DAMPED = 10.0
+"""Steps after which they become shorter."""
+
+EDGE = 1.0 - 1e-14
+"""How near a multiplier comes to where a share would be infinite."""
+
+NEAR = 1e-5
+"""Shares of cells that differ less are the same."""
+
+
+def agreement_interval(
+    agreement: float, counts: Floats, cost: Floats, expected: Expected, confidence_level: float
+) -> Interval:
+    """
+    Bound ``1 - D / E``, *D* being the mean of *cost* over the items and *E* what is *expected*.
+
+    It holds every agreement that some table of shares has under which the counts are likely
+    enough: twice the log of the likelihood ratio is at most the square of Student's quantile.
+    """
+    n, low, high = float(counts.sum()), -1.0, 1.0
+    if n > 1.0:
+        most = t_quantile(confidence_level, n - 1.0)
+        start = counts / n
+
+        def excess(target: float) -> float:
+            nonlocal start
+            if abs(target - agreement) <= NEAR:
+                return -most
+            deviance, shares = _deviance(counts, cost, expected, target, start)
+            if math.isfinite(deviance):
+                start = shares  # the next target is near
+            return min(math.sqrt(max(deviance, 0.0)), 2.0 * most) - most  # nearly a line
+
+        if excess(-1.0 + NEAR) > 0.0:
+            low = -root(lambda target: excess(-target), -agreement, 1.0 - NEAR, NEAR)
+        start = counts / n
+        if excess(1.0 - NEAR) > 0.0:
+            high = root(excess, agreement, 1.0 - NEAR, NEAR)
+    return Interval(
+        low=min(low, agreement),
+        high=max(high, agreement),
+        confidence_level=confidence_level,
+        method="profile likelihood",
+    )
+
+
+def _deviance(
+    counts: Floats, cost: Floats, expected: Expected, target: float, start: Floats
+) -> tuple[float, Floats]:
+    """
+    Return by how much the likeliest table with this agreement explains the counts less well.
+
+    And its shares.
+
+    Cells without an item have one share together, spread evenly: one for those that agree, and one
+    for those that disagree most.  The condition on the table is made linear where it stands, which
+    has a solution in one unknown, and again where that leads.
+    """
+    n, empty = float(counts.sum()), counts == 0.0
+    held, ends = ~empty, {0.0, float(cost.max(initial=0.0, where=empty))}
+    groups = [group for end in sorted(ends) if (group := empty & (cost == end)).any()]
+    weights = np.concatenate([counts[held], np.full(len(groups), UNSEEN)])
+    shares = start.copy()
+    for step in range(STEPS):
+        by_chance, slopes = expected(shares)
+        slopes = cost - (1.0 - target) * slopes
+        slopes -= float(np.sum(shares * (slopes - cost))) + (1.0 - target) * by_chance
+        together = [float(slopes[group].mean()) for group in groups]
+        found = _tilted(weights, np.concatenate([slopes[held], together]))
+        if found is None:
+            return math.inf, shares
+        moved = np.zeros_like(shares)
+        moved[held] = found[: found.size - len(groups)]
+        for group, share in zip(groups, found[found.size - len(groups) :], strict=True):
+            moved[group] = share / np.count_nonzero(group)
+        change = float(abs(moved - shares).max())
+        shares += (moved - shares) / (1.0 + step / DAMPED)
+        if change < NEAR:
+            break
+    ratios = counts[held] / n / shares[held]
+    return 2.0 * float(np.sum(counts[held] * np.log(ratios))), shares
+
+
+def _tilted(n: Floats, h: Floats) -> Floats | None:
+    """Return the likeliest shares under which *h* has mean 0; None if there are none."""
+    from scipy.optimize import brentq
+
+    if not float(h.min()) < 0.0 < float(h.max()):
+        return None
+
+    def mean(place: float) -> float:
+        return float(np.sum(n * h / (1.0 + place * h)))
+
+    low, high = (-EDGE / float(end) for end in (h.max(), h.min()))
+    if mean(low) <= 0.0 or mean(high) >= 0.0:
+        return None
+    found = n / (1.0 + float(brentq(mean, low, high, xtol=1e-300, rtol=1e-12)) * h)
+    return np.asarray(found / found.sum())

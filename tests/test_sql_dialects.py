@@ -1,0 +1,238 @@
+"""What each database has, against what databases said of many constructs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scorekit import column_accuracy, query_correctness, sql_equivalence
+from scorekit._sql.dialects import FORMS, unknown, versions
+from scorekit._sql.functions import VERSIONS
+from scorekit._sql.operands import misfit
+from scorekit._sql.parsing import check_sql, parse, tokens
+from scorekit._sql.schema import read_schema
+from scorekit.errors import SqlError
+
+DDL = (
+    "CREATE TABLE t (a int, b varchar(20), c int, d date, f double precision)",
+    "CREATE TABLE u (a int, x varchar(20), y int)",
+)
+SCHEMA = ";".join(DDL)
+LETTERS = {"s": "sqlite", "p": "postgres", "m": "mysql", "d": "duckdb"}
+CONSTRUCTS = [
+    line.partition(" ==> ")[0].partition(" ")[::2]
+    for line in (Path(__file__).parent / "data" / "dialect_constructs.txt")
+    .read_text()
+    .splitlines()
+]
+"""Queries, each behind the letters of the databases that refused it: SQLite 3.54, PostgreSQL 15,
+MariaDB 10.11 and DuckDB 2.0."""
+UNREADABLE = {
+    "postgres": {"ORDER BY a USING >"},
+    "mysql": {"IN (VALUES (1, 2))", "VALUES (1), (2)"},
+    "sqlite": {"AS SIGNED INTEGER", "AS int[]"},
+    "duckdb": {"), SELECT", "`", "a !", "X'4D'", "B'101'"},
+}
+"""What runs and the parser does not take."""
+
+
+def fault(sql: str, dialect: str) -> tuple[str, str] | None:
+    """Return whether a query is refused or open, and why; None if it is known."""
+    try:
+        statements = parse(sql, dialect).statements
+    except SqlError as error:
+        return "refused", error.message
+    if len(statements) != 1:
+        return "open", "several statements"
+    words = tokens(sql, dialect)
+    why = unknown(words, statements[0], dialect) or " or ".join(versions(words, dialect)) or None
+    why = why or misfit(statements[0], dialect, read_schema(SCHEMA, None, dialect))
+    return None if why is None else ("open", why)
+
+
+def asked(sql: str) -> str:
+    """Return a query with conditions that need the columns of its table."""
+    return sql.replace("{w}", "t.a > 1 AND t.c < 5")
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_what_a_database_refuses_is_not_known_to_its_dialect(letter: str) -> None:
+    """Each construct that a database does not run is refused or open, and says why."""
+    for letters, sql in CONSTRUCTS:
+        found = fault(asked(sql), LETTERS[letter])
+        if letter in letters and "#" not in sql:
+            assert found is not None or (letter == "s" and "[1, 2]" in sql), sql  # a name there
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_no_query_that_runs_is_called_broken(letter: str) -> None:
+    """What a database ran parses, but for what the parser cannot read."""
+    dialect = LETTERS[letter]
+    for letters, sql in CONSTRUCTS:
+        known = any(part in sql for part in UNREADABLE[dialect])
+        if letter not in letters and not known:
+            found = fault(asked(sql), dialect)
+            assert found is None or found[0] == "open", (sql, found)
+
+
+def test_most_of_what_runs_is_known() -> None:
+    """The tables leave open what is rare: each database ran at least 240 of the constructs."""
+    for letter, dialect in LETTERS.items():
+        run = [sql for letters, sql in CONSTRUCTS if letter not in letters]
+        known = [sql for sql in run if fault(asked(sql), dialect) is None]
+        assert len(run) >= 240
+        assert len(known) >= 0.75 * len(run), dialect
+
+
+def _sqlite() -> Callable[[str], object]:
+    connection = sqlite3.connect(":memory:")
+    return lambda sql: connection.execute(sql).fetchall()
+
+
+def _duckdb() -> Callable[[str], object]:
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    return lambda sql: connection.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "make"), [("sqlite", _sqlite), ("duckdb", _duckdb)], ids=["sqlite", "duckdb"]
+)
+def test_what_is_refused_fails_here_too(
+    dialect: str, make: Callable[[], Callable[[str], object]]
+) -> None:
+    """The databases at hand run nothing that is called broken by a rule of ours."""
+    execute = make()
+    for statement in DDL:
+        execute(statement)
+    n_refused = 0
+    for _, sql in CONSTRUCTS:
+        found = fault(asked(sql), dialect)
+        if found is None or found[0] != "refused" or "does not have" not in found[1]:
+            continue
+        n_refused += 1
+        with pytest.raises(Exception, match=r"."):
+            execute(asked(sql))
+    assert n_refused >= (2 if dialect == "duckdb" else 30)
+
+
+def test_rows_of_forms_name_dialects_that_are_described() -> None:
+    """A row that names nothing or something else would check nothing."""
+    for form in FORMS:
+        dialects = [*form.refused.split(), *form.lacked.split()]
+        assert dialects
+        assert set(dialects) <= set(VERSIONS)
+        assert len(dialects) == len(set(dialects))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "reason"),
+    [
+        ("postgres", "SELECT IIF(a > 1, 'x', 'y') FROM t", "PostgreSQL has no function IIF"),
+        ("sqlite", "SELECT LEN(b) FROM t", "SQLite has no function LEN"),
+        ("mysql", "SELECT NVL(a, 1) FROM t", "MySQL has no function NVL"),
+        (
+            "duckdb",
+            "SELECT REPLACE(b, 'x') FROM t",
+            "DuckDB has no function REPLACE of 2 arguments",
+        ),
+        ("postgres", 'SELECT "LOWER"(b) FROM t', "PostgreSQL has no function LOWER"),
+        ("postgres", "SELECT dbo.lower(b) FROM t", "PostgreSQL has no function LOWER"),
+        ("postgres", "SELECT my_own(b) FROM t", "PostgreSQL has no function MY_OWN"),
+        ("postgres", "SELECT a FROM t WHERE a == 1", "PostgreSQL may not have =="),
+        ("postgres", "SELECT ROUND(f, 2) FROM t", "a floating point number is rounded to places"),
+        ("postgres", "SELECT SUM(a > 1) FROM t", "text or a truth value is used as a number"),
+        ("mysql", "SELECT a + 1 AS z FROM t WHERE z > 1", "WHERE uses a name that SELECT makes"),
+        ("duckdb", "SELECT a, b, COUNT(*) FROM t GROUP BY a", "beside groups and is none"),
+        ("mysql", "SELECT CAST(a AS INT) FROM t", "MySQL may not have the type INT"),
+        ("postgres", "SELECT a FROM t WHERE b = 5", "values of different types are compared"),
+    ],
+)
+def test_a_pair_with_what_is_not_known_is_open(dialect: str, sql: str, reason: str) -> None:
+    """Neither proved nor refuted, whichever side it is on; the same words are the same query."""
+    other = f"{sql} -- again".replace("FROM t", "FROM t AS t")
+    for pair in ((sql, other), (other, sql), (sql, "SELECT 1 FROM t"), ("SELECT 1 FROM t", sql)):
+        result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect)
+        assert (result.verdict, result.proof) == ("unknown", ())
+        assert reason in result.reason
+    again = sql_equivalence(sql, sql.replace("SELECT", "select\n"), schema=SCHEMA, dialect=dialect)
+    assert again.verdict == "proved"
+
+
+def test_functions_of_the_same_meaning_are_not_the_same_text() -> None:
+    """One tree does for NVL and COALESCE; PostgreSQL has one of them."""
+    pair = "SELECT NVL(a, 1) FROM t", "SELECT COALESCE(a, 1) FROM t"
+    assert sql_equivalence(*pair, schema=SCHEMA, dialect="postgres").verdict == "unknown"
+    assert sql_equivalence(*pair, schema=SCHEMA).verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("postgres", "SELECT a, FROM t"),
+        ("postgres", "SELECT a FROM t ORDER BY a LIMIT 1, 2"),
+        ("sqlite", "SELECT a FROM t WHERE a = ANY (SELECT a FROM u)"),
+        ("sqlite", "SELECT a FROM t FETCH FIRST 1 ROWS ONLY"),
+        ("mysql", "SELECT a::int FROM t"),
+        ("mysql", "SELECT COUNT(*) FILTER (WHERE a > 1) FROM t"),
+        ("duckdb", "SELECT a FROM t ORDER BY a LIMIT 1, 2"),
+    ],
+)
+def test_syntax_that_is_refused_does_not_parse(dialect: str, sql: str) -> None:
+    """It is the model's mistake in the generated query, and the instrument's in the expected."""
+    plain = "SELECT a FROM t ORDER BY a"
+    with pytest.raises(SqlError, match=r"^parse: \w+ does not have "):
+        check_sql(sql, dialect)
+    check_sql(sql)
+    mistake = query_correctness(sql, plain, schema=SCHEMA, dialect=dialect).error
+    assert mistake is not None
+    assert (mistake.origin, mistake.kind) == ("output", "parse")
+    fault = query_correctness(plain, sql, schema=SCHEMA, dialect=dialect).error
+    assert fault is not None
+    assert (fault.origin, fault.kind) == ("instrument", "parse")
+    both = query_correctness(sql, sql.replace("t", "T"), schema=SCHEMA, dialect=dialect).error
+    assert both is None or both.origin == "instrument"
+    wrong = column_accuracy(sql, plain, schema=SCHEMA, dialect=dialect).error
+    assert wrong is not None
+    assert wrong.origin == "output"
+
+
+def test_names_are_not_taken_for_words() -> None:
+    """Columns and tables may be called like the words of other databases."""
+    schema = {"t": {"name": "text", "top": "int", "minus": "int"}}
+    for dialect in VERSIONS:
+        for sql in (
+            "SELECT name FROM t GROUP BY name ORDER BY name",
+            "SELECT top, minus FROM t WHERE minus > 1",
+            "SELECT 'a, FROM b LIMIT 1, 2 == x::y' FROM t",
+        ):
+            other = sql.replace(" FROM t", " FROM t WHERE 1 = 1") if "WHERE" not in sql else sql
+            check_sql(sql, dialect)
+            found = sql_equivalence(sql, other, schema=schema, dialect=dialect)
+            assert found.verdict == "proved", (dialect, sql, found.reason)
+
+
+def test_versions_that_a_query_needs_are_named() -> None:
+    """A function that a database gained is an assumption by name."""
+    pair = [
+        f"SELECT CONCAT(b, 'x') FROM t WHERE {w}" for w in ("a > 1 AND c > 1", "c > 1 AND a > 1")
+    ]
+    result = sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite")
+    assert result.verdict == "proved"
+    assert result.assumptions == ("the database is SQLite 3.44 or later",)
+    assert not sql_equivalence(*pair, schema=SCHEMA, dialect="postgres").assumptions
+
+
+def test_a_key_determines_the_columns_of_its_table() -> None:
+    """PostgreSQL groups by a key and selects what depends on it; without the key it does not."""
+    pair = [
+        f"SELECT t.id, t.n, COUNT(*) FROM t JOIN u ON u.tid = t.id WHERE {where} GROUP BY t.id"
+        for where in ("t.n > 1 AND u.tid > 1", "u.tid > 1 AND t.n > 1")
+    ]
+    schema = {"t": {"id": "int", "n": "int"}, "u": {"tid": "int"}}
+    assert sql_equivalence(*pair, schema=schema, dialect="postgres").verdict == "unknown"
+    schema["t"]["id"] = "int primary key"
+    assert sql_equivalence(*pair, schema=schema, dialect="postgres").verdict == "proved"
