@@ -57,7 +57,7 @@ from scorekit.correctness import (
     QueryCorrectness,
     accepted_queries,
 )
-from scorekit.equivalence import Counterexample
+from scorekit.equivalence import Counterexample, tables_of
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge
@@ -301,7 +301,7 @@ class SqlCaseScore(Record):
             ),
         ]
         if (example := self._counterexample) is not None:
-            parts.append(Section("counterexample", example.shown(ROLES)))
+            parts.append(Section("counterexample", tables_of(example, ROLES)))
         parts.append(Fields(record=self, title="All fields", folded=True))
         scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
         return Sheet(f"SqlCaseScore of {self._name}", f"{self._name}: {scores}", parts)
