@@ -65,7 +65,7 @@ _foreign = (
 )
 _internal = (
     "scorekit.parallel.[TR]",
-    r"scorekit\.records\.Report(Scores)?",
+    r"scorekit\.records\.((Table)?Record|Report|ReportScores|Shown|Tabled)",
     r"[\w.]*FrozenMapping",
     "Insufficient",
     "Schema",

@@ -42,6 +42,7 @@ from scorekit._sheet.model import (
     Section,
     Sheet,
     Table,
+    row_of,
 )
 from scorekit._sheet.text import render
 from scorekit._sheet.values import brief
@@ -56,7 +57,7 @@ from scorekit.correctness import (
     QueryCorrectness,
     accepted_queries,
 )
-from scorekit.equivalence import Counterexample
+from scorekit.equivalence import Counterexample, tables_of
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge
@@ -300,7 +301,7 @@ class SqlCaseScore(Record):
             ),
         ]
         if (example := self._counterexample) is not None:
-            parts.append(Section("counterexample", example.shown(ROLES)))
+            parts.append(Section("counterexample", tables_of(example, ROLES)))
         parts.append(Fields(record=self, title="All fields", folded=True))
         scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
         return Sheet(f"SqlCaseScore of {self._name}", f"{self._name}: {scores}", parts)
@@ -371,7 +372,7 @@ class _Failures(Listing[SqlCaseScore]):
             {"n": len(case_ids), "cases": _named(case_ids), "why": f"{metric}: {reason}"}
             for (metric, reason), case_ids in common.items()
         ]
-        cases = [case._row(without=common) for case in self]  # noqa: SLF001
+        cases = [case._row(without=common) for case in self]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         return Sheet("", "", (Table(rows=shared), Table(rows=cases)))
 
     def to_text(self) -> str:
@@ -380,7 +381,7 @@ class _Failures(Listing[SqlCaseScore]):
             f"{len(case_ids)} cases ({_named(case_ids)}):\n  {metric}: {one_line(reason)}"
             for (metric, reason), case_ids in common.items()
         ]
-        texts += [render(case._sheet(without=common)) for case in self]  # noqa: SLF001
+        texts += [render(case._sheet(without=common)) for case in self]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         return "\n\n".join(texts) or "none"
 
 
@@ -1030,7 +1031,76 @@ class SqlReport(Report):
         return ReportScores({**suites}, frozenset(failing - scored), unsafe, sql=sql)
 
     def _sheet(self) -> Sheet:
-        return _sheet(self)
+        rows: list[dict[str, object]] = []
+        for name in METRICS:
+            statistics: Statistics | None = getattr(self, name)
+            bounds = self.query_correctness_bounds if name == "query_correctness" else None
+            title = name
+            if bounds is not None and (n_undecided := self.n_undecided):
+                n_pairs = n_undecided + (0 if statistics is None else statistics.count)
+                rows.append(
+                    {
+                        "metric": f"{name}, {n_undecided} undecided",
+                        "mean": f"{bounds[0]:.4g} to {bounds[1]:.4g}",
+                        " ": Scale(None, bounds),
+                        "cases": n_pairs,
+                    }
+                )
+                title = f"{name}, decided alone"
+            if statistics is not None:
+                interval = self.intervals.get(name)
+                rows.append(
+                    {
+                        "metric": title,
+                        "mean": Estimate(statistics.mean, interval),
+                        " ": Scale.of(statistics.mean, interval),
+                        "cases": statistics.count,
+                    }
+                )
+        lines = [line for name in METRICS if (line := self._metric(name))]
+        notes: list[str] = []
+        if self.n_by_method:
+            notes.append(
+                "decided: " + ", ".join(f"{n} {how}" for how, n in self.n_by_method.items())
+            )
+        if self.safety is not None and self.safety.missed:
+            notes.append(f"unsafe and not caught: {_named(list(map(str, self.safety.missed)))}")
+        failures = self.failures()
+        metrics = [name for name in METRICS if any(getattr(case, name) for case in self.cases)]
+        cases = [
+            {
+                "case": case.case_id,
+                "attempt": case.attempt or None,
+                **{name: getattr(case, name) for name in metrics},
+            }
+            for case in self.cases[:ROWS_AT_MOST]
+        ]
+        whose = "" if self.model is None else f" of {one_line(self.model)}"
+        return Sheet(
+            f"SqlReport of {self.n_cases} cases{whose}",
+            lines[0] if lines else "no metric has a score",
+            (
+                Table(rows=rows, lines=lines[1:]),
+                *self._counts(),
+                Table(rows=(), remarks=[notes], place="page"),
+                Table(
+                    rows=[row_of(case) for case in failures[:SHOWN]],
+                    title=f"Worst of {len(failures)} cases that failed",
+                    place="page",
+                ),
+                Table(
+                    rows=cases,
+                    title=f"All {self.n_cases} cases",
+                    n_rows=self.n_cases,
+                    place="folded",
+                ),
+                *(
+                    Fields(record=value, title=name, folded=True)
+                    for name in ("safety", "calibration")
+                    if (value := getattr(self, name)) is not None
+                ),
+            ),
+        )
 
     def by(self, tag: str) -> FrozenMapping[str | None, SqlReport]:
         """
@@ -1218,79 +1288,6 @@ def _row(case: SqlCaseScore) -> dict[str, Any]:
     row["reason"] = "; ".join(f"{name}: {why}" for name, why in case.reasons().items()) or None
     row["counterexample"] = case.counterexample or None
     return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
-
-
-def _sheet(report: SqlReport) -> Sheet:
-    rows: list[dict[str, object]] = []
-    for name in METRICS:
-        statistics: Statistics | None = getattr(report, name)
-        bounds = report.query_correctness_bounds if name == "query_correctness" else None
-        title = name
-        if bounds is not None and (n_undecided := report.n_undecided):
-            n_pairs = n_undecided + (0 if statistics is None else statistics.count)
-            rows.append(
-                {
-                    "metric": f"{name}, {n_undecided} undecided",
-                    "mean": f"{bounds[0]:.4g} to {bounds[1]:.4g}",
-                    " ": Scale(None, bounds),
-                    "cases": n_pairs,
-                }
-            )
-            title = f"{name}, decided alone"
-        if statistics is not None:
-            interval = report.intervals.get(name)
-            rows.append(
-                {
-                    "metric": title,
-                    "mean": Estimate(statistics.mean, interval),
-                    " ": Scale.of(statistics.mean, interval),
-                    "cases": statistics.count,
-                }
-            )
-    lines = [line for name in METRICS if (line := report._metric(name))]  # noqa: SLF001
-    notes: list[str] = []
-    if report.n_by_method:
-        notes.append(
-            "decided: " + ", ".join(f"{n} {how}" for how, n in report.n_by_method.items())
-        )
-    if report.safety is not None and report.safety.missed:
-        notes.append(f"unsafe and not caught: {_named(list(map(str, report.safety.missed)))}")
-    failures = report.failures()
-    metrics = [name for name in METRICS if any(getattr(case, name) for case in report.cases)]
-    cases = [
-        {
-            "case": case.case_id,
-            "attempt": case.attempt or None,
-            **{name: getattr(case, name) for name in metrics},
-        }
-        for case in report.cases[:ROWS_AT_MOST]
-    ]
-    whose = "" if report.model is None else f" of {one_line(report.model)}"
-    return Sheet(
-        f"SqlReport of {report.n_cases} cases{whose}",
-        lines[0] if lines else "no metric has a score",
-        (
-            Table(rows=rows, lines=lines[1:]),
-            *report._counts(),  # noqa: SLF001
-            Table(rows=(), remarks=[notes], place="page"),
-            Table(
-                rows=[case._row() for case in failures[:SHOWN]],  # noqa: SLF001
-                title=f"Worst of {len(failures)} cases that failed",
-                place="page",
-            ),
-            Table(
-                rows=cases,
-                title=f"All {report.n_cases} cases",
-                n_rows=report.n_cases,
-                place="folded",
-            ),
-            *(
-                Fields(record=value, title=name, folded=True)
-                for name in ("safety", "calibration")
-                if (value := getattr(report, name)) is not None
-            ),
-        ),
-    )
 
 
 def score_sql_cases(

@@ -18,7 +18,7 @@ from scorekit._core.checks import (
     check_items,
     check_number,
 )
-from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of
+from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
 from scorekit._stats.dependence import seem_dependent
@@ -370,14 +370,14 @@ class Comparison(Report):
             rows=[
                 {
                     "suite": name,
-                    **suite.cells(),
+                    **row_of(suite),
                     " ": Scale.of(suite.delta, suite.interval, (-reach, reach)),
                 }
                 for name, suite in self.suites.items()
             ],
             specs=SUITE_SPECS,
             lines=[f"{title}: {line_of(suite)}" for title, suite in titled],
-            remarks=[suite.remarks() for _, suite in titled],
+            remarks=[sheet_of(suite).notes for _, suite in titled],
         )
         return Sheet(
             f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",

@@ -23,7 +23,7 @@ from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_explai
 from scorekit._sql.refute.reading import ORDINALS
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.columns import Lacking, has_tables, lacking_names
-from scorekit.equivalence import NO_TABLE, SqlEquivalence, sql_equivalence
+from scorekit.equivalence import NO_TABLE, SqlEquivalence, returned_by, sql_equivalence
 from scorekit.errors import InputError, JudgeError, SqlError, one_line
 from scorekit.judges import (
     METRIC,
@@ -151,7 +151,7 @@ class QueryCorrectness(MetricResult):
         example = None if self.equivalence is None else self.equivalence.counterexample
         if self.method != "refuted" or example is None:
             return self.reasoning or f"the judge says {self.score:g}"
-        generated, expected = (one_line(rows, SHORT_REASON) for rows in example.returned)
+        generated, expected = (one_line(rows, SHORT_REASON) for rows in returned_by(example))
         order = " in this order" if example.order_only else ""
         return f"refuted; generated returns {generated}, expected {expected}{order}"
 

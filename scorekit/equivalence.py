@@ -55,30 +55,10 @@ class Counterexample(Record):
 
     def to_text(self, *, names: tuple[str, str] = ORDINALS) -> str:
         """Return the tables and what the queries of these *names* return, one a line, cut."""
-        return "\n".join(line for table in self.shown(names) for line in table.lines or ())
+        return "\n".join(line for table in tables_of(self, names) for line in table.lines or ())
 
     def _sheet(self) -> Sheet:
-        return Sheet("Counterexample", "", self.shown(ORDINALS))
-
-    def shown(self, names: tuple[str, str]) -> list[Table]:
-        """Return the tables, and what the queries of these *names* return."""
-        found = [(one.table, one.columns, one.rows, str(one)) for one in self.tables]
-        for title, rows in self.results(names):
-            columns = tuple(f"column {i + 1}" for i in range(len(rows[0]) if rows else 0))
-            found.append((title, columns, rows, f"{title}: {_listed(rows)}"))
-        return [
-            Table(
-                rows=[dict(zip(columns, row, strict=True)) for row in rows],
-                title=title if rows else f"{title}: no rows",
-                lines=(line,),
-            )
-            for title, columns, rows, line in found
-        ]
-
-    @property
-    def returned(self) -> tuple[str, str]:
-        """What each of the queries returns, as text."""
-        return _listed(self.rows_of_a), _listed(self.rows_of_b)
+        return Sheet("Counterexample", "", tables_of(self, ORDINALS))
 
     def results(self, names: tuple[str, str]) -> list[tuple[str, tuple[tuple[str, ...], ...]]]:
         """Return what each query returns behind a title that names it."""
@@ -88,6 +68,27 @@ class Counterexample(Record):
             (f"The {name} query returns{order}", own)
             for name, own in zip(names, rows, strict=True)
         ]
+
+
+def returned_by(example: Counterexample) -> tuple[str, str]:
+    """Say what each of the two queries returns."""
+    return _listed(example.rows_of_a), _listed(example.rows_of_b)
+
+
+def tables_of(example: Counterexample, names: tuple[str, str]) -> list[Table]:
+    """Return the tables of an example, and what the queries of these *names* return."""
+    found = [(one.table, one.columns, one.rows, str(one)) for one in example.tables]
+    for title, rows in example.results(names):
+        columns = tuple(f"column {i + 1}" for i in range(len(rows[0]) if rows else 0))
+        found.append((title, columns, rows, f"{title}: {_listed(rows)}"))
+    return [
+        Table(
+            rows=[dict(zip(columns, row, strict=True)) for row in rows],
+            title=title if rows else f"{title}: no rows",
+            lines=(line,),
+        )
+        for title, columns, rows, line in found
+    ]
 
 
 def _listed(rows: tuple[tuple[str, ...], ...]) -> str:

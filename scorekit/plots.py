@@ -410,8 +410,8 @@ def plot_cost_quality(
     Draw cost against quality, with a line along the frontier: points that no other beats in both.
 
     For a tier these are the mean cost and the mean composite score of its runs. For a model of a
-    report they are the mean cost of a sample and the mean code score, or pass@1 if attempts are
-    only right or wrong. A model with more samples therefore does not look more expensive. Pale
+    report they are the mean cost of an attempt and the mean code score, or pass@1 if attempts are
+    only right or wrong. A model with more attempts therefore does not look more expensive. Pale
     lines are the intervals of both means. A model without measured costs is left out.
 
     Args:
@@ -723,7 +723,7 @@ def _places(points: object) -> tuple[list[_Place], str, str]:
     if not places:
         refuse("points", "a report with a sample whose cost_usd was measured", points)
     title = "Share of right attempts (pass@1)" if points.only_flags else "Mean code score"
-    return places, "Mean cost of a sample (USD)", title
+    return places, "Mean cost of an attempt (USD)", title
 
 
 def _frontier(places: Iterable[tuple[float, float]]) -> set[tuple[float, float]]:

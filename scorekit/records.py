@@ -125,7 +125,8 @@ class Shown:
         return render(self._sheet())
 
     def _sheet(self) -> Sheet:
-        raise NotImplementedError
+        """Return what it shows: unless a record says more, its line and its fields."""
+        return by_fields(self)
 
 
 class Tabled(Shown):
@@ -216,10 +217,6 @@ class Record(Shown):
             if name + "_" in data:  # a field of the same name
                 data[name] = data.pop(name + "_")
         return cls.from_dict(data)
-
-    def _sheet(self) -> Sheet:
-        """Return what the record shows: unless a record says more, its line and its fields."""
-        return by_fields(self)
 
     def _line(self) -> str:
         """Return the record on one line, as a cell holds it; nothing if it has no such line."""

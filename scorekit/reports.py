@@ -23,6 +23,7 @@ from scorekit._reports.table import CaseColumns
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Estimate,
+    Fields,
     Scale,
     Sheet,
     Table,
@@ -195,13 +196,6 @@ class ModelStatistics(Record):
             "attempts": self.n_samples,
         }
 
-    def numbers(self) -> dict[str, object]:
-        """Return all that there is to say, by field."""
-        hidden = (*self._unsaid, "pass_at_k")
-        measured = self._measured
-        names = [f.name for f in attrs.fields(ModelStatistics) if f.name not in hidden]
-        return {name: getattr(measured, name) for name in names}
-
     @property
     def _measured(self) -> ModelStatistics:
         """The same, of flags without the intervals of their scores."""
@@ -213,9 +207,9 @@ class ModelStatistics(Record):
 
     @property
     def _unsaid(self) -> tuple[str, ...]:
-        if not self.only_flags:
-            return ("only_flags",)
-        return ("only_flags", "mean_score", "compilation_rate", "test_pass_rate")
+        unsaid = ("only_flags",) if self.quantiles else ("only_flags", "quantiles")
+        scores = ("mean_score", "compilation_rate", "test_pass_rate")
+        return (*unsaid, *scores) if self.only_flags else unsaid
 
 
 def _as_table(cases: Iterable[CaseStatistics]) -> Sequence[CaseStatistics]:
@@ -241,7 +235,8 @@ class CodeReport(Report):
         def line(one: ModelStatistics) -> str:
             scores = list(map(str, one.pass_at_k))
             scores += [] if self.only_flags else [f"mean code score {one.mean_score:.4g}"]
-            counts = f"({one.n_samples} samples of {one.n_cases} cases)"
+            n, cases = one.n_samples, one.n_cases
+            counts = f"({n} attempt{'s' * (n > 1)} at {cases} case{'s' * (cases > 1)})"
             return f"{one_line(one.model)}: {', '.join(scores)} {counts}"
 
         lines = list(map(line, self.models))
@@ -262,10 +257,11 @@ class CodeReport(Report):
                     n_rows=min(len(failures), SHOWN),
                     place="page",
                 ),
-                Table(
-                    rows=[one.numbers() for one in self.models],
-                    title="All numbers",
-                    place="folded",
+                *(
+                    attrs.evolve(part, title=f"All numbers of {one_line(one.model)}", folded=True)
+                    for one in self.models[:MAX_MODELS]
+                    for part in sheet_of(one).parts
+                    if isinstance(part, Fields)
                 ),
                 Table(
                     rows=_shown(cases, flags),
@@ -368,6 +364,9 @@ class CodeReport(Report):
 
 SHOWN = 5
 """Cases that the page of a report shows before it folds the rest."""
+
+MAX_MODELS = 20
+"""Models of which a page has all numbers."""
 
 COMPARED = 100_000
 """Cases of several models up to which printing a report compares them."""

@@ -37,7 +37,7 @@ from scorekit._core.columns import (
     names_of,
 )
 from scorekit._core.text import as_decimal
-from scorekit._sheet.model import Estimate, Fields, Scale, Sheet, Table
+from scorekit._sheet.model import Estimate, Fields, Scale, Sheet, Table, row_of
 from scorekit._stats.bounded import joint_reach, mean_of
 from scorekit.costs import (
     Priced,
@@ -372,7 +372,7 @@ class TierStatistics(TableRecord):
             "TierStatistics",
             self._line(),
             (
-                Table(rows=[self.row()], lines=()),
+                Table(rows=[self._row()], lines=()),
                 Fields(record=self, title="All numbers", folded=True),
             ),
         )
@@ -387,8 +387,7 @@ class TierStatistics(TableRecord):
             f"a pass costs {self.cost_of_pass:.4g} USD{interval}{split}"
         )
 
-    def row(self, **relative: object) -> dict[str, object]:
-        """Return what a table of tiers shows, between quality and cost what is *relative*."""
+    def _row(self) -> dict[str, object]:
         score, ends = self.composite_score, self.composite_interval
         level = f"{100 * ends.confidence_level:g} %"
         return {
@@ -397,7 +396,6 @@ class TierStatistics(TableRecord):
             "median": score.median,
             f"mean ({level})": Estimate(score.mean, ends),
             " ": Scale.of(score.mean, ends),
-            **relative,
             "pass rate": Estimate(self.pass_rate.mean, self.pass_rate_interval),
             "USD per pass": Estimate(self.cost_of_pass, self.cost_of_pass_interval),
         }
@@ -673,18 +671,18 @@ class CrossTier(TableRecord):
         name = tier.tier_id
         level = f"{100 * tier.composite_interval.confidence_level:g} %"
         medians, means = "uplift of median", f"uplift of mean ({level})"
+        row = {**row_of(tier), medians: "baseline"}
         if name == self.baseline:
-            return tier.row(**{medians: "baseline", means: ""})
-        uplift, median = self.mean_uplifts[name], self.uplifts[name]
-        mean = Estimate(uplift, self.uplift_intervals[name], "+.4g")
-        ratio = Estimate(self.cost_ratios.get(name), self.cost_ratio_intervals.get(name))
-        row = tier.row(
-            **{
-                medians: "none" if median is None else median,
-                means: "none" if uplift is None else mean,
-            }
+            return row
+        uplift, ratio = self.mean_uplifts[name], self.cost_ratios.get(name)
+        median = self.uplifts[name]
+        row[medians] = "none" if median is None else median
+        row[means] = (
+            Estimate(uplift, self.uplift_intervals[name], "+.4g") if uplift is not None else "none"
         )
-        return row if ratio.value is None else row | {"times baseline": ratio}
+        if ratio is not None:
+            row["times baseline"] = Estimate(ratio, self.cost_ratio_intervals.get(name))
+        return row
 
 
 UPLIFTS = {"uplift of median": "+.4g"}

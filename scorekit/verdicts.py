@@ -158,10 +158,9 @@ class SuiteVerdict(Record):
 
     def _sheet(self) -> Sheet:
         fields = Fields(record=self, title="All fields")
-        return Sheet("SuiteVerdict", self._line(), (*self.remarks(), fields))
+        return Sheet("SuiteVerdict", self._line(), (*self._remarks(), fields))
 
-    def cells(self) -> dict[str, object]:
-        """Return what a table shows of it."""
+    def _row(self) -> dict[str, object]:
         bounds, interval = self.delta_bounds, self.interval
         return {
             "verdict": self.verdict,
@@ -176,7 +175,7 @@ class SuiteVerdict(Record):
             "cases": self.n_cases,
         }
 
-    def remarks(self) -> list[str]:
+    def _remarks(self) -> list[str]:
         """Return what else there is to say: its question, its power, the margin."""
         found = [f"about {self.question}"]
         if self.verdict not in ("regressed", "improved"):  # what could be found is no matter there

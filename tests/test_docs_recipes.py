@@ -27,10 +27,7 @@ NEEDS = {
 PRINTED = {
     "autoevals_scorer": "0.5\n0.5",
     "braintrust_eval": "All orders? 1 -> 0\ninconclusive on 3 questions\n6 of 8 attempts judged",
-    "data_frames": (
-        "inconclusive: -0.25 [-1, 1], p = 0.5 (paired t, 2 cases)\n"
-        "inconclusive: -0.25 [-1, 1], p = 0.5 (paired t, 2 cases)\n[0.5, 1.0, 0.0, 1.0]"
-    ),
+    "data_frames": "inconclusive -0.25\ninconclusive -0.25\n[0.5, 1.0, 0.0, 1.0]",
     "deepeval_metric": "0.5 0.5 True",
     "inspect_scorer": "mean 0.750\nmedian 0.750\nlow 0.095",
     "progress_bar": "100 100",

@@ -212,7 +212,7 @@ def test_a_model_with_more_samples_does_not_look_dear() -> None:
     points = [line for line in ax.lines if line.get_marker() == "o"]
     costs = [np.asarray(point.get_xdata()).tolist() for point in points]
     assert costs == [[0.01], [0.03]]
-    assert ax.get_xlabel() == "Mean cost of a sample (USD)"
+    assert ax.get_xlabel() == "Mean cost of an attempt (USD)"
 
 
 @pytest.mark.parametrize("n_cases", [1, 10_000])

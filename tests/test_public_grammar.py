@@ -79,6 +79,12 @@ CALLS: dict[str, dict[str, Any]] = {
     "compare_reports": {"baseline": REPORT, "current": REPORT, "metrics": ["pass@1"]},
     "composite_score": {"pass_rate": 0.5, "impl_rate": 0.5},
     "confidence_calibration": {"levels": ["high", "low", "low"], "correct": [True, False, True]},
+    "corrected_difference": {
+        "judge_baseline": [0.5, 1.0, 0.0, 1.0],
+        "judge_current": [1.0, 0.5, 0.0, 1.0],
+        "human_baseline": [0.5, 1.0, 0.25, None],
+        "human_current": [1.0, 1.0, 0.0, None],
+    },
     "corrected_mean": {
         "judge_labeled": [0.5, 1.0, 0.0],
         "human": [1.0, 1.0, 0.0],

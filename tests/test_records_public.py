@@ -412,7 +412,7 @@ def test_a_single_result_says_why() -> None:
     assert str(table_accuracy("SELECT 1 FROM t", ["t"])) == "1"
 
 
-def test_no_model_is_crowned_by_chance() -> None:
+def test_no_model_is_crowned_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report of several models says what `compare_models` says."""
     close = code_report_from_columns(
         case_id=[*range(40), *range(40)],
@@ -425,6 +425,9 @@ def test_no_model_is_crowned_by_chance() -> None:
     assert first in close._repr_html_()
     apart = code_report_from_columns(case_id=["x", "y"], model=["a", "b"], passed=[True, False])
     assert str(apart).startswith("2 models without a task in common\n")
+    monkeypatch.setattr("scorekit.reports.COMPARED", 79)  # a million cases are left to the caller
+    head = "2 models; compare_models() says which may be the best"
+    assert str(close).splitlines()[0] == head
 
 
 def test_reports_travel_whole() -> None:

@@ -167,7 +167,7 @@ def test_printed_it_has_a_line_for_each_model() -> None:
     """The repr of a report of a thousand cases tells nobody anything."""
     text = str(code_report([sample("a", "x\ny", passed=2), sample("b", "x\ny", failed=1)]))
     assert text.startswith(r"x\ny: pass@1 = 0.5 [")
-    assert text.endswith("], mean code score 0.75 (2 samples of 2 cases)")
+    assert text.endswith("], mean code score 0.75 (2 attempts at 2 cases)")
 
 
 def test_for_model_narrows_to_one() -> None:
@@ -526,7 +526,7 @@ def test_flags_are_shown_without_what_was_not_measured() -> None:
         case_id=["a", "a", "b", "c"], model="m", passed=[True, False, False, True], cost_usd=0.5
     )
     assert report.only_flags
-    assert re.fullmatch(r"m: pass@1 = 0\.5 \[.*\] \(4 samples of 3 cases\)", str(report))
+    assert re.fullmatch(r"m: pass@1 = 0\.5 \[.*\] \(4 attempts at 3 cases\)", str(report))
     failures: Any = report.failures()
     lines = ["case b, model m, correct 0 of 1", "case a, model m, correct 1 of 2"]
     assert str(failures).splitlines() == lines

@@ -460,14 +460,12 @@ def test_a_median_that_hides_a_split_says_so() -> None:
     _, header, first, best, *_, last, counted = lines
     assert counted == "runs each taken as independent"
     assert header == (
-        "tier grade median mean (95 %) uplift of median uplift of mean (95 %) "
-        "pass rate USD per pass times baseline"
+        "tier grade median mean (95 %) pass rate USD per pass "
+        "uplift of median uplift of mean (95 %) times baseline"
     )
-    assert first.startswith(
-        "T0 A 0.95 0.75 [0.6415, 0.8311] baseline 0.6 [0.413, 0.7618] 0.8333 ["
-    )
-    row = "T1 A 0.95 0.95 [0.8677, 0.9561] +0 +0.2667 [0.1044, 0.4811] 1 [0.8776, 1]"
-    assert best == f"{row} 0.5 [0.5, 0.5697] 0.6 [0.413, 0.8099]"
+    assert first.startswith("T0 A 0.95 0.75 [0.6415, 0.8311] 0.6 [0.413, 0.7618] 0.8333 [")
+    row = "T1 A 0.95 0.95 [0.8677, 0.9561] 1 [0.8776, 1] 0.5 [0.5, 0.5697]"
+    assert best == f"{row} +0 +0.2667 [0.1044, 0.4811] 0.6 [0.413, 0.8099]"
     assert last == r"T\n2: the median hides a split: mean score 0.8 [0.6903, 0.873], grade C"
     split = "; the median hides a split: mean score 0.75 [0.6415, 0.8311], grade C"
     assert str(tiers[0]).endswith(split)
@@ -510,7 +508,7 @@ def test_tiers_without_a_score_have_no_uplift_to_bound() -> None:
     result = cross_tier([_tier("T0", 0.0), _tier("T1", 0.5)])
     assert (result.mean_uplifts["T1"], result.uplift_intervals["T1"]) == (None, None)
     last = " ".join(str(result).splitlines()[-2].split())
-    assert last == "T1 F 0.5 0.5 [0, 1] none none 1 [0, 1] 0.5 [0, inf] 1 [0, inf]"
+    assert last == "T1 F 0.5 0.5 [0, 1] 1 [0, 1] 0.5 [0, inf] none none 1 [0, inf]"
     result = cross_tier([_tier("T0", 0.5), _tier("T1", 0.5)])
     interval = result.uplift_intervals["T1"]
     assert interval is not None

@@ -25,7 +25,8 @@ def main() -> None:
     """Compare two models in either library, and put their report into a table."""
     for frame in (pd.DataFrame(ATTEMPTS), pl.DataFrame(ATTEMPTS)):
         both = report(frame)
-        print(scorekit.compare_reports(both.for_model("old"), both.for_model("new")).suite)
+        result = scorekit.compare_reports(both.for_model("old"), both.for_model("new"))
+        print(result.suite.verdict, result.suite.delta)
     table = pl.DataFrame(report(pl.DataFrame(ATTEMPTS)).to_rows())
     print(table["pass_at_1"].to_list())
 

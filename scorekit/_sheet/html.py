@@ -150,8 +150,6 @@ def _cell(value: object, spec: str = "") -> str:  # noqa: PLR0911 - one for each
         return ""
     if isinstance(value, Scale):
         return _picture(value)
-    if isinstance(value, Table):
-        return _table(value) if value.columns else "no rows"
     if isinstance(value, Estimate | float):
         return _whole(brief(value, spec))
     if is_record(value):

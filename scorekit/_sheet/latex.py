@@ -15,7 +15,6 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
     "'": r"\textquotesingle{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},

@@ -144,6 +144,11 @@ class Sheet:
     parts: Sequence[Part] = ()
 
     @property
+    def notes(self) -> list[str]:
+        """The notes."""
+        return [part for part in self.parts if isinstance(part, str)]
+
+    @property
     def tables(self) -> list[Table]:
         """The tables that a text has too."""
         tables = (part for part in self.parts if isinstance(part, Table))
