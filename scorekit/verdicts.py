@@ -201,7 +201,7 @@ class SuiteVerdict(Record):
         if self.delta_bounds is None:
             return ""
         low, high = self.delta_bounds
-        n_cases, why = self.n_cases + self.n_unscored, []
+        n_cases, why = self.n_cases + self.n_unscored, list[str]()
         if self.n_unscored:
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:

@@ -1,4 +1,4 @@
-"""What schema and keys say of the columns in a tree."""
+"""What a schema says of the columns in a tree."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import attrs
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from scorekit._sql.kinds import UNCASED
 from scorekit._sql.kinds import Column as Declared
 from scorekit._sql.schema import SqlSchema
 from scorekit._sql.tree import (
-    NULL,
     Aggregate,
     Arithmetic,
     Column,
@@ -97,43 +95,6 @@ class Catalog:
         elif isinstance(query, Select):
             output = query.outputs[place] if place < len(query.outputs) else Place(place)
             yield self.kind(output)
-
-    def exact(self, value: Scalar) -> bool:
-        """Say whether equal values of an expression are the same to every function."""
-        kind = self.kind(value)
-        if kind == "text":
-            return self.dialect is not None and self.dialect not in UNCASED
-        return kind in ("integer", "natural", "boolean") or value == NULL
-
-    def keys(self, source: Source) -> tuple[tuple[str, ...], ...]:
-        """Return the keys of a base table, by the schema's names of its columns."""
-        if not source.table or self.schema is None:
-            return ()
-        return self.schema.keys.get(source.table.casefold(), ())
-
-    def not_null(self, column: Scalar) -> str | None:
-        """Return the assumption by which a column of a base table is never NULL, if any is."""
-        if not isinstance(column, Column) or not column.source.table:
-            return None
-        name = column.name.casefold()
-        if any(name in key for key in self.keys(column.source)):
-            return f"{column.source.table}.{name} is never NULL (key)"
-        declared = self.column(column)
-        if declared is not None and not declared.nullable:
-            return f"{column.source.table}.{name} is never NULL (schema)"
-        return None
-
-    def key_within(self, source: Source, columns: Iterable[Scalar]) -> str | None:
-        """Return the assumption by which *columns* tell the rows of a table apart, if any does."""
-        names = {
-            one.name.casefold()
-            for one in columns
-            if isinstance(one, Column) and one.source == source
-        }
-        for key in self.keys(source):
-            if key and names.issuperset(key):
-                return f"{source.table} ({', '.join(key)}) is a key"
-        return None
 
 
 @lru_cache(maxsize=256)

@@ -617,7 +617,9 @@ class _Reader:
         for node in tree.expressions:
             if isinstance(node, exp.Star):
                 _check(node)
-                found += self._star(scope)
+                # of EXISTS no column is looked at
+                of_rows = scope.tables and isinstance(tree.parent, exp.Exists)
+                found += [("", integer(1))] if of_rows else self._star(scope)
             elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
                 _check(node, "this", "table")
                 _check(node.this)
