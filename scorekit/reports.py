@@ -767,7 +767,7 @@ def code_report(
         A frozen `CodeReport`.
 
     Raises:
-        InputError: If there are no samples, no *ks*, or a case has too few attempts; if a number
+        InputError: If there are no samples, no *k*, or a case has too few attempts; if a number
             is out of range, no outcome of a model is known, the cases were tried until their
             first pass, or the costs of a model sum to more than a float holds.
         TypeError: If an item is not a `CodeSample`, or another argument has the wrong type.
