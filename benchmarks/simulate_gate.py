@@ -8,7 +8,7 @@ a few numpy operations; every run first holds that against `compare_reports` on 
   fallen case, ``on="cases"``, and a fixed threshold of two points of the mean.
 - One case of 100 falls from always to never; a loss of 10 points in all.
 - Power: a report states its minimum detectable effect; other runs with that effect say how often
-  it is found.
+  it is found, where every case moves a little and where a few fall wholly.
 
     python -m benchmarks.simulate_gate [--full]
 """
@@ -25,6 +25,7 @@ from scipy import special
 
 import scorekit
 from benchmarks.machine import alone
+from scorekit._stats.dependence import FAR, FEW_MIXED, LIMIT
 from scorekit._stats.exact_tests import fall_p_value
 
 SEED = 20261122
@@ -141,10 +142,47 @@ def graded_p_values(before: Run, after: Run, k: int) -> tuple[Array, Array]:
     return p_values, special.comb(tied, inside) / special.comb(2 * k, k)
 
 
+def seem_dependent(before: Array, after: Array, values: Array) -> Array:
+    """Return where attempts seem to depend on each other, as the library tells it."""
+    taken, pooled = after.sum(axis=-1), before + after
+    total = pooled.sum(axis=-1)
+    if total.max() == 2:
+        return np.zeros(len(before), np.bool_)
+    off = values - (pooled @ values / total)[..., np.newaxis]
+    squares, fourths = ((pooled * off**power).sum(axis=-1) for power in (2, 4))
+    shares = [np.ones(total.shape)]
+    for i in range(4):
+        shares.append(shares[-1] * np.maximum(taken - i, 0) / np.maximum(total - i, 1))
+    _, one, two, three, four = shares
+    variance = squares * (one - two)
+    fourth = fourths * (one - 7 * two + 12 * three - 6 * four)
+    fourth += squares**2 * (3 * two - 6 * three + 3 * four)
+    varies = variance > 1e-9
+    safe = np.where(varies, variance, 1.0)
+    z = np.where(varies, (after * off).sum(axis=-1) / np.sqrt(safe), 0.0)
+    down, up = -z.min(axis=1, initial=0.0), z.max(axis=1, initial=0.0)
+    far_down = (z < -FAR) & (up < down - 1e-9)[:, np.newaxis]
+    far_up = (z > FAR) & (down < up - 1e-9)[:, np.newaxis]
+    kept = varies & ~far_down & ~far_up
+    moved = np.where(kept, z * np.sqrt(safe), 0.0).sum(axis=1)
+    whole = np.where(kept, variance, 0.0).sum(axis=1)
+    excess = np.where(kept, z * z, 0.0).sum(axis=1) - (kept.sum(axis=1) - 1)
+    excess -= moved**2 / np.where(whole > 0, whole, 1.0)
+    spread = np.where(kept, fourth / safe**2 - 1.0, 0.0).sum(axis=1)
+    beyond = -special.ndtri(ALPHA / 2 / np.maximum(varies.sum(axis=1), 1))
+    mixed = ((before > 0).sum(axis=-1) > 1) | ((after > 0).sum(axis=-1) > 1)
+    few = mixed.sum(axis=1) < min(FEW_MIXED, (z.shape[1] + 1) // 2)
+    wide = excess > 1e-9 + LIMIT * np.sqrt(np.maximum(spread, 0.0))
+    return np.asarray(few | (kept.any(axis=1) & (wide | (np.minimum(down, up) > beyond))))
+
+
 class Verdicts(NamedTuple):
     """What each gate says of each repetition."""
 
     default: Array
+    independent: Array
+    """With ``attempts="independent"``."""
+    dependent: Array
     cases: Array
     points: Array
     by_suite: Array
@@ -158,31 +196,40 @@ def judge(before: Run, after: Run, *, n_groups: int | None = None) -> Verdicts:
     falls, least = least_table(k)
     fell = old - new > k * (THRESHOLD + 1e-9)
     p_values, leasts = np.where(fell, falls[old, new], 1.0), least[old + new]
-    tests = [
-        by_attempts(old, new, k) if n_groups is None else by_cases(old / k, new / k, n_groups)
-    ]
+    tests = [by_cases(old / k, new / k, n_groups)]
+    plain = tests if n_groups is not None else [by_attempts(old, new, k)]
+    both = np.stack([before.counts.sum(axis=-1) - old, old], axis=-1)
+    now = np.stack([after.counts.sum(axis=-1) - new, new], axis=-1)
+    seem = seem_dependent(both, now, np.array([0.0, 1.0]))
     change = (new - old).mean(axis=-1) / k
     if before.counts.shape[-1] > 2:
-        tests.append(by_cases(before.means, after.means, n_groups))
+        tests = [*tests, by_cases(before.means, after.means, n_groups)]
+        plain = [*plain, tests[1]]
+        values = 0.5 + 0.5 * np.arange(before.counts.shape[-1]) / (before.counts.shape[-1] - 1)
+        seem |= seem_dependent(before.counts, after.counts, values)
         graded, graded_least = graded_p_values(before, after, k)
         p_values = np.concatenate([p_values, graded], axis=1)
         leasts = np.concatenate([leasts, graded_least], axis=1)
         fell |= before.means - after.means > THRESHOLD + 1e-9
         change = (after.means - before.means).mean(axis=-1)
-    # Holm: the larger of two p values is held against the level itself once the smaller is below
-    # half of it
+    by_case_only, suite = (_any_regressed(found) for found in (tests, plain))
+    lowest = p_values.min(axis=1)
+    able = (leasts <= lowest[:, np.newaxis] * (1 + 1e-9)).sum(axis=1)
+    case = lowest * able <= ALPHA / 2
+    stops = np.where(seem, by_case_only, suite | case)
+    found = stops, suite | case, by_case_only, fell.any(axis=-1), change < -POINTS, suite, case
+    return Verdicts(*map(np.asarray, found))
+
+
+def _any_regressed(tests: list[tuple[Array, Array]]) -> Array:
+    """Return where a suite fell, by Holm's steps over the suites."""
+    # the larger of two p values is held against the level once the smaller is below half of it
     p, sign = (np.stack(side) for side in zip(*tests, strict=True))
     order = np.argsort(p, axis=0)
     ranked, signs = (np.take_along_axis(x, order, axis=0) for x in (p, sign))
     steps = np.arange(len(tests), 0, -1)[:, np.newaxis]
     adjusted = np.maximum.accumulate(ranked * steps, axis=0)
-    suite = ((adjusted <= ALPHA) & (signs < 0)).any(axis=0)
-    lowest = p_values.min(axis=1)
-    able = (leasts <= lowest[:, np.newaxis] * (1 + 1e-9)).sum(axis=1)
-    case = lowest * able <= ALPHA / 2
-    return Verdicts(
-        *map(np.asarray, (suite | case, fell.any(axis=-1), change < -POINTS, suite, case))
-    )
+    return np.asarray(((adjusted <= ALPHA) & (signs < 0)).any(axis=0))
 
 
 def share(
@@ -227,8 +274,19 @@ def check(rng: np.random.Generator) -> None:
         for i in range(len(rates)):
             sides = [report(run, i) if graded else named(run, i) for run in runs]
             clusters = n_groups and {f"{j}": j * n_groups // n_cases for j in range(n_cases)}
-            result = scorekit.compare_reports(*sides, clusters=clusters or None)
-            for on, stops in (("evidence", found.default[i]), ("cases", found.cases[i])):
+            usual = scorekit.compare_reports(*sides, clusters=clusters or None)
+            plain = scorekit.compare_reports(
+                *sides, clusters=clusters or None, attempts="independent"
+            )
+            held = scorekit.compare_reports(
+                *sides, clusters=clusters or None, attempts="dependent"
+            )
+            for result, on, stops in (
+                (usual, "evidence", found.default[i]),
+                (plain, "evidence", found.independent[i]),
+                (held, "evidence", found.dependent[i]),
+                (usual, "cases", found.cases[i]),
+            ):
                 try:
                     result.raise_for_regressions(on=on)  # type: ignore[arg-type]
                     assert not stops, (n_cases, k, graded, i, on)
@@ -255,8 +313,8 @@ def report(run: Run, i: int) -> scorekit.CodeReport:
 
 def nothing_changed(rng: np.random.Generator, repetitions: int) -> None:
     """Print how often each gate stops where nothing changed."""
-    print('\n| cases x attempts | rates | default | by suites, by cases | on="cases" | 2 points |')
-    print("|---|---|---|---|---|---|")
+    print("\n| cases x attempts | rates | default | independent | dependent |", end="")
+    print(' on="cases" | 2 points |\n|---|---|---|---|---|---|---|')
     for n_cases in (10, 40, 100, 164, 1000):
         for k in (1, 3, 10):
             for name, rates in RATES.items():
@@ -273,15 +331,15 @@ def nothing_changed(rng: np.random.Generator, repetitions: int) -> None:
 
 def row(title: str, name: str, found: Array) -> None:
     """Print one row."""
-    default, cases, points, by_suite, by_case = found
-    parts = f"{by_suite:.4f}, {by_case:.4f} | {cases:.3f} | {points:.3f}"
+    default, independent, dependent, cases, points, *_ = found
+    parts = f"{independent:.4f} | {dependent:.4f} | {cases:.3f} | {points:.3f}"
     print(f"| {title} | {name} | {default:.4f} | {parts} |", flush=True)
 
 
 def something_changed(rng: np.random.Generator, repetitions: int) -> None:
     """Print how often the default gate stops where something fell."""
-    print("\n| loss | attempts | rates of the others | default | by suites, by cases |")
-    print("|---|---|---|---|---|")
+    print("\n| loss | attempts | rates of the others | default | independent | dependent |")
+    print("|---|---|---|---|---|---|")
     for k in (3, 5, 10):
         for name, rates in RATES.items():
 
@@ -311,10 +369,9 @@ def something_changed(rng: np.random.Generator, repetitions: int) -> None:
 
 def losses(title: str, k: int, name: str, found: Array) -> None:
     """Print one row."""
-    default, _, _, by_suite, by_case = found
-    print(
-        f"| {title} | {k} | {name} | {default:.3f} | {by_suite:.3f}, {by_case:.3f} |", flush=True
-    )
+    default, independent, dependent, *_ = found
+    parts = f"{default:.3f} | {independent:.3f} | {dependent:.3f}"
+    print(f"| {title} | {k} | {name} | {parts} |", flush=True)
 
 
 def power(rng: np.random.Generator, repetitions: int) -> None:
@@ -335,8 +392,9 @@ def powers(
     n_cases, k = design
     n_reports = min(200, repetitions)
     runs = [draw(rng, np.full((n_reports, n_cases), rate), k, graded=False) for _ in range(2)]
+    asked: dict[str, Any] = {"test": test, "attempts": "independent"}
     stated = [
-        scorekit.compare_reports(named(runs[0], i), named(runs[1], i), test=test).suite
+        scorekit.compare_reports(named(runs[0], i), named(runs[1], i), **asked).suite
         for i in range(n_reports)
     ]
     effects = np.array([s.minimum_detectable_effect or math.nan for s in stated])
@@ -344,16 +402,25 @@ def powers(
     if not known.size:
         return "none"
     grid = np.unique(np.linspace(known.min(), known.max(), 8))
-    seen = []
+    seen: list[list[float]] = [[], []]
     for effect in grid.tolist():
-        moved = rate - effect if rate >= 0.5 else rate + effect
-        shape = (repetitions, n_cases)
-        old = rng.binomial(k, np.full(shape, rate))
-        new = rng.binomial(k, np.full(shape, min(max(moved, 0.0), 1.0)))
-        p_values, _ = by_attempts(old, new, k) if test == "auto" else by_cases(old / k, new / k)
-        seen.append(float(np.mean(p_values < ALPHA)))
+        sign = -1 if rate >= 0.5 else 1
+        little = np.full((repetitions, n_cases), min(max(rate + sign * effect, 0.0), 1.0))
+        room = rate if rate >= 0.5 else 1 - rate
+        share = effect / room
+        turned = rng.random((repetitions, n_cases)) < share
+        if test == "auto":  # about these very cases: as many of them as the effect says
+            n_turned = np.floor(share * n_cases + rng.random((repetitions, 1)))
+            turned = np.arange(n_cases) < n_turned
+        wholly = np.where(turned, float(rate < 0.5), rate)
+        for shape, moved in zip(seen, (little, wholly), strict=True):
+            old = rng.binomial(k, np.full(moved.shape, rate))
+            new = rng.binomial(k, moved)
+            found = by_attempts(old, new, k) if test == "auto" else by_cases(old / k, new / k)
+            shape.append(float(np.mean(found[0] < ALPHA)))
     missing = f", {np.isnan(effects).mean():.0%} none" if known.size < n_reports else ""
-    return f"{np.interp(known, grid, seen).mean():.2f} ({known.mean():.3f}{missing})"
+    both = (f"{np.interp(known, grid, shape).mean():.2f}" for shape in seen)
+    return f"{', '.join(both)} ({known.mean():.3f}{missing})"
 
 
 def main(*, full: bool = False) -> None:

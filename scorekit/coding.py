@@ -29,6 +29,7 @@ from scorekit._core.columns import (
     check_outcome_columns,
     check_same_order,
     column,
+    name_of,
 )
 from scorekit.errors import refuse
 from scorekit.records import Record
@@ -245,7 +246,7 @@ class CodeSample(Record):
     """
     One generated program and its outcome; samples with one *case_id* are attempts at one task.
 
-    None means not measured.
+    None means not measured, or not known.
 
     Raises:
         InputError: If an id is empty, a number negative or not finite, or a count above 2**53.
@@ -260,12 +261,14 @@ class CodeSample(Record):
         scorekit.errors.InputError: passed must be an integer >= 0, got -3
     """
 
-    case_id: str
-    model: str
+    case_id: str = attrs.field(converter=name_of)
+    """Its name, like that of the model; an integer becomes text."""
+    model: str = attrs.field(converter=name_of)
     compiled: bool
-    passed: int = 0
+    passed: int | None = 0
     """Tests passed, or whether all tests passed. True stands for one test passed, and False for
-    one failed if *failed* is 0. All counts are at most 2**53."""
+    one failed if *failed* is 0. All counts are at most 2**53. None if nobody knows, as after a
+    crash of the sandbox."""
     failed: int = 0
     """Tests failed."""
     warnings: int = 0
@@ -279,7 +282,7 @@ class CodeSample(Record):
         """Check every field under its own name; store it as the builtin of its annotation."""
         store(self, "case_id", check_id("case_id", self.case_id))
         store(self, "model", check_id("model", self.model))
-        if is_flag(self.passed) or isinstance(self.passed, str):
+        if self.passed is not None and (is_flag(self.passed) or isinstance(self.passed, str)):
             passed, failed = _outcome(self.passed, check_bounded_count("failed", self.failed))
             store(self, "passed", passed)
             store(self, "failed", failed)
@@ -289,11 +292,22 @@ class CodeSample(Record):
                 if value is None:
                     continue
                 where = ", None where not measured,"  # data frames make NaN of it
-            store(self, name, kind.check(name + where, value))
+            store(self, name, kind.check(name if name == "passed" else name + where, value))
+        if self.passed is None:
+            if self.failed:
+                refuse("failed", "0 where passed is None", self.failed)
+            if not self.compiled:  # whatever tests there were
+                store(self, "passed", 0)
 
     @property
-    def correct(self) -> bool:
-        """Whether it compiled, at least one test ran and none failed; warnings do not matter."""
+    def correct(self) -> bool | None:
+        """
+        Whether it compiled, at least one test ran and none failed; warnings do not matter.
+
+        None if nobody knows.
+        """
+        if self.passed is None:
+            return None
         return bool(self.compiled and self.passed and not self.failed)
 
 

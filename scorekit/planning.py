@@ -381,15 +381,28 @@ class VarianceComponents(Record):
     n_attempts: int
     n_judgements: int | None
     """Judgements in all; None where there were none."""
+    n_repeats: int = 1
+    """Runs of the whole suite."""
+    between_repeats: float | None = None
+    """Variance of the mean from repeat to repeat, which all tasks share; None for one repeat."""
+    task_by_repeat: float | None = None
+    """
+    Variance of what one task scores from repeat to repeat, beyond that of its attempts.
 
-    def stderr(self, *, n_tasks: int, n_attempts: int = 1, n_judgements: int = 1) -> float:
+    It is large where attempts of a run resemble each other.  With one attempt at a task it
+    includes theirs; None for one repeat."""
+
+    def stderr(
+        self, *, n_tasks: int, n_attempts: int = 1, n_judgements: int = 1, n_repeats: int = 1
+    ) -> float:
         """
         Return the standard error of the mean of an evaluation.
 
         Args:
             n_tasks: Tasks (count, at least 1).
-            n_attempts: Attempts at each task (count, at least 1).
+            n_attempts: Attempts at each task in a repeat (count, at least 1).
             n_judgements: Judgements of each attempt (count, at least 1).
+            n_repeats: Runs of the whole suite (count, at least 1).
 
         Raises:
             InputError: If a count is out of range.
@@ -398,17 +411,24 @@ class VarianceComponents(Record):
         tasks = check_bounded_count("n_tasks", n_tasks, 1)
         attempts = check_bounded_count("n_attempts", n_attempts, 1)
         judgements = check_bounded_count("n_judgements", n_judgements, 1)
+        repeats = check_bounded_count("n_repeats", n_repeats, 1)
         within = self.between_attempts + (self.between_judgements or 0.0) / judgements
-        return math.sqrt((self.between_tasks + within / attempts) / tasks)
+        within = (self.task_by_repeat or 0.0) + within / attempts
+        of_tasks = (self.between_tasks + within / repeats) / tasks
+        return math.sqrt(of_tasks + (self.between_repeats or 0.0) / repeats)
 
 
 def variance_components(scores: Report | Mapping[Any, Any] | object) -> VarianceComponents:
     """
-    Split the variance of a pilot's scores into tasks, attempts and judgements.
+    Split the variance of a pilot's scores into repeats, tasks, attempts and judgements.
 
     A score is the overall mean, plus what its task, its attempt and its judgement add, each with
     its own variance. The estimates are those of an analysis of variance, which are unbiased for
     any numbers of attempts. A negative estimate is set to 0, and *cut_to_zero* names it.
+
+    With several runs of the whole suite, as a list, a score also has what the repeat adds to all
+    tasks, and what it adds to this one. Attempts of one run that resemble each other, or a run
+    that drifts, then show as variances of their own, which more attempts do not reduce.
 
     A constant bias of the judge is not part of the variance, and more tasks do not remove it.
 
@@ -418,14 +438,16 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
             each attempt was judged several times, to a sequence of scores for each attempt.
             Or a table, a data frame or a mapping of columns, with the columns ``task`` and
             ``score``, and where there are such ``attempt`` and ``judge``, a row for each score.
+            Or a list of several of these, repeats of the same tasks without judgements.
             Scores are finite numbers up to 1e100 in size, booleans count 0 and 1.
 
     Returns:
         A frozen `VarianceComponents`, for `plan_evaluation`.
 
     Raises:
-        InputError: If there are fewer than two tasks, no task has two attempts, or no attempt has
-            two judgements where they are nested. Also if a number is out of range, a column is
+        InputError: If there are fewer than two tasks, no task has two attempts (in one repeat), no
+            attempt has two judgements where they are nested, or repeats have judgements or
+            different tasks. Also if a number is out of range, a column is
             missing, a table has two rows for one attempt and no judge, or a report has several
             models.
         TypeError: If *scores* is none of these, or a score is not a number.
@@ -450,6 +472,8 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
 
     from scorekit._stats.components import mean_of_means, nested_variances, numbered
 
+    if is_ordered(scores) and not hasattr(scores, "columns"):
+        return _of_repeats(check_items("scores", scores, what="runs"))
     rows, judged = _rows_of(scores)
     tasks = numbered([task for task, _, _ in rows])
     attempts = numbered([row[:2] for row in rows])
@@ -476,14 +500,60 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
     )
 
 
-_Row = tuple[object, object, float]
+def _of_repeats(runs: tuple[Any, ...]) -> VarianceComponents:
+    """Split the variance of runs of the same tasks, by the means of tasks in runs."""
+    import numpy as np
+
+    from scorekit._stats.components import crossed_variances, numbered
+
+    if len(runs) == 1:
+        return variance_components(runs[0])
+    found: list[tuple[object, int, float]] = []
+    for repeat, run in enumerate(runs):
+        rows, judged = _rows_of(run, by_name=True)
+        if judged:
+            refuse(f"scores[{repeat}]", "without judgements, as one of several repeats", run)
+        found += ((task, repeat, score) for task, _, score in rows)
+    tasks = numbered([task for task, _, _ in found])
+    repeats = np.array([repeat for _, repeat, _ in found])
+    n_tasks = int(tasks.max()) + 1
+    if n_tasks == 1:
+        refuse("scores", "of at least 2 tasks", n_tasks)
+    sizes = np.zeros((len(runs), n_tasks))
+    np.add.at(sizes, (repeats, tasks), 1.0)
+    if not sizes.all():
+        short = int(np.flatnonzero(~sizes.all(axis=1))[0])
+        refuse("scores", "of runs of the same tasks", runs[short])
+    values = np.array([score for _, _, score in found])
+    mean, variances = crossed_variances(values, tasks, repeats, sizes)
+    names = ("between_repeats", "between_tasks", "task_by_repeat", "between_attempts")
+    parts = dict(zip(names, (max(0.0, variance) for variance in variances), strict=True))
+    return VarianceComponents(
+        mean=mean,
+        between_judgements=None,
+        cut_to_zero=tuple(n for n, v in zip(names, variances, strict=True) if v < 0.0),
+        n_tasks=n_tasks,
+        n_attempts=values.size,
+        n_judgements=None,
+        n_repeats=len(runs),
+        **parts,
+    )
+
+
+_Row = tuple[Any, object, float]
 """Task, attempt and score."""
 
 
-def _rows_of(scores: object) -> tuple[list[_Row], bool]:
-    """Return a row for each score, and whether attempts were judged several times."""
+def _rows_of(scores: object, *, by_name: bool = False) -> tuple[list[_Row], bool]:
+    """
+    Return a row for each score, and whether attempts were judged several times.
+
+    Tasks are numbered by their place unless *by_name*.
+    """
+    names_of_tasks: list[Any] | None = None
     if isinstance(scores, Report):
-        scores = _passes(scores)
+        cases = _passes(scores)
+        names_of_tasks, scores = list(cases), dict(enumerate(cases.values()))  # no columns
     frame: Any = scores
     names = getattr(scores, "column_names", getattr(scores, "columns", None))
     if is_mapping(scores) and {"task", "score"} <= set(scores):
@@ -502,7 +572,11 @@ def _rows_of(scores: object) -> tuple[list[_Row], bool]:
     nested = [is_ordered(one) or is_mapping(one) for _, own in tasks for one in own]
     if any(nested) and not all(nested):
         refuse("scores", "nested alike for all attempts: a score each, or several", scores)
-    return list(_rows_of_tasks(tasks, judged=any(nested))), any(nested)
+    rows = list(_rows_of_tasks(tasks, judged=any(nested)))
+    if by_name:
+        known = list(scores) if names_of_tasks is None else names_of_tasks
+        rows = [(known[int(place)], attempt, score) for place, attempt, score in rows]
+    return rows, any(nested)
 
 
 def _passes(report: Report) -> Mapping[Any, Any]:
@@ -514,7 +588,7 @@ def _passes(report: Report) -> Mapping[Any, Any]:
         _refuse_kind(report)
     if len(models) > 1:
         refuse("scores", "a report of one model, such as report.for_model(name)", list(models))
-    return dict(enumerate(next(iter(models.values())).values()))  # not to pass for columns
+    return next(iter(models.values()))
 
 
 def _refuse_kind(scores: object) -> NoReturn:
@@ -579,9 +653,13 @@ class EvaluationPlan(Record):
     """Judgements of each attempt; None where the pilot had none."""
     price: float
     """Price of the whole plan, at most the budget."""
+    n_repeats: int | None = None
+    """Runs of the whole suite, each with so many attempts; None where the pilot had one."""
 
     def _line(self) -> str:
         each = "" if self.n_judgements is None else f" x {self.n_judgements} judgements"
+        if self.n_repeats is not None:
+            each += f" x {self.n_repeats} repeats"
         return (
             f"{self.n_tasks} tasks x {self.n_attempts} attempts{each}: "
             f"standard error {self.stderr:.4g} for {self.price:.6g}"
@@ -604,11 +682,17 @@ def plan_evaluation(
     tasks, attempts and judgements. All plans that the budget allows are searched, so the result is
     the best in whole numbers, and the cheapest of equally good ones.
 
+    If the pilot had several repeats, their number *r*, up to 100, is planned too. Each repeat has
+    *k* attempts at each task. The variance is then
+    ``(w^2 + (v^2 + s^2 / k) / r) / n + b^2 / r``, where *b^2* is the variance of whole repeats and
+    *v^2* that of a task from repeat to repeat, and the price
+    ``n task + r (repeat + n k attempt)``.
+
     Args:
         components: From a pilot, by `variance_components`.
         prices: What one of each costs, in any unit: ``{"task": 2, "attempt": 0.1}``, and
-            ``"judgement"`` where the components have judgements.  That of a task, such as writing
-            it, may be 0, the others not.
+            ``"judgement"`` where the components have judgements, ``"repeat"`` where they have
+            repeats.  That of a task, such as writing it, and of a repeat may be 0, others not.
         budget: What may be spent, in the same unit.
 
     Returns:
@@ -626,6 +710,11 @@ def plan_evaluation(
         >>> plan = plan_evaluation(parts, prices={"task": 2, "attempt": 0.5}, budget=300)
         >>> plan.n_tasks, plan.n_attempts, round(plan.stderr, 4)
         (85, 3, 0.0439)
+        >>> again = {"sort": [1, 1, 0], "parse": [0, 0, 0], "merge": [1, 1, 1], "join": [1, 0]}
+        >>> two = variance_components([pilot, again])
+        >>> prices = {"task": 2, "attempt": 0.5, "repeat": 5}
+        >>> print(plan_evaluation(two, prices=prices, budget=300))
+        81 tasks x 1 attempts x 3 repeats: standard error 0.0434 for 298.5
         >>> plan_evaluation(parts, prices={"task": 2, "attempt": 0.5}, budget=2)
         Traceback (most recent call last):
         ...
@@ -641,39 +730,54 @@ def plan_evaluation(
     if not components.between_tasks > 0.0:
         refuse("components", "with a variance between tasks above 0", components.between_tasks)
     judged = components.between_judgements is not None
-    task, attempt, judgement = _prices(prices, judged=judged)
+    repeated = components.between_repeats is not None
+    task, attempt, judgement, repeat = _prices(prices, judged=judged, repeated=repeated)
     limit = check_number("budget", budget)
-    least = task + attempt + judgement
+    least = task + attempt + judgement + repeat
     if limit < least:
         refuse("budget", f"at least {least:g}, the price of one task", budget)
     most = limit / (judgement or attempt)
     if most > MOST_JUDGEMENTS:
         refuse("budget", f"at most {MOST_JUDGEMENTS * (judgement or attempt):g}", budget)
-    variances = (
-        components.between_tasks,
-        components.between_attempts,
-        components.between_judgements or 0.0,
-    )
-    n, a, j = best_design(variances, (task, attempt, judgement), limit, most=most)
-    return EvaluationPlan(
-        stderr=components.stderr(n_tasks=n, n_attempts=a, n_judgements=j),
-        n_tasks=n,
-        n_attempts=a,
-        n_judgements=j if judged else None,
-        price=min(limit, n * (task + a * (attempt + j * judgement))),
-    )
+    inner = components.between_attempts, components.between_judgements or 0.0
+    plans: list[EvaluationPlan] = []
+    for r in range(1, (MOST_REPEATS if repeated else 1) + 1):
+        left = limit - r * repeat
+        if left < task + r * (attempt + judgement):
+            break
+        variances = (
+            components.between_tasks + (components.task_by_repeat or 0.0) / r,
+            inner[0] / r,
+            inner[1] / r,
+        )
+        own = task, r * attempt, r * judgement
+        n, a, j = best_design(variances, own, left, most=left / (r * (judgement or attempt)))
+        plans.append(
+            EvaluationPlan(
+                stderr=components.stderr(n_tasks=n, n_attempts=a, n_judgements=j, n_repeats=r),
+                n_tasks=n,
+                n_attempts=a,
+                n_judgements=j if judged else None,
+                price=min(limit, n * task + r * (repeat + n * a * (attempt + j * judgement))),
+                n_repeats=r if repeated else None,
+            )
+        )
+    return min(plans, key=lambda plan: (round(plan.stderr, 12), plan.price))
 
 
-def _prices(prices: object, *, judged: bool) -> tuple[float, float, float]:
+MOST_REPEATS = 100
+"""Repeats that a plan has at most."""
+
+
+def _prices(prices: object, *, judged: bool, repeated: bool) -> tuple[float, float, float, float]:
     if not is_mapping(prices):
         refuse("prices", "a mapping from 'task' and 'attempt' to a price", prices, TypeError)
-    wanted = ("task", "attempt", "judgement")[: 2 + judged]
+    wanted = ["task", "attempt", *["judgement"] * judged, *["repeat"] * repeated]
     if set(prices) != set(wanted):
         refuse("prices", f"a mapping with the keys {', '.join(map(repr, wanted))}", list(prices))
-    found = [check_number("prices['task']", prices["task"], 0.0)]
-    for name in wanted[1:]:
-        price = check_number(f"prices[{name!r}]", prices[name])
-        if not price > 0.0:
+    found: dict[str, float] = {"task": 0.0, "attempt": 0.0, "judgement": 0.0, "repeat": 0.0}
+    for name in wanted:
+        found[name] = check_number(f"prices[{name!r}]", prices[name], 0.0)
+        if not found[name] and name in ("attempt", "judgement"):
             refuse(f"prices[{name!r}]", "a finite number > 0", prices[name])
-        found.append(price)
-    return found[0], found[1], found[2] if judged else 0.0
+    return found["task"], found["attempt"], found["judgement"], found["repeat"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain, combinations
+from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
 import attrs
@@ -20,12 +21,20 @@ from scorekit._core.checks import (
     is_flag,
     is_ordered,
 )
+from scorekit._core.gaffke import unseen_p_value
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact import is_tuple
 from scorekit.errors import InputError, one_line, refuse, shown
-from scorekit.intervals import Interval, normal_quantile, t_quantile
+from scorekit.intervals import (
+    Interval,
+    check_bounds,
+    normal_quantile,
+    t_quantile,
+    unseen_interval,
+)
 from scorekit.records import FrozenMapping, Record, Report, TableRecord, is_mapping, listing
+from scorekit.verdicts import EQUAL, adjusted_p_values
 
 MAX_VALUE = 1e100
 """Largest score taken: squares of such ones stay finite."""
@@ -42,8 +51,8 @@ MAX_ENUMERATED = 60
 MANY = 1000.0
 """Tasks from which on sums with random signs are drawn as the normal numbers that they are."""
 
-MAX_WINS, MIN_WINS = 1e9, 1e-6
-"""Largest and smallest count taken, so that strengths and their errors keep their digits."""
+MAX_WINS = 10**9
+"""Largest count taken, so that strengths and their errors keep their digits."""
 
 CONVERGED = 1e-11
 """Step of a strength at which the search for it ends."""
@@ -165,6 +174,7 @@ def compare_models(
     scores: Scores,
     *,
     metric: Literal["pass@1", "code_score"] = "pass@1",
+    bounds: tuple[float, float] | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     seed: int = 0,
@@ -186,6 +196,11 @@ def compare_models(
     rank leaves out those shown to be worse. All these intervals hold at the same time, and so does
     *best*. Models with equal true means share their ranks, and each interval contains all of them.
 
+    Where one model has more than 1.2 times as many attempts at a task as another, signs are not
+    random: the mean of few attempts is more skewed than that of many. The pairs are then tested by
+    Gaffke's bounds for differences within *bounds*, with Holm's adjustment, and their intervals
+    are at a level that holds for all together. This takes more tasks than equal attempts do.
+
     Friedman's test and Nemenyi's critical difference are included because papers report them. They
     only use who was ahead at each task.
 
@@ -195,6 +210,8 @@ def compare_models(
             more.  Tasks are strings or integers; those that a model lacks are left out for all.
         metric: What to take from a report: ``"pass@1"``, right or wrong, or ``"code_score"``, with
             partial credit.  Of no matter for a mapping.
+        bounds: The lowest and the highest score possible, needed for a mapping of unequal numbers
+            of attempts; None for no bounds. Those of a report are 0 and 1.
         confidence_level: Chance that all verdicts and all ranks hold, in (0, 1).
         n_resamples: Flips of the signs, at least 1000; an adjusted p value is at least
             ``1 / (n_resamples + 1)``.
@@ -205,7 +222,7 @@ def compare_models(
 
     Raises:
         InputError: If there are fewer than two models, no task that all have, or a number is out
-            of range.
+            of range. Also if attempts are unequal and there are no *bounds*.
         TypeError: If *scores* is neither a mapping of mappings nor a `CodeReport`, or a score not
             a number.
 
@@ -249,7 +266,15 @@ def compare_models(
         For Friedman and Nemenyi: Demsar, "Statistical Comparisons of Classifiers over Multiple
         Data Sets", Journal of Machine Learning Research 7, 2006.
     """
-    models, table, n_left_out = _read_scores(scores, metric)
+    models, table, n_left_out, equal = _read_scores(scores, metric)
+    limits = (0.0, 1.0) if isinstance(scores, Report) else None
+    limits = limits if bounds is None else check_bounds(bounds)
+    if limits is None and not equal:
+        domain = "the lowest and the highest score possible, as models have unequal attempts"
+        refuse("bounds", domain, bounds)
+    if limits and not limits[0] <= table.min() <= table.max() <= limits[1]:
+        beyond = table.min() if table.min() < limits[0] else table.max()
+        refuse("scores", f"numbers in [{limits[0]:g}, {limits[1]:g}]", float(beyond))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     n_resamples = check_count("n_resamples", n_resamples, 1000)
     seed = check_count("seed", seed)
@@ -259,7 +284,11 @@ def compare_models(
     scale = 2.0 ** math.frexp(float(abs(table).max()))[1]  # no square can underflow
     table /= scale
     pairs = _Pairs.of(table)
-    found = _flip_signs(table, pairs, n_resamples, np.random.default_rng(seed), confidence_level)
+    if equal or limits is None:
+        generator = np.random.default_rng(seed)
+        found = _flip_signs(table, pairs, n_resamples, generator, confidence_level)
+    else:
+        found = _bounded_pairs(table, pairs, (limits[1] - limits[0]) / scale, confidence_level)
     n, m = len(table), len(names)
     is_better = found.adjusted <= 1.0 - confidence_level
     n_worse, n_better = (
@@ -272,11 +301,10 @@ def compare_models(
             low=1.0 + n_better[i],
             high=float(m - n_worse[i]),
             confidence_level=confidence_level,
-            method="max-t",
+            method=found.method,
         )
         for i, name in enumerate(names)
     }
-    reaches = scale * found.critical * pairs.stderrs(n)
     return ModelComparison(
         means=FrozenMapping(dict(zip(names, means.tolist(), strict=True))),
         ranks=FrozenMapping(ranks),
@@ -287,21 +315,21 @@ def compare_models(
                 second=second,
                 delta=delta,
                 interval=Interval(
-                    low=delta - reach,
-                    high=delta + reach,
+                    low=scale * low,
+                    high=scale * high,
                     confidence_level=confidence_level,
-                    method="max-t",
+                    method=found.method,
                 )
-                if reach == reach  # noqa: PLR0124 - NaN where nothing varies
+                if low == low  # noqa: PLR0124 - NaN where nothing varies
                 else None,
                 p_value=p_value,
                 adjusted_p_value=adjusted,
                 verdict="better" if adjusted <= 1.0 - confidence_level else "inconclusive",
             )
-            for (first, second), delta, reach, p_value, adjusted in zip(
+            for (first, second), delta, (low, high), p_value, adjusted in zip(
                 combinations(names, 2),
                 (means[pairs.first] - means[pairs.second]).tolist(),
-                reaches.tolist(),
+                found.ends,
                 found.p_values.tolist(),
                 found.adjusted.tolist(),
                 strict=True,
@@ -330,8 +358,12 @@ def _of_report(report: Report, metric: str) -> dict[str, Any] | None:
     return found
 
 
-def _read_scores(scores: object, metric: str) -> tuple[list[str], Floats, int]:
-    """Return the models, a column of scores for each over the tasks all have, and the others."""
+def _read_scores(scores: object, metric: str) -> tuple[list[str], Floats, int, bool]:
+    """
+    Return the models, a column of scores for each over the tasks all have, and the others.
+
+    Also whether the models have about as many attempts at each task.
+    """
     check_choice("metric", metric, ("pass@1", "code_score"))
     given = scores
     if isinstance(scores, Report):
@@ -358,7 +390,12 @@ def _read_scores(scores: object, metric: str) -> tuple[list[str], Floats, int]:
     if not tasks:
         refuse("scores", "a mapping of models that share a task", scores)
     columns = [_column(f"scores[{shown(model)}]", run, tasks) for model, run in runs.items()]
-    return list(runs), np.stack(columns, axis=1), n_left_out
+    harmonic = [
+        fmean(1.0 / len(run[task]) if is_ordered(run[task]) else 1.0 for task in tasks)
+        for run in runs.values()
+    ]
+    equal = max(harmonic) <= EQUAL * min(harmonic)
+    return list(runs), np.stack(columns, axis=1), n_left_out, equal
 
 
 def _column(name: str, run: Mapping[Any, Any], tasks: list[Hashable]) -> Floats:
@@ -456,8 +493,24 @@ class _Pairs(NamedTuple):
 class _Found(NamedTuple):
     p_values: Floats
     adjusted: Floats
-    critical: float
-    """What t must exceed in any pair."""
+    ends: list[tuple[float, float]]
+    """Of the interval of each difference, all of which hold at once; NaN where nothing varies."""
+    method: str
+
+
+def _bounded_pairs(table: Floats, pairs: _Pairs, span: float, confidence_level: float) -> _Found:
+    """Bound the differences within *span* of each pair, whatever the numbers of attempts."""
+    groups, n_pairs = np.arange(len(table)), pairs.first.size
+    level = 1.0 - (1.0 - confidence_level) / n_pairs
+    p_values: list[float] = []
+    ends: list[tuple[float, float]] = []
+    for first, second in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):
+        deltas = table[:, first] - table[:, second]
+        p_values.append(unseen_p_value(deltas, groups, (-span, span)))
+        interval = unseen_interval(deltas, groups, level, (-span, span))
+        ends.append((interval.low, interval.high))
+    adjusted = np.array(adjusted_p_values(p_values, "holm"))
+    return _Found(np.array(p_values), adjusted, ends, "gaffke")
 
 
 def _flip_signs(
@@ -503,7 +556,11 @@ def _flip_signs(
     critical = math.sqrt((n - 1) * share / (1.0 - share)) if share < 1.0 - SAME else math.inf
     if n_beyond <= 0 and n > 1:  # too few signs for a verdict: all that there is may be too near
         critical = max(critical, t_quantile(1.0 - (1.0 - confidence_level) / seen.size, n - 1.0))
-    return _Found((n_single + itself) / total, adjusted, critical)
+    deltas, reaches = pairs.sums / n, critical * pairs.stderrs(n)
+    ends: list[tuple[float, float]] = np.stack(
+        [deltas - reaches, deltas + reaches], axis=1
+    ).tolist()
+    return _Found((n_single + itself) / total, adjusted, ends, "max-t")
 
 
 def _all_flips(moved: Floats) -> Floats:
@@ -607,7 +664,9 @@ def bradley_terry(
 
     In the model of Bradley and Terry *a* beats *b* with chance ``1 / (1 + exp(s_b - s_a))``. The
     strengths *s* are estimated by maximum likelihood. Not all pairs need be compared, and cycles
-    of wins are allowed. Multiply a difference of strengths by ``400 / log(10)``, about 174, for
+    of wins are allowed. Leave ties out: the odds are then those of a preference, where there is
+    one, whatever the share of ties. As half a win each they would shrink all strengths; with 40 %
+    ties a strength of 1 would read 0.55. Multiply a difference of strengths by ``400 / log(10)``, about 174, for
     Elo points.
 
     Intervals are Wald's from the Fisher information, for the strength relative to the mean.
@@ -619,7 +678,7 @@ def bradley_terry(
 
     Args:
         wins: How often the first model of each pair ``(winner, loser)`` was preferred to the
-            second: counts, at least 0.  A tie can count half a win each.
+            second: whole numbers from 0 to 10**9, ties left out.
         confidence_level: Level of each interval, in (0, 1).
 
     Returns:
@@ -627,7 +686,7 @@ def bradley_terry(
 
     Raises:
         InputError: If *wins* is empty, a model is compared with itself, a count is negative or
-            not finite, no strength has a bound, or the comparisons do not connect a model with
+            no whole number, no strength has a bound, or the comparisons do not connect a model with
             the others.
         TypeError: If *wins* is not a mapping from pairs of strings to numbers.
 
@@ -718,9 +777,9 @@ def _read_wins(wins: object) -> tuple[list[str], Floats]:
         winner, loser = (check_text("a model of wins", name) for name in pair)
         if winner == loser:
             refuse("a key of wins", "a pair of two models", pair)
-        number = check_number(f"wins[{shown(pair)}]", count, 0.0, MAX_WINS)
-        if 0.0 < number < MIN_WINS:
-            refuse(f"wins[{shown(pair)}]", f"0 or a number >= {MIN_WINS:g}", count)
+        number = check_number(f"wins[{shown(pair)}]", count, 0.0, float(MAX_WINS))
+        if number != math.floor(number):  # half wins for ties shrink all strengths
+            refuse(f"wins[{shown(pair)}]", "a whole number, ties left out", count)
         i, j = (place.setdefault(name, len(place)) for name in (winner, loser))
         found.append((i, j, number))
     table = np.zeros((len(place), len(place)))

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
-    check_bounded_count,
     check_choice,
     check_count,
     check_instance,
-    check_items,
     check_number,
 )
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
@@ -34,7 +32,7 @@ from scorekit._sheet.model import (
     sheet_of,
 )
 from scorekit._stats.parts import PartTally
-from scorekit._stats.passes import estimate_suite, estimate_task
+from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite
 from scorekit.coding import (
     DEFAULT_WEIGHTS,
@@ -48,6 +46,7 @@ from scorekit.intervals import Interval, interval_of_mean
 from scorekit.records import (
     BUILDER,
     Cases,
+    Ends,
     FrozenMapping,
     Listing,
     Record,
@@ -56,7 +55,7 @@ from scorekit.records import (
     SuiteKey,
     listing,
 )
-from scorekit.sampling import PassAtK
+from scorekit.sampling import PassAtK, check_k
 from scorekit.summary import check_quantiles, describe
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -179,6 +178,14 @@ class ModelStatistics(Record):
     ``"input_tokens"`` and ``"output_tokens"`` where they were measured."""
     only_flags: bool = False
     """As in `CodeReport`: the scores beside pass@k say nothing else then, and are not shown."""
+    n_unknown: int = 0
+    """Attempts whose outcome nobody knows, beside the *n_samples*."""
+    unknown_bounds: FrozenMapping[str, tuple[float, float]] = attrs.field(
+        factory=FrozenMapping[str, tuple[float, float]]
+    )
+    """The least and the highest value of ``"pass@1"`` and the like, ``"code_score"`` and
+    ``"test_pass_rate"``, with all unknown outcomes failed and passed; empty where all are known.
+    Cases of which nothing is known count here, and only here."""
 
     def _sheet(self) -> Sheet:
         return by_fields(self._measured, self._unsaid)
@@ -196,6 +203,7 @@ class ModelStatistics(Record):
             "seconds": self.mean_latency_seconds,
             "cases": self.n_cases,
             "attempts": self.n_samples,
+            **({"unknown": self.n_unknown} if self.n_unknown else {}),
         }
 
     @property
@@ -232,17 +240,25 @@ class CodeReport(Report):
     memory."""
     only_flags: bool = False
     """Whether each attempt is just right or wrong, so that the code score says nothing else."""
+    unknown: FrozenMapping[str, FrozenMapping[str, tuple[tuple[float, float], ...]]] = attrs.field(
+        factory=FrozenMapping[str, FrozenMapping[str, tuple[tuple[float, float], ...]]]
+    )
+    """Attempts whose outcome nobody knows, by model and case: for each its code score if it
+    failed, and if it passed."""
 
     def _sheet(self) -> Sheet:
         def line(one: ModelStatistics) -> str:
             scores = list(map(str, one.pass_at_k))
             scores += [] if self.only_flags else [f"mean code score {one.mean_score:.4g}"]
             n, cases = one.n_samples, one.n_cases
-            counts = f"({n} attempt{'s' * (n > 1)} at {cases} case{'s' * (cases > 1)})"
-            return f"{one_line(one.model)}: {', '.join(scores)} {counts}"
+            counts = f"{n} attempt{'s' * (n > 1)} at {cases} case{'s' * (cases > 1)}"
+            if one.n_unknown:
+                name, (low, high) = next(iter(one.unknown_bounds.items()))
+                counts += f"; with {one.n_unknown} unknown {name} is {low:.4g} to {high:.4g}"
+            return f"{one_line(one.model)}: {', '.join(scores)} ({counts})"
 
         lines = list(map(line, self.models))
-        failures = self._failures()
+        n_wrong = int((self._table.n_correct < self._table.attempts.sizes).sum())
         cases = self.cases[:ROWS_AT_MOST]
         flags = UNMEASURED if self.only_flags else ()
         return Sheet(
@@ -254,9 +270,9 @@ class CodeReport(Report):
                     lines=lines if len(lines) > 1 else (),
                 ),
                 Table(
-                    rows=_shown(failures[:SHOWN], flags),
-                    title=f"Worst of {len(failures)} cases with a wrong attempt",
-                    n_rows=min(len(failures), SHOWN),
+                    rows=_shown(self._failures(SHOWN), flags),
+                    title=f"Worst of {n_wrong} cases with a wrong attempt",
+                    n_rows=min(n_wrong, SHOWN),
                     place="page",
                 ),
                 *(
@@ -306,10 +322,13 @@ class CodeReport(Report):
         """
         return self._failures()
 
-    def _failures(self) -> Listing[CaseStatistics]:
-        wrong = [case for case in self.cases if case.n_correct < case.n_samples]
+    def _failures(self, most: int | None = None) -> Listing[CaseStatistics]:
+        table = self._table
+        n, right = table.attempts.sizes, table.n_correct
+        wrong = np.flatnonzero(right < n)
+        order: list[int] = np.lexsort((table.mean_scores[wrong], right[wrong] / n[wrong])).tolist()
         kind = _Flags if self.only_flags else Listing[CaseStatistics]
-        return kind(sorted(wrong, key=lambda c: (c.n_correct / c.n_samples, c.mean_score)))
+        return kind(table[int(wrong[i])] for i in order[:most])
 
     def for_model(self, name: str) -> CodeReport:
         """
@@ -323,7 +342,10 @@ class CodeReport(Report):
             names = shortened(", ".join(repr(m.model) for m in self.models))
             refuse("name", f"a model of this report ({names})", name)
         return CodeReport(
-            models=models, cases=self._table.of_model(name), only_flags=self.only_flags
+            models=models,
+            cases=self._table.of_model(name),
+            only_flags=self.only_flags,
+            unknown=FrozenMapping({m: cases for m, cases in self.unknown.items() if m == name}),
         )
 
     @property
@@ -340,10 +362,27 @@ class CodeReport(Report):
             )
             for one in tables
         }
-        scores: dict[SuiteKey, Cases] = {
+        graded: dict[SuiteKey, Cases] = {
             ("code_score", one.models[0]): CaseScores(one.case_ids, one.attempts) for one in tables
         }
-        return ReportScores({**right, **scores}, only_flags=self.only_flags)
+        suites = {**right, **graded}
+        ends: dict[SuiteKey, dict[str, Ends]] = {}
+        failing: set[tuple[SuiteKey, str]] = set()
+        attempts = (
+            (model, case_id, scores)
+            for model, cases in self.unknown.items()
+            for case_id, scores in cases.items()
+        )
+        for model, case_id, scores in attempts:
+            flags = ((0.0, 1.0),) * len(scores)
+            for metric, own in (("pass@1", flags), ("code_score", scores)):
+                low, high = zip(*own, strict=True)
+                suite = metric, model
+                known = suites[suite].get(case_id, ())
+                ends.setdefault(suite, {})[case_id] = (*known, *low), (*known, *high)
+                if not known:
+                    failing.add((suite, case_id))
+        return ReportScores(suites, frozenset(failing), only_flags=self.only_flags, ends=ends)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """
@@ -394,7 +433,7 @@ def _are_flags(samples: Samples) -> bool:
 
 def report_on(
     samples: Samples,
-    ks: Sequence[int],
+    k: object,
     insufficient: Insufficient,
     weights: CodeWeights,
     confidence_level: float,
@@ -402,20 +441,23 @@ def report_on(
     quantiles: Iterable[float],
 ) -> CodeReport:
     """Return the report on samples that are checked already; check the other arguments."""
-    ks = tuple(
-        check_bounded_count(f"ks[{i}]", k, 1)
-        for i, k in enumerate(check_items("ks", ks, what="integers"))
-    )
+    ks = tuple(check_k(k))
     check_choice("insufficient", insufficient, ("raise", "nan", "drop"))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     check_instance("weights", weights, CodeWeights)
     asked = check_quantiles(quantiles)
+    every, unknown = samples, samples.unknown
+    if unknown.any():
+        samples = _known(samples, ~unknown)
     outcomes = samples.compiled, samples.passed, samples.failed, samples.warnings
     scores = score_columns(*outcomes, weights=weights)
     attempts = _Groups(samples.task, len(samples.case_ids))
     n_samples = attempts.sizes
     _check_attempts(samples, n_samples, ks, insufficient)
     n_correct = attempts.counts(samples.correct)
+    for model in range(len(samples.models)) if int(n_samples.max()) > 1 else ():
+        own = samples.model_of == model
+        refuse_stopped(n_samples[own], n_correct[own], "samples")
     mean_scores = attempts.means(scores)
     cases = CaseTable(
         samples.case_ids,
@@ -427,7 +469,7 @@ def report_on(
         n_correct,
     )
     tasks = _Groups(samples.model_of, len(samples.models))
-    runs = _Groups(samples.model_of[samples.task], len(samples.models))
+    runs = _Groups(every.model_of[every.task], len(every.models))
     shares = samples.passed / np.maximum(samples.passed + samples.failed, 1)
     by_case = {
         "code_score": tasks.parts(mean_scores),
@@ -435,14 +477,15 @@ def report_on(
         "test_pass_rate": tasks.parts(attempts.means(shares)),
     }
     measured = {
-        "cost_usd": runs.parts(samples.cost_usd),
-        "latency_seconds": runs.parts(samples.latency_seconds),
+        "cost_usd": runs.parts(every.cost_usd),
+        "latency_seconds": runs.parts(every.latency_seconds),
     }
     tokens = {
-        "input_tokens": runs.parts(samples.input_tokens),
-        "output_tokens": runs.parts(samples.output_tokens),
+        "input_tokens": runs.parts(every.input_tokens),
+        "output_tokens": runs.parts(every.output_tokens),
     }
-    task_of = runs.parts(samples.task)
+    task_of = runs.parts(every.task)
+    n_unknown = runs.counts(unknown)
     alone: dict[tuple[int, int], tuple[PassAtK, ...]] = {}
 
     def suite(n: Counts, c: Counts) -> tuple[PassAtK, ...]:
@@ -476,11 +519,14 @@ def report_on(
         "mean_latency_seconds": map(_mean_measured, measured["latency_seconds"]),
         "total_input_tokens": map(_total, tokens["input_tokens"]),
         "total_output_tokens": map(_total, tokens["output_tokens"]),
-        "n_samples": runs.sizes.tolist(),
+        "n_samples": (runs.sizes - n_unknown).tolist(),
+        "n_unknown": n_unknown.tolist(),
         "n_cases": tasks.sizes.tolist(),
         "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct)),
     }
     only_flags = _are_flags(samples)
+    if unknown.any():
+        columns["unknown_bounds"] = _unknown_bounds(every, ks, weights, only_flags=only_flags)
     rows = zip(samples.models, *columns.values(), strict=True)
     models = tuple(
         ModelStatistics(
@@ -488,7 +534,78 @@ def report_on(
         )
         for model, *values in rows
     )
-    return CodeReport(models=models, cases=cases, only_flags=only_flags)
+    return CodeReport(
+        models=models,
+        cases=cases,
+        only_flags=only_flags,
+        unknown=_unknown(every.take(unknown), weights),
+    )
+
+
+def _known(samples: Samples, rows: NDArray[np.bool_]) -> Samples:
+    """Return the samples whose outcome is known; refuse a model that has none."""
+    known = samples.take(rows)
+    without = np.flatnonzero(~np.isin(np.arange(len(samples.models)), known.model_of))
+    if without.size:
+        whose = f"for at least one attempt of model {shown(samples.models[int(without[0])])}"
+        refuse("passed", f"known {whose}", None)
+    return known
+
+
+def _at_end(samples: Samples, weights: CodeWeights, *, end: bool) -> tuple[Samples, Floats]:
+    """Return samples whose unknown outcomes all failed, or all passed, and their code scores."""
+    passed = np.where(samples.unknown, int(end), samples.passed)
+    failed = np.where(samples.unknown, int(not end), samples.failed)
+    scores = score_columns(samples.compiled, passed, failed, samples.warnings, weights=weights)
+    return samples._replace(passed=passed, failed=failed), scores
+
+
+def _unknown(
+    samples: Samples, weights: CodeWeights
+) -> FrozenMapping[str, FrozenMapping[str, tuple[tuple[float, float], ...]]]:
+    """Return the ends of the scores of samples that are all unknown."""
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    tasks: list[int] = samples.task.tolist()
+    lows: list[float] = _at_end(samples, weights, end=False)[1].tolist()
+    highs: list[float] = _at_end(samples, weights, end=True)[1].tolist()
+    for place, low, high in zip(tasks, lows, highs, strict=True):
+        own = found.setdefault(samples.models[int(samples.model_of[place])], {})
+        own.setdefault(samples.case_ids[place], []).append((low, high))
+    return FrozenMapping(
+        {
+            model: FrozenMapping({case_id: tuple(pairs) for case_id, pairs in cases.items()})
+            for model, cases in found.items()
+        }
+    )
+
+
+def _unknown_bounds(
+    samples: Samples, ks: Sequence[int], weights: CodeWeights, *, only_flags: bool
+) -> list[FrozenMapping[str, tuple[float, float]]]:
+    """Return the bounds of each rate of each model."""
+    attempts = _Groups(samples.task, len(samples.case_ids))
+    tasks = _Groups(samples.model_of, len(samples.models))
+    n = attempts.sizes
+    ends: list[dict[str, list[float]]] = []
+    for end in (False, True):
+        filled, scores = _at_end(samples, weights, end=end)
+        shares = filled.passed / np.maximum(filled.passed + filled.failed, 1)
+        right = attempts.counts(filled.correct)
+        by_case = {
+            f"pass@{k}": np.where(n < k, float(end), score_each(np.maximum(n, k), right, k))
+            for k in ks
+        }
+        if not only_flags:
+            by_case["code_score"] = attempts.means(scores)
+            by_case["test_pass_rate"] = attempts.means(shares)
+        ends.append({name: list(map(exact_mean, tasks.parts(v))) for name, v in by_case.items()})
+    known = tasks.counts(attempts.counts(samples.unknown) > 0) == 0
+    return [
+        FrozenMapping(
+            {} if known[i] else {m: (low[i], ends[1][m][i]) for m, low in ends[0].items()}
+        )
+        for i in range(len(samples.models))
+    ]
 
 
 class _Groups:
@@ -565,10 +682,7 @@ def _quantiles(
 
 def _mean_measured(values: Floats) -> float | None:
     measured = values[~np.isnan(values)]
-    if not measured.size:
-        return None
-    mean = mean_rounded_once(measured)
-    return describe(measured).mean if mean is None else mean
+    return mean_rounded_once(measured) if measured.size else None
 
 
 def _total(counts: Counts) -> int | None:
@@ -588,9 +702,9 @@ def _check_attempts(
     if insufficient == "raise":
         first = int(short[0])
         raise InputError(
-            f"ks must be at most the attempts at every case, got {k} with fewer at {short.size} "
+            f"k must be at most the attempts at every case, got {k} with fewer at {short.size} "
             f"of {n_samples.size} cases (first: case {shown(samples.case_ids[first])} of model "
-            f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}); lower ks or "
+            f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}); lower k or "
             'pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
@@ -599,7 +713,7 @@ def _check_attempts(
         for model, n in zip(models, longest.tolist(), strict=True):
             if n < k:
                 whose = f"model {shown(model)}, whose cases have no more attempts"
-                refuse("ks", f"at most {n} for {whose}", k)
+                refuse("k", f"at most {n} for {whose}", k)
 
 
 def _case_estimates(
@@ -626,7 +740,7 @@ def _case_estimates(
 def code_report(
     samples: Iterable[CodeSample],
     *,
-    ks: Sequence[int] = (1,),
+    k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
     confidence_level: float = 0.95,
@@ -638,9 +752,12 @@ def code_report(
     Scores are those of `code_score`; success is estimated by `pass_at_k` from the correct
     attempts at each case.
 
+    Attempts whose outcome nobody knows (``passed=None``) do not count in rates. *unknown_bounds*
+    of a model are the rates with all of them failed, and with all of them passed.
+
     Args:
         samples: The outcomes; those with the same case and model are attempts at one task.
-        ks: Attempts allowed, each ``>= 1``, for pass@k.
+        k: Attempts allowed for pass@k (count, at least 1), or several such numbers.
         insufficient: What a case with fewer than *k* attempts does, as in `pass_at_k`.
         weights: Proportions of the code score's components.
         confidence_level: Level of the intervals, in ``(0, 1)``.
@@ -651,7 +768,8 @@ def code_report(
 
     Raises:
         InputError: If there are no samples, no *ks*, or a case has too few attempts; if a number
-            is out of range, or the costs of a model sum to more than a float holds.
+            is out of range, no outcome of a model is known, the cases were tried until their
+            first pass, or the costs of a model sum to more than a float holds.
         TypeError: If an item is not a `CodeSample`, or another argument has the wrong type.
 
     Examples:
@@ -663,13 +781,13 @@ def code_report(
         (0.75, 0.9375)
         >>> [(case.case_id, case.scores) for case in report.cases]
         [('sort', (1.0, 0.75)), ('parse', (1.0, 1.0))]
-        >>> code_report([], ks=(1, 3))
+        >>> code_report([], k=(1, 3))
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
     """
     return report_on(
-        from_records(samples), ks, insufficient, weights, confidence_level, quantiles=quantiles
+        from_records(samples), k, insufficient, weights, confidence_level, quantiles=quantiles
     )
 
 
@@ -678,14 +796,14 @@ def code_report_from_columns(
     case_id: Iterable[str | int] | None = None,
     model: str | int | Iterable[str | int],
     compiled: OneOrMany[bool] | None = None,
-    passed: OneOrMany[int] | Mapping[Any, int | Iterable[int]] | None = None,
+    passed: OneOrMany[int | None] | Mapping[Any, int | Iterable[int | None] | None] | None = None,
     failed: OneOrMany[int] | None = None,
     warnings: OneOrMany[int] | None = None,
     cost_usd: OneOrMany[float | None] = None,
     latency_seconds: OneOrMany[float | None] = None,
     input_tokens: OneOrMany[int | None] = None,
     output_tokens: OneOrMany[int | None] = None,
-    ks: Sequence[int] = (1,),
+    k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
     confidence_level: float = 0.95,
@@ -703,15 +821,16 @@ def code_report_from_columns(
         model: Who made each sample, or one name for all.
         compiled: Whether each compiled; None where *passed* says all there is to say, and
             everything counts as compiled.
-        passed: Tests passed, or whether all tests passed, as for `code_score`; or a mapping from
-            case to its attempts; None is 0 throughout.
+        passed: Tests passed, or whether all tests passed, as for `code_score`, None and NaN where
+            nobody knows; or a mapping from case to its attempts; None for all of it is 0
+            throughout.
         failed: Tests failed (counts); None is 0 throughout.
         warnings: Lint warnings (counts); None is 0 throughout.
         cost_usd: Cost of each, ``>= 0``; None and NaN are not measured, here and below.
         latency_seconds: Time each took, ``>= 0``.
         input_tokens: Tokens read (counts).
         output_tokens: Tokens written (counts).
-        ks: As for `code_report`.
+        k: As for `code_report`.
         insufficient: As for `code_report`.
         weights: As for `code_report`.
         confidence_level: As for `code_report`.
@@ -757,7 +876,7 @@ def code_report_from_columns(
             "output_tokens": output_tokens,
         }
     )
-    return report_on(samples, ks, insufficient, weights, confidence_level, quantiles=quantiles)
+    return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)
 
 
 class CodeTally(PartTally[Samples]):
@@ -799,7 +918,7 @@ class CodeTally(PartTally[Samples]):
     def result(
         self,
         *,
-        ks: Sequence[int] = (1,),
+        k: int | Iterable[int] = 1,
         insufficient: Insufficient = "raise",
         weights: CodeWeights = DEFAULT_WEIGHTS,
         confidence_level: float = 0.95,
@@ -809,7 +928,7 @@ class CodeTally(PartTally[Samples]):
         Report on everything added so far.
 
         Args:
-            ks: As for `code_report`.
+            k: As for `code_report`.
             insufficient: As for `code_report`.
             weights: As for `code_report`.
             confidence_level: As for `code_report`.
@@ -821,4 +940,4 @@ class CodeTally(PartTally[Samples]):
         samples = self._joined()
         if samples is None:
             refuse("samples", "a non-empty sequence of CodeSample", ())
-        return report_on(samples, ks, insufficient, weights, confidence_level, quantiles=quantiles)
+        return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)

@@ -36,6 +36,9 @@ FEW_CHANGES = 25
 UNDETECTABLE = "none, with so few cases even the largest change may be missed"
 """What stands for a minimum detectable effect where there is none."""
 
+OPEN = "the verdict must stand with all unknown outcomes failed, and with all of them passed"
+"""What is said where an interval of known outcomes leaves out 0 and the verdict does not stand."""
+
 DEPENDENT = (
     "attempts at a case may depend on each other, so it counts as one observation and is not "
     "tested alone: repeat the suite to tell flaky cases from a loss"
@@ -190,7 +193,7 @@ class SuiteVerdict(Record):
         if self.attempts == "dependent":
             found.append(DEPENDENT)
         if self.is_taken_back:
-            found.append(UNADJUSTED)
+            found.append(UNADJUSTED if self.delta_bounds is None else OPEN)
         if self.within_margin is not None:
             found.append(str(self.within_margin))
         return found
@@ -201,7 +204,7 @@ class SuiteVerdict(Record):
         if self.delta_bounds is None:
             return ""
         low, high = self.delta_bounds
-        n_cases, why = self.n_cases + self.n_unscored, []
+        n_cases, why = self.n_cases + self.n_unscored, list[str]()
         if self.n_unscored:
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scorekit import mean_interval, unpaired_difference
+from scorekit import unpaired_difference
 from scorekit.errors import InputError
+from scorekit.intervals import unseen_interval
 
 QUARTERS = st.integers(-40, 40).map(lambda quarters: quarters / 4)
 GROUPS = st.tuples(
@@ -134,14 +135,49 @@ def test_what_cannot_be_told_is_none() -> None:
 
 
 def test_bounds_join_both_intervals() -> None:
-    """Each side as far as `mean_interval` says, as roots of sums of squares."""
+    """Each side as far as Gaffke's interval, as roots of sums of squares; p is of the same."""
     old, new = [1, 1, 0.5, 1, 1, 0, 1, 1], [0.5, 0, 0, 1, 0.5, 0]
     result = unpaired_difference(old, new, bounds=(0, 1))
-    one, other = (mean_interval(side, bounds=(0, 1)) for side in (old, new))
+    one, other = (
+        unseen_interval(np.array(side, float), np.arange(len(side)), 0.95, (0.0, 1.0))
+        for side in (old, new)
+    )
     assert result.interval is not None
     below = math.hypot(result.current_mean - other.low, one.high - result.baseline_mean)
     assert result.interval.low == pytest.approx(result.delta - below)
-    assert result.interval.method == "bounded"
+    assert result.interval.method == "gaffke"
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=12),
+    st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=12),
+    st.sampled_from([(0, 1), (-1, 3)]),
+)
+def test_bounded_p_values_are_those_of_the_interval(
+    old: list[float], new: list[float], bounds: tuple[float, float]
+) -> None:
+    """At one less the p value one end is 0, and a little below the interval leaves it out."""
+    result = unpaired_difference(old, new, bounds=bounds)
+    assert result.p_value is not None
+    assert result.interval is not None
+    if not 1e-9 < result.p_value < 1.0:
+        return
+    p = result.p_value
+    at = unpaired_difference(old, new, bounds=bounds, confidence_level=1 - p).interval
+    assert at is not None
+    assert min(abs(at.low), abs(at.high)) < 1e-6
+    assert (p < 0.05) == (not result.interval.low <= 0 <= result.interval.high)
+
+
+def test_few_equal_groups_of_good_scores_differ() -> None:
+    """The p value of the interval is below .05 for one in twenty at most."""
+    rng = np.random.default_rng(6)
+    found = 0
+    for _ in range(200):
+        old, new = (np.where(rng.random(n) < 0.95, 1.0, rng.random(n)) for n in (40, 10))
+        result = unpaired_difference(old, new, bounds=(0, 1))
+        found += result.p_value is not None and result.p_value <= 0.05
+    assert found <= 16
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1.0, 1e299])

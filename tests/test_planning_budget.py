@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -316,10 +317,7 @@ def test_looks_save_more_the_more_power_is_asked_for() -> None:
         (
             [1, 0],
             TypeError,
-            (
-                "scores must be a CodeReport, a mapping from task to attempts, or a table, "
-                "got [1, 0]"
-            ),
+            ("scores must be a CodeReport, a mapping from task to attempts, or a table, got 1"),
         ),
         (
             {"task": ["a", "b"], "judge": ["x", "x"], "score": [1, 0]},
@@ -409,3 +407,117 @@ def test_what_one_task_would_seem_to_do_is_not_planned() -> None:
         required_tasks(effect=1e-5, anytime=True)
     with pytest.raises(TypeError, match=r"^anytime must be True or False, got 2$"):
         required_tasks(effect=0.1, anytime=2)  # type: ignore[call-overload]
+
+
+# Repeats.
+
+
+@given(st.integers(2, 4), st.integers(2, 6), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_components_of_repeats_against_mean_squares(
+    n_repeats: int, n_tasks: int, n_attempts: int, seed: int
+) -> None:
+    """Oracle: a two-way analysis of variance with equal cells, written out by its sums."""
+    scores = np.random.default_rng(seed).random((n_repeats, n_tasks, n_attempts))
+    runs = [{f"t{i}": own.tolist() for i, own in enumerate(run)} for run in scores]
+    found = variance_components(runs)
+    means = scores.mean(axis=2)
+    rows, columns = means.mean(axis=1), means.mean(axis=0)
+    rest = means - rows[:, None] - columns + means.mean()
+    inner = n_attempts * (rest**2).sum() / ((n_repeats - 1) * (n_tasks - 1))
+    within = 0.0
+    if n_attempts > 1:
+        within = scores.var(axis=2, ddof=1).mean()
+    of_repeats = n_tasks * n_attempts * rows.var(ddof=1)
+    of_tasks = n_repeats * n_attempts * columns.var(ddof=1)
+    expected = {
+        "between_repeats": (of_repeats - inner) / (n_tasks * n_attempts),
+        "between_tasks": (of_tasks - inner) / (n_repeats * n_attempts),
+        "task_by_repeat": (inner - within) / n_attempts,
+        "between_attempts": within,
+    }
+    for name, value in expected.items():
+        assert getattr(found, name) == pytest.approx(max(value, 0.0), abs=1e-9)
+    assert {name for name, value in expected.items() if value < -1e-9} <= set(found.cut_to_zero)
+    assert (found.n_repeats, found.n_tasks) == (n_repeats, n_tasks)
+
+
+def test_components_of_repeats_are_unbiased_with_unequal_attempts() -> None:
+    """Means of many simulated pilots; one attempt less at some tasks."""
+    rng = np.random.default_rng(2)
+    found = []
+    for _ in range(400):
+        tasks, drift = rng.normal(0, 1, 12), rng.normal(0, 0.5, 3)
+        runs = []
+        for repeat in range(3):
+            own = tasks + drift[repeat] + rng.normal(0, 0.7, 12)
+            runs.append(
+                {i: (m + rng.normal(0, 0.9, 3 - i % 2)).tolist() for i, m in enumerate(own)}
+            )
+        one = variance_components(runs)
+        if not one.cut_to_zero:
+            found.append((one.between_tasks, one.task_by_repeat or 0.0, one.between_attempts))
+    assert np.mean(found, axis=0) == pytest.approx([1.0, 0.49, 0.81], rel=0.1)
+
+
+def test_reports_are_repeats_too() -> None:
+    """Tasks go by their names, in whatever order they come."""
+    runs = [
+        code_report_from_columns(model="m", passed={"a": [1, 0], "b": [1, 1]}),
+        code_report_from_columns(model="m", passed={"b": [1, 0], "a": [0, 0]}),
+    ]
+    found = variance_components(runs)
+    assert found == variance_components([{"a": [1, 0], "b": [1, 1]}, {"a": [0, 0], "b": [1, 0]}])
+    assert variance_components(runs[:1]) == variance_components(runs[0])
+
+
+def test_plans_of_repeats_by_enumeration() -> None:
+    """No affordable design has a smaller standard error."""
+    parts = VarianceComponents(
+        mean=0.5,
+        between_tasks=0.1,
+        between_attempts=0.15,
+        between_judgements=None,
+        cut_to_zero=(),
+        n_tasks=9,
+        n_attempts=50,
+        n_judgements=None,
+        n_repeats=3,
+        between_repeats=0.001,
+        task_by_repeat=0.05,
+    )
+    prices = {"task": 1.0, "attempt": 0.2, "repeat": 3.0}
+    plan = plan_evaluation(parts, prices=prices, budget=60)
+    best = min(
+        parts.stderr(n_tasks=n, n_attempts=a, n_repeats=r)
+        for r, n, a in itertools.product(range(1, 19), range(1, 60), range(1, 200))
+        if n * 1.0 + r * (3.0 + n * a * 0.2) <= 60
+    )
+    assert plan.stderr == pytest.approx(best)
+    assert plan.n_repeats is not None
+    assert plan.price <= 60
+    assert plan.stderr == parts.stderr(
+        n_tasks=plan.n_tasks, n_attempts=plan.n_attempts, n_repeats=plan.n_repeats
+    )
+    with pytest.raises(InputError, match=r"^prices must be a mapping with the keys 'task', 'atte"):
+        plan_evaluation(parts, prices={"task": 1, "attempt": 1}, budget=60)
+
+
+@pytest.mark.parametrize(
+    ("runs", "message"),
+    [
+        ([{"a": [1, 0]}, {"a": [1, 0]}], "scores must be of at least 2 tasks, got 1"),
+        (
+            [{"a": [1], "b": [0]}, {"a": [1]}],
+            "scores must be of runs of the same tasks, got {'a': [1]}",
+        ),
+        (
+            [{"a": [1], "b": [0]}, {"a": [[1, 0]], "b": [[0, 1]]}],
+            "scores[1] must be without judgements, as one of several repeats, got {'a': [[1, 0",
+        ),
+    ],
+)
+def test_repeats_that_show_nothing(runs: Any, message: str) -> None:
+    """Each says what is missing."""
+    with pytest.raises(InputError) as caught:
+        variance_components(runs)
+    assert str(caught.value).startswith(message)

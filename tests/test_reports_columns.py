@@ -163,13 +163,6 @@ STAMPS = pd.Series(pd.date_range("2026-01-01", periods=2, tz="Europe/Berlin"))
             TypeError,
             "latency_seconds[0] must be a finite number >= 0, got Timestamp(",
         ),
-        ({"passed": [True, None]}, InputError, f"{NO_OUTCOME}None"),
-        ({"passed": [1.0, math.nan]}, InputError, f"{NO_OUTCOME}nan"),
-        (
-            {"passed": pd.array([True, None], dtype="boolean")},
-            InputError,
-            f"{NO_OUTCOME}<NA>",
-        ),
         (
             {"passed": [True, "yes"]},
             TypeError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
@@ -20,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from scorekit import code_report_from_columns, compare_reports, mcnemar_test
 from scorekit._stats.chances import BLOCK, EXACT_UP_TO, blocks, one_task
 from scorekit.errors import InputError
 from scorekit.intervals import proportion_interval, t_quantile
@@ -638,3 +640,40 @@ def test_errors_of_several_ks(k: Any, error: type[Exception], message: str) -> N
         with pytest.raises(error) as caught:
             function(n_samples=10, n_correct=3, k=k)
         assert str(caught.value) == message
+
+
+def test_attempts_until_the_first_pass_are_refused() -> None:
+    """Their share of passes reads .60 for a true .50; what is fixed beforehand is taken."""
+    rng = np.random.default_rng(3)
+    n = np.minimum(rng.geometric(0.5, 200), 5)
+    passed = (n < 5).astype(int)
+    assert float(np.mean(passed / n)) > 0.58
+    refused = r"^n_samples must be of numbers of attempts fixed beforehand, got attempts until "
+    with pytest.raises(InputError, match=refused):
+        pass_at_k(n_samples=n, n_correct=passed)
+    with pytest.raises(InputError, match=refused):
+        pass_at_k_per_task(n_samples=n, n_correct=passed)
+    report = {
+        f"c{i}": [False] * (m - c) + [True] * c
+        for i, (m, c) in enumerate(zip(n, passed, strict=True))
+    }
+    with pytest.raises(InputError, match=r"^samples must be of numbers of attempts fixed befor"):
+        code_report_from_columns(model="m", passed=report)
+    assert pass_at_k(n_samples=[1] * 200, n_correct=(n == 1).astype(int)).score == pytest.approx(
+        0.5, abs=0.1
+    )
+    assert pass_at_k(n_samples=[5] * 20, n_correct=[0, 1] * 10).score == pytest.approx(0.1)
+    assert pass_at_k(n_samples=[1, 2, 5, 3], n_correct=[1, 1, 0, 1]).n_tasks == 4
+
+
+def test_corrections_never_make_a_p_value_smaller() -> None:
+    """Nor does the correction grow where the difference is smaller than it."""
+    for b, c in itertools.product(range(30), range(30)):
+        found = mcnemar_test(n_pass_to_fail=b, n_fail_to_pass=c)
+        if found.corrected_p_value is not None:
+            plain = math.erfc(abs(b - c) / math.sqrt(2 * (b + c)))
+            assert plain - 1e-15 <= found.corrected_p_value <= 1.0
+    one = mcnemar_test(n_pass_to_fail=1, n_fail_to_pass=1)
+    assert (one.corrected_p_value, one.p_value) == (1.0, 1.0)
+    suite = compare_reports({"a": [1]}, {"a": [1] * 99 + [0]}, attempts="independent").suite
+    assert (suite.p_value, suite.adjusted_p_value, suite.corrected_p_value) == (1.0, 1.0, 1.0)

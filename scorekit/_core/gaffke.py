@@ -60,7 +60,7 @@ def mean_ends(
     values: Floats, groups: Groups, confidence_level: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
     """Bound the mean of *values* within *bounds*, also where groups unseen are all at an end."""
-    low, high = _sides(values, groups, bounds)
+    low, high = sides_of(values, groups, bounds)
     error = (1.0 - confidence_level) / 2.0
     return low.end(error), -high.end(error)
 
@@ -71,16 +71,16 @@ def unseen_p_value(
     """Return 1 less the greatest level at which `mean_ends` leaves out 0."""
     if not groups.any():
         return 1.0
-    return min(1.0, 2.0 * min(side.chance(0.0) for side in _sides(values, groups, bounds)))
+    return min(1.0, 2.0 * min(side.chance(0.0) for side in sides_of(values, groups, bounds)))
 
 
 def least_share(values: Floats, groups: Groups, error: float) -> float:
     """
-    Return the share of groups that must fall wholly for the bounds to leave out 0.
+    Return the share of groups that must fall wholly for the bounds to leave out 0; inf for none.
 
     The others vary as *values* do about their mean; of falling and rising the harder counts.
     """
-    sides = _sides(values - exact_mean(values), groups, (-1.0, 1.0))
+    sides = sides_of(values - exact_mean(values), groups, (-1.0, 1.0))
 
     def excess(share: float) -> float:
         found: list[float] = []
@@ -92,10 +92,10 @@ def least_share(values: Floats, groups: Groups, error: float) -> float:
             found.append(_chance_below(sums, counts))
         return error - max(found)
 
-    return root(excess, 0.0, 1.0) if excess(1.0) > 0.0 else 1.0
+    return root(excess, 0.0, 1.0) if excess(1.0) > 0.0 else math.inf
 
 
-def _sides(values: Floats, groups: Groups, bounds: tuple[float, float]) -> tuple[Lower, Lower]:
+def sides_of(values: Floats, groups: Groups, bounds: tuple[float, float]) -> tuple[Lower, Lower]:
     """Return what bounds the mean from below, and what bounds that of the values turned."""
     sums, sizes, counts = _kinds(values, groups)
     unseen = float(counts @ sizes**2) / values.size  # groups weigh so many values each

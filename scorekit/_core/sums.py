@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,13 +21,28 @@ FEW = 100
 EXTREME = 700
 """Exponents beyond it could overflow, or lose digits, on the way."""
 
+LIMB_BITS = 20
+BLOCK = 2**13
+"""
+Values summed at once: 2**13 products of two 20-bit limbs stay below 2**53, so they add up exactly.
+
+BLAS sums so short a block in one thread; waiting for a second one costs more on a busy machine.
+"""
+MAX_LIMBS = 6
+BAND_BITS = 60
+"""Exponents that a block with too wide a range is cut into: 60 and the 53 of a float fit."""
+
+FLOAT_BITS = 1200
+"""
+Sums of floats are kept in units of ``2**-1200``.
+
+The smallest float is ``2**-1074``; the lowest limb may reach 71 bits further down.
+"""
+
 
 def exact_sum(values: Floats) -> float:
-    """Return the sum of some values."""
-    parts = None if values.size <= FEW else _parts(values, values.size, 4)
-    if parts is None:
-        return math.fsum(values.tolist())
-    return math.fsum(math.ldexp(float(part.sum()), exponent) for part, exponent in parts)
+    """Return the sum of some finite values, rounded once."""
+    return math.fsum(values.tolist()) if values.size <= FEW else _total(values) / 2**FLOAT_BITS
 
 
 def exact_mean(values: Floats) -> float:
@@ -36,13 +50,50 @@ def exact_mean(values: Floats) -> float:
     return exact_sum(values) / values.size
 
 
-def mean_rounded_once(values: Floats) -> float | None:
-    """Return the float nearest to the mean, the division included; None where that takes more."""
-    parts = _parts(values, values.size, 4)
-    if parts is None:
-        return None
-    total = sum(Fraction(float(part.sum())) * Fraction(2) ** exponent for part, exponent in parts)
-    return float(total / values.size)
+def mean_rounded_once(values: Floats) -> float:
+    """Return the float nearest to the mean, the division included."""
+    return _total(values) / (values.size << FLOAT_BITS)
+
+
+def _total(values: Floats) -> int:
+    blocks = (values[start : start + BLOCK] for start in range(0, values.size, BLOCK))
+    return sum(float_sums(block)[0] for block in blocks)
+
+
+def float_sums(values: NDArray[np.float64]) -> tuple[int, int]:
+    import numpy as np
+
+    sizes = np.abs(values[values != 0.0])
+    if not sizes.size:
+        return 0, 0
+    top, bottom = np.frexp([sizes.max(), sizes.min()])[1].tolist()
+    n_limbs = -(-(top - bottom + 53) // LIMB_BITS)
+    if n_limbs > MAX_LIMBS:
+        bands = np.frexp(values)[1] // BAND_BITS
+        parts = [float_sums(values[bands == band]) for band in np.unique(bands)]
+        return sum(first for first, _ in parts), sum(second for _, second in parts)
+    shift = LIMB_BITS - top
+    rest = values * 2.0 ** (shift // 2) * 2.0 ** (shift - shift // 2)  # 2.0**shift can overflow
+    limbs = np.empty((n_limbs, values.size))
+    for limb in limbs:
+        np.trunc(rest, out=limb)
+        rest -= limb
+        rest *= 2.0**LIMB_BITS
+    scale = FLOAT_BITS + top - LIMB_BITS * n_limbs
+    total, squares = limb_sums(limbs)
+    return total << scale, squares << 2 * scale
+
+
+def limb_sums(limbs: NDArray[np.float64]) -> tuple[int, int]:
+    """Sum integers, and their squares, given as rows of limbs, the highest first."""
+    total = squares = 0
+    rows = limbs[::-1]
+    for i, a in enumerate(rows):
+        total += int(a.sum()) << LIMB_BITS * i
+        squares += int(a @ a) << 2 * LIMB_BITS * i
+        for j in range(i):
+            squares += int(a @ rows[j]) << LIMB_BITS * (i + j) + 1
+    return total, squares
 
 
 def exact_means(values: Floats, group_of: Counts, sizes: Counts) -> Floats:
@@ -53,7 +104,7 @@ def exact_means(values: Floats, group_of: Counts, sizes: Counts) -> Floats:
         alone = np.empty_like(values)
         alone[group_of] = values
         return alone
-    parts = _parts(values, int(sizes.max()), 2)  # whose sum rounds once
+    parts = _parts(values, int(sizes.max()))
     if parts is None:
         ordered = np.split(values[np.argsort(group_of, kind="stable")], np.cumsum(sizes)[:-1])
         return np.array([math.fsum(group.tolist()) for group in ordered]) / sizes
@@ -79,11 +130,11 @@ def distinct(codes: Counts) -> tuple[Counts, Counts, Counts]:
     return found, place[codes], sizes[found]
 
 
-def _parts(values: Floats, most: int, n_parts: int) -> list[tuple[Floats, int]] | None:
+def _parts(values: Floats, most: int) -> list[tuple[Floats, int]] | None:
     """
-    Cut values into integers times a power of 2, such that *most* of a part add up exactly.
+    Cut values into two integers times a power of 2, such that *most* of either add up exactly.
 
-    None where so many parts do not hold all their digits.
+    None where two do not hold all their digits.
     """
     import numpy as np
 
@@ -91,15 +142,9 @@ def _parts(values: Floats, most: int, n_parts: int) -> list[tuple[Floats, int]] 
     top = math.frexp(float(np.abs(values).max()))[1]
     if abs(top) > EXTREME:
         return None
-    exponent = top - room
-    parts: list[tuple[Floats, int]] = []
-    rest = values * math.ldexp(1.0, -exponent)
-    for _ in range(n_parts):
-        part = np.floor(rest)
-        rest -= part
-        parts.append((part, exponent))
-        if not rest.any():
-            return parts
-        exponent -= room
-        rest *= math.ldexp(1.0, room)
-    return None
+    rest = values * math.ldexp(1.0, room - top)
+    first = np.floor(rest)
+    rest = (rest - first) * math.ldexp(1.0, room)
+    second = np.floor(rest)
+    whole = bool((rest == second).all())
+    return [(first, top - room), (second, top - 2 * room)] if whole else None

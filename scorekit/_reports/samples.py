@@ -29,6 +29,7 @@ from scorekit._core.columns import (
 )
 from scorekit.coding import (
     MEASUREMENTS,
+    NOT_MEASURED,
     CodeSample,
 )
 from scorekit.errors import refuse
@@ -53,6 +54,7 @@ class Samples(NamedTuple):
     """The task that each sample is an attempt at, as its place in *case_ids*."""
     compiled: NDArray[np.bool_]
     passed: Counts
+    """-1 where nobody knows."""
     failed: Counts
     warnings: Counts
     cost_usd: Floats
@@ -67,6 +69,19 @@ class Samples(NamedTuple):
         """What `scorekit.CodeSample.correct` says of each."""
         correct: NDArray[np.bool_] = self.compiled & (self.passed > 0) & (self.failed == 0)
         return correct
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Whether nobody knows the outcome of each."""
+        return np.asarray(self.passed == NOT_MEASURED)
+
+    def take(self, rows: NDArray[np.bool_]) -> Samples:
+        """Return some of them, without the tasks that are left with none."""
+        tasks = np.unique(self.task[rows])
+        ids = tuple(map(self.case_ids.__getitem__, tasks.tolist()))
+        places = np.searchsorted(tasks, self.task[rows])
+        columns: list[Any] = [column[rows] for column in self[4:]]
+        return Samples(ids, self.models, self.model_of[tasks], places, *columns)
 
     @property
     def size(self) -> int:
@@ -151,12 +166,16 @@ def from_columns(columns: dict[str, Any]) -> Samples:
         compiled = True
     made: dict[str, Any] = {"compiled": read("compiled", compiled)}
     if passed is None:
-        made |= {name: read(name, columns[name]) for name in ("passed", "failed")}
+        made |= {"passed": np.zeros(n_samples, np.int64), "failed": read("failed", failed)}
     else:
-        passed = as_long(passed, n_samples)
+        passed, unknown = split_missing("passed", as_long(passed, n_samples))
         failed = as_long(0 if failed is None else failed, n_samples)
-        counts = check_outcome_columns(passed, failed, "case_id", n_samples)
-        made["passed"], made["failed"] = counts
+        n_passed, n_failed = check_outcome_columns(passed, failed, "case_id", n_samples)
+        odd = np.flatnonzero(unknown & (np.asarray(failed) > 0))
+        if odd.size:
+            refuse(f"failed[{odd[0]}]", "0 where passed is None", int(n_failed[odd[0]]))
+        made["failed"] = np.where(unknown, 0, n_failed)
+        made["passed"] = np.where(unknown & made["compiled"], NOT_MEASURED, n_passed)
     made |= {name: read(name, columns[name]) for name in MEASUREMENTS if name not in made}
     return Samples(*_tasks(ids, id_of, models, model_of), **made)
 

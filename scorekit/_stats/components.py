@@ -52,6 +52,34 @@ def nested_variances(scores: Floats, levels: list[Groups]) -> list[float]:
     return found[::-1]
 
 
+def crossed_variances(
+    scores: Floats, tasks: Groups, repeats: Groups, sizes: Floats
+) -> tuple[float, list[float]]:
+    """
+    Return the mean, and the variances of repeats, tasks, tasks in repeats, and attempts.
+
+    *sizes* are the attempts at each task in each repeat.  Mean squares of the table of means are
+    set equal to what is expected of them; with unequal sizes the attempts count as often as their
+    harmonic mean (the analysis of unweighted means).  An estimate can be negative.
+    """
+    n_repeats, n_tasks = sizes.shape
+    cell = repeats * n_tasks + tasks
+    means = np.bincount(cell, scores, sizes.size).reshape(sizes.shape) / sizes
+    off = scores - means.ravel()[cell]
+    df = scores.size - sizes.size
+    attempts = float(off @ off) / df if df else 0.0
+    mean = math.fsum(means.ravel()) / means.size
+    rows, columns = (means.mean(axis=axis) - mean for axis in (1, 0))
+    rest = means - mean - rows[:, np.newaxis] - columns
+    inner = float(np.sum(rest * rest)) / ((n_repeats - 1) * (n_tasks - 1))
+    of_repeats = (n_tasks * float(rows @ rows) / (n_repeats - 1) - inner) / n_tasks
+    of_tasks = (n_repeats * float(columns @ columns) / (n_tasks - 1) - inner) / n_repeats
+    both = inner - attempts * float(np.mean(1.0 / sizes))
+    noise = ROUNDING * float(np.mean((scores - mean) ** 2))
+    found = (of_repeats, of_tasks, both, attempts)
+    return mean, [variance if abs(variance) > noise else 0.0 for variance in found]
+
+
 def _weight(codes: list[Groups], sizes: list[Floats], i: int, j: int) -> float:
     """Return how often the variance at level *j* is expected in the squares at level *i*."""
     squares = sizes[j][codes[j]]

@@ -23,6 +23,7 @@ import attrs
 
 from scorekit._core.checks import check_number, is_flag, is_ordered
 from scorekit._core.columns import is_masked
+from scorekit._core.sums import BLOCK, FLOAT_BITS, LIMB_BITS, float_sums, limb_sums
 from scorekit.errors import InputError, refuse
 
 if TYPE_CHECKING:
@@ -39,24 +40,6 @@ EXACT_IN_FLOAT = 2**53
 
 SMALLEST_DECIMAL = -1000
 """Exponent below which the exact ratio behind a `Decimal` could fill the memory."""
-
-LIMB_BITS = 20
-BLOCK = 2**13
-"""
-Values summed at once: 2**13 products of two 20-bit limbs stay below 2**53, so they add up exactly.
-
-BLAS sums so short a block in one thread; waiting for a second one costs more on a busy machine.
-"""
-MAX_LIMBS = 6
-BAND_BITS = 60
-"""Exponents that a block with too wide a range is cut into: 60 and the 53 of a float fit."""
-
-FLOAT_BITS = 1200
-"""
-Sums of floats are kept in units of ``2**-1200``.
-
-The smallest float is ``2**-1074``; the lowest limb may reach 71 bits further down.
-"""
 
 
 class Sums(NamedTuple):
@@ -279,7 +262,7 @@ def _power_sums(runs: Runs) -> tuple[int, int, int]:
     if runs.values.dtype == object:
         return _object_sums(runs)
     is_float = runs.values.dtype.kind == "f"
-    sums = _float_sums if is_float else _integer_sums
+    sums = float_sums if is_float else _integer_sums
     total = squares = 0
     for block, weight in _blocks(runs):
         first, second = sums(block)
@@ -310,44 +293,8 @@ def _object_sums(runs: Runs) -> tuple[int, int, int]:
     return sum(weighted), sum(map(mul, weighted, scaled)), unit
 
 
-def _float_sums(values: NDArray[np.float64]) -> tuple[int, int]:
-    import numpy as np
-
-    sizes = np.abs(values[values != 0.0])
-    if not sizes.size:
-        return 0, 0
-    top, bottom = np.frexp([sizes.max(), sizes.min()])[1].tolist()
-    n_limbs = -(-(top - bottom + 53) // LIMB_BITS)
-    if n_limbs > MAX_LIMBS:
-        bands = np.frexp(values)[1] // BAND_BITS
-        parts = [_float_sums(values[bands == band]) for band in np.unique(bands)]
-        return sum(first for first, _ in parts), sum(second for _, second in parts)
-    shift = LIMB_BITS - top
-    rest = values * 2.0 ** (shift // 2) * 2.0 ** (shift - shift // 2)  # 2.0**shift can overflow
-    limbs = np.empty((n_limbs, values.size))
-    for limb in limbs:
-        np.trunc(rest, out=limb)
-        rest -= limb
-        rest *= 2.0**LIMB_BITS
-    scale = FLOAT_BITS + top - LIMB_BITS * n_limbs
-    total, squares = _limb_sums(limbs)
-    return total << scale, squares << 2 * scale
-
-
 def _integer_sums(values: NDArray[np.int64]) -> tuple[int, int]:
     import numpy as np
 
     low = [(values >> LIMB_BITS * i) & (2**LIMB_BITS - 1) for i in (2, 1, 0)]
-    return _limb_sums(np.array([values >> 3 * LIMB_BITS, *low], dtype=np.float64))
-
-
-def _limb_sums(limbs: NDArray[np.float64]) -> tuple[int, int]:
-    """Sum integers, and their squares, given as rows of limbs, the highest first."""
-    total = squares = 0
-    rows = limbs[::-1]
-    for i, a in enumerate(rows):
-        total += int(a.sum()) << LIMB_BITS * i
-        squares += int(a @ a) << 2 * LIMB_BITS * i
-        for j in range(i):
-            squares += int(a @ rows[j]) << LIMB_BITS * (i + j) + 1
-    return total, squares
+    return limb_sums(np.array([values >> 3 * LIMB_BITS, *low], dtype=np.float64))

@@ -20,6 +20,7 @@ from scorekit._stats.suites import (
     single_task,
     unknown,
 )
+from scorekit.errors import InputError
 from scorekit.intervals import normal_quantile, wilson
 
 Some = float | Floats
@@ -65,6 +66,22 @@ def estimate_suite(
         )
 
     return list(map(result, ks))
+
+
+def refuse_stopped(n: Counts, c: Counts, name: str) -> None:
+    """Refuse attempts that ended with the first pass: their share of passes is no rate."""
+    passes, fails = n[c == 1], n[c == 0]
+    if passes.size + fails.size < n.size or passes.size < FEW_PASSES:
+        return
+    if np.unique(passes).size >= KINDS and (not fails.size or int(fails.min()) == int(n.max())):
+        raise InputError(
+            f"{name} must be of numbers of attempts fixed beforehand, got attempts until the first"
+            " pass; for pass@k give one sample a task, correct if one of its first k passed"
+        )
+
+
+FEW_PASSES, KINDS = 10, 3
+"""Tasks with one pass, and different numbers of attempts at them, that show where attempts end."""
 
 
 def score_each(n: Counts, c: Counts, k: int) -> Floats:

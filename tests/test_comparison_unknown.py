@@ -1,0 +1,411 @@
+"""What several reports of a side, dependent attempts and unknown outcomes make of a verdict."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from scorekit import (
+    CodeReport,
+    CodeSample,
+    Comparison,
+    InputError,
+    RegressionError,
+    code_report,
+    code_report_from_columns,
+    compare_reports,
+    pass_at_k,
+)
+from scorekit._core.attempts import Attempts
+from scorekit._stats.dependence import seem_dependent
+from scorekit.verdicts import SuiteVerdict
+
+Run = dict[str, list[float]]
+
+
+def flags(passed: Any, model: str = "m") -> CodeReport:
+    """Report on attempts that are right, wrong or unknown."""
+    return code_report_from_columns(model=model, passed=passed)
+
+
+def stops(result: Comparison, **options: Any) -> str:
+    """Return what stops a job, empty where nothing does."""
+    try:
+        result.raise_for_regressions(**options)
+    except RegressionError as error:
+        return str(error)
+    return ""
+
+
+def drawn(rng: np.random.Generator, rates: Any, n_attempts: int = 5, shift: float = 0.0) -> Run:
+    """Draw a run."""
+    outcomes = (
+        rng.random((len(rates), n_attempts)) < np.clip(np.asarray(rates) + shift, 0, 1)[:, None]
+    )
+    return {f"c{i}": row for i, row in enumerate(outcomes.astype(float).tolist())}
+
+
+# Repeats.
+
+
+@given(st.integers(2, 4), st.integers(1, 4), st.integers(2, 12), st.integers(0, 2**32 - 1))
+def test_repeats_against_scipy(n_old: int, n_new: int, n_cases: int, seed: int) -> None:
+    """Oracle: scipy's t test of the means of repeats, where they vary by more than half a case."""
+    rng = np.random.default_rng(seed)
+    sides = [[drawn(rng, rng.random(n_cases)) for _ in range(n)] for n in (n_old, n_new)]
+    suite = compare_reports(*sides).suite
+    means = [[np.mean([np.mean(own) for own in run.values()]) for run in side] for side in sides]
+    assert suite.n_repeats == (n_old, n_new)
+    assert suite.delta == pytest.approx(np.mean(means[1]) - np.mean(means[0]))
+    df = n_old + n_new - 2
+    spread = math.sqrt(sum(np.sum((np.array(own) - np.mean(own)) ** 2) for own in means) / df)
+    assert suite.repeat_spread == pytest.approx(spread)
+    stderr = max(spread, 0.5 / n_cases) * math.sqrt(1 / n_old + 1 / n_new)
+    expected = 2 * stats.t.sf(abs(suite.delta) / stderr, df)
+    assert suite.p_value == pytest.approx(expected)
+    assert (suite.test, suite.question) == ("t over repeats", "these cases")
+    if spread > 0.5 / n_cases and n_new > 1:
+        columns = ((np.mean(own), np.std(own, ddof=1), len(own)) for own in means)
+        theirs = stats.ttest_ind_from_stats(*next(columns), *next(columns))
+        assert suite.p_value == pytest.approx(theirs.pvalue)
+    assert (suite.p_value <= 0.05) == (not suite.interval.low <= 0 <= suite.interval.high)
+
+
+def test_repeats_hold_their_level_whatever_a_run_does() -> None:
+    """Copies within a run and a drift of whole runs: at most 5 % of unchanged suites stop."""
+    rng = np.random.default_rng(5)
+    stopped = 0
+    for _ in range(300):
+        rates = rng.beta(0.5, 0.5, 20)
+        runs: list[Run] = []
+        for _ in range(6):
+            odds = rng.normal(0, 0.3) + np.log(rates / (1 - rates + 1e-12) + 1e-12)
+            right = rng.random(20) < 1 / (1 + np.exp(-odds))
+            runs.append({f"c{i}": [float(one)] * 10 for i, one in enumerate(right)})
+        stopped += bool(stops(compare_reports(runs[:3], runs[3:])))
+    assert stopped <= 25  # the chance of more is below 1 in 100, were it 5 %
+
+
+def test_single_cases_are_described_before_eight_repeats() -> None:
+    """Their means are compared by permutation; from eight repeats a side on they are tested."""
+    rng = np.random.default_rng(1)
+    rates = rng.random(30)
+    runs = [drawn(rng, rates) for _ in range(16)]
+    for run in runs[8:]:
+        run["c0"] = [0.0] * 5
+    for run in runs[:8]:
+        run["c0"] = [1.0] * 5
+    few = compare_reports(runs[:3], runs[8:11])
+    assert few.regressions[0].case_id == "c0"
+    assert few.regressions[0].p_value == pytest.approx(1 / math.comb(6, 3))
+    assert few.regressions[0].adjusted_p_value is None
+    many = compare_reports(runs[:8], runs[8:])
+    assert many.regressions[0].p_value == pytest.approx(1 / math.comb(16, 8))
+    assert "beyond chance: c0" in stops(many)
+    assert "flaky" not in stops(many)
+
+
+def test_all_of_the_error_goes_to_suites_where_no_case_is_tested() -> None:
+    """A one-sided p value of 5 % stops a job, an improvement never; the text says why."""
+    steady = {f"c{i}": 1.0 for i in range(50)}
+    lower = {**steady, "c3": 0.0}
+    result = compare_reports([steady] * 3, [lower] * 3)
+    suite = result.suite
+    assert 0.05 < suite.p_value < 0.1
+    assert suite.verdict == "no change detected"
+    assert stops(result).startswith("the current run regressed: score -0.020")
+    assert stops(result, on="suite") == ""
+    assert stops(compare_reports([lower] * 3, [steady] * 3)) == ""
+    assert "3 and 3 repeats, standard deviation 0.000" in result.to_text()
+    assert Comparison.from_json(result.to_json()) == result
+
+
+def test_repeats_of_two_models_allow_for_other_cases_too() -> None:
+    """Models are good at different cases: their error is added, as with groups."""
+    rng = np.random.default_rng(3)
+    rates = rng.random((2, 25))
+    runs = [
+        [flags(drawn(rng, one), name) for _ in range(3)]
+        for one, name in zip(rates, "ab", strict=True)
+    ]
+    two = compare_reports(*runs).suite
+    one = compare_reports([flags(drawn(rng, rates[0])) for _ in range(3)], runs[0]).suite
+    assert two.question == "cases like these"
+    assert two.interval.high - two.interval.low > 0.15
+    groups = {f"c{i}": i // 5 for i in range(25)}
+    grouped = compare_reports(*runs, clusters=groups).suite
+    assert grouped.n_groups == 5
+    assert grouped.test == "t over repeats"
+    margin = compare_reports(*runs, margin=0.2).suite.within_margin
+    assert margin is not None
+    assert margin.interval.high - margin.interval.low > two.interval.high - two.interval.low - 0.2
+    assert one.test == "t over repeats"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"anytime": True}, "anytime must be False with several reports of a side, got True"),
+        ({"test": "cmh"}, "test must be 'auto' or 't' with several reports of a side, got 'cmh'"),
+        ({"baseline": []}, "baseline must be a non-empty sequence of reports, got ()"),
+        (
+            {"baseline": [{"a": 1}, {"a": 1, "b": 0}]},
+            "baseline[1] must be a run of the same cases as baseline[0], got ['b']",
+        ),
+        ({"baseline": [{"a": 1}, {"a": 2}]}, "baseline[1]['a'] must be a number in [0, 1], got 2"),
+    ],
+)
+def test_repeats_that_are_none(options: dict[str, Any], message: str) -> None:
+    """Each message names the report."""
+    baseline = options.pop("baseline", [{"a": 1}, {"a": 0}])
+    with pytest.raises(InputError) as caught:
+        compare_reports(baseline, {"a": 1}, **options)
+    assert str(caught.value) == message
+
+
+def test_repeats_are_of_one_kind() -> None:
+    """A report and a mapping are not the same suite run again."""
+    mixed: Any = [flags({"a": [True]}), {"a": 1}]
+    with pytest.raises(TypeError, match=r"^baseline\[1\] must be a CodeReport like baseline\[0\]"):
+        compare_reports(mixed, {"a": 1})
+
+
+def test_one_report_against_three_and_one_case() -> None:
+    """The spread is that of the three; a single case has half of it at least."""
+    one = compare_reports({"a": 1, "b": 0}, [{"a": 1, "b": 1}, {"a": 0, "b": 0}, {"a": 1, "b": 0}])
+    assert one.suite.n_repeats == (1, 3)
+    assert one.suite.verdict == "inconclusive"
+    alone = compare_reports([{"a": 1}] * 2, [{"a": 0}] * 2).suite
+    assert (alone.verdict, alone.delta) == ("inconclusive", -1.0)
+
+
+def test_pass_at_k_and_several_metrics_of_repeats() -> None:
+    """Each report gives its pass@k, of which repeats are compared."""
+    reports = [flags({"a": own, "b": [True] * 3}) for own in ([1, 0, 0], [1, 1, 0], [0, 0, 0])]
+    suite = compare_reports(reports, reports[:2], metrics=["pass@2"]).suite
+    means = [(pass_at_k(n_samples=3, n_correct=c, k=2).score + 1) / 2 for c in (1, 2, 0)]
+    assert suite.delta == pytest.approx(np.mean(means[:2]) - np.mean(means))
+
+
+# Attempts that depend on each other.
+
+
+def test_signs_of_dependence() -> None:
+    """Copies, hardly any mixed case, and cases that flip both ways; a change of all is none."""
+    rng = np.random.default_rng(0)
+    rates = rng.random(60)
+
+    def seem(before: Run, after: Run) -> bool:
+        return seem_dependent(
+            Attempts.of(map(tuple, before.values())),
+            Attempts.of(map(tuple, after.values())),
+            0.025,
+        )
+
+    sides = [drawn(rng, rates, 10), drawn(rng, rates, 10)]
+    assert not seem(*sides)
+    assert not seem(sides[0], drawn(rng, rates, 10, -0.2))
+    copies = [{case: [own[0]] * 10 for case, own in run.items()} for run in sides]
+    assert seem(*copies)
+    fallen = {**sides[1], "c0": [0.0] * 10}
+    before = {**sides[0], "c0": [1.0] * 10}
+    assert not seem(before, fallen)
+    assert not seem(fallen, before)
+    assert seem({**before, "c1": [0.0] * 10}, {**fallen, "c1": [1.0] * 10})
+    steady = {case: [1.0] * 10 for case in before}
+    assert seem(steady, {**steady, "c0": [0.0] * 10})
+    assert not seem({"a": [1.0]}, {"a": [0.0]})
+
+
+def test_what_dependent_attempts_change() -> None:
+    """A case is one observation, none is tested alone, and the verdict says what would help."""
+    before = {f"c{i}": [1] * 9 + [0] for i in range(30)} | {"x": [1] * 10}
+    after = {**before, "x": [0] * 10}
+    usual, told = (compare_reports(before, after, attempts=a) for a in ("auto", "dependent"))
+    assert usual.suite.attempts == "independent"
+    assert "1 case fell" in stops(usual)
+    assert "only repeats of the suite tell a flaky case from a loss" in stops(usual)
+    assert (told.suite.attempts, told.suite.test) == ("dependent", "paired t")
+    assert told.regressions[0].adjusted_p_value is None
+    assert stops(told) == ""
+    assert "repeat the suite to tell flaky cases from a loss" in told.to_text()
+    single = compare_reports({"a": 1, "b": 0}, {"a": 0, "b": 0}).suite
+    assert single.attempts is None
+    told = compare_reports({"a": 1, "b": 0}, {"a": 0, "b": 0}, attempts="dependent")
+    assert told.suite == single
+    with pytest.raises(
+        InputError, match=r"^test must be 'auto' or 't' where attempts='dependent'"
+    ):
+        compare_reports(before, after, attempts="dependent", test="cmh")
+    with pytest.raises(InputError, match=r"^attempts must be one of 'auto', 'independent', 'dep"):
+        compare_reports(before, after, attempts="copies")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("n_old", "n_new"), [(1, 10), (10, 1), (1, 5), (3, 5)])
+def test_t_is_not_asked_of_unequal_attempts(n_old: int, n_new: int) -> None:
+    """Gaffke's bounds replace it: p value and interval agree, and few unchanged suites stop."""
+    rng = np.random.default_rng(2)
+    n_stopped = 0
+    for _ in range(150):
+        sides = (drawn(rng, [0.98] * 20, n) for n in (n_old, n_new))
+        result = compare_reports(*sides, test="t")
+        suite = result.suite
+        assert suite.test == "Gaffke"
+        assert (suite.p_value < 0.05) == (not suite.interval.low <= 0 <= suite.interval.high)
+        n_stopped += bool(stops(result))
+    assert n_stopped <= 12
+    nearly = compare_reports(*(drawn(rng, [0.5] * 20, n) for n in (9, 10)), test="t").suite
+    assert nearly.test == "paired t"
+
+
+# A margin before all cases are there.
+
+
+def test_a_margin_waits_for_all_cases() -> None:
+    """The hard ones may come last; with a declared order it need not wait."""
+    before = {f"c{i}": 1.0 for i in range(400)}
+    part = dict(list(before.items())[:300])
+    asked: dict[str, Any] = {"anytime": True, "margin": 0.1}
+    waiting = compare_reports(before, part, **asked).suite.within_margin
+    assert waiting is not None
+    assert (waiting.verdict, waiting.n_unseen) == ("undecided", 100)
+    assert str(waiting).endswith("100 cases of the baseline to come")
+    for found in (
+        compare_reports(before, part, random_order=True, **asked),
+        compare_reports(before, before, **asked),
+    ):
+        assert found.suite.within_margin is not None
+        assert found.suite.within_margin.verdict == "equivalent"
+    with pytest.raises(InputError, match=r"^random_order must be False where anytime=False, got"):
+        compare_reports(before, part, random_order=True)
+
+
+# Outcomes that nobody knows.
+
+OUTCOMES = st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=3)
+
+
+def filled(run: dict[str, list[bool | None]], values: Any) -> dict[str, list[bool]]:
+    """Put values where nothing is known."""
+    return {case: [next(values) if x is None else x for x in own] for case, own in run.items()}
+
+
+@given(st.lists(OUTCOMES, min_size=2, max_size=3), st.lists(OUTCOMES, min_size=2, max_size=3))
+def test_bounds_are_those_of_all_outcomes(old: Any, new: Any) -> None:
+    """By enumeration: rates of a model, and the change of a suite."""
+    runs = [{f"c{i}": own for i, own in enumerate(side)} for side in (old, new)]
+    shared = runs[0].keys() & runs[1].keys()
+    if any(all(x is None for own in run.values() for x in own) for run in runs):
+        with pytest.raises(InputError, match=r"^passed must be known for at least one attempt of"):
+            compare_reports(*map(flags, runs))
+        return
+    reports = [flags(run) for run in runs]
+    every: list[list[dict[str, list[bool]]]] = []
+    for run, report in zip(runs, reports, strict=True):
+        n = sum(x is None for own in run.values() for x in own)
+        ways = [filled(run, iter(way)) for way in itertools.product([False, True], repeat=n)]
+        every.append(ways)
+        (model,) = report.models
+        assert model.n_unknown == n
+        assert model.n_samples == sum(map(len, run.values())) - n
+        rates = [flags(way).models[0].pass_at_k[0].score for way in ways]
+        if n:
+            assert model.unknown_bounds["pass@1"] == pytest.approx((min(rates), max(rates)))
+        else:
+            assert model.unknown_bounds == {}
+        assert CodeReport.from_json(report.to_json()) == report
+    known = [{c for c in shared if any(x is not None for x in run[c])} for run in runs]
+    if not known[0] & known[1]:
+        with pytest.raises(InputError, match=r"^current must be a run with a case of baseline"):
+            compare_reports(*reports)
+        return
+    suite = compare_reports(*reports).suite
+    deltas = [
+        np.mean([np.mean(after[c]) - np.mean(before[c]) for c in shared])
+        for before in every[0]
+        for after in every[1]
+    ]
+    if any(x is None for run in runs for c in shared for x in run[c]):
+        assert suite.delta_bounds == pytest.approx((min(deltas), max(deltas)))
+    else:
+        assert suite.delta_bounds is None
+
+
+def test_code_scores_of_unknown_outcomes() -> None:
+    """Compiled, without a warning: from 0.5 to 1; what did not compile is known, whatever ran."""
+    report = code_report(
+        [
+            CodeSample(case_id="a", model="m", compiled=True, passed=3, failed=1, cost_usd=1.0),
+            CodeSample(case_id="a", model="m", compiled=True, passed=None, cost_usd=2.0),
+            CodeSample(case_id="b", model="m", compiled=False, passed=None),
+        ]
+    )
+    (model,) = report.models
+    assert (model.n_unknown, model.n_samples, model.total_cost_usd) == (1, 2, 3.0)
+    assert model.unknown_bounds["code_score"] == pytest.approx(((0.875 + 0.5) / 4, 1.875 / 4))
+    assert model.unknown_bounds["test_pass_rate"] == pytest.approx((0.75 / 4, 1.75 / 4))
+    assert report.unknown == {"m": {"a": ((0.5, 1.0),)}}
+    assert report.for_model("m") == report
+    assert "with 1 unknown pass@1 is 0 to 0.25" in str(report)
+    sample = CodeSample(case_id="b", model="m", compiled=True, passed=None)
+    assert sample.correct is None
+
+
+@pytest.mark.parametrize(
+    "passed", [[True, None], [1.0, math.nan], pd.array([True, None], dtype="boolean"), [2, None]]
+)
+def test_columns_say_unknown_in_their_own_way(passed: Any) -> None:
+    """As data frames do."""
+    report = code_report_from_columns(case_id=["a", "b"], model="m", passed=passed)
+    assert [case.case_id for case in report.cases] == ["a"]
+    assert report.models[0].n_unknown == 1
+    with pytest.raises(InputError, match=r"^failed\[1\] must be 0 where passed is None, got 2$"):
+        code_report_from_columns(case_id=["a", "b"], model="m", passed=passed, failed=[0, 2])
+
+
+def test_a_verdict_stands_at_both_ends_or_not_at_all() -> None:
+    """Where few are unknown, what the known ones show stands; where many, nothing does."""
+
+    def compare(n_unknown: int, **options: Any) -> SuiteVerdict:
+        before = {f"c{i}": [1, 1, 1, 0, 1] for i in range(60)}
+        after: dict[str, Any] = {f"c{i}": [1, 0, int(i % 7 < 4), 0, 0] for i in range(60)}
+        after |= {f"c{i}": [None] * 5 for i in range(n_unknown)}
+        return compare_reports(flags(before), flags(after), margin=0.1, **options).suite
+
+    stands, open_one = compare(2), compare(45)
+    assert (stands.verdict, open_one.verdict) == ("regressed", "inconclusive")
+    assert stands.adjusted_p_value >= stands.p_value
+    assert open_one.adjusted_p_value == 1.0
+    assert stands.within_margin is not None
+    assert open_one.within_margin is not None
+    assert (stands.within_margin.verdict, open_one.within_margin.verdict) == ("worse", "undecided")
+    assert "failed, and with all of them passed" in str(open_one)
+    groups = {f"c{i}": i // 6 for i in range(60)}
+    assert compare(2, clusters=groups).n_unscored == 2
+    assert compare(2, clusters=groups).verdict == "regressed"
+
+
+def test_a_case_with_unknown_outcomes_falls_if_it_falls_at_best() -> None:
+    """Three known failures beside seven unknown ones are not ten."""
+    steady = {f"c{i}": [1] * 9 + [0] for i in range(30)}
+    before = flags({"x": [True] * 10, **steady})
+    for unknown, stopped in ((0, True), (1, True), (7, False)):
+        after = flags({"x": [None] * unknown + [False] * (10 - unknown), **steady})
+        assert bool(stops(compare_reports(before, after))) == stopped
+
+
+def test_repeats_with_unknown_outcomes() -> None:
+    """A case that one repeat does not know is left out, and bounds the change."""
+    known = {f"c{i}": [1, 0] for i in range(10)}
+    lost = {**known, "c0": [None, None]}
+    suite = compare_reports([flags(known)] * 2, [flags(known), flags(lost)]).suite
+    assert (suite.n_cases, suite.n_unscored) == (9, 1)
+    assert suite.delta_bounds == pytest.approx((-0.025, 0.025))
