@@ -31,6 +31,7 @@ from scorekit._core.checks import (
 from scorekit._core.columns import as_builtins, check_id, check_same_order, names_of
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
+from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, run_to_end
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
@@ -59,7 +60,7 @@ from scorekit.correctness import (
 from scorekit.equivalence import Counterexample, tables_of
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
-from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge
+from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge, total_cost
 from scorekit.parallel import Progress
 from scorekit.records import (
     FrozenMapping,
@@ -117,6 +118,11 @@ def _generated_rows(value: object) -> Any:
 
 def _expected_rows(value: object) -> Any:
     return stored_results("expected_rows", value)
+
+
+def _also_accepted_rows(value: object) -> Any:
+    items = check_items("also_accepted_rows", value, what="results", empty=True)
+    return tuple(stored_results(f"also_accepted_rows[{i}]", rows) for i, rows in enumerate(items))
 
 
 def _frozen_tags(value: object) -> FrozenMapping[str, str]:
@@ -202,6 +208,10 @@ class SqlCase(Record):
         default=None, converter=_expected_rows, repr=_shown_rows
     )
     """What the expected query returned there."""
+    also_accepted_rows: tuple[StoredRows | FrozenMapping[str, StoredRows], ...] = attrs.field(
+        default=(), converter=_also_accepted_rows, repr=lambda results: f"<{len(results)} results>"
+    )
+    """Further right results, beside the expected one."""
     tags: FrozenMapping[str, str] = attrs.field(default=FrozenMapping(), converter=_frozen_tags)
     """What kind of case it is, such as its database and its difficulty, for `SqlReport.by`."""
 
@@ -224,7 +234,10 @@ class SqlCase(Record):
             check_text("question", self.question, empty=True)
         store(self, "dialect", check_dialect(self.dialect))
         if self.generated_rows is not None and self.expected_rows is not None:
-            check_databases(by_database(self.generated_rows), by_database(self.expected_rows))
+            own = by_database(self.generated_rows)
+            check_databases(own, by_database(self.expected_rows))
+            for i, rows in enumerate(self.also_accepted_rows):
+                check_databases(own, by_database(rows), f"also_accepted_rows[{i}]")
 
 
 def _check_texts(name: str, texts: object, *, empty: bool = False) -> None:
@@ -580,6 +593,7 @@ def _same_rows(case: SqlCase, options: SqlOptions) -> ResultAccuracy:
         semantics=options.semantics,
         column_order=options.column_order,
         tolerance=options.tolerance,
+        also_accepted=case.also_accepted_rows,
     )
 
 
@@ -750,10 +764,17 @@ class _Item:
 def _digest(case: SqlCase, options: SqlOptions) -> str:
     """Return what tells the inputs of a case from others."""
     inputs = attrs.evolve(
-        case, case_id="-", schema=None, generated_rows=None, expected_rows=None, tags=None
+        case,
+        case_id="-",
+        schema=None,
+        generated_rows=None,
+        expected_rows=None,
+        also_accepted_rows=(),
+        tags=None,
     ).to_dict()
     schema = None if case.schema is None else schema_text(case.schema)
-    rows = (json.dumps(rows, default=dict) for rows in (case.generated_rows, case.expected_rows))
+    results = (case.generated_rows, case.expected_rows, *case.also_accepted_rows)
+    rows = (json.dumps(rows, default=dict) for rows in results)
     how = options.comparing.values()
     return key_of(json.dumps(inputs), schema, isinstance(case.schema, str), *rows, *how)
 
@@ -784,6 +805,7 @@ def sql_cases_from_columns(
     question: Iterable[str | None] | None = None,
     generated_rows: Iterable[Results | None] | None = None,
     expected_rows: Iterable[Results | None] | None = None,
+    also_accepted_rows: Iterable[Iterable[Results] | None] | None = None,
     tags: Mapping[str, Iterable[str | int | None]]
     | Iterable[Mapping[str, str | int | None] | None]
     | None = None,
@@ -814,6 +836,7 @@ def sql_cases_from_columns(
         generated_rows: The rows that each generated query returned, as `result_accuracy` takes
             them; an entry is missing where the query failed.
         expected_rows: The rows that each expected query returned.
+        also_accepted_rows: Lists of further right results.
         tags: What kind of case each is: a mapping from the name of a tag to a column, or a column
             of mappings from tag to value.
 
@@ -931,6 +954,11 @@ class SqlReport(Report):
     """Who generated the SQL, None where that was not said."""
     options: SqlOptions = SqlOptions()
     """How the cases were scored."""
+    n_calls: int | None = attrs.field(default=None, eq=False)
+    """Calls of the judge that this run made, with votes, retries and failures; what a cache had
+    took none.  None in a part of a report."""
+    cost_usd: float | None = attrs.field(default=None, eq=False)
+    """What those calls cost; None if that of one is not known, and in a part of a report."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse counts that contradict the cases."""
@@ -962,6 +990,9 @@ class SqlReport(Report):
             last += f"; {n_unjudged} refuted without the judge, which failed"
         if self.n_right_by_accident:
             last += f"; {self.n_right_by_accident} right by accident"
+        if self.n_calls:
+            last += f"; {self.n_calls} calls of the judge"
+            last += "" if self.cost_usd is None else f" for {self.cost_usd:.4g} USD"
         if not named:
             return [last]
         case_id, message = lacking[named[0][0]]
@@ -1100,7 +1131,13 @@ class SqlReport(Report):
                 seen.add(case_id)
         asks = any(report.options.asks_safety for report in reports)
         cases = tuple(case for report in reports for case in report.cases)
-        return _report(cases, attrs.evolve(self.options, asks_safety=asks), self.model)
+        report = _report(cases, attrs.evolve(self.options, asks_safety=asks), self.model)
+        calls = [report.n_calls for report in reports]
+        return attrs.evolve(
+            report,
+            n_calls=None if None in calls else sum(n for n in calls if n is not None),
+            cost_usd=total_cost(report.cost_usd for report in reports),
+        )
 
     def failures(
         self, *, metric: str | None = None, origin: Literal["output", "instrument"] = "output"
@@ -1427,17 +1464,24 @@ async def ascore_sql_cases(
         check_instance("resume", resume, SqlReport)
     name = None if model is None else check_id("model", model)
     items = _items(records, options, resume, name)
-    with told(progress, "case") as tell:
-        found = await outcomes(
-            [item.job(seconds) for item in items],
-            judge,
-            executor=executor,
-            tell=tell,
-            ends_at=ends_at,
-            together=asks_together(judge),
-        )
+    paid = Ledger(ledger.get())
+    token = ledger.set(paid)
+    try:
+        with told(progress, "case") as tell:
+            found = await outcomes(
+                [item.job(seconds) for item in items],
+                judge,
+                executor=executor,
+                tell=tell,
+                ends_at=ends_at,
+                together=asks_together(judge),
+            )
+    finally:
+        ledger.reset(token)
     scores = tuple(item.score(one) for item, one in zip(items, found, strict=True))
-    report = _report(scores, options, name)
+    report = attrs.evolve(
+        _report(scores, options, name), n_calls=paid.n_calls, cost_usd=paid.cost_usd
+    )
     _sum_up(report)
     return report
 

@@ -18,7 +18,7 @@ import attrs
 from scorekit._core.checks import check_choice, check_items, check_text
 from scorekit._core.logs import log
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import Caller, blocking, caller, check_timeout, in_thread, queue_of
+from scorekit._judge.waiting import Caller, caller, check_timeout, is_sync, queue_of, run_to_end
 from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_explain, is_query
 from scorekit._sql.refute.reading import ORDINALS
 from scorekit._sql.schema import Schema, schema_text
@@ -31,7 +31,7 @@ from scorekit.judges import (
     Judge,
     JudgeRequest,
     Verdict,
-    as_verdict,
+    asked,
     optional_judge,
     total_cost,
     total_usage,
@@ -230,23 +230,14 @@ def query_correctness(
     looked = pair.looked_at()
     if isinstance(looked, QueryCorrectness):
         return looked
-    pair = looked
-    who = Caller(pair.timeout_seconds)
-    token = caller.set(who)
-    answers: list[Verdict] = []
+    seconds = None if queue_of(looked.judge) is not None else looked.timeout_seconds
+    token = is_sync.set(True)
     try:
-        if queue_of(pair.judge) is not None:
-            pair.ask(answers, who)
-        else:
-            in_thread(blocking(lambda: pair.ask(answers, who))).result(pair.timeout_seconds)
-        return pair.judged(answers)
-    except asyncio.CancelledError:  # of the judge's own making: no task is here
-        return pair.failed(JudgeError("cancelled", "the judge cancelled itself"), answers)
-    except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
-        return pair.failed(error, answers)
+        return run_to_end(looked.asked, seconds)
+    except TimeoutError as error:  # of a judge that blocks the event loop
+        return looked.failed(error, [])
     finally:
-        who.has_left = True
-        caller.reset(token)
+        is_sync.reset(token)
 
 
 async def aquery_correctness(
@@ -559,19 +550,12 @@ class Pair:
         except (TypeError, InputError):
             return False
 
-    def ask(self, answers: list[Verdict], who: Caller) -> None:
-        """Add the judge's answer on each accepted query in turn, until one is equivalent."""
-        assert self.judge is not None  # noqa: S101 - for the type checkers
-        for i in range(len(self.accepted)):
-            answers.append(as_verdict(self.judge.judge(self.request(i))))
-            if answers[-1].score == 1.0 or who.has_left:
-                break
-
     async def asked(self, place: AsyncExitStack | None = None) -> QueryCorrectness:
-        """Return the result of asking through ``ajudge``, which may close *place* before."""
+        """Return the result of asking the judge, which may close *place* before."""
         answers: list[Verdict] = []
-        token = caller.set(Caller(self.timeout_seconds, place))
-        asking = self.aask(answers)
+        who = Caller(self.timeout_seconds, place)
+        token = caller.set(who)
+        asking = self._ask(answers)
         try:
             if queue_of(self.judge) is None:
                 await _within(asking, self.timeout_seconds)
@@ -586,13 +570,14 @@ class Pair:
         except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judgement
             return self.failed(error, answers)
         finally:
+            who.has_left = True
             caller.reset(token)
 
-    async def aask(self, answers: list[Verdict]) -> None:
-        """Do the same through ``ajudge``."""
+    async def _ask(self, answers: list[Verdict]) -> None:
+        """Add the judge's answer on each accepted query in turn, until one is equivalent."""
         assert self.judge is not None  # noqa: S101 - for the type checkers
         for i in range(len(self.accepted)):
-            answers.append(as_verdict(await self.judge.ajudge(self.request(i))))
+            answers.append(await asked(self.judge, self.request(i)))
             if answers[-1].score == 1.0:
                 break
 

@@ -15,7 +15,7 @@ import threading
 import time
 import warnings
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, cast, runtime_checkable
 
@@ -31,11 +31,13 @@ from scorekit._core.checks import (
     store,
 )
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import Queue, in_thread, places_at, queue_of, run_to_end, wait_for
+from scorekit._judge.ledger import Ledger, ledger
+from scorekit._judge.waiting import Queue, in_thread, is_sync, places_at, queue_of, run_to_end
 from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
 
 if TYPE_CHECKING:
+    from scorekit._judge.claims import Claims
     from scorekit._judge.store import TextStore
     from scorekit.agreement import JudgeAgreement
 
@@ -112,7 +114,12 @@ class Judge(Protocol):
     """
     Anything that can say whether two queries mean the same.
 
-    A judge that cannot answer raises; `JudgeError` says what kind of failure it was.
+    A judge needs an `identity` and `judge`, `ajudge` or both; a class that inherits from `Judge`
+    has the other one of the two from there.  A judge that cannot answer raises; `JudgeError` says
+    what kind of failure it was.
+
+    In the sync forms of scorekit all judges of a process are awaited on one event loop, so that a
+    client which belongs to a loop can be kept; the async forms stay on the loop of their caller.
     """
 
     @property
@@ -122,20 +129,61 @@ class Judge(Protocol):
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair."""
-        ...
+        return run_to_end(lambda: asked(self, request))
 
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair, without blocking the event loop."""
-        ...
+        return await asked(self, request)
+
+
+def _has(judge: object, name: str) -> bool:
+    """Tell whether a judge has a form of its own, which is not the one that `Judge` lends it."""
+    return callable(getattr(judge, name, None)) and (
+        getattr(type(judge), name, None) is not getattr(Judge, name)
+    )
 
 
 def check_judge(judge: object) -> Judge:
     """Return *judge* if it is one; `isinstance` would read the identity at each question."""
     has_identity = hasattr(type(judge), "identity") or "identity" in getattr(judge, "__dict__", ())
-    has_rest = hasattr(judge, "judge") and hasattr(judge, "ajudge")
-    if isinstance(judge, type) or not (has_rest and (has_identity or hasattr(judge, "identity"))):
+    has_form = _has(judge, "judge") or _has(judge, "ajudge")
+    if isinstance(judge, type) or not (has_form and (has_identity or hasattr(judge, "identity"))):
         refuse("judge", "a Judge (see judge_from_function)", judge, TypeError)
     return cast("Judge", judge)
+
+
+def is_ours(judge: object) -> bool:
+    """Tell whether a judge writes down by itself what it pays, and may be awaited on any loop."""
+    return isinstance(judge, CachedJudge | VotingJudge) or queue_of(judge) is not None
+
+
+async def asked(judge: Judge, request: JudgeRequest) -> Verdict:
+    """Return what a judge says, in the form that it has, and write down what it costs."""
+    if is_ours(judge):
+        return as_verdict(await judge.ajudge(request))
+    paid = Ledger(ledger.get())
+    token = ledger.set(paid)
+    cost: object = None
+    usage: object = None
+    is_new = True
+    try:
+        if _has(judge, "ajudge") and not (is_sync.get() and _has(judge, "judge")):
+            answer = as_verdict(await judge.ajudge(request))
+        else:
+            answer = as_verdict(await asyncio.wrap_future(in_thread(lambda: judge.judge(request))))
+        cost, usage, is_new = answer.cost_usd, answer.usage, not answer.cached
+    except JudgeError as error:
+        cost, usage = error.cost_usd, error.usage
+        raise
+    finally:
+        ledger.reset(token)
+        if is_new and not paid.n_calls:  # else a judge of ours inside it has written that down
+            paid.begin()
+            paid.end(
+                cost if isinstance(cost, int | float) else None,
+                usage if is_mapping(usage) else None,
+            )
+    return answer
 
 
 def optional_judge(judge: object) -> Judge | None:
@@ -154,15 +202,22 @@ class _FunctionJudge:
     identity: str
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
-        """Call the function; an async one runs in an event loop of its own."""
+        """Call the function; what is async runs on the event loop of all sync forms."""
         answer = self.function(request)
-        return as_verdict(asyncio.run(wait_for(answer)) if inspect.isawaitable(answer) else answer)
+        return as_verdict(
+            run_to_end(lambda: _of(answer)) if inspect.isawaitable(answer) else answer
+        )
 
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Await an async function; a plain one runs in a thread."""
         if inspect.iscoroutinefunction(self.function):
             return as_verdict(await self.function(request))
-        return await asyncio.wrap_future(in_thread(lambda: self.judge(request)))
+        answer: Any = await asyncio.wrap_future(in_thread(lambda: self.function(request)))
+        return as_verdict(await answer if inspect.isawaitable(answer) else answer)
+
+
+async def _of(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
 
 
 def as_verdict(answer: object) -> Verdict:
@@ -247,7 +302,7 @@ async def ask_each(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | 
         nonlocal n_done
         async with places:
             try:
-                answer: Verdict | Exception = as_verdict(await judge.ajudge(request))
+                answer: Verdict | Exception = await asked(judge, request)
             except Exception as error:  # noqa: BLE001 - whatever a judge raises
                 answer = error
         n_done += 1
@@ -270,7 +325,13 @@ async def ask_many(judge: Judge, requests: Sequence[JudgeRequest], tell: Tell | 
     if len(answers) != len(requests):
         told = f"judge_many must return {len(requests)} answers, got {len(answers)}"
         return [JudgeError("invalid_response", told)] * len(requests)
-    return [_answer(answer) for answer in answers]
+    found = [_answer(answer) for answer in answers]
+    paid = None if is_ours(judge) else ledger.get()
+    for answer in found:
+        if paid is not None and not getattr(answer, "cached", False):
+            paid.begin()
+            paid.end(getattr(answer, "cost_usd", None), getattr(answer, "usage", None))
+    return found
 
 
 def _answer(answer: object) -> Verdict | Exception:
@@ -278,6 +339,15 @@ def _answer(answer: object) -> Verdict | Exception:
         return answer if isinstance(answer, Exception) else as_verdict(answer)
     except JudgeError as error:
         return error
+
+
+def _in_sync(start: Callable[[], Coroutine[Any, Any, Verdict]]) -> Verdict:
+    """Ask about one pair in the sync form."""
+    token = is_sync.set(True)
+    try:
+        return run_to_end(start)
+    finally:
+        is_sync.reset(token)
 
 
 class VotingJudge:
@@ -291,8 +361,8 @@ class VotingJudge:
     Tokens and cost are sums over all votes; the cost is None if that of one vote is unknown.
 
     Each vote is a request with its own *trial*, so a `CachedJudge` remembers each separately.
-    `judge` asks one after the other, `ajudge` asks all at once. If a vote fails there is no
-    verdict, and the error contains tokens and cost of the other votes.
+    All are asked at once. If a vote fails there is no verdict, and the error contains tokens and
+    cost of all votes.
 
     Args:
         judge: The judge to ask.
@@ -339,19 +409,12 @@ class VotingJudge:
         return queue_of(self._judge)
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
-        """Return the majority verdict, asking one time after the other."""
-        votes: list[Verdict | BaseException] = []
-        for ballot in self._ballots(request):
-            try:
-                votes.append(as_verdict(self._judge.judge(ballot)))
-            except (JudgeError, TimeoutError) as error:
-                votes.append(error)
-                break
-        return _elected(votes)
+        """Return the majority verdict, asking all at once."""
+        return _in_sync(lambda: self.ajudge(request))
 
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Return the majority verdict, asking all at once."""
-        asks = [self._avote(ballot) for ballot in self._ballots(request)]
+        asks = [asked(self._judge, ballot) for ballot in self._ballots(request)]
         # The others are paid for when one fails: they are waited for, a cache may keep them.
         return _elected(await asyncio.gather(*asks, return_exceptions=True))
 
@@ -383,9 +446,6 @@ class VotingJudge:
 
             votes = await ask_many(self._judge, ballots, tell)
         return [_election(votes[i : i + n]) for i in range(0, len(votes), n)]
-
-    async def _avote(self, ballot: JudgeRequest) -> Verdict:
-        return as_verdict(await self._judge.ajudge(ballot))
 
     def peek(self, request: JudgeRequest, /) -> Verdict | None:
         """Return the majority verdict if the judge remembers every vote; never raises."""
@@ -454,20 +514,23 @@ def _election(votes: Sequence[Verdict | Exception]) -> Verdict | Exception:
 
 def _elected(votes: Sequence[Verdict | BaseException]) -> Verdict:
     """Return the verdict of the majority, or raise the first failure among the votes."""
-    counted = [vote for vote in votes if isinstance(vote, Verdict | JudgeError)]
-    usage, cost_usd = (
-        total_usage(vote.usage for vote in counted),
-        total_cost(v.cost_usd for v in counted),
-    )
+    usage = total_usage(getattr(vote, "usage", None) for vote in votes)
+    costs = [getattr(vote, "cost_usd", None) for vote in votes]
+    if not all(isinstance(vote, Verdict) for vote in votes):  # what is known has been paid
+        costs = [cost for cost in costs if cost is not None] or [None]
+    cost_usd = total_cost(costs)
     for vote in votes:
-        if isinstance(vote, JudgeError):
-            raise JudgeError(vote.kind, vote.message, usage, cost_usd) from vote
-        if isinstance(vote, TimeoutError) and counted:
-            message = f"{TIMEOUT_MESSAGE}: a vote is missing"
-            raise JudgeError("timeout", message, usage, cost_usd) from vote
-        if isinstance(vote, BaseException):
+        is_told = isinstance(vote, JudgeError) or usage is not None or cost_usd is not None
+        if isinstance(vote, Exception) and is_told:
+            kind, message = "judge_failure", f"{type(vote).__name__}: {vote}"
+            if isinstance(vote, JudgeError):
+                kind, message = vote.kind, vote.message
+            elif isinstance(vote, TimeoutError):
+                kind, message = "timeout", f"{TIMEOUT_MESSAGE}: a vote is missing"
+            raise JudgeError(kind, message, usage, cost_usd) from vote
+        if not isinstance(vote, Verdict):
             raise vote
-    verdicts = [vote for vote in counted if isinstance(vote, Verdict)]
+    verdicts = [vote for vote in votes if isinstance(vote, Verdict)]
     scores = tuple(verdict.score for verdict in verdicts)
     score = _winner(scores)
     first = verdicts[scores.index(score)]
@@ -487,11 +550,11 @@ def _winner(scores: Sequence[float]) -> float:
     return score
 
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 """Version of the key and of what is stored; verdicts of another version are not read."""
 
-MAX_STEP_BACK_SECONDS: Final = 60.0
-"""How far in the future a verdict may have been given: clocks are set, and differ."""
+POLL_SECONDS: Final = 0.25
+"""How often to look whether another process has the verdict that it is asking for."""
 
 PURGES_PER_LIFETIME: Final = 24
 """How often expired verdicts are deleted from disk, at the default hourly."""
@@ -603,8 +666,11 @@ class CachedJudge:
         self._counts: Counter[str] = Counter()
         self._purged_at = -math.inf
         self._is_warned = self._is_read_only = False
+        self._claims: Claims | None = None
         self._renew()
         self._store = self._open()
+        if self._store is not None and not self._is_read_only:
+            self._claims = self._new_claims(self._store)
 
     def _renew(self) -> None:
         """Make what a fork leaves unusable: a lock may be held by a thread that is not there."""
@@ -613,7 +679,14 @@ class CachedJudge:
         from scorekit._judge.single_flight import SingleFlight
 
         self._flight = SingleFlight(self._recall)
+        store = None if self._is_read_only else getattr(self, "_store", None)
+        self._claims = None if store is None else self._new_claims(store)
         self._pid = os.getpid()  # last: who sees it goes on to use the others
+
+    def _new_claims(self, store: TextStore) -> Claims:
+        from scorekit._judge.claims import Claims
+
+        return Claims(store, lambda: self._clock() + self._ttl)
 
     def __reduce__(self) -> tuple[Callable[[Judge], CachedJudge], tuple[Judge]]:
         """Pickle the arguments."""
@@ -653,22 +726,11 @@ class CachedJudge:
 
     def judge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair, asking the judge if it is not known."""
-        key = self._key(request)
-        known = self._look(key)
-        if known is not None:
-            return known
-
-        def ask() -> Verdict:
-            known = self._read(key)  # another call may have ended, and memory let it go, since
-            if known is not None:
-                return known
-            self._count("misses")
-            return self._keep(key, request, self._judge.judge(request))
-
         try:
-            return self._shared(self._flight.do(key, ask))
+            known = self._look(self._key(request))
         finally:
             self._leave_disk()
+        return _in_sync(lambda: self.ajudge(request)) if known is None else known
 
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair without blocking the loop while the judge thinks."""
@@ -678,16 +740,42 @@ class CachedJudge:
             return known
 
         async def ask() -> Verdict:
-            known = self._read(key)
+            while True:
+                known = self._read(key)  # others may have asked, and memory let it go, since
+                if known is not None:
+                    return known
+                if self._claims is None or await asyncio.to_thread(self._claimed, key):
+                    return await self._ask(key, request)
+                await asyncio.sleep(POLL_SECONDS)
+
+        return self._shared(await self._flight.ado(key, ask))
+
+    def _claimed(self, key: str) -> bool:
+        """Tell whether it is for this process to ask."""
+        try:
+            return self._claims is None or self._claims.take(key)
+        except OSError as error:
+            self._stop_writing(error)
+            return True
+        finally:
+            self._leave_disk()
+
+    async def _ask(self, key: str, request: JudgeRequest) -> Verdict:
+        claims = self._claims
+        is_kept = False
+        try:
+            known = None if claims is None else self._read(key)
             if known is not None:
                 return known
             self._count("misses")
-            verdict = await self._judge.ajudge(request)
+            verdict = await asked(self._judge, request)
             if self._store is None:
                 return self._keep(key, request, verdict)
+            is_kept = True
             return await asyncio.to_thread(self._keep_from_thread, key, request, verdict)
-
-        return self._shared(await self._flight.ado(key, ask))
+        finally:
+            if claims is not None:
+                (claims.leave if is_kept else claims.release)(key)
 
     @property
     def asks_together(self) -> bool:
@@ -708,9 +796,13 @@ class CachedJudge:
         self, requests: Iterable[JudgeRequest], *, progress: Tell | bool | None = None
     ) -> Answers:
         """Do the same without blocking the event loop."""
+        from scorekit._core.progress import told
         from scorekit._judge.journal import Journal, journal
 
         items = list(requests)
+        if not asks_together(self._judge):
+            with told(progress, "request") as tell:
+                return await ask_each(self, items, tell)
         keys = [self._key(request) for request in items]
         answers: dict[str, Verdict | Exception] = {}
         unknown: dict[str, JudgeRequest] = {}
@@ -724,8 +816,6 @@ class CachedJudge:
             notes = None if self._store is None or self._is_read_only else Journal(self._store)
             token = journal.set(notes or journal.get())
             try:
-                from scorekit._core.progress import told
-
                 with told(progress, "request") as tell:
                     found = await ask_many(self._judge, list(unknown.values()), tell)
             finally:
@@ -857,7 +947,10 @@ class CachedJudge:
 
     def close(self) -> None:
         """Close the disk; verdicts are kept in memory from then on.  The judge stays open."""
+        claims, self._claims = self._claims, None
         store, self._store = self._store, None
+        if claims is not None:
+            claims.close()
         if store is not None:
             store.close()
 
@@ -897,7 +990,7 @@ class CachedJudge:
         return None
 
     def _is_fresh(self, given_at: float, now: float) -> bool:
-        return -MAX_STEP_BACK_SECONDS <= now - given_at < self._ttl
+        return abs(now - given_at) < self._ttl  # a clock may be set back
 
     def _remember(self, key: str, entry: _Entry) -> None:
         with self._lock:
@@ -964,14 +1057,14 @@ class CachedJudge:
 
     def _stop_writing(self, error: OSError) -> None:
         """Go on reading what is stored."""
-        self._is_read_only = True
+        self._is_read_only, self._claims = True, None
         self._warn(error)
 
     def _give_up(self, store: TextStore, error: OSError) -> None:
         with self._lock:
             if self._store is not store:
                 return  # closed, or given up by another thread
-            self._store = None
+            self._store = self._claims = None
         store.close()
         self._warn(error)
 

@@ -261,7 +261,10 @@ def check_databases(
             )
 
 
-Cell: TypeAlias = bool | int | str | float | tuple[str, ...] | None
+_Scalar: TypeAlias = bool | int | str | float | None
+_Field: TypeAlias = bool | int | str | float | tuple[_Scalar, ...] | None
+_Item: TypeAlias = bool | int | str | float | tuple[_Field, ...] | None
+Cell: TypeAlias = bool | int | str | float | tuple[_Item, ...] | None
 StoredRows: TypeAlias = tuple[tuple[Cell, ...], ...]
 _STORED: Final = frozenset({int, float, str, bool, type(None)})
 _LARGE: Final = 2**LONG_INT_BITS  # an integer beyond it may have no decimal form
@@ -292,6 +295,15 @@ def by_database(rows: StoredRows | FrozenMapping[str, StoredRows]) -> Mapping[st
     return {_ONLY: rows} if isinstance(rows, tuple) else rows
 
 
+_DEPTH: Final = 3
+"""Levels of arrays and structs in a cell that a record keeps."""
+
+
+def _depth(cell: object) -> int:
+    is_nested = isinstance(cell, tuple)
+    return 1 + max(map(_depth, cast("tuple[object, ...]", cell)), default=0) if is_nested else 0
+
+
 def _stored(cell: Hashable) -> Cell:  # noqa: PLR0911 - one return per kind of cell
     if cell is NAN:
         return "float", "nan"
@@ -313,8 +325,7 @@ def _stored(cell: Hashable) -> Cell:  # noqa: PLR0911 - one return per kind of c
         return "set", repr(sorted(map(repr, cast("frozenset[Hashable]", cell))))
     if isinstance(cell, tuple):  # an array or a record, or stored already
         parts = tuple(map(_stored, cast("tuple[Hashable, ...]", cell)))
-        texts = tuple(part for part in parts if isinstance(part, str))
-        return texts if len(texts) == len(parts) else ("tuple", repr(parts))
+        return cast("Cell", parts if _depth(parts) <= _DEPTH else ("tuple", repr(parts)))
     return type(cell).__name__, str(cell)
 
 

@@ -288,6 +288,7 @@ def sql_cases(draw: st.DrawFn, *, schema: Schema = SHOP) -> SqlCase:
         question=draw(st.none() | st.text(max_size=20)),
         generated_rows=draw(st.none() | of_databases),
         expected_rows=draw(st.none() | of_databases),
+        also_accepted_rows=draw(st.lists(of_databases, max_size=1)),
         tags=draw(st.dictionaries(st.sampled_from(["database", "difficulty"]), _NAMES)),
     )
 

@@ -27,15 +27,19 @@ class AnthropicServer:
         seconds: How long an answer takes.
     """
 
-    def __init__(self, fault: Faults = "equivalent", *, seconds: float = 0.0) -> None:
+    def __init__(
+        self, fault: Faults = "equivalent", *, seconds: float = 0.0, port: int = 0
+    ) -> None:
         self.fault = fault
         self.seconds = seconds
+        self.port = port
         self.hold: Callable[[int], bool] = lambda _: False
         """Tells of a request, by its number, whether its answer has to wait still."""
         self.requests: list[dict[str, Any]] = []
         self.batches = Batches(self)
         self.times: list[float] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.n_open = 0
         self.n_under_way = self.most_under_way = 0
         self.url = ""
@@ -56,7 +60,7 @@ class AnthropicServer:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        server = await asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=256)
+        server = await asyncio.start_server(self._connection, "127.0.0.1", self.port, backlog=256)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         self._ready.set()
         await self._stop.wait()
@@ -86,6 +90,7 @@ class AnthropicServer:
         }
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         method, path, _ = lines[0].split(" ")
+        self.paths.append(path)
         if path.startswith("/v1/messages/batches"):
             await self.batches.answer(method, path, body, writer)
             return
@@ -476,6 +481,16 @@ class _Replies:
 
     def reasons(self, text: str) -> None:
         self.verdict({"reasons": text, "choice": "partial"})
+
+    def firewall(self, status: str = "403") -> None:
+        self.send(int(status), b"<html>blocked: 1=1</html>", content_type="text/html")
+
+    def redirect(self, where: str) -> None:
+        self.send(307, b"", location=where)
+
+    def fenced(self) -> None:
+        text = '```json\n{"reasons": "f", "choice": "partial"}\n```\n'
+        self.message([{"type": "text", "text": text}])
 
     def permission(self) -> None:
         self.send_error(403, "permission_error")

@@ -1561,3 +1561,41 @@ def test_a_reason_that_cases_share_stands_once() -> None:
         SqlCase(case_id=name, generated="SELECT (", expected_tables=["t"]) for name in "ab"
     )
     assert str(wrong.failures()).count("table_accuracy: parse") == 2
+
+
+def _row_score(case: SqlCase) -> float:
+    result = score_sql_case(case).result_accuracy
+    assert result is not None
+    return result.score
+
+
+def test_further_right_rows_of_a_case() -> None:
+    """The best of the accepted results counts; rows of arrays and structs are kept as well."""
+    rows: Any = {"generated_rows": [([1], {"k": 2})], "expected_rows": [([2], None)]}
+    more: Any = [[([3], None)], [([1], {"k": 2.0})]]
+    case = SqlCase(case_id="q", generated="SELECT 1", also_accepted_rows=more, **rows)
+    assert _row_score(case) == 1.0
+    assert SqlCase.from_dict(json.loads(json.dumps(case.to_dict()))) == case
+    fewer = attrs.evolve(case, also_accepted_rows=more[:1])
+    assert _row_score(fewer) == 0.0
+    assert score_sql_case(fewer).input_digest != score_sql_case(case).input_digest
+    made = sql_cases_from_columns(
+        case_id=["q"],
+        generated=["SELECT 1"],
+        also_accepted_rows=[more],
+        generated_rows=[rows["generated_rows"]],
+        expected_rows=[rows["expected_rows"]],
+    )
+    assert made == (case,)
+    with pytest.raises(
+        InputError, match=r"^generated_rows must have the databases of also_accepted_rows"
+    ):
+        SqlCase(
+            case_id="q",
+            generated="SELECT 1",
+            generated_rows={"a": []},
+            expected_rows={"a": []},
+            also_accepted_rows=({"b": []},),
+        )
+    with pytest.raises(TypeError, match=r"^also_accepted_rows must be a sequence of results"):
+        SqlCase(case_id="q", generated="SELECT 1", also_accepted_rows={"a": []})

@@ -646,6 +646,133 @@ def test_refusals_that_differ_are_each_about_their_own_pair(server: Any) -> None
     assert kinds == {"invalid_request_error"}
 
 
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_page_of_a_firewall_fails_its_own_pair(server: Any, status: int) -> None:
+    """Only the service's own words are about the key; the others are judged."""
+    server.fault = lambda request, _: (
+        f"firewall={status}" if "SELECT 3" in str(request) else "partial"
+    )
+    cases = [
+        SqlCase(case_id=i, generated=f"SELECT {i} FROM t", expected="SELECT a FROM t")
+        for i in range(20)
+    ]
+    with judge_for(server) as judge:
+        report = score_sql_cases(cases, judge=judge)
+        assert judge.usage.n_calls == 20
+    failed = [case for case in report.cases if case.n_failed]
+    assert [case.case_id for case in failed] == ["3"]
+    assert failed[0].query_correctness is not None
+    assert failed[0].query_correctness.error is not None
+    assert failed[0].query_correctness.error.kind == f"http_{status}"
+
+
+def test_a_proxy_with_its_own_page_for_everything_fails_all_and_ends(server: Any) -> None:
+    """Each pair for itself, and without a retry."""
+    server.fault = "firewall"
+    cases = [SqlCase(case_id=i, generated=f"SELECT {i}", expected="SELECT a") for i in range(20)]
+    with judge_for(server) as judge:
+        report = score_sql_cases(cases, judge=judge, evidence="judge")
+    assert (report.n_failed, report.cost_usd, len(server.requests)) == (20, 0.0, 20)
+
+
+def test_a_redirect_to_another_origin_gets_no_prompt(server: Any) -> None:
+    """Nor the key."""
+    with AnthropicServer() as other:
+        server.fault = f"redirect={other.url}/v1/messages"
+        with judge_for(server) as judge:
+            error = error_of(judge, PAIR)
+        assert other.paths == []
+    assert (error.kind, len(server.requests)) == ("invalid_response", 1)
+    assert error.message == f"the service sends to {other.url}, which is not asked; set base_url"
+
+
+def test_a_redirect_within_the_service_is_followed(server: Any) -> None:
+    """As the SDK does."""
+    server.fault = lambda _, n: "redirect=/elsewhere/v1/messages" if n == 1 else "partial"
+    with judge_for(server) as judge:
+        assert judge.judge(PAIR).score == 0.5
+    assert server.paths == ["/v1/messages", "/elsewhere/v1/messages"]
+
+
+@pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/"])
+@pytest.mark.parametrize("way", ["argument", "environment"])
+def test_an_address_may_end_in_v1(
+    server: Any, monkeypatch: pytest.MonkeyPatch, end: str, way: str
+) -> None:
+    """It names the same service, and the same judge."""
+    if way == "environment":
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url + end)
+    with ClaudeJudge(
+        api_key=KEY, base_url=server.url + end if way == "argument" else None
+    ) as judge:
+        before = judge.identity
+        assert judge.judge(PAIR).score == 1.0
+        assert judge.identity == before
+    assert server.paths == ["/v1/messages"]
+    assert json.loads(before)["base_url"] == server.url
+
+
+def test_secrets_in_headers_of_the_environment_are_masked(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gateway may echo them in what it says."""
+    secret = "gateway-secret-0123"  # noqa: S105 - of nobody
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"x-team: {secret}\nx-short: 123")
+    server.fault = f"invalid_key={secret}"
+    with judge_for(server) as judge:
+        result = ask(judge)
+    assert server.headers[0]["x-team"] == secret
+    assert result.error is not None
+    assert secret not in result.error.message + result.error.traceback
+    assert "invalid key ***" in result.error.message
+
+
+def test_an_empty_key_says_what_to_do() -> None:
+    """It comes of a variable that is not set."""
+    wanted = r"^api_key must be a key, or None to let the SDK find one \(ANTHROPIC_API_KEY, "
+    with pytest.raises(InputError, match=wanted):
+        ClaudeJudge(api_key="")
+
+
+def test_fenced_json_is_read(server: Any) -> None:
+    """Models put it around what nobody asked them to."""
+    server.fault = "fenced"
+    with judge_for(server) as judge:
+        assert judge.judge(PAIR).score == 0.5
+
+
+def test_usage_says_what_has_been_paid(server: Any) -> None:
+    """Refusals for load are not."""
+    server.fault = lambda _, n: "rate_limit" if n == 2 else "partial"
+    with judge_for(server) as judge:
+        for i in range(3):
+            judge.judge(pair(i))
+        used = judge.usage
+    assert len(server.requests) == 4
+    assert (used.n_calls, used.input_tokens, used.output_tokens) == (3, 2100, 360)
+    assert used.cost_usd == pytest.approx(3 * 0.0026)
+
+
+def test_a_service_that_is_started_anew_loses_nothing(tmp_path: Path) -> None:
+    """Its port is closed for a while, and connections are reset."""
+    cases = [
+        SqlCase(case_id=i, generated=f"SELECT {i} FROM t", expected="SELECT a FROM t")
+        for i in range(300)
+    ]
+    first = AnthropicServer("partial", seconds=0.02).__enter__()
+    judge = judge_for(first, max_concurrency=8, max_retries=0)
+    cached = CachedJudge(judge, directory=tmp_path / "c")
+    with ThreadPoolExecutor(1) as pool, judge:
+        report = pool.submit(score_sql_cases, cases, judge=cached, evidence="judge")
+        assert until(lambda: len(first.requests) > 60)
+        first.__exit__()
+        time.sleep(1.0)
+        with AnthropicServer("partial", port=int(first.url.rpartition(":")[2])) as second:
+            assert report.result().n_failed == 0
+        n_more = len(second.requests) + len(first.requests) - 300
+    assert n_more <= 8 + 4  # what was under way, and one that asked at times
+
+
 @pytest.mark.parametrize("choice", ["PARTIAL", " Partial\n"])
 def test_choices_are_read_whatever_their_case(server: Any, choice: str) -> None:
     """The word is what counts."""

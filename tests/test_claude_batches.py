@@ -25,6 +25,7 @@ from scorekit import (
     Verdict,
     VotingJudge,
     judge_from_function,
+    score_sql_case,
     score_sql_cases,
 )
 from scorekit._claude import batch, pace
@@ -253,6 +254,41 @@ def test_a_budget_is_not_exceeded_in_batches(server: AnthropicServer) -> None:
         answers = scores(judge.judge_many(requests(40)))
         assert 0.04 < (judge.usage.cost_usd or 0) <= 0.05
     assert answers.count("budget") == 40 - server.batches.paid.total()
+
+
+def test_a_download_that_never_begins_has_a_time_limit(
+    server: AnthropicServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service accepts and does not answer; then it does."""
+    monkeypatch.setattr(batch, "DOWNLOAD_SECONDS", 0.3)
+    server.batches.fault = lambda step, n: "slow" if step == "results" and n == 1 else None
+    with judge_for(server) as judge:
+        assert scores(judge.judge_many(requests(3))) == [0.5] * 3
+    assert set(server.batches.paid.values()) == {1}
+
+
+@pytest.mark.parametrize("n_votes", [1, 3])
+@pytest.mark.parametrize("limit", [None, 0.02, 5.0])
+@pytest.mark.parametrize("way", ["one by one", "batch", "both"])
+def test_what_is_reported_is_what_is_paid(
+    server: AnthropicServer, way: str, limit: float | None, n_votes: int
+) -> None:
+    """To the cent, and never more than the limit."""
+    server.fault = "partial"
+    options: dict[str, Any] = {"api_key": "k", "base_url": server.url, "max_cost_usd": limit}
+    with ClaudeJudge(**options, batch=way != "one by one") as judge:
+        voting = VotingJudge(judge, n_votes=n_votes)
+        report = score_sql_cases(cases(15), judge=voting, evidence="judge")
+        reported = report.cost_usd or 0.0
+        if way == "both":
+            single = score_sql_case(cases(16)[-1], judge=voting, evidence="judge")
+            if single.query_correctness is not None:
+                reported += single.query_correctness.cost_usd or 0.0
+    paid = 0.0026 * len(server.requests) + 0.0013 * server.batches.paid.total()
+    assert reported == pytest.approx(paid, abs=1e-9)
+    assert judge.usage.cost_usd == pytest.approx(paid, abs=1e-9)
+    assert paid <= (limit or 9)
+    assert report.n_calls == server.batches.paid.total() or way != "batch"
 
 
 def test_a_request_that_is_too_long_fails_alone(server: AnthropicServer) -> None:

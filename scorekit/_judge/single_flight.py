@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import Any, Final, Generic, Literal, TypeVar
 
@@ -25,11 +25,15 @@ How = Literal["found", "asked", "shared"]
 class _LeaderGoneError(Exception):
     """The call that others wait for was cancelled or interrupted: one of them asks again."""
 
+    def __init__(self, reason: BaseException) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
 
 class _Call(Future[T]):
-    """A call under way.  It is led by a thread, or by a task of *loop*."""
+    """A call under way, led by a task of *loop*."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop | None) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
         self.loop = loop
         self.task: asyncio.Task[None] | None = None
@@ -38,11 +42,11 @@ class _Call(Future[T]):
 
     def is_stalled(self) -> bool:
         """Return whether the event loop that leads it has stopped or closed."""
-        return self.loop is not None and not self.loop.is_running()
+        return not self.loop.is_running()
 
     def cancel_task(self) -> None:
         """Stop paying for what nobody waits for."""
-        if self.loop is not None and self.task is not None:
+        if self.task is not None:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self.loop.call_soon_threadsafe(self.task.cancel)
 
@@ -64,17 +68,12 @@ class SingleFlight(Generic[T]):
         self._lock = threading.Lock()
         self._calls: dict[str, _Call[T]] = {}
 
-    def do(self, key: str, ask: Callable[[], T]) -> tuple[T, How]:
-        """Return what *ask* returns, or what another caller's call for *key* gives."""
-        while True:
-            call, how = self._join(key, None)
-            if how == "asked":
-                return self._lead(key, call, ask), how
-            with contextlib.suppress(_LeaderGoneError):
-                return self._wait(key, call), how
-
     async def ado(self, key: str, ask: Callable[[], Awaitable[T]]) -> tuple[T, How]:
-        """Do the same; the call goes on when its first caller is cancelled but others wait."""
+        """
+        Return what *ask* returns, or what another caller's call for *key* gives.
+
+        The call goes on when its first caller is cancelled but others wait.
+        """
         while True:
             call, how = self._join(key, asyncio.get_running_loop())
             if how == "asked":
@@ -84,11 +83,11 @@ class SingleFlight(Generic[T]):
                 if how == "shared":
                     await leave_place()
                 return await self._await(key, call), how
-            except _LeaderGoneError:
+            except _LeaderGoneError as gone:
                 if how == "asked":  # not again, or a judge that cancels itself never ends
-                    raise asyncio.CancelledError from None
+                    raise gone.reason from None
 
-    def _join(self, key: str, loop: asyncio.AbstractEventLoop | None) -> tuple[_Call[T], How]:
+    def _join(self, key: str, loop: asyncio.AbstractEventLoop) -> tuple[_Call[T], How]:
         """Return a call: a finished one of what is stored by now, one under way, or a new one."""
         with self._lock:
             call = self._calls.get(key)
@@ -100,74 +99,41 @@ class SingleFlight(Generic[T]):
                 known: _Call[T] = _Call(loop)
                 known.set_result(found)
                 return known, "found"
-            if call is not None and not call.is_stalled() and not _would_block(call, loop):
+            if call is not None and not call.is_stalled() and call.loop not in blocked_loops.get():
                 call.n_waiting += 1
                 return call, "shared"
             call = self._calls[key] = _Call(loop)
             return call, "asked"
 
-    def _lead(self, key: str, call: _Call[T], ask: Callable[[], T]) -> T:
-        token = _within.set((*_within.get(), call))
-        try:
-            value = ask()
-            self._settle(key, call, value)
-        except BaseException as error:
-            self._fail(key, call, error)
-            raise
-        finally:
-            _within.reset(token)
-        return value
-
     async def _alead(self, key: str, call: _Call[T], ask: Callable[[], Awaitable[T]]) -> None:
         _within.set((*_within.get(), call))  # for this task and what it starts
         try:
-            self._settle(key, call, await ask())
-        except BaseException as error:
-            self._fail(key, call, error)
-            if not isinstance(error, Exception):
-                raise
-
-    def _settle(self, key: str, call: _Call[T], value: T) -> None:
-        self._drop(key, call)
-        call.set_result(value)
-
-    def _fail(self, key: str, call: _Call[T], error: BaseException) -> None:
-        self._drop(key, call)
-        if isinstance(error, StopIteration):  # which no asyncio future takes
-            error = RuntimeError("the judge raised StopIteration")
-        if not call.done():
-            call.set_exception(error if isinstance(error, Exception) else _LeaderGoneError())
+            value = await ask()
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is taken
+            self._drop(key, call)
+            call.set_exception(error if isinstance(error, Exception) else _LeaderGoneError(error))
+        else:
+            self._drop(key, call)
+            call.set_result(value)
 
     def _drop(self, key: str, call: _Call[T]) -> None:
         with self._lock:
             if self._calls.get(key) is call:
                 del self._calls[key]
 
-    def _wait(self, key: str, call: _Call[T]) -> T:
-        try:
-            while not call.done():
-                wait((call,), POLL_SECONDS)
-                self._check_progress(key, call)
-            return call.result()
-        finally:
-            self._leave(key, call)
-
     async def _await(self, key: str, call: _Call[T]) -> T:
-        future = asyncio.wrap_future(call)
+        future = asyncio.wrap_future(call)  # to cancel it leaves the call alone
         future.add_done_callback(_seen)
         try:
             while not future.done():
                 await asyncio.wait((future,), timeout=POLL_SECONDS)
-                self._check_progress(key, call)
+                if not call.done() and call.is_stalled():
+                    self._drop(key, call)
+                    raise _LeaderGoneError(asyncio.CancelledError())
             return future.result()
         finally:
             future.cancel()
             self._leave(key, call)
-
-    def _check_progress(self, key: str, call: _Call[T]) -> None:
-        if not call.done() and call.is_stalled():
-            self._drop(key, call)
-            raise _LeaderGoneError
 
     def _leave(self, key: str, call: _Call[T]) -> None:
         with self._lock:
@@ -177,18 +143,6 @@ class SingleFlight(Generic[T]):
                 del self._calls[key]
         if abandoned:
             call.cancel_task()
-
-
-def _would_block(call: _Call[Any], loop: asyncio.AbstractEventLoop | None) -> bool:
-    """Return whether to wait in this thread would keep the call from going on."""
-    if call.loop is None or call.loop is loop:
-        return False
-    if call.loop in blocked_loops.get():
-        return True
-    try:
-        return asyncio.get_running_loop() is call.loop
-    except RuntimeError:
-        return False
 
 
 def _seen(future: asyncio.Future[Any]) -> None:

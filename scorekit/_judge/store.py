@@ -7,6 +7,7 @@ import functools
 import os
 import sqlite3
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator
@@ -119,8 +120,8 @@ class TextStore:
     """
 
     def __init__(self, directory: Path) -> None:
-        self._path = os.fspath(directory / LAYOUT)
-        self._database = os.path.join(self._path, "cache.db")  # noqa: PTH118 - what lstat takes
+        self.path = os.fspath(directory / LAYOUT)
+        self._database = os.path.join(self.path, "cache.db")  # noqa: PTH118 - what lstat takes
         self.refusal: StoreError | None = None
         try:
             self._cache: Any = _guarded(lambda: self._open(directory))
@@ -132,8 +133,8 @@ class TextStore:
                 raise error from None
 
     def _open(self, directory: Path) -> Any:
-        if os.path.expandvars(self._path) != self._path:
-            raise ValueError(f"{self._path} holds the name of an environment variable")
+        if os.path.expandvars(self.path) != self.path:
+            raise ValueError(f"{self.path} holds the name of an environment variable")
         directory.parent.mkdir(parents=True, exist_ok=True)
         _make_private(directory, stat.S_IWOTH)
         _make_private(directory / LAYOUT, stat.S_IWOTH | stat.S_IWGRP)
@@ -142,14 +143,14 @@ class TextStore:
             _identity(self._database)  # what it is has to be known before it is opened
         _probe(self._database)
         self._identity = _identity(self._database)
-        cache = diskcache.Cache(self._path, timeout=TIMEOUT_SECONDS, disk=TextDisk, **SETTINGS)
+        cache = diskcache.Cache(self.path, timeout=TIMEOUT_SECONDS, disk=TextDisk, **SETTINGS)
         self._check_unmoved()
         return cache
 
     def _open_to_read(self) -> _Reader:
         self._identity = _identity(self._database)
-        _check_directory(Path(self._path).parent, stat.S_IWOTH)
-        _check_directory(Path(self._path), stat.S_IWOTH | stat.S_IWGRP)
+        _check_directory(Path(self.path).parent, stat.S_IWOTH)
+        _check_directory(Path(self.path), stat.S_IWOTH | stat.S_IWGRP)
         return _Reader(self._database)
 
     def _check_unmoved(self) -> None:
@@ -197,9 +198,15 @@ class TextStore:
     @contextlib.contextmanager
     def alone(self) -> Generator[None]:
         """Keep other processes from writing meanwhile."""
-        with contextlib.ExitStack() as stack:
-            _guarded(lambda: stack.enter_context(self._cache.transact()))
+        transaction: Any = _guarded(self._cache.transact)
+        _guarded(transaction.__enter__)
+        try:
             yield
+        except BaseException:
+            with contextlib.suppress(BaseException):
+                transaction.__exit__(*sys.exc_info())
+            raise
+        _guarded(lambda: transaction.__exit__(None, None, None))
 
     def close(self) -> None:
         """Close this thread's connection; the next use in this thread opens another."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import os
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import Future
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -25,6 +26,12 @@ Pairs beyond those under way that one event loop looks at.
 
 A thousand that are looked at first would keep the interpreter from the judge meanwhile.
 """
+
+LATE_SECONDS = 2.0
+"""How much later than due the event loop may answer before it counts as blocked."""
+
+ENDED_WITHIN_SECONDS = 10.0
+"""How long an interrupt waits until what it interrupts has ended."""
 
 
 class Caller:
@@ -47,6 +54,9 @@ blocked_loops: ContextVar[tuple[asyncio.AbstractEventLoop, ...]] = ContextVar(
     "blocked_loops", default=()
 )
 """Event loops that stand still until the running code is done."""
+
+is_sync: ContextVar[bool] = ContextVar("is_sync", default=False)
+"""Whether somebody has asked about one pair in the sync form, and a judge may have one, too."""
 
 
 class Queue:
@@ -87,27 +97,6 @@ def places_at(judge: object) -> int:
     return AT_ONCE if queue is None else max(AT_ONCE, queue.n_places)
 
 
-def blocking(function: Callable[[], T]) -> Callable[[], T]:
-    """Return *function* knowing of the event loop, if any, whose thread will wait for it."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        return function
-
-    def run() -> T:
-        token = blocked_loops.set((*blocked_loops.get(), loop))
-        try:
-            return function()
-        finally:
-            blocked_loops.reset(token)
-
-    return run
-
-
-async def wait_for(awaitable: Awaitable[Any]) -> Any:
-    return await awaitable
-
-
 def check_timeout(timeout_seconds: object) -> float:
     """Return a time limit in seconds, or refuse it."""
     seconds = check_number("timeout_seconds", timeout_seconds, 0.0, open_ends=True)
@@ -138,26 +127,99 @@ def in_thread(function: Callable[[], Any]) -> Future[Any]:
     return future
 
 
-def run_to_end(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
+class _Home:
+    """The event loop of a process on which the sync forms ask: clients live on one loop."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Return the loop, which a thread of its own runs."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.events.new_event_loop()
+                run = threading.Thread(
+                    target=_run_for_ever, args=(self._loop,), name="scorekit-loop", daemon=True
+                )
+                run.start()
+            return self._loop
+
+    def leave(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Leave a loop to the judge that blocks it."""
+        with self._lock:
+            if self._loop is loop:
+                self._loop = None
+
+
+_home = _Home()
+
+
+def _move() -> None:
+    """Leave the loop to the parent process, whose thread runs it."""
+    global _home  # noqa: PLW0603 - a fork is the process's
+    _abandoned.append(_home)
+    _home = _Home()
+
+
+_abandoned: list[_Home] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_move)
+
+
+def _run_for_ever(loop: asyncio.AbstractEventLoop) -> None:
+    while True:
+        with contextlib.suppress(BaseException):  # SystemExit of a judge: its asker has it, too
+            loop.run_forever()
+
+
+def run_to_end(
+    start: Callable[[], Coroutine[Any, Any, T]], timeout_seconds: float | None = None
+) -> T:
+    """
+    Run a coroutine to its end, also where an event loop is running already (a notebook).
+
+    Raises:
+        TimeoutError: If it has not ended some time after *timeout_seconds*: it blocks its loop.
+    """
+    loops = blocked_loops.get()
+    with contextlib.suppress(RuntimeError):
+        loops = (*loops, asyncio.get_running_loop())
+    token = blocked_loops.set(loops)
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(start())
-    inner = asyncio.new_event_loop()
+        home = _home.loop()
+        if home in loops:  # an async judge that asks in the sync form
+            answer: T = in_thread(lambda: asyncio.run(start())).result()
+            return answer
+        return _result(home, start, timeout_seconds)
+    finally:
+        blocked_loops.reset(token)
 
-    def run() -> T:
-        with asyncio.Runner(loop_factory=lambda: inner) as runner:
-            return runner.run(start())
 
-    def stop() -> None:
-        for task in asyncio.all_tasks(inner):
-            task.cancel()
+def _result(
+    loop: asyncio.AbstractEventLoop,
+    start: Callable[[], Coroutine[Any, Any, T]],
+    timeout_seconds: float | None,
+) -> T:
+    ended = threading.Event()
 
+    async def run() -> T:
+        try:
+            return await start()
+        finally:
+            ended.set()
+
+    future = asyncio.run_coroutine_threadsafe(run(), loop)
+    longest = None if timeout_seconds is None else timeout_seconds + LATE_SECONDS
     try:
-        result: T = in_thread(blocking(run)).result()
-    except BaseException:  # an interrupt from the keyboard, say: nobody waits any more
-        with contextlib.suppress(RuntimeError):  # it has ended by itself
-            inner.call_soon_threadsafe(stop)
+        return future.result(longest if longest and longest < threading.TIMEOUT_MAX else None)
+    except CancelledError:
+        raise asyncio.CancelledError from None
+    except BaseException as error:
+        if not future.done():  # interrupted from the keyboard, say: nobody waits any more
+            future.cancel()
+            if isinstance(error, TimeoutError):
+                _home.leave(loop)
+            else:
+                ended.wait(ENDED_WITHIN_SECONDS)
         raise
-    return result

@@ -27,6 +27,9 @@ def is_text(node: exp.Expr) -> bool:
 
 # What an expression holds.
 
+DESCRIBED: Final = frozenset({"postgres", "mysql", "duckdb"})
+"""Dialects beside SQLite's whose functions and conversions are known."""
+
 WHOLE: Final = frozenset({"integer", "natural", "wide"})
 NUMERIC: Final = WHOLE | {"number", "real"}
 """What holds numbers: ``wide`` are integers whose sum may be a decimal."""
@@ -410,7 +413,7 @@ def cast_class(cast: exp.Cast) -> str:
     return "DATE" if cast.to.is_type(_T.DATE) else ""
 
 
-def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Expr:  # noqa: PLR0911
+def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Expr:  # noqa: C901, PLR0911
     """
     Return what a CAST does in every dialect, in SQLite's words.
 
@@ -427,15 +430,17 @@ def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Exp
             return value if to == "TIMESTAMP" else _called(computed.as_date, value)
     elif to == "REAL" and kind in NUMERIC:
         return exp.cast(value, "REAL")
-    elif to == "DECIMAL" and kind in NUMERIC:
+    elif to == "DECIMAL" and (kind in WHOLE or (kind in NUMERIC and dialect in DESCRIBED)):
         if not sizes and dialect == "mysql":
             sizes = [10, 0]
         if not sizes or kind in WHOLE:
             return exp.cast(value, "REAL")
         places = exp.Literal.number(sizes[1] if len(sizes) > 1 else 0)
         return _called(computed.round_, value, places)
-    elif to == "INTEGER" and kind in NUMERIC:
-        return value if kind in WHOLE else _called(computed.to_whole, value)
+    elif to == "INTEGER" and kind in WHOLE:
+        return value
+    elif to == "INTEGER" and kind in NUMERIC and dialect in DESCRIBED:
+        return _called(computed.to_whole, value)
     elif to == "TEXT" and not sizes and kind in (*WHOLE, "text"):
         return exp.cast(value, "TEXT")
     raise UnfaithfulError("dialects cast otherwise than SQLite does")

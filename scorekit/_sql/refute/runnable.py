@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 
 from scorekit._sql.parsing import quiet
 from scorekit._sql.refute.expressions import (
+    DESCRIBED,
     WHOLE,
     UnfaithfulError,
     compare_as_numbers,
@@ -141,9 +142,10 @@ def runnable(
     if not reading.is_sqlite:
         typed = {**kinds, **_kinds_of_sources(nodes, names, kinds)}
         typed = {**kinds_of_aliases(nodes, typed), **typed}
-        write_calls(tree, typed, reading.dialect)
-        compare_as_numbers(tree.walk(), typed)
-        nodes = list(tree.walk())
+        if reading.dialect in DESCRIBED:
+            write_calls(tree, typed, reading.dialect)
+            compare_as_numbers(tree.walk(), typed)
+            nodes = list(tree.walk())
         check_shared(nodes, kinds, typed, reading.dialect)
     _rename(nodes, names)
     if reading.folded:
