@@ -85,6 +85,8 @@ EQUAL = [
     ("test of a count to EXISTS", "SELECT id FROM d WHERE 1 > (SELECT COUNT(DISTINCT e.pay) FROM e WHERE e.d_id = d.id)", "SELECT id FROM d WHERE NOT EXISTS (SELECT 1 FROM e WHERE e.d_id = d.id AND e.pay IS NOT NULL)"),
     ("test of a scalar subquery to EXISTS", "SELECT id FROM e WHERE (SELECT name FROM d WHERE d.id = e.boss) IS NOT NULL", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss)"),
     ("scalar subquery of one row or none", "SELECT id FROM e WHERE (SELECT 1) = rank", "SELECT id FROM e WHERE rank = 1"),
+    ("first value in an order to MAX or MIN", "SELECT id FROM e WHERE rank = (SELECT rank FROM e ORDER BY rank DESC LIMIT 1)", "SELECT id FROM e WHERE rank = (SELECT MAX(rank) FROM e)"),
+    ("first value in an order to MAX or MIN", "SELECT id FROM e WHERE pay = (SELECT x.pay FROM e x WHERE x.boss = e.boss AND x.pay > 1 ORDER BY x.pay LIMIT 1)", "SELECT id FROM e WHERE pay = (SELECT MIN(x.pay) FROM e x WHERE x.boss = e.boss AND x.pay > 1)"),
     ("join with distinct rows to EXISTS", "SELECT x.k FROM (SELECT DISTINCT 1 AS k, a FROM n) x JOIN e ON e.id = x.a", "SELECT 1 FROM (SELECT DISTINCT a FROM n) x JOIN e ON e.id = x.a"),
     ("LIMIT 0 has no rows", "SELECT id FROM e LIMIT 0", "SELECT id FROM e WHERE 1 = 0"),
     ("tables paired, conditions and columns compared", "SELECT pay FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT pay FROM e WHERE NOT rank <= 1 ORDER BY id LIMIT 2"),
@@ -171,6 +173,7 @@ DIFFERENT = [
     ("columns chosen before LIMIT", "SELECT x.b FROM (SELECT DISTINCT b, a FROM n ORDER BY b, a LIMIT 2) x", "SELECT b FROM n ORDER BY b, a LIMIT 2"),
     ("columns chosen before LIMIT", "SELECT DISTINCT x.pay FROM (SELECT pay FROM e ORDER BY id LIMIT 2) x", "SELECT pay FROM e ORDER BY id LIMIT 2"),
     ("columns chosen before LIMIT", "SELECT 1 FROM (SELECT MAX(pay) FROM e LIMIT 1) x", "SELECT 1 FROM e LIMIT 1"),
+    ("first value in an order to MAX or MIN", "SELECT id FROM e WHERE pay >= (SELECT pay FROM e ORDER BY pay LIMIT 1)", "SELECT id FROM e WHERE pay >= (SELECT MIN(pay) FROM e)"),
     ("LIMIT of one row dropped", "SELECT MAX(pay) FROM e GROUP BY rank LIMIT 1", "SELECT MAX(pay) FROM e GROUP BY rank"),
     ("tables paired, conditions and columns compared", "SELECT id FROM e ORDER BY pay LIMIT 2", "SELECT id FROM e ORDER BY pay, id LIMIT 2"),
     ("tables paired, conditions and columns compared", "SELECT DISTINCT b FROM n ORDER BY a LIMIT 2", "SELECT b FROM n ORDER BY a LIMIT 2"),
@@ -324,6 +327,22 @@ def test_columns_are_put_in_order_where_their_order_is_ignored(
     if proved:
         assert result.proof[-1] == "columns put in order"
         assert "columns in another order" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("d.name", "SELECT name FROM d"),
+        ("d.name, n.c", "SELECT name, NULL FROM d"),
+    ],
+)
+def test_a_condition_that_holds_by_not_null_rests_on_it(first: str, second: str) -> None:
+    """Nothing joins, as n.b is never NULL; no proof may leave that out."""
+    never = "CASE WHEN n.b < 5 THEN 0 WHEN n.b >= 5 THEN 0 ELSE 1 END = 1"
+    query = f"SELECT {first} FROM d LEFT JOIN n ON n.a = d.id AND {never}"
+    result = sql_equivalence(query, second, schema=SCHEMA)
+    assert result.verdict == "proved"
+    assert "n.b is never NULL (schema)" in result.assumptions
 
 
 @pytest.mark.parametrize(

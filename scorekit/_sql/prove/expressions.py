@@ -39,6 +39,7 @@ from scorekit._sql.tree import (
     Node,
     Not,
     Or,
+    Place,
     Query,
     Scalar,
     ScalarQuery,
@@ -416,3 +417,20 @@ def shorter_scalar(node: ScalarQuery, view: View) -> Node | None:
         (output,) = query.outputs
         return output if query.where == TRUE else Case((When(query.where, output),))
     return None
+
+
+@rule("first value in an order to MAX or MIN", ScalarQuery)
+def extreme_for_first(node: ScalarQuery, view: View) -> Node | None:
+    """The first of values in their own order is the greatest or the least, where none is NULL."""
+    query = node.query
+    if not isinstance(query, Sorted) or query.limit != 1 or query.offset or len(query.items) != 1:
+        return None
+    (item,), inner = query.items, query.query
+    if item.value != Place(0) or not isinstance(inner, Select) or not inner.plain:
+        return None
+    value = inner.outputs[0]
+    fits = view.kind(value, inner.tables) in (*NUMBERS, "text", "time")
+    if not (fits and view.exact(value, inner.tables) and view.rows_of(inner).never_null(value)):
+        return None
+    extreme = Aggregate("max" if item.descending else "min", value)
+    return ScalarQuery(attrs.evolve(inner, outputs=(extreme,)))

@@ -106,7 +106,7 @@ def flat_joins(select: Select, view: View) -> Node | None:
     and left joins to the same tables commute where no condition names the other's side.
     """
     del view
-    if not any(isinstance(table, Join) for table in found_in(select, Join)):
+    if next(found_in(select, Join), None) is None:
         return None
     parts, conditions = _flat(select.tables)
     return and_where(with_tables(select, parts), conditions)
@@ -524,20 +524,15 @@ def without_referenced(select: Select, view: View) -> Node | None:
         if not isinstance(table, Scan):
             continue
         source = table.source
-        key: dict[Scalar, Scalar] = {}
-        rest: list[Scalar] = []
-        for condition in conjuncts(select.where):
-            link = _link(condition, source)
-            if link is None:
-                rest.append(condition)
-            else:
-                key[link[0]] = link[1]
-        mine = [c for c in conjuncts(select.where) if c not in rest]
-        others = [other for other in select.tables if other is not table]
-        without = attrs.evolve(with_tables(select, others), where=conjunction(rest))
-        columns = {column.name.casefold() for column in key if isinstance(column, Column)}
+        links = {c: _link(c, source) for c in conjuncts(select.where)}
+        key = dict(link for link in links.values() if link is not None)
+        columns = {column.name.casefold() for column in key}
         if view.key(source, lambda names: {*names} == columns) is None:  # noqa: B023 - called at once
             continue
+        mine = [condition for condition, link in links.items() if link is not None]
+        rest = conjunction(condition for condition, link in links.items() if link is None)
+        others = [other for other in select.tables if other is not table]
+        without = attrs.evolve(with_tables(select, others), where=rest)
         if uses(without, (source,)):
             if not all(rows.same(*both) for both in key.items()):
                 continue

@@ -53,6 +53,7 @@ RULES: Final[tuple[Rule, ...]] = (
     expressions.existence_in_union,
     expressions.existence,
     expressions.shorter_scalar,
+    expressions.extreme_for_first,
     joins.flat_joins,
     joins.inlined,
     groups.determined_keys,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import attrs
@@ -110,11 +111,9 @@ class Scope:
     """What has been found out by now, by what it was asked of: the answers are the same again."""
     _kinds: dict[Node, str] = attrs.field(factory=dict[Node, str], init=False)
 
-    key: tuple[object, ...] = attrs.field(init=False)
-    """What an answer hangs on, beside what all scopes of a query share."""
-
-    @key.default
-    def _key(self) -> tuple[object, ...]:
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """What an answer hangs on, beside what all scopes of a query share."""
         return self.optional, frozenset(self.derived.items())
 
     def inside(self, tables: Iterable[Table]) -> Scope:

@@ -175,7 +175,7 @@ def _proof(  # noqa: PLR0917 - those of `search`
     for query, letter in zip(queries, "ab", strict=True):
         scope = Scope(schema, dialect, steps)
         view = View(scope)
-        found = cast("Query", normal_form(_renamed(query, letter), view, top=True))
+        found = normal_form(_renamed(query, letter), view)
         found = _as_set(found) if semantics == "set" else found
         _check_groups(found, scope)
         rewriting = Rewriting(scope, letter)
@@ -252,16 +252,20 @@ def _as_set(query: Query) -> Query:
 # Normal form.
 
 
-def normal_form(node: Node, view: View, *, top: bool = False) -> Node:
-    """Return a query whose orders name its outputs."""
-    if isinstance(node, Ordered) and not top and node.limit is None and node.offset is None:
-        return normal_form(node.query, view)
-    if node.children:
-        inner_top = False
-        node = node.with_children(
-            [normal_form(child, view, top=inner_top) for child in node.children]
-        )
-    return _as_sorted(node, view) if isinstance(node, Ordered) else node
+def normal_form(query: Query, view: View) -> Query:
+    """Return a query whose orders name its outputs; only the outermost needs no LIMIT."""
+    children = [_with_orders_inside(child, view) for child in query.children]
+    query = query.with_children(children)
+    return _as_sorted(query, view) if isinstance(query, Ordered) else query
+
+
+def _with_orders_inside(node: Node, view: View) -> Node:
+    if isinstance(node, Ordered) and node.limit is None and node.offset is None:
+        return _with_orders_inside(node.query, view)
+    if isinstance(node, Query):
+        return normal_form(node, view)
+    children = [_with_orders_inside(child, view) for child in node.children]
+    return node.with_children(children) if children else node
 
 
 def _as_sorted(query: Ordered, view: View) -> Sorted:
