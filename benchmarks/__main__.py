@@ -60,6 +60,7 @@ an option:
 
 - `check_proofs`: proofs held against random databases in SQLite and DuckDB, and with `--equal`
   whether anything equal is refuted;
+- `rule_faults`: faults put into rules of the prover, and whether the test of each rule notices;
 - `bench_pace`: how much of a rate limit the judge uses;
 - `bench_verdict`: how often the suite verdict errs, by simulation;
 - `simulate_gate`: how often a CI job stops, by chance and for a loss, and the power of verdicts;

@@ -152,7 +152,7 @@ def evaluate() -> Evaluation:
         for model in prices
         for number, name in enumerate(task.samples[model], start=1)
     ]
-    report = scorekit.code_report([attempt.sample() for attempt in attempts], ks=(1, 3))
+    report = scorekit.code_report([attempt.sample() for attempt in attempts], k=(1, 3))
     return Evaluation(tasks, list(prices), attempts, report)
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 import attrs
 
-from scorekit._cases.runner import Job, Outcome, outcomes
+from scorekit._cases.runner import Job, Outcome, outcomes, without_judge
 from scorekit._core.checks import (
     check_choice,
     check_count,
@@ -28,7 +28,7 @@ from scorekit._core.checks import (
     is_ordered,
     store,
 )
-from scorekit._core.columns import as_builtins, check_id, check_same_order, names_of
+from scorekit._core.columns import as_builtins, check_id, check_same_order, name_of, names_of
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
@@ -43,6 +43,7 @@ from scorekit._sheet.model import (
     Section,
     Sheet,
     Table,
+    row_of,
 )
 from scorekit._sheet.text import render
 from scorekit._sheet.values import brief
@@ -63,6 +64,7 @@ from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge, total_cost
 from scorekit.parallel import Progress
 from scorekit.records import (
+    CaseSql,
     FrozenMapping,
     Listing,
     MetricError,
@@ -73,6 +75,7 @@ from scorekit.records import (
     SuiteKey,
     is_mapping,
     metric_error,
+    together,
 )
 from scorekit.results import (
     RULES,
@@ -171,7 +174,7 @@ class SqlCase(Record):
         TypeError: generated must be a string, got None
     """
 
-    case_id: str
+    case_id: str = attrs.field(converter=name_of)
     """Its name; an integer becomes text."""
     generated: str
     expected: str | tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
@@ -273,6 +276,11 @@ class SqlCaseScore(Record):
     tags: FrozenMapping[str, str] = attrs.field(factory=FrozenMapping[str, str])
     """What kind of case it is."""
 
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The queries that are right, where they are known."""
+        return () if self.expected is None else accepted_queries(self.expected)
+
     def metrics(self) -> dict[str, Any]:
         """Return the results there are, by metric."""
         results = {name: getattr(self, name) for name in METRICS}
@@ -294,10 +302,9 @@ class SqlCaseScore(Record):
         """Return the scores, the SQL, and why it is not right but for some reasons."""
         reasons = self.reasons()
         results = self.metrics()
-        queries = () if self.expected is None else accepted_queries(self.expected)
         parts: list[Part] = [
             Block("generated", self.generated),
-            *(Block("expected", query) for query in queries),
+            *(Block("expected", query) for query in self.accepted),
             Table(
                 rows=[
                     {"metric": name, "score": result, "why": reasons.get(name)}
@@ -378,7 +385,7 @@ class _Failures(Listing[SqlCaseScore]):
             {"n": len(case_ids), "cases": _named(case_ids), "why": f"{metric}: {reason}"}
             for (metric, reason), case_ids in common.items()
         ]
-        cases = [case._row(without=common) for case in self]  # noqa: SLF001
+        cases = [case._row(without=common) for case in self]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         return Sheet("", "", (Table(rows=shared), Table(rows=cases)))
 
     def to_text(self) -> str:
@@ -387,7 +394,7 @@ class _Failures(Listing[SqlCaseScore]):
             f"{len(case_ids)} cases ({_named(case_ids)}):\n  {metric}: {one_line(reason)}"
             for (metric, reason), case_ids in common.items()
         ]
-        texts += [render(case._sheet(without=common)) for case in self]  # noqa: SLF001
+        texts += [render(case._sheet(without=common)) for case in self]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         return "\n\n".join(texts) or "none"
 
 
@@ -438,8 +445,12 @@ def score_sql_case(
         ...
         TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
-    arguments: dict[str, Any] = locals()
-    return run_to_end(lambda: ascore_sql_case(**arguments))
+    item = _Item(check_instance("case", case, SqlCase), SqlOptions(evidence=evidence))
+    job = item.job(check_timeout(timeout_seconds), is_alone=True)
+    if optional_judge(judge) is None:
+        return item.score(without_judge(job))
+    (outcome,) = run_to_end(lambda: outcomes([job], judge))
+    return item.score(outcome)
 
 
 async def ascore_sql_case(
@@ -514,10 +525,11 @@ class SqlOptions(Record):
     @property
     def comparing(self) -> FrozenMapping[str, str | float]:
         """Of when two results are the same, what is not as usual."""
-        usual = SqlOptions()
-        names = ("semantics", "column_order", "tolerance")
-        given = {name: getattr(self, name) for name in names}
-        return FrozenMapping({n: v for n, v in given.items() if v != getattr(usual, n)})
+        usual = (("semantics", "bag"), ("column_order", "significant"), ("tolerance", TOLERANCE))
+        given = {
+            name: getattr(self, name) for name, value in usual if getattr(self, name) != value
+        }
+        return FrozenMapping(given)
 
 
 @attrs.frozen(kw_only=True)
@@ -761,22 +773,20 @@ class _Item:
         )
 
 
+_ROWS = ("generated_rows", "expected_rows", "also_accepted_rows")
+_APART = ("case_id", "schema", *_ROWS, "tags")
+"""Fields of a case that change no result, or that are digested apart."""
+
+
 def _digest(case: SqlCase, options: SqlOptions) -> str:
     """Return what tells the inputs of a case from others."""
-    inputs = attrs.evolve(
-        case,
-        case_id="-",
-        schema=None,
-        generated_rows=None,
-        expected_rows=None,
-        also_accepted_rows=(),
-        tags=None,
-    ).to_dict()
+    names = (field.name for field in attrs.fields(SqlCase) if field.name not in _APART)
+    inputs = json.dumps([getattr(case, name) for name in names], default=dict)
     schema = None if case.schema is None else schema_text(case.schema)
     results = (case.generated_rows, case.expected_rows, *case.also_accepted_rows)
     rows = (json.dumps(rows, default=dict) for rows in results)
     how = options.comparing.values()
-    return key_of(json.dumps(inputs), schema, isinstance(case.schema, str), *rows, *how)
+    return key_of(inputs, schema, isinstance(case.schema, str), *rows, *how)
 
 
 _ONE_FOR_ALL = ("dialect", "schema")
@@ -1041,10 +1051,82 @@ class SqlReport(Report):
                     caught = safety.classification == "true positive"
                     unsafe[case.case_id] = caught and unsafe.get(case.case_id, True)
         scored = {(suite, case_id) for suite, cases in suites.items() for case_id in cases}
-        return ReportScores({**suites}, frozenset(failing - scored), unsafe)
+        sql = together(
+            (case.case_id, CaseSql((case.generated,), case.accepted)) for case in self.cases
+        )
+        return ReportScores({**suites}, frozenset(failing - scored), unsafe, sql=sql)
 
     def _sheet(self) -> Sheet:
-        return _sheet(self)
+        rows: list[dict[str, object]] = []
+        for name in METRICS:
+            statistics: Statistics | None = getattr(self, name)
+            bounds = self.query_correctness_bounds if name == "query_correctness" else None
+            title = name
+            if bounds is not None and (n_undecided := self.n_undecided):
+                n_pairs = n_undecided + (0 if statistics is None else statistics.count)
+                rows.append(
+                    {
+                        "metric": f"{name}, {n_undecided} undecided",
+                        "mean": f"{bounds[0]:.4g} to {bounds[1]:.4g}",
+                        " ": Scale(None, bounds),
+                        "cases": n_pairs,
+                    }
+                )
+                title = f"{name}, decided alone"
+            if statistics is not None:
+                interval = self.intervals.get(name)
+                rows.append(
+                    {
+                        "metric": title,
+                        "mean": Estimate(statistics.mean, interval),
+                        " ": Scale.of(statistics.mean, interval),
+                        "cases": statistics.count,
+                    }
+                )
+        lines = [line for name in METRICS if (line := self._metric(name))]
+        notes: list[str] = []
+        if self.n_by_method:
+            notes.append(
+                "decided: " + ", ".join(f"{n} {how}" for how, n in self.n_by_method.items())
+            )
+        if self.safety is not None and self.safety.missed:
+            notes.append(f"unsafe and not caught: {_named(list(map(str, self.safety.missed)))}")
+        failures = self.failures()
+        metrics = [name for name in METRICS if any(getattr(case, name) for case in self.cases)]
+        cases = [
+            {
+                "case": case.case_id,
+                "attempt": case.attempt or None,
+                **{name: getattr(case, name) for name in metrics},
+            }
+            for case in self.cases[:ROWS_AT_MOST]
+        ]
+        whose = "" if self.model is None else f" of {one_line(self.model)}"
+        return Sheet(
+            f"SqlReport of {self.n_cases} cases{whose}",
+            lines[0] if lines else "no metric has a score",
+            (
+                Table(rows=rows, lines=lines[1:]),
+                *self._counts(),
+                Table(rows=(), remarks=[notes], place="page"),
+                Table(
+                    rows=[row_of(case) for case in failures[:SHOWN]],
+                    title=f"Worst of {len(failures)} cases that failed",
+                    place="page",
+                ),
+                Table(
+                    rows=cases,
+                    title=f"All {self.n_cases} cases",
+                    n_rows=self.n_cases,
+                    place="folded",
+                ),
+                *(
+                    Fields(record=value, title=name, folded=True)
+                    for name in ("safety", "calibration")
+                    if (value := getattr(self, name)) is not None
+                ),
+            ),
+        )
 
     def by(self, tag: str) -> FrozenMapping[str | None, SqlReport]:
         """
@@ -1238,79 +1320,6 @@ def _row(case: SqlCaseScore) -> dict[str, Any]:
     row["reason"] = "; ".join(f"{name}: {why}" for name, why in case.reasons().items()) or None
     row["counterexample"] = case.counterexample or None
     return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
-
-
-def _sheet(report: SqlReport) -> Sheet:
-    rows: list[dict[str, object]] = []
-    for name in METRICS:
-        statistics: Statistics | None = getattr(report, name)
-        bounds = report.query_correctness_bounds if name == "query_correctness" else None
-        title = name
-        if bounds is not None and (n_undecided := report.n_undecided):
-            n_pairs = n_undecided + (0 if statistics is None else statistics.count)
-            rows.append(
-                {
-                    "metric": f"{name}, {n_undecided} undecided",
-                    "mean": f"{bounds[0]:.4g} to {bounds[1]:.4g}",
-                    " ": Scale(None, bounds),
-                    "cases": n_pairs,
-                }
-            )
-            title = f"{name}, decided alone"
-        if statistics is not None:
-            interval = report.intervals.get(name)
-            rows.append(
-                {
-                    "metric": title,
-                    "mean": Estimate(statistics.mean, interval),
-                    " ": Scale.of(statistics.mean, interval),
-                    "cases": statistics.count,
-                }
-            )
-    lines = [line for name in METRICS if (line := report._metric(name))]  # noqa: SLF001
-    notes: list[str] = []
-    if report.n_by_method:
-        notes.append(
-            "decided: " + ", ".join(f"{n} {how}" for how, n in report.n_by_method.items())
-        )
-    if report.safety is not None and report.safety.missed:
-        notes.append(f"unsafe and not caught: {_named(list(map(str, report.safety.missed)))}")
-    failures = report.failures()
-    metrics = [name for name in METRICS if any(getattr(case, name) for case in report.cases)]
-    cases = [
-        {
-            "case": case.case_id,
-            "attempt": case.attempt or None,
-            **{name: getattr(case, name) for name in metrics},
-        }
-        for case in report.cases[:ROWS_AT_MOST]
-    ]
-    whose = "" if report.model is None else f" of {one_line(report.model)}"
-    return Sheet(
-        f"SqlReport of {report.n_cases} cases{whose}",
-        lines[0] if lines else "no metric has a score",
-        (
-            Table(rows=rows, lines=lines[1:]),
-            *report._counts(),  # noqa: SLF001
-            Table(rows=(), remarks=[notes], place="page"),
-            Table(
-                rows=[case._row() for case in failures[:SHOWN]],  # noqa: SLF001
-                title=f"Worst of {len(failures)} cases that failed",
-                place="page",
-            ),
-            Table(
-                rows=cases,
-                title=f"All {report.n_cases} cases",
-                n_rows=report.n_cases,
-                place="folded",
-            ),
-            *(
-                Fields(record=value, title=name, folded=True)
-                for name in ("safety", "calibration")
-                if (value := getattr(report, name)) is not None
-            ),
-        ),
-    )
 
 
 def score_sql_cases(

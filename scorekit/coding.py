@@ -29,6 +29,7 @@ from scorekit._core.columns import (
     check_outcome_columns,
     check_same_order,
     column,
+    name_of,
 )
 from scorekit.errors import refuse
 from scorekit.records import Record
@@ -260,8 +261,9 @@ class CodeSample(Record):
         scorekit.errors.InputError: passed must be an integer >= 0, got -3
     """
 
-    case_id: str
-    model: str
+    case_id: str = attrs.field(converter=name_of)
+    """Its name, like that of the model; an integer becomes text."""
+    model: str = attrs.field(converter=name_of)
     compiled: bool
     passed: int | None = 0
     """Tests passed, or whether all tests passed. True stands for one test passed, and False for

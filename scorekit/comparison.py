@@ -94,6 +94,11 @@ class CaseChange(Record):
     *p*.  None where a side is missing, and in a comparison that is valid at any time: how many
     cases there will be is not known there.
     """
+    baseline_generated: tuple[str, ...] = ()
+    """The queries that were generated, of all attempts, each once; empty where none are known."""
+    current_generated: tuple[str, ...] = ()
+    expected: tuple[str, ...] = ()
+    """The queries that are right."""
 
 
 def listed(names: Sequence[str]) -> str:
@@ -170,6 +175,8 @@ class Comparison(Report):
     """Cases that moved by no more than *threshold*, counted once for each metric and model."""
     new_cases: tuple[CaseChange, ...] = attrs.field(converter=listing)
     removed_cases: tuple[CaseChange, ...] = attrs.field(converter=listing)
+    """Cases that only the baseline has. They are missing; where the comparison is valid at any
+    time the current run may still grow, so they are pending and stop no job."""
     newly_failing: tuple[CaseChange, ...] = attrs.field(converter=listing)
     """Cases that have a score in the baseline and only an instrument's failure now."""
     missed_unsafe: tuple[str, ...] | None
@@ -235,7 +242,8 @@ class Comparison(Report):
         single cases are not tested, and the first half holds however often you check.
 
         Whatever *on* is, it also raises at an unsafe query that the baseline caught and the
-        current run misses, and at missing cases unless *allow_missing*.
+        current run misses, and at missing cases unless *allow_missing*. Cases that a run still
+        has to do (*anytime*) are pending, not missing.
 
         Args:
             on: ``"evidence"`` as above. ``"cases"``: any case that fell by more than the
@@ -271,7 +279,7 @@ class Comparison(Report):
         if missed:
             verb = "not caught" if require_safety else "no longer caught"
             reasons.append(_named("unsafe query", verb, missed))
-        if not allow_missing and self.removed_cases:
+        if not allow_missing and self.removed_cases and not self.anytime:
             cases = _labels(self.removed_cases)
             reasons.append(_named("case", "missing from the current run", cases))
         if not allow_missing and self.newly_failing:
@@ -320,6 +328,11 @@ class Comparison(Report):
         alone = max(suite.n_repeats) > 1 and min(suite.n_repeats) < REPEATS_FOR_CASES
         error = 1.0 - suite.interval.confidence_level
         return alone and suite.delta < 0 and suite.adjusted_p_value <= 2.0 * error
+
+    @property
+    def _without(self) -> str:
+        """What a case of the baseline is that the current run does not have."""
+        return "pending" if self.anytime else "missing"
 
     @property
     def _fell(self) -> str:
@@ -376,13 +389,14 @@ class Comparison(Report):
         """
         Return one flat dict per change, ready for a data frame; unchanged cases are only counted.
 
-        *kind* is ``"fell"``, ``"rose"``, ``"new"``, ``"missing"`` or ``"newly failing"``.
+        *kind* is ``"fell"``, ``"rose"``, ``"new"``, ``"missing"`` or ``"newly failing"``; in a
+        comparison that is valid at any time ``"pending"`` stands for ``"missing"``.
         """
         kinds = {
             "fell": self.regressions,
             "rose": self.improvements,
             "new": self.new_cases,
-            "missing": self.removed_cases,
+            self._without: self.removed_cases,
             "newly failing": self.newly_failing,
         }
         return [
@@ -418,7 +432,7 @@ class Comparison(Report):
     def _sections(self) -> list[Table]:
         optional = [
             ("New cases", self.new_cases),
-            ("Missing cases", self.removed_cases),
+            (f"{self._without.capitalize()} cases", self.removed_cases),
             ("Newly failing", self.newly_failing),
         ]
         sections = [
@@ -426,7 +440,21 @@ class Comparison(Report):
             (f"Cases that rose by more than {self.threshold:g}", self.improvements),
             *(section for section in optional if section[1]),
         ]
-        return [_table(changes, f"{title}: {_counted(changes)}") for title, changes in sections]
+        tables = [_table(changes, f"{title}: {_counted(changes)}") for title, changes in sections]
+        queries = [
+            {
+                "case": change.case_id,
+                "metric": change.metric,
+                "generated in the baseline": "\n".join(change.baseline_generated),
+                "generated now": "\n".join(change.current_generated),
+                "expected": "\n".join(change.expected),
+            }
+            for change in self.regressions[:MAX_CHANGES]
+            if change.current_generated
+        ]
+        if queries:
+            tables.append(Table(rows=queries, title="SQL of cases that fell", place="folded"))
+        return tables
 
 
 def _counted(changes: tuple[CaseChange, ...]) -> str:
@@ -667,17 +695,21 @@ def compare_reports(
         for key, score in _only_in(before.suites, after.suites, n_shared)
     ]
     missed = [case_id for case_id, caught in (new.unsafe or {}).items() if not caught]
+
+    def told(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
+        return tuple(_with_sql(change, old, new) for change in changes)
+
     return Comparison(
-        regressions=tuple(change for delta, change in moved if delta < 0),
-        improvements=tuple(change for delta, change in moved if delta > 0),
+        regressions=told(change for delta, change in moved if delta < 0),
+        improvements=told(change for delta, change in moved if delta > 0),
         n_unchanged=sum(n_shared.values()) - len(moved),
-        new_cases=tuple(
+        new_cases=told(
             _change(key, None, score, shared_model)
             for key, score in _only_in(after.suites, before.suites, n_shared)
             if key not in before.failing
         ),
-        removed_cases=tuple(change for fails, change in gone if not fails),
-        newly_failing=tuple(change for fails, change in gone if fails),
+        removed_cases=told(change for fails, change in gone if not fails),
+        newly_failing=told(change for fails, change in gone if fails),
         missed_unsafe=None if new.unsafe is None else tuple(missed),
         newly_missed_unsafe=tuple(c for c in missed if (old.unsafe or {}).get(c)),
         suite=min(verdicts, key=_looks),
@@ -909,6 +941,20 @@ def _change(
         delta=None if left is None or right is None else right - left,
         p_value=p_values[0],
         adjusted_p_value=p_values[1],
+    )
+
+
+def _with_sql(change: CaseChange, old: Side, new: Side) -> CaseChange:
+    """Return a change with the queries of its case, if it has any."""
+    before, after = old.sql.get(change.case_id), new.sql.get(change.case_id)
+    known = after or before
+    if known is None:
+        return change
+    return attrs.evolve(
+        change,
+        baseline_generated=before.generated if before else (),
+        current_generated=after.generated if after else (),
+        expected=known.expected,
     )
 
 

@@ -8,6 +8,8 @@ import attrs
 
 from scorekit._core.checks import check_choice, check_count, check_number, check_text
 from scorekit._sheet.model import Sheet, Table
+from scorekit._sql.kinds import UNCASED
+from scorekit._sql.operands import drops_texts
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.prove.search import Proof, Within, search
 from scorekit._sql.refute.expressions import UnfaithfulError
@@ -20,6 +22,9 @@ from scorekit.records import Record, listing
 
 MAX_DATABASES: Final = 10_000
 """Most databases that `sql_equivalence` tries."""
+
+CASED: Final = "texts that differ in case only are different values"
+"""What a set of texts rests on where a collation may be blind to case."""
 
 NO_TABLE: Final = "the schema defines no table"
 
@@ -242,6 +247,9 @@ def sql_equivalence(
         column_order=column_order,
     )
     if isinstance(proof, Proof):
+        uncased = semantics == "set" and (named is None or named in UNCASED)
+        if uncased and drops_texts(pair.first, pair.second, named, known):
+            unread = (*unread, CASED)
         return _proved(proof, unread)
     if isinstance(proof, Within):
         return _within(proof, unread)

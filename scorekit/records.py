@@ -269,6 +269,22 @@ Ends: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 """The scores of a case's attempts if all unknown ones failed, and if all passed."""
 
 
+class CaseSql(NamedTuple):
+    """The queries of a case, each once: of all its attempts, and those that are right."""
+
+    generated: tuple[str, ...]
+    expected: tuple[str, ...]
+
+
+def together(queries: Iterable[tuple[str, CaseSql]]) -> dict[str, CaseSql]:
+    """Return the queries of each case, of whatever attempts, each once."""
+    found: dict[str, CaseSql] = {}
+    for case_id, (generated, expected) in queries:
+        before = found[case_id].generated if case_id in found else ()
+        found[case_id] = CaseSql(tuple(dict.fromkeys((*before, *generated))), expected)
+    return found
+
+
 class ReportScores(NamedTuple):
     """What a comparison takes from a report."""
 
@@ -281,6 +297,8 @@ class ReportScores(NamedTuple):
     """Whether a code score says the same as ``"pass@1"``."""
     ends: Mapping[SuiteKey, Mapping[str, Ends]] = types.MappingProxyType({})
     """The lowest and the highest scores of cases with unknown outcomes, by suite and case."""
+    sql: Mapping[str, CaseSql] = types.MappingProxyType({})
+    """The queries of each case, where there are any."""
 
 
 @attrs.frozen

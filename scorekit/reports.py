@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import (
-    check_bounded_count,
     check_choice,
     check_count,
     check_instance,
-    check_items,
     check_number,
 )
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
@@ -57,7 +55,7 @@ from scorekit.records import (
     SuiteKey,
     listing,
 )
-from scorekit.sampling import PassAtK
+from scorekit.sampling import PassAtK, check_k
 from scorekit.summary import check_quantiles, describe
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -260,7 +258,7 @@ class CodeReport(Report):
             return f"{one_line(one.model)}: {', '.join(scores)} ({counts})"
 
         lines = list(map(line, self.models))
-        failures = self._failures()
+        n_wrong = int((self._table.n_correct < self._table.attempts.sizes).sum())
         cases = self.cases[:ROWS_AT_MOST]
         flags = UNMEASURED if self.only_flags else ()
         return Sheet(
@@ -272,9 +270,9 @@ class CodeReport(Report):
                     lines=lines if len(lines) > 1 else (),
                 ),
                 Table(
-                    rows=_shown(failures[:SHOWN], flags),
-                    title=f"Worst of {len(failures)} cases with a wrong attempt",
-                    n_rows=min(len(failures), SHOWN),
+                    rows=_shown(self._failures(SHOWN), flags),
+                    title=f"Worst of {n_wrong} cases with a wrong attempt",
+                    n_rows=min(n_wrong, SHOWN),
                     place="page",
                 ),
                 *(
@@ -324,10 +322,13 @@ class CodeReport(Report):
         """
         return self._failures()
 
-    def _failures(self) -> Listing[CaseStatistics]:
-        wrong = [case for case in self.cases if case.n_correct < case.n_samples]
+    def _failures(self, most: int | None = None) -> Listing[CaseStatistics]:
+        table = self._table
+        n, right = table.attempts.sizes, table.n_correct
+        wrong = np.flatnonzero(right < n)
+        order: list[int] = np.lexsort((table.mean_scores[wrong], right[wrong] / n[wrong])).tolist()
         kind = _Flags if self.only_flags else Listing[CaseStatistics]
-        return kind(sorted(wrong, key=lambda c: (c.n_correct / c.n_samples, c.mean_score)))
+        return kind(table[int(wrong[i])] for i in order[:most])
 
     def for_model(self, name: str) -> CodeReport:
         """
@@ -432,7 +433,7 @@ def _are_flags(samples: Samples) -> bool:
 
 def report_on(
     samples: Samples,
-    ks: Sequence[int],
+    k: object,
     insufficient: Insufficient,
     weights: CodeWeights,
     confidence_level: float,
@@ -440,10 +441,7 @@ def report_on(
     quantiles: Iterable[float],
 ) -> CodeReport:
     """Return the report on samples that are checked already; check the other arguments."""
-    ks = tuple(
-        check_bounded_count(f"ks[{i}]", k, 1)
-        for i, k in enumerate(check_items("ks", ks, what="integers"))
-    )
+    ks = tuple(check_k(k))
     check_choice("insufficient", insufficient, ("raise", "nan", "drop"))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     check_instance("weights", weights, CodeWeights)
@@ -704,9 +702,9 @@ def _check_attempts(
     if insufficient == "raise":
         first = int(short[0])
         raise InputError(
-            f"ks must be at most the attempts at every case, got {k} with fewer at {short.size} "
+            f"k must be at most the attempts at every case, got {k} with fewer at {short.size} "
             f"of {n_samples.size} cases (first: case {shown(samples.case_ids[first])} of model "
-            f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}); lower ks or "
+            f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}); lower k or "
             'pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
@@ -715,7 +713,7 @@ def _check_attempts(
         for model, n in zip(models, longest.tolist(), strict=True):
             if n < k:
                 whose = f"model {shown(model)}, whose cases have no more attempts"
-                refuse("ks", f"at most {n} for {whose}", k)
+                refuse("k", f"at most {n} for {whose}", k)
 
 
 def _case_estimates(
@@ -742,7 +740,7 @@ def _case_estimates(
 def code_report(
     samples: Iterable[CodeSample],
     *,
-    ks: Sequence[int] = (1,),
+    k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
     confidence_level: float = 0.95,
@@ -759,7 +757,7 @@ def code_report(
 
     Args:
         samples: The outcomes; those with the same case and model are attempts at one task.
-        ks: Attempts allowed, each ``>= 1``, for pass@k.
+        k: Attempts allowed for pass@k (count, at least 1), or several such numbers.
         insufficient: What a case with fewer than *k* attempts does, as in `pass_at_k`.
         weights: Proportions of the code score's components.
         confidence_level: Level of the intervals, in ``(0, 1)``.
@@ -783,13 +781,13 @@ def code_report(
         (0.75, 0.9375)
         >>> [(case.case_id, case.scores) for case in report.cases]
         [('sort', (1.0, 0.75)), ('parse', (1.0, 1.0))]
-        >>> code_report([], ks=(1, 3))
+        >>> code_report([], k=(1, 3))
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
     """
     return report_on(
-        from_records(samples), ks, insufficient, weights, confidence_level, quantiles=quantiles
+        from_records(samples), k, insufficient, weights, confidence_level, quantiles=quantiles
     )
 
 
@@ -805,7 +803,7 @@ def code_report_from_columns(
     latency_seconds: OneOrMany[float | None] = None,
     input_tokens: OneOrMany[int | None] = None,
     output_tokens: OneOrMany[int | None] = None,
-    ks: Sequence[int] = (1,),
+    k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
     confidence_level: float = 0.95,
@@ -832,7 +830,7 @@ def code_report_from_columns(
         latency_seconds: Time each took, ``>= 0``.
         input_tokens: Tokens read (counts).
         output_tokens: Tokens written (counts).
-        ks: As for `code_report`.
+        k: As for `code_report`.
         insufficient: As for `code_report`.
         weights: As for `code_report`.
         confidence_level: As for `code_report`.
@@ -878,7 +876,7 @@ def code_report_from_columns(
             "output_tokens": output_tokens,
         }
     )
-    return report_on(samples, ks, insufficient, weights, confidence_level, quantiles=quantiles)
+    return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)
 
 
 class CodeTally(PartTally[Samples]):
@@ -920,7 +918,7 @@ class CodeTally(PartTally[Samples]):
     def result(
         self,
         *,
-        ks: Sequence[int] = (1,),
+        k: int | Iterable[int] = 1,
         insufficient: Insufficient = "raise",
         weights: CodeWeights = DEFAULT_WEIGHTS,
         confidence_level: float = 0.95,
@@ -930,7 +928,7 @@ class CodeTally(PartTally[Samples]):
         Report on everything added so far.
 
         Args:
-            ks: As for `code_report`.
+            k: As for `code_report`.
             insufficient: As for `code_report`.
             weights: As for `code_report`.
             confidence_level: As for `code_report`.
@@ -942,4 +940,4 @@ class CodeTally(PartTally[Samples]):
         samples = self._joined()
         if samples is None:
             refuse("samples", "a non-empty sequence of CodeSample", ())
-        return report_on(samples, ks, insufficient, weights, confidence_level, quantiles=quantiles)
+        return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)

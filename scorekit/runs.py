@@ -23,6 +23,7 @@ from scorekit._core.checks import (
     check_same_length,
     check_text,
     is_flag,
+    is_missing,
     store,
 )
 from scorekit._core.columns import (
@@ -31,7 +32,8 @@ from scorekit._core.columns import (
     check_id,
     check_number_column,
     check_same_order,
-    check_score_column,
+    column,
+    name_of,
     names_of,
 )
 from scorekit._core.text import as_decimal
@@ -47,7 +49,7 @@ from scorekit.costs import (
     counted_runs,
     per_pass,
 )
-from scorekit.errors import one_line, refuse, shown
+from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import (
     Interval,
     group_sums,
@@ -85,17 +87,17 @@ class Run(Record):
         >>> Run(run_id="T1/01/1", passed=True, impl_rate=1.5, cost_usd=0.5, duration_seconds=9)
         Traceback (most recent call last):
         ...
-        scorekit.errors.InputError: impl_rate of run 'T1/01/1' must be a number in [0, 1], got 1.5
-    """
+        scorekit.errors.InputError: impl_rate of run 'T1/01/1' must be a number in [0, 1] (above 1 by bonus or rounding: min(impl_rate, 1)), got 1.5
+    """  # noqa: E501 - a message is one line
 
-    run_id: str
-    """Name of the run, unique in its tier."""
+    run_id: str = attrs.field(converter=name_of)
+    """Name of the run, unique in its tier; an integer becomes text."""
     passed: bool
     impl_rate: float
     """The judge's weighted score in ``[0, 1]``; where there is none, pass *passed* again."""
     cost_usd: float
     duration_seconds: float
-    task_id: str | None = None
+    task_id: str | None = attrs.field(default=None, converter=attrs.converters.optional(name_of))
     """Task of the run, if tasks were run several times."""
 
     def __attrs_post_init__(self) -> None:
@@ -105,11 +107,22 @@ class Run(Record):
         if self.task_id is not None:
             store(self, "task_id", check_id(f"task_id{whose}", self.task_id))
         store(self, "passed", check_flag(f"passed{whose}", self.passed))
-        if is_flag(self.impl_rate):
-            store(self, "impl_rate", float(self.impl_rate))
-        for name in ("impl_rate", "cost_usd", "duration_seconds"):
-            high = 1.0 if name == "impl_rate" else math.inf
-            store(self, name, check_number(f"{name}{whose}", getattr(self, name), 0.0, high))
+        store(self, "impl_rate", _check_rate(f"impl_rate{whose}", self.impl_rate))
+        for name in ("cost_usd", "duration_seconds"):
+            store(self, name, check_number(f"{name}{whose}", getattr(self, name), 0.0))
+
+
+def _check_rate(name: str, value: Any) -> float:
+    """Return a judge's score as a float; of one that is missing or too large say what to do."""
+    rate = float(value) if is_flag(value) else value
+    if is_missing(rate):
+        remedy = "not judged: pass passed instead, or leave the run out"
+        kind = TypeError if value is None else InputError
+        refuse(name, f"a number in [0, 1] ({remedy})", value, kind)
+    checked = check_number(name, rate)
+    if checked > 1.0:
+        refuse(name, "a number in [0, 1] (above 1 by bonus or rounding: min(impl_rate, 1))", value)
+    return check_number(name, checked, 0.0, 1.0)
 
 
 def runs_from_columns(
@@ -161,8 +174,8 @@ def runs_from_columns(
         ... )
         Traceback (most recent call last):
         ...
-        TypeError: impl_rate[0] must be a number in [0, 1], got None
-    """
+        TypeError: impl_rate[0] must be a number in [0, 1] (not judged: pass passed instead, or leave the run out), got None
+    """  # noqa: E501 - a message is one line
     ids = names_of("run_id", run_id)
     given = {
         "passed": passed,
@@ -177,7 +190,9 @@ def runs_from_columns(
         if name == "passed":
             checked: NDArray[Any] = check_flag_column(name, long)
         elif name == "impl_rate":
-            checked = check_score_column(name, long)
+            entries = column(name, long, "numbers").tolist()
+            rates = (_check_rate(f"{name}[{i}]", one) for i, one in enumerate(entries))
+            checked = np.fromiter(rates, np.float64, len(entries))
         elif name == "cost_usd":
             checked = check_costs(long, math.inf)
         else:
@@ -399,7 +414,7 @@ def _split(tier: TierStatistics) -> str:
 
 
 def tier_statistics(
-    tier_id: str,
+    tier_id: str | int,
     runs: Iterable[Run],
     *,
     pass_weight: float = 0.5,

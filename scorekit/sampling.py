@@ -35,6 +35,7 @@ from scorekit._core.columns import (
     check_count_column,
     check_same_order,
     check_score_column,
+    column,
     differs_from_itself,
 )
 from scorekit._core.text import as_decimal
@@ -274,7 +275,7 @@ def pass_at_k_per_task(
         ...
         scorekit.errors.InputError: n_correct[1] must be an integer in [0, n_samples[1] = 5], got 6
     """
-    ks = _check_k(k)
+    ks = check_k(k)
     check_choice("insufficient", insufficient, _INSUFFICIENT)
     n, c = _check_columns(n_samples, n_correct)
     refuse_stopped(n, c, "n_samples")
@@ -429,7 +430,7 @@ def best_at_k(
         ...
         scorekit.errors.InputError: scores[1] must be a number in [0, 1], got 1.5
     """
-    ks = _check_k(k)
+    ks = check_k(k)
     tasks, single = _check_scores(scores)
     n = np.array([task.size for task in tasks])
     level, insufficient = _check_options(confidence_level, insufficient)
@@ -561,7 +562,7 @@ def g_pass_at_k(
     References:
         Liu et al., "Are Your LLMs Capable of Stable Reasoning?", arXiv:2412.13147.
     """
-    ks = _check_k(k, MAX_K_OF_G_PASS)
+    ks = check_k(k, MAX_K_OF_G_PASS)
     several = is_ordered(tau)
     taus = check_items("tau", tau, what="shares") if several else (tau,)
     names = [f"tau[{i}]" if several else "tau" for i in range(len(taus))]
@@ -688,7 +689,7 @@ def majority_at_k(
         Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models",
         arXiv:2203.11171.
     """
-    ks = _check_k(k, MOST_VOTES)
+    ks = check_k(k, MOST_VOTES)
     tasks, single = _check_votes(answers, correct)
     n = np.array([c + sum(others) for c, others in tasks])
     level, insufficient = _check_options(confidence_level, insufficient)
@@ -799,7 +800,7 @@ both successes and failures nothing can be extrapolated
         29(4), 1973.
     """
     n, c = _check_columns(n_samples, n_correct)
-    ks = _check_k(k, MAX_K_EXTRAPOLATED)
+    ks = check_k(k, MAX_K_EXTRAPOLATED)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     if int(n.max()) > MOST_SAMPLES:
         raise InputError(f"n_samples must be at most {MOST_SAMPLES} each, got {n.max()}")
@@ -846,7 +847,7 @@ def _estimate_passes(
     options: tuple[float, Insufficient],
 ) -> E | tuple[E, ...]:
     """Return a record for *k*, or several for several; nothing is checked yet."""
-    ks = _check_k(k)
+    ks = check_k(k)
     level, insufficient = _check_options(*options)
     all_pass = kind is PassHatK
     if any(map(_is_column, counts)):
@@ -862,7 +863,7 @@ def _estimate_passes(
     return _of_each(ks, k, lambda size: kind(k=size, **next(each)))
 
 
-def _check_k(k: object, most: int | None = None) -> list[int]:
+def check_k(k: object, most: int | None = None) -> list[int]:
     """Return the numbers of attempts that one number or several stand for."""
 
     def check(name: str, item: object) -> int:
@@ -901,13 +902,15 @@ def _check_codes(clusters: object, n_tasks: int | None, tasks: object = None) ->
 
 def _is_column(value: object) -> TypeGuard[Iterable[int]]:
     """Tell a column from a single count."""
-    return getattr(value, "ndim", 1) != 0 and isinstance(value, Iterable)
+    is_text = isinstance(value, str | bytes)
+    return getattr(value, "ndim", 1) != 0 and isinstance(value, Iterable) and not is_text
 
 
 def _check_columns(n_samples: object, n_correct: object) -> tuple[Counts, Counts]:
     """Return two columns of counts, none correct that is not a sample."""
-    n_column, c_column = _sized("n_samples", n_samples), _sized("n_correct", n_correct)
-    check_same_length("n_correct", len(c_column), "n_samples", len(n_column))
+    n_column = column("n_samples", n_samples, "integers")
+    c_column = column("n_correct", n_correct, "integers")
+    check_same_length("n_correct", c_column.size, "n_samples", n_column.size)
     check_same_order("n_samples", n_samples, "n_correct", n_correct)
     n, c = check_count_column("n_samples", n_column, 1), check_count_column("n_correct", c_column)
     too_many = c > n
@@ -915,12 +918,6 @@ def _check_columns(n_samples: object, n_correct: object) -> tuple[Counts, Counts
         i = int(np.argmax(too_many))
         check_count(f"n_correct[{i}]", int(c[i]), 0, int(n[i]), high_name=f"n_samples[{i}]")
     return n, c
-
-
-def _sized(name: str, value: Any) -> Any:
-    if hasattr(value, "__array__") and _is_column(value):
-        return value
-    return check_items(name, value, what="integers")
 
 
 def _check_counts(n_samples: object, n_correct: object) -> tuple[int, int]:

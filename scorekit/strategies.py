@@ -429,7 +429,7 @@ def code_reports(
             code_samples(case_ids=pair[0], models=pair[1]), min_size=1, max_size=max_samples
         )
     )
-    return samples.map(lambda items: code_report(items, ks=(1, 2), insufficient="nan"))
+    return samples.map(lambda items: code_report(items, k=(1, 2), insufficient="nan"))
 
 
 def code_tallies() -> st.SearchStrategy[CodeTally]:

@@ -34,7 +34,7 @@ SCHEMA = {"t": {"a": "int", "b": "int"}}
 def case(case_id: str | int = "q", **changes: Any) -> SqlCase:
     """Return a case whose query gets its table right."""
     fields: dict[str, Any] = {"generated": "SELECT a FROM t", "expected_tables": ["t"]}
-    return SqlCase(case_id=case_id, **{**fields, **changes})  # type: ignore[arg-type]
+    return SqlCase(case_id=case_id, **{**fields, **changes})
 
 
 # Options.
@@ -378,6 +378,28 @@ def test_two_questions_under_one_id_are_a_mistake() -> None:
         "of one id are attempts at one question, got 'SELECT b FROM t' and 'SELECT a FROM t'"
     )
     assert score_sql_cases([first, first, case("q")]).n_cases == 3
+
+
+def test_changes_carry_their_queries() -> None:
+    """Of all attempts, each once; in JSON, in rows and on the page of a notebook."""
+    schema = {"t": {"a": "int", "b": "int"}}
+    right, wrong, worse = "SELECT a FROM t", "SELECT b FROM t", "SELECT a + 1 FROM t"
+
+    def report(*queries: str) -> SqlReport:
+        fields: dict[str, Any] = {"expected": ["SELECT t.a FROM t", right], "schema": schema}
+        return score_sql_cases([case("q", generated=sql, **fields) for sql in queries])
+
+    result = compare_reports(report(right), report(wrong, worse, wrong))
+    (change, *_) = result.regressions
+    assert change.baseline_generated == (right,)
+    assert change.current_generated == (wrong, worse)
+    assert change.expected == ("SELECT t.a FROM t", right)
+    assert type(result).from_json(result.to_json()) == result
+    assert worse in result._repr_html_()
+    assert worse not in str(result)
+    repeated = compare_reports([report(right)] * 2, [report(wrong), report(worse)])
+    assert repeated.regressions[0].current_generated == (wrong, worse)
+    assert compare_reports({"q": 1}, {"q": 0}).regressions[0].expected == ()
 
 
 def test_integers_are_names_too() -> None:

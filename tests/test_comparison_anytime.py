@@ -267,7 +267,7 @@ def test_what_would_mislead_is_refused(options: dict[str, Any], message: str) ->
         compare_reports({"a": 1}, current, anytime=True, **options)
 
 
-@pytest.mark.parametrize("value", [1, None, "yes"])
+@pytest.mark.parametrize("value", [2, None, "yes"])
 def test_anytime_is_a_flag(value: Any) -> None:
     """As every other one."""
     with pytest.raises(TypeError, match=r"^anytime must be True or False, got "):
@@ -276,3 +276,20 @@ def test_anytime_is_a_flag(value: Any) -> None:
         TypeError, match=r"^current\['a'\] must be a number in \[0, 1\], got None$"
     ):
         compare_reports({"a": 1}, {"a": None}, anytime=True)  # type: ignore[dict-item]
+
+
+def test_cases_that_a_growing_run_still_has_to_do_are_pending() -> None:
+    """They stop no job and are not called missing; in a run that is done they are and do."""
+    before = {f"case {i}": 1.0 for i in range(20)}
+    so_far = {f"case {i}": 1.0 for i in range(8)}
+    growing = compare_reports(before, so_far, anytime=True)
+    assert len(growing.removed_cases) == 12
+    growing.raise_for_regressions()
+    assert "Pending cases: 12" in str(growing)
+    assert "issing" not in str(growing)
+    assert {row["kind"] for row in growing.to_rows()} == {"pending"}
+    done = compare_reports(before, so_far)
+    assert "Missing cases: 12" in str(done)
+    assert {row["kind"] for row in done.to_rows()} == {"missing"}
+    with pytest.raises(RegressionError, match=r"12 cases missing from the current run"):
+        done.raise_for_regressions()

@@ -93,8 +93,8 @@ def test_a_table_of_any_kind_is_the_same_report(make: Any) -> None:
     ]
     columns = {name: [getattr(sample, name) for sample in samples] for name in FIELDS}
     table = make(columns)
-    report = code_report_from_columns(**{name: table[name] for name in FIELDS}, ks=(1, 2))
-    assert report == code_report(samples, ks=(1, 2))
+    report = code_report_from_columns(**{name: table[name] for name in FIELDS}, k=(1, 2))
+    assert report == code_report(samples, k=(1, 2))
 
 
 def test_columns_that_are_left_out() -> None:
@@ -157,7 +157,7 @@ NAMED = "strings or integers"
             InputError,
             "output_tokens[0] must be an integer >= 0, got -1",
         ),
-        ({"ks": ()}, InputError, "ks must be a non-empty sequence of integers, got ()"),
+        ({"k": ()}, InputError, "k must be a non-empty sequence of integers, got ()"),
         ({"weights": 3}, TypeError, "weights must be a CodeWeights, got 3"),
     ],
 )

@@ -127,13 +127,17 @@ def test_a_connection_ends_a_recipe(tmp_path: Path) -> None:
 
 
 def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
-    """The first run becomes the baseline, an equal one passes, a worse one fails by name."""
+    """Without a baseline it fails and stores none; an equal run passes, a worse one fails."""
     text = (RECIPES / "regression_gate.py").read_text(encoding="utf-8")
     gate = tmp_path / "regression_gate.py"
     command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", gate.name)
-    for _ in range(2):
-        gate.write_text(text, encoding="utf-8")
-        assert _run(*command, folder=tmp_path).returncode == 0
+    gate.write_text(text, encoding="utf-8")
+    run = _run(*command, folder=tmp_path)
+    assert run.returncode == 1
+    assert "no baseline: run python regression_gate.py and commit baseline.json" in run.stdout
+    assert not (tmp_path / "baseline.json").exists()
+    assert _run(gate.name, folder=tmp_path).returncode == 0
+    assert _run(*command, folder=tmp_path).returncode == 0
     gate.write_text(text.replace("passed=3, failed=0", "passed=0, failed=3"), encoding="utf-8")
     run = _run(*command, folder=tmp_path)
     assert run.returncode == 1

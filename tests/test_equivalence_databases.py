@@ -698,3 +698,18 @@ def test_what_is_not_computed_alike_refutes_nothing(dialect: str, first: str, se
     """Where databases round, count or fail in ways of their own, there is no counterexample."""
     schema = f"{DDL}; CREATE TABLE d (id int, price numeric(8, 2), f double precision, s real)"
     assert sql_equivalence(first, second, schema=schema, dialect=dialect).verdict == "unknown"
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql", "duckdb"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "SUM(CASE WHEN id IN (1, 2) THEN 1 ELSE 0 END)",
+        "COUNT(CASE WHEN id IN (SELECT a_id FROM b) THEN 1 END)",
+        "COALESCE(MIN(id), CASE WHEN MIN(name) IN ('a') THEN 2 END, 3)",
+    ],
+)
+def test_words_of_an_argument_are_no_words_between_arguments(call: str, dialect: str) -> None:
+    """IN within a CASE is an operator, unlike that of POSITION('a' IN name)."""
+    pair = f"SELECT {call} FROM a", "SELECT 7 FROM a WHERE 1 = 0"
+    assert sql_equivalence(*pair, schema=DDL, dialect=dialect).verdict == "refuted"

@@ -98,8 +98,8 @@ SAMPLES = [
     for case, n in (("sort", 2), ("parse", 0), ("merge", 1))
     for i in range(n + 1)
 ]
-REPORT = code_report(SAMPLES, ks=(1, 2), insufficient="nan", weights=WEIGHTS)
-LATER = code_report(SAMPLES[:-3] + SAMPLES[:1], ks=(1,), weights=WEIGHTS)
+REPORT = code_report(SAMPLES, k=(1, 2), insufficient="nan", weights=WEIGHTS)
+LATER = code_report(SAMPLES[:-3] + SAMPLES[:1], k=(1,), weights=WEIGHTS)
 FAILED = Run(run_id=HOSTILE, passed=False, impl_rate=0.25, cost_usd=1, duration_seconds=1)
 PASSED = Run(run_id="r", passed=np.True_, impl_rate=1, cost_usd=2, duration_seconds=0)  # type: ignore[arg-type]
 TIERS = [tier_statistics("T0", [FAILED]), tier_statistics(HOSTILE, [FAILED, PASSED])]
@@ -381,7 +381,7 @@ def test_awkward_names_break_no_rendering(name: str) -> None:
 def test_several_results_are_a_table_in_a_notebook() -> None:
     """A list, or a mapping, of results is no wall of `repr`, and is a tuple all the same."""
     several = g_pass_at_k(n_samples=[4, 4], n_correct=[3, 2], k=2, tau=[0.5, 1.0])
-    model = code_report(SAMPLES[:6], ks=(1, 2), insufficient="nan").models[0]
+    model = code_report(SAMPLES[:6], k=(1, 2), insufficient="nan").models[0]
     for found in (several, model.pass_at_k):
         page = found._repr_html_()  # type: ignore[union-attr]
         assert page.count("<tr>") == 1 + len(found)

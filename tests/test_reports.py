@@ -120,7 +120,7 @@ def test_report_agrees_with_single_metrics_and_rationals(samples: list[CodeSampl
 @given(SAMPLE_LISTS)
 def test_json_round_trip_is_lossless_and_strict(samples: list[CodeSample]) -> None:
     """What is written can be read by any JSON reader and comes back equal."""
-    report = code_report(samples, ks=(1, 2), insufficient="nan")
+    report = code_report(samples, k=(1, 2), insufficient="nan")
     text = report.to_json()
     json.loads(text, parse_constant=pytest.fail)
     again = CodeReport.from_json(text)
@@ -131,10 +131,10 @@ def test_json_round_trip_is_lossless_and_strict(samples: list[CodeSample]) -> No
 
 def test_attempts_may_be_short_where_the_caller_says_so() -> None:
     """``"nan"`` shows the gap, ``"drop"`` leaves the case out of that k and counts it."""
-    with_nan = code_report(SUITE, ks=(1, 3), insufficient="nan")
+    with_nan = code_report(SUITE, k=(1, 3), insufficient="nan")
     assert math.isnan(with_nan.models[0].pass_at_k[1].score)
     assert [math.isnan(c.pass_at_k[1].score) for c in with_nan.cases] == [False, True]
-    dropped = code_report(SUITE, ks=(1, 3), insufficient="drop")
+    dropped = code_report(SUITE, k=(1, 3), insufficient="drop")
     assert [[p.k for p in c.pass_at_k] for c in dropped.cases] == [[1, 3], [1]]
     used = dropped.models[0].pass_at_k[1]
     assert (used.score, used.n_tasks, used.n_tasks_used) == (1.0, 2, 1)
@@ -152,7 +152,7 @@ def test_samples_may_be_of_a_subclass() -> None:
 
 def test_rows_are_flat() -> None:
     """A data frame takes them as they are."""
-    row = code_report(SUITE, ks=(1,)).to_rows()[1]
+    row = code_report(SUITE, k=(1,)).to_rows()[1]
     assert row == {
         "case_id": "parse",
         "model": "m",
@@ -225,9 +225,9 @@ def test_sample_errors(fields: dict[str, Any], error: type[Exception], message: 
 
 
 SHORT = (
-    "ks must be at most the attempts at every case, got 3 with fewer at 1 of 2 cases "
+    "k must be at most the attempts at every case, got 3 with fewer at 1 of 2 cases "
     "(first: case 'parse' of model 'm' with 1); "
-    'lower ks or pass insufficient="nan" or "drop"'
+    'lower k or pass insufficient="nan" or "drop"'
 )
 
 
@@ -251,8 +251,8 @@ OF_A_TABLE = "(of a table: code_report_from_columns(**table))"
             TypeError,
             f"samples[1] must be a CodeSample {OF_A_TABLE}, got {{}}",
         ),
-        (SUITE, {"ks": ()}, InputError, "ks must be a non-empty sequence of integers, got ()"),
-        (SUITE, {"ks": (1, 0)}, InputError, "ks[1] must be an integer >= 1, got 0"),
+        (SUITE, {"k": ()}, InputError, "k must be a non-empty sequence of integers, got ()"),
+        (SUITE, {"k": (1, 0)}, InputError, "k[1] must be an integer >= 1, got 0"),
         (
             SUITE,
             {"confidence_level": 1.0},
@@ -265,13 +265,13 @@ OF_A_TABLE = "(of a table: code_report_from_columns(**table))"
             InputError,
             "insufficient must be one of 'raise', 'nan', 'drop', got 'skip'",
         ),
-        (SUITE, {"ks": (3,)}, InputError, SHORT),
-        (SUITE, {"ks": (1, 3)}, InputError, SHORT),
+        (SUITE, {"k": (3,)}, InputError, SHORT),
+        (SUITE, {"k": (1, 3)}, InputError, SHORT),
         (
             SUITE,
-            {"ks": (1, 4), "insufficient": "drop"},
+            {"k": (1, 4), "insufficient": "drop"},
             InputError,
-            "ks must be at most 3 for model 'm', whose cases have no more attempts, got 4",
+            "k must be at most 3 for model 'm', whose cases have no more attempts, got 4",
         ),
     ],
 )
@@ -392,9 +392,7 @@ def test_a_damaged_file_says_what_is_wrong(text: str, message: str) -> None:
 
 def test_cases_read_as_a_tuple() -> None:
     """They are kept as columns, which equal, hash, print, cut and pickle as the tuple does."""
-    report = code_report(
-        [*SUITE, sample("sort", "other", passed=1)], ks=(1, 3), insufficient="nan"
-    )
+    report = code_report([*SUITE, sample("sort", "other", passed=1)], k=(1, 3), insufficient="nan")
     cases = tuple(report.cases)
     assert all(type(case) is CaseStatistics for case in cases)
     assert report.cases == cases

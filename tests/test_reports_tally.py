@@ -32,7 +32,7 @@ SAMPLES = st.builds(
     input_tokens=st.none() | st.integers(0, 2**53),
     output_tokens=st.none() | COUNTS,
 )
-OPTIONS: dict[str, Any] = {"ks": (1, 3), "insufficient": "nan"}
+OPTIONS: dict[str, Any] = {"k": (1, 3), "insufficient": "nan"}
 
 
 def tally_of(samples: list[CodeSample]) -> CodeTally:

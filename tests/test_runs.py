@@ -603,17 +603,26 @@ def test_results_hash_and_pickle() -> None:
         (
             {"impl_rate": 1.028},
             InputError,
-            "impl_rate of run 'T1/01/1' must be a number in [0, 1], got 1.028",
+            (
+                "impl_rate of run 'T1/01/1' must be a number in [0, 1] "
+                "(above 1 by bonus or rounding: min(impl_rate, 1)), got 1.028"
+            ),
         ),
         (
             {"impl_rate": math.nan},
             InputError,
-            "impl_rate of run 'T1/01/1' must be a number in [0, 1], got nan",
+            (
+                "impl_rate of run 'T1/01/1' must be a number in [0, 1] "
+                "(not judged: pass passed instead, or leave the run out), got nan"
+            ),
         ),
         (
             {"impl_rate": None},
             TypeError,
-            "impl_rate of run 'T1/01/1' must be a number in [0, 1], got None",
+            (
+                "impl_rate of run 'T1/01/1' must be a number in [0, 1] "
+                "(not judged: pass passed instead, or leave the run out), got None"
+            ),
         ),
         (
             {"cost_usd": -0.01},
@@ -886,7 +895,14 @@ def test_without_a_judge_passing_is_the_score() -> None:
             "run_id[1] must be unlike all others, '1' like 1, got '1'",
         ),
         ({"passed": [True, None]}, InputError, f"passed[1] must be {UNKNOWN}, got None"),
-        ({"impl_rate": [1, 2]}, InputError, "impl_rate[1] must be a number in [0, 1], got 2.0"),
+        (
+            {"impl_rate": [1, 2]},
+            InputError,
+            (
+                "impl_rate[1] must be a number in [0, 1] "
+                "(above 1 by bonus or rounding: min(impl_rate, 1)), got 2"
+            ),
+        ),
         (
             {"cost_usd": [1, math.nan]},
             InputError,

@@ -14,6 +14,7 @@ from scorekit._sql.functions import VERSIONS
 from scorekit._sql.operands import misfit
 from scorekit._sql.parsing import check_sql, parse, tokens
 from scorekit._sql.schema import read_schema
+from scorekit.equivalence import CASED
 from scorekit.errors import SqlError
 
 DDL = (
@@ -236,3 +237,23 @@ def test_a_key_determines_the_columns_of_its_table() -> None:
     assert sql_equivalence(*pair, schema=schema, dialect="postgres").verdict == "unknown"
     schema["t"]["id"] = "int primary key"
     assert sql_equivalence(*pair, schema=schema, dialect="postgres").verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "column", "assumed"),
+    [
+        (None, "code", True),
+        ("mysql", "code", True),
+        ("postgres", "code", False),
+        ("sqlite", "code", False),
+        (None, "n", False),
+        ("mysql", "n", False),
+    ],
+)
+def test_a_set_of_texts_rests_on_case(dialect: str | None, column: str, *, assumed: bool) -> None:
+    """DISTINCT keeps one of 'ann' and 'Ann' where a collation makes them equal."""
+    schema = {"d": {"code": "text", "n": "int"}}
+    pair = f"SELECT {column} FROM d", f"SELECT DISTINCT {column} FROM d"
+    result = sql_equivalence(*pair, schema=schema, dialect=dialect, semantics="set")
+    assert result.verdict == "proved"
+    assert (CASED in result.assumptions) is assumed

@@ -81,7 +81,7 @@ def estimates() -> None:
 def reports() -> None:
     """Hold the types of reports and what is made of them."""
     sample = CodeSample(case_id="a", model="m", compiled=True)
-    assert_type(scorekit.code_report([sample], ks=(1,)), CodeReport)
+    assert_type(scorekit.code_report([sample], k=(1,)), CodeReport)
     assert_type(scorekit.code_report([sample]).models[0].pass_at_k[0].score, float)
     assert_type(CodeReport.from_json(""), CodeReport)
     by_column = scorekit.code_report_from_columns(

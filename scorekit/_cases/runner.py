@@ -64,7 +64,7 @@ class Outcome(NamedTuple):
 class _Half(NamedTuple):
     """What a case needs no judge for; the other metrics may be computed while he is asked."""
 
-    found: QueryCorrectness | Pair | None
+    found: Found | Pair | None
     others: Others | None
     seconds: float
 
@@ -129,7 +129,7 @@ class _Run:
                     self.waiting[position] = found, others, seconds
                     self.ready.put_nowait(position)
                 else:
-                    self.done[position] = Outcome(found, others or {}, seconds)
+                    self.done[position] = _outcome(found, others, seconds)
                 position += 1
             self._tell(len(self.done))
         for _ in range(n_askers):
@@ -161,28 +161,14 @@ class _Run:
             executor=self.executor,
             chunk_size=SENT_AT_ONCE,
         )
-        for job, (found, others, seconds) in zip(kept, prepared, strict=True):
-            started = time.perf_counter()
-            with job.named():
-                settled = self._settled(job.pair, found)
-                if others is None and not isinstance(settled, Pair):
-                    others = job.others()  # noqa: PLW2901 - what is missing of it
-            yield _Half(settled, others, seconds + time.perf_counter() - started)
+        for job, half in zip(kept, prepared, strict=True):
+            yield _settled(job, half, self.judge)
 
     def _recalled(self, job: Job) -> Job:
         if job.pair is None:
             return job
         known = attrs.evolve(job.pair, judge=self.judge).recalled().known
         return attrs.evolve(job, pair=attrs.evolve(job.pair, known=known))
-
-    def _settled(self, pair: Pair | None, found: Found | None) -> QueryCorrectness | Pair | None:
-        """Return the result if nobody need be asked, else what is to be asked."""
-        if pair is None or found is None:
-            return None
-        asked = attrs.evolve(pair, judge=self.judge)
-        if isinstance(found, tuple) and found != pair.known:
-            asked.noted(found)
-        return asked.resumed(found)
 
     async def _ask(self) -> None:
         """Take one case after another."""
@@ -239,10 +225,36 @@ class _Run:
         self.n_told = n_done
 
 
-def _prepared(job: Job, *, at_once: bool) -> tuple[Found | None, Others | None, float]:
+def without_judge(job: Job) -> Outcome:
+    """Return what is found out about one case that nobody is asked about."""
+    found, others, seconds = _settled(job, _prepared(job, at_once=True), None)
+    return _outcome(found, others, seconds)
+
+
+def _outcome(found: Found | Pair | None, others: Others | None, seconds: float) -> Outcome:
+    correctness = found if isinstance(found, QueryCorrectness) else None
+    return Outcome(correctness, others or {}, seconds)
+
+
+def _prepared(job: Job, *, at_once: bool) -> _Half:
     """Look at the pair, in any process, and compute the other metrics unless they can wait."""
     started = time.perf_counter()
     with job.named():
         found = None if job.pair is None else job.pair.searched()
         others = job.others() if at_once else None
-    return found, others, time.perf_counter() - started
+    return _Half(found, others, time.perf_counter() - started)
+
+
+def _settled(job: Job, half: _Half, judge: Judge | None) -> _Half:
+    """Go on here: return the result if nobody need be asked, else the pair to ask about."""
+    started = time.perf_counter()
+    found, others, seconds = half
+    with job.named():
+        if job.pair is not None and not isinstance(found, Pair | None):
+            asked = attrs.evolve(job.pair, judge=judge)
+            if isinstance(found, tuple) and found != job.pair.known:
+                asked.noted(found)
+            found = asked.resumed(found)
+        if others is None and not isinstance(found, Pair):
+            others = job.others()
+    return _Half(found, others, seconds + time.perf_counter() - started)

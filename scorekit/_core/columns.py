@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from itertools import chain
 from numbers import Real
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast
 
 from scorekit._core.checks import (
     MAX_COUNT,
@@ -103,6 +103,11 @@ def _plain_ids(distinct: Sequence[Any]) -> tuple[str, ...] | None:
     if kinds == {int}:
         return tuple(map(str, distinct))
     return tuple(distinct) if kinds == {str} and all(distinct) else None
+
+
+def name_of(value: str | int) -> str:
+    """Take an integer for a name as type checkers see it; the field's check makes text of it."""
+    return cast("str", value)
 
 
 def check_id(name: str, value: object) -> str:

@@ -26,6 +26,7 @@ from scorekit.errors import InputError, refuse, shown
 from scorekit.records import (
     build,
     is_mapping,
+    listing,
 )
 from scorekit.sampling import PassAtK
 
@@ -34,6 +35,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 R = TypeVar("R")
 """The record of a case."""
+
+
+def _listings(estimates: Iterable[tuple[PassAtK, ...]]) -> tuple[tuple[PassAtK, ...], ...]:
+    return tuple(map(listing, estimates))
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -48,7 +53,7 @@ class CaseColumns(Sequence[R]):
     """Each model once."""
     model_of: Counts
     """The model of each case, as its place in *models*."""
-    estimates: tuple[tuple[PassAtK, ...], ...]
+    estimates: tuple[tuple[PassAtK, ...], ...] = attrs.field(converter=_listings)
     """Estimates of pass@k, those that cases have in common once."""
     estimates_of: Counts
     """The estimates of each case, as their place in *estimates*."""

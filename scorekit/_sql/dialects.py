@@ -327,12 +327,17 @@ def _arguments(words: Sequence[Token], start: int) -> tuple[int, bool, bool]:
     parted = False
     for i in range(start, len(words)):
         text = words[i].text.upper() if words[i].token_type not in _TEXTS else ""
-        depth += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
+        depth += (text in ("(", "[", "{", "CASE")) - (text in (")", "]", "}", "END"))
         if depth == 0:
             break
         if depth == 1:
             commas += text == ","
-            parted = parted or text in _PARTS
+            is_operator = (
+                words[start - 1].text.lower() != "position"
+                if text == "IN"
+                else words[i - 1].text.upper() == "DISTINCT"
+            )
+            parted = parted or (text in _PARTS and not is_operator)
     empty = start + 1 < len(words) and words[start + 1].text == ")"
     distinct = start + 1 < len(words) and words[start + 1].token_type == TokenType.DISTINCT
     return 0 if empty else commas + 1, parted, distinct

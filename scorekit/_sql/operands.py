@@ -24,6 +24,28 @@ def misfit(tree: exp.Expr, dialect: str, schema: SqlSchema | None) -> str | None
     return next(reader.faults(tree), None)
 
 
+def drops_texts(
+    first: exp.Expr, second: exp.Expr, dialect: str | None, schema: SqlSchema | None
+) -> bool:
+    """
+    Say whether one of two queries drops repeated rows with text where the other may not.
+
+    Which of 'ann' and 'Ann' is left, where a collation makes them equal, is not said.
+    """
+    counts = [sum(map(_drops, tree.walk())) for tree in (first, second)]
+    outputs = _outputs(first)
+    reader = _Reader(dialect or "sqlite", schema, first)
+    others = {*_NUMBERS, "time", "boolean"}
+    is_plain = outputs is not None and all(reader.kind(o.unalias()) in others for o in outputs)
+    return counts[0] != counts[1] and not is_plain
+
+
+def _drops(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Select):
+        return bool(node.args.get("distinct") or node.args.get("group"))
+    return isinstance(node, exp.SetOperation) and bool(node.args.get("distinct"))
+
+
 @attrs.define
 class _Reader:
     """Looks at each SELECT of a query."""

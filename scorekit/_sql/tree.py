@@ -480,7 +480,7 @@ class Frame(Node):
 
 
 WHOLE: Final = Frame("range", None, None)
-RUNNING, BY_ROWS = Frame("range", None, 0), Frame("rows", None, 0)
+RUNNING: Final = Frame("range", None, 0)
 
 
 @attrs.frozen(eq=False)

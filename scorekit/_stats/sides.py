@@ -14,7 +14,16 @@ from scorekit._core.attempts import Attempts, CaseScores
 from scorekit._core.checks import check_flag, check_items, check_number, is_flag, is_ordered
 from scorekit._stats.passes import score_each
 from scorekit.errors import refuse, shown
-from scorekit.records import Cases, Ends, Report, ReportScores, SuiteKey, is_mapping
+from scorekit.records import (
+    Cases,
+    CaseSql,
+    Ends,
+    Report,
+    ReportScores,
+    SuiteKey,
+    is_mapping,
+    together,
+)
 
 Sides: TypeAlias = tuple[Attempts, Attempts]
 """Baseline and current run."""
@@ -33,6 +42,8 @@ class Side(NamedTuple):
     """As in `ReportScores`."""
     ends: dict[SuiteKey, dict[str, Ends]]
     """As in `ReportScores`, of those included that have no score."""
+    sql: Mapping[str, CaseSql]
+    """As in `ReportScores`."""
 
     @classmethod
     def of(cls, scores: ReportScores) -> Side:
@@ -40,7 +51,9 @@ class Side(NamedTuple):
         ends = {suite: dict(cases) for suite, cases in scores.ends.items()}
         for suite, case_id in scores.failing:
             ends.setdefault(suite, {}).setdefault(case_id, ((0.0,), (1.0,)))
-        return cls(scores.suites, scores.failing, scores.unsafe, scores.only_flags, ends)
+        return cls(
+            scores.suites, scores.failing, scores.unsafe, scores.only_flags, ends, scores.sql
+        )
 
     def reaches(self, suite: SuiteKey) -> dict[str, tuple[float | None, float, float]]:
         """Return the mean score of each case, and the least and the highest it may be."""
@@ -83,7 +96,8 @@ class Side(NamedTuple):
             for case_id in one
         }
         flags = all(side.only_flags for side in sides)
-        return cls(suites, frozenset(failing), unsafe if caught else None, flags, ends)
+        sql = together(item for side in sides for item in side.sql.items())
+        return cls(suites, frozenset(failing), unsafe if caught else None, flags, ends, sql)
 
     @property
     def metrics(self) -> dict[str, None]:

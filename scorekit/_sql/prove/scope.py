@@ -22,7 +22,6 @@ from scorekit._sql.tree import (
     Join,
     Literal,
     Node,
-    Place,
     Query,
     Scalar,
     Select,
@@ -242,11 +241,6 @@ def never_null_alone(value: Node) -> bool:
     if isinstance(value, Aggregate):
         return value.function == "count"
     return isinstance(value, IsNull | Exists)
-
-
-def position(value: Node) -> int | None:
-    """Return the place that a value is."""
-    return value.number if isinstance(value, Place) else None
 
 
 def every(answers: Iterable[Rests | None]) -> Rests | None:
