@@ -110,7 +110,10 @@ def _mutations(text: str, n: int, rng: random.Random) -> Iterator[str]:
             return
         node, new = rng.choice(changes)
         if new is None:
-            node.parent.set(node.arg_key, None, node.index)
+            parent, place = node.parent, node.arg_key
+            assert parent is not None
+            assert place is not None
+            parent.set(place, None, node.index)
         else:
             node.replace(new)
         changed = other.sql("sqlite")

@@ -13,7 +13,7 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlglot import transpile
+from sqlglot import exp, transpile
 
 from scorekit import Counterexample, sql_equivalence
 from scorekit._sql.parsing import parse
@@ -310,6 +310,7 @@ def test_days_that_are_written_as_a_text(text: str, written: str, days: list[str
 def test_what_an_expression_holds(expression: str, kind: str) -> None:
     """Oracle: the type of the value that SQLite computes."""
     (tree,) = parse(f"SELECT {expression} AS x FROM t", "sqlite").statements
+    assert isinstance(tree, exp.Select)
     found = tree.selects[0].this
     kinds = {"n": "integer", "s": "text", "b": "wide", "f": "single"}
     assert kind_of_expression(found, kinds) == kind

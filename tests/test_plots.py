@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import matplotlib.style
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -476,7 +477,7 @@ def test_it_fits_a_column_of_a_paper_and_a_dark_page(name: str, tmp_path: Path) 
     narrow = draw()
     assert _size(narrow)[0] == 3.3
     assert isinstance(narrow.figure, Figure)
-    narrow.figure.draw_without_rendering()
+    narrow.figure.draw_without_rendering()  # type: ignore[no-untyped-call]
     page = narrow.figure.bbox
     for text in (narrow.title, narrow.xaxis.label, narrow.yaxis.label):
         if not text.get_text():
@@ -486,7 +487,7 @@ def test_it_fits_a_column_of_a_paper_and_a_dark_page(name: str, tmp_path: Path) 
         assert box.x1 <= page.x1
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.style.use("dark_background")
+        matplotlib.style.use("dark_background")
         dark = FIGURES[name]()
         _save(dark, tmp_path / "dark.png")
         for line in dark.lines:

@@ -102,11 +102,13 @@ def test_report_agrees_with_single_metrics_and_rationals(samples: list[CodeSampl
     for case in report.cases:
         own = groups[case.model][case.case_id]
         single = [
-            code_score(compiled=s.compiled, passed=s.passed, failed=s.failed, warnings=s.warnings)
+            code_score(
+                compiled=s.compiled, passed=s.passed or 0, failed=s.failed, warnings=s.warnings
+            )
             for s in own
         ]
         assert case.scores == tuple(s.score for s in single)
-        n_correct = sum(s.correct for s in own)
+        n_correct = sum(bool(s.correct) for s in own)
         assert case.pass_at_k == (pass_at_k(n_samples=len(own), n_correct=n_correct),)
     for model in report.models:
         cases = groups[model.model].values()
