@@ -474,10 +474,10 @@ def test_it_fits_a_column_of_a_paper_and_a_dark_page(name: str, tmp_path: Path) 
         "attempts": lambda: plot_pass_at_k(_attempts(b=3, c=4), by_case=True, width_inches=3.3),
         "models": lambda: plot_comparison(_models(7), width_inches=3.3),
     }.get(name, lambda: plot_comparison(_comparison(10_000), width_inches=3.3))
-    narrow = draw()
+    narrow = draw()  # type: ignore[no-untyped-call]
     assert _size(narrow)[0] == 3.3
     assert isinstance(narrow.figure, Figure)
-    narrow.figure.draw_without_rendering()  # type: ignore[no-untyped-call]
+    narrow.figure.draw_without_rendering()
     page = narrow.figure.bbox
     for text in (narrow.title, narrow.xaxis.label, narrow.yaxis.label):
         if not text.get_text():
