@@ -244,6 +244,11 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE pay = d.id LIMIT 1 OFFSET 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE pay = d.id LIMIT 0)",
     ],
+    "IN of a union is OR": [
+        "SELECT id FROM d WHERE size IN (SELECT pay FROM e UNION ALL SELECT a FROM n) OR id IN (SELECT b FROM n UNION SELECT rank FROM e)",
+        "SELECT id, size IN (SELECT pay FROM e UNION SELECT a FROM n WHERE b > 1) FROM d",
+        "SELECT id FROM e WHERE NOT pay IN (SELECT size FROM d UNION ALL SELECT a FROM n)",
+    ],
     "IN to EXISTS": [
         "SELECT id, pay IN (SELECT a FROM n) FROM e WHERE rank IN (SELECT b FROM n WHERE a > 1)",
         "SELECT id FROM e WHERE NOT rank IN (SELECT b FROM n) AND NOT pay IN (SELECT a FROM n)",
