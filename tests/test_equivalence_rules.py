@@ -92,6 +92,16 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT NOT (pay > 1 AND (rank = 2 OR boss <= pay)), NOT NOT pay < 2 FROM e",
         "SELECT id FROM e WHERE NOT (pay <= 1 OR NOT rank <> 2)",
     ],
+    "comparison of constants": ["SELECT 1 < 2, 3 = 4, 2 <= 2, 1 <> 1, pay = NULL FROM e WHERE 1 < NULL"],
+    "comparison of a column with itself": ["SELECT id FROM e WHERE pay = pay OR boss < boss OR pay <> pay", "SELECT id FROM e WHERE pay <= pay"],
+    "sum of constants": ["SELECT 1 + 2 * 3, -(4 - 6) FROM e"],
+    "shorter list": ["SELECT id FROM e WHERE pay IN (rank, boss, rank)"],
+    "CASE shortened": [
+        "SELECT CASE WHEN 1 = 2 THEN 3 WHEN 1 = 1 THEN 4 WHEN pay > 1 THEN 7 ELSE 5 END FROM e",
+        "SELECT CASE WHEN pay IS NULL THEN TRUE ELSE FALSE END, CASE WHEN 1 = 2 THEN 3 WHEN pay > 1 THEN 4 END FROM e",
+        "SELECT id FROM e WHERE CASE WHEN pay > 1 THEN TRUE ELSE FALSE END",
+        "SELECT CASE WHEN NULL THEN 1 WHEN rank = 1 THEN 2 ELSE 1 END FROM e",
+    ],
     "simplest form of an aggregate": [
         "SELECT COUNT(CASE WHEN 1 = 1 THEN pay END), COUNT(1), MAX(DISTINCT pay), COUNT(rank), COUNT(DISTINCT rank) FROM e GROUP BY boss",
         "SELECT COUNT(d.name), COUNT(d.id), COUNT(n.b) FROM e LEFT JOIN d ON e.boss = d.id JOIN n ON n.a = e.pay",
@@ -100,6 +110,11 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT rank IS NULL, 1 IS NULL, NULL IS NULL, CASE WHEN pay IS NULL THEN 1 END IS NULL FROM e",
         "SELECT d.name IS NULL, d.id IS NULL FROM e LEFT JOIN d ON e.boss = d.id",
         "SELECT COUNT(pay) IS NULL FROM e GROUP BY boss",
+    ],
+    "implied null test dropped": [
+        "SELECT id FROM e WHERE pay IS NOT NULL AND pay + 1 > 1 AND boss IS NOT NULL",
+        "SELECT id FROM d WHERE name IS NOT NULL AND name LIKE 'x%' AND size IS NOT NULL AND NOT size IN (1, id)",
+        "SELECT id FROM e WHERE pay IS NOT NULL AND (pay = 1 OR rank = 1) AND boss IS NOT NULL AND (boss = 1 OR boss = 2)",
     ],
     "set operations in one": [
         "SELECT pay FROM e UNION SELECT a FROM n UNION SELECT size FROM d",
@@ -228,6 +243,11 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id, EXISTS (SELECT 1 WHERE size > 1), EXISTS (SELECT 1 FROM e WHERE 1 = 0) FROM d WHERE EXISTS (SELECT 1 WHERE size > 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE pay = d.id LIMIT 1 OFFSET 1)",
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE pay = d.id LIMIT 0)",
+    ],
+    "IN of a union is OR": [
+        "SELECT id FROM d WHERE size IN (SELECT pay FROM e UNION ALL SELECT a FROM n) OR id IN (SELECT b FROM n UNION SELECT rank FROM e)",
+        "SELECT id, size IN (SELECT pay FROM e UNION SELECT a FROM n WHERE b > 1) FROM d",
+        "SELECT id FROM e WHERE NOT pay IN (SELECT size FROM d UNION ALL SELECT a FROM n)",
     ],
     "IN to EXISTS": [
         "SELECT id, pay IN (SELECT a FROM n) FROM e WHERE rank IN (SELECT b FROM n WHERE a > 1)",

@@ -8,12 +8,15 @@ WHEN), NULL and false are one.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+
 import attrs
 
 from scorekit._sql.prove.logic import Mode, negated
 from scorekit._sql.prove.normal import Sorted
 from scorekit._sql.prove.rule import View, aggregates_of, and_where, rule
-from scorekit._sql.prove.scalars import in_order, is_boolean
+from scorekit._sql.prove.scalars import folded, in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import NUMBERS, never_null_alone
 from scorekit._sql.tree import (
     FALSE,
@@ -32,6 +35,7 @@ from scorekit._sql.tree import (
     IsNull,
     Like,
     Literal,
+    Negative,
     Node,
     Not,
     Or,
@@ -44,6 +48,10 @@ from scorekit._sql.tree import (
     When,
     has_aggregate,
 )
+
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le,
+}  # fmt: skip
 
 
 @rule("operands in order", And, Or, Comparison, Arithmetic, told=False)
@@ -100,6 +108,77 @@ def _negated(term: Scalar, mode: Mode) -> Scalar:
         return term.operand
     constants = {TRUE: FALSE, FALSE: TRUE, NULL: NULL}
     return constants[term] if isinstance(term, Literal) and term in constants else Not(term)
+
+
+@rule("comparison of constants", Comparison, told=False)
+def folded_comparison(node: Comparison, view: View) -> Node | None:
+    """Two whole numbers compare exactly; a comparison with NULL is NULL, hence never true."""
+    left, right = node.left, node.right
+    if NULL in (left, right):
+        return FALSE if view.mode == "filter" else NULL
+    if not (isinstance(left, Literal) and isinstance(right, Literal)):
+        return None
+    if not left.kind == right.kind == "integer":
+        return None
+    return TRUE if _COMPARE[node.operator](int(left.text), int(right.text)) else FALSE
+
+
+@rule("comparison of a column with itself", Comparison, told=False)
+def reflexive(node: Comparison, view: View) -> Node | None:
+    """Where only truth matters ``x = x`` says that x is not NULL, and ``x < x`` is never true."""
+    same = node.left == node.right and isinstance(node.left, Column)
+    if view.mode != "filter" or not same or node.may_be_nan:
+        return None
+    return Not(IsNull(node.left)) if node.operator in ("=", "<=") else FALSE
+
+
+@rule("sum of constants", Arithmetic, Negative, told=False)
+def folded_sum(node: Scalar, view: View) -> Node | None:
+    """Whole numbers too small to overflow anywhere are added and multiplied exactly."""
+    del view
+    return folded(node)
+
+
+@rule("shorter list", Among, told=False)
+def shorter_list(node: Among, view: View) -> Node | None:
+    """A value that is in a list twice is in it."""
+    del view
+    return attrs.evolve(node, values=tuple(dict.fromkeys(node.values)))
+
+
+@rule("CASE shortened", Case, told=False)
+def shorter_case(node: Case, view: View) -> Node | None:
+    """A branch that is never taken goes, and so do those after one that always is, where another
+    one is of its type; a column stays in CASE, as alone it would lend SQLite its affinity.
+    """
+    if (
+        len(node.whens) == 1
+        and (node.whens[0].value, node.default) == (TRUE, FALSE)
+        and _two_valued(node.whens[0].condition)
+    ):
+        return node.whens[0].condition
+    del view
+    default, kept = node.default, list[When]()
+    for when in node.whens:
+        if when.condition == TRUE:
+            default = when.value
+            break
+        if when.condition not in (FALSE, NULL):
+            kept.append(when)
+    values = [*(when.value for when in kept), default]
+    of_one_type = all(
+        value in values
+        or value == NULL
+        or (
+            isinstance(value, Literal)
+            and value.kind in ("integer", "text")
+            and any(is_literal(other, value.kind) for other in values)
+        )
+        for value in (*(when.value for when in node.whens), node.default)
+    )
+    if not of_one_type or not (kept or is_literal(default) or is_boolean(default)):
+        return None
+    return Case(tuple(kept), default) if kept else default
 
 
 @rule("simplest form of an aggregate", Aggregate, told=False)
@@ -181,6 +260,23 @@ def _null_makers(value: Scalar) -> frozenset[Scalar]:
         parts = (child for child in value.children if isinstance(child, Scalar))
         found = found.union(*map(_null_makers, parts))
     return found
+
+
+@rule("implied null test dropped", And, told=False)
+def without_implied_null_tests(node: And, view: View) -> Node | None:
+    """``x IS NOT NULL AND x > 1`` is true where ``x > 1`` is: a comparison with NULL is not."""
+    if view.mode != "filter":
+        return None
+
+    def tested(part: Scalar) -> Scalar | None:
+        test = isinstance(part, Not) and isinstance(part.operand, IsNull)
+        return part.operand.operand if test else None  # type: ignore[attr-defined]
+
+    strict = frozenset[Scalar]().union(
+        *(strict_parts(part) for part in node.parts if tested(part) is None)
+    )
+    kept = [part for part in node.parts if tested(part) is None or tested(part) not in strict]
+    return And(tuple(kept)) if len(kept) > 1 else kept[0]
 
 
 # Is there a row?
