@@ -52,7 +52,7 @@ class JudgeUsage(Record):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """None where the cost of a call is not known: under way, lost, or of a model without price."""
+    """None where the cost of a call is not known (under way, lost, a model without price)."""
 
 
 class ClaudeJudge:

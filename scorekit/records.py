@@ -180,7 +180,7 @@ class Record(Shown):
         return record
 
     version: ClassVar[int] = 1
-    """Of what `to_json` writes."""
+    """Of what ``to_json()`` writes."""
 
     def to_json(self) -> str:
         """Return the result as strict JSON; `from_json` gives an equal one back."""

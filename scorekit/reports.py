@@ -243,8 +243,8 @@ class CodeReport(Report):
     unknown: FrozenMapping[str, FrozenMapping[str, tuple[tuple[float, float], ...]]] = attrs.field(
         factory=FrozenMapping[str, FrozenMapping[str, tuple[tuple[float, float], ...]]]
     )
-    """Attempts whose outcome nobody knows, by model and case: for each its code score if it
-    failed, and if it passed."""
+    """Attempts whose outcome nobody knows, by model and case, with the code score that each has if
+    it failed and if it passed."""
 
     def _sheet(self) -> Sheet:
         def line(one: ModelStatistics) -> str:

@@ -35,7 +35,7 @@ class RubricScore(Record):
     """Mean of *scores*, cut to ``[0, 1]``; higher is better. None if no example was fully
     judged."""
     scores: tuple[float | None, ...]
-    """For each example the points that it earned over its positive points: at most 1, below 0
+    """For each example the points that it earned over its positive points, at most 1 and below 0
     where it lost more than it earned. None if a criterion was not judged, or none gives points."""
     interval: Interval
     """Interval of the mean behind *score*, within ``[0, 1]``. It allows for examples with the
@@ -43,7 +43,7 @@ class RubricScore(Record):
     bounds: tuple[float, float]
     """The lowest and the highest *score*, whatever the judgements that are missing say."""
     lowest: float
-    """The lowest score of an example that one of the rubrics allows: 0 without negative points."""
+    """The lowest score of an example that one of the rubrics allows, 0 without negative points."""
     n_unjudged: int
     """Examples left out of *score* because a criterion was not judged."""
     n_without_points: int

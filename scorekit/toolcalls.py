@@ -124,7 +124,7 @@ def tool_call_accuracy(
 
     References:
         Google's Agent Development Kit, "Evaluate agents", tool trajectory criteria, for the three
-        orders. Pydantic Evals, `TrajectoryMatch`, for F1 over the longest common subsequence.
+        orders. Pydantic Evals, ``TrajectoryMatch``, for F1 over the longest common subsequence.
     """
     check_choice("order", order, _ORDERS)
     check_choice("arguments", arguments, _ARGUMENTS)
