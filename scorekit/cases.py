@@ -490,7 +490,7 @@ async def ascore_sql_case(
 
 @attrs.frozen(kw_only=True)
 class SqlOptions(Record):
-    """How cases were scored: options of `score_sql_cases` that change what a report says."""
+    """How cases were scored: options of ``score_sql_cases`` that change what a report says."""
 
     metrics: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
     """The metrics that were asked for; None for all that there are inputs for."""
