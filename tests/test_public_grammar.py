@@ -12,13 +12,14 @@ import math
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from column_types import polars_series
 
 import scorekit
 from scorekit import (
@@ -30,6 +31,8 @@ from scorekit import (
     judge_from_function,
     tier_statistics,
 )
+
+POLARS = [polars_series] if find_spec("polars") else []
 
 RUNS = [
     Run(run_id=i, passed=i > 1, impl_rate=0.5, cost_usd=0.1 * (i + 1), duration_seconds=9)
@@ -334,7 +337,7 @@ MAKERS: dict[str, Callable[[list[Any]], Any]] = {
     "MultiIndex": lambda values: pd.Series(
         values, index=pd.MultiIndex.from_tuples([(i, "x") for i in range(len(values))])
     ),
-    "polars": pl.Series,
+    "polars": polars_series,
 }
 NOT_DATA = {"metrics", "quantiles", "generated_rows", "expected_rows", "tiers", "runs", "cases"}
 NOT_DATA |= {"samples", "results", "ratings", "items"}
@@ -394,7 +397,8 @@ def test_k_is_one_number_or_several(name: str) -> None:
     if hasattr(single[0], "models"):  # one report has them all
         assert all(report == single[0] for report in reports)
         return
-    for make in (list, tuple, iter, np.array, pd.Series, pl.Series):
+    makers: list[Callable[[list[int]], Any]] = [list, tuple, iter, np.array, pd.Series, *POLARS]
+    for make in makers:
         ks: Any = make([1, largest])
         found = call(name, CALLS[name] | {"k": ks})
         assert isinstance(found, tuple)
@@ -444,7 +448,8 @@ def test_clusters_are_labels(name: str) -> None:
     wanted = call(name, CALLS[name] | {"clusters": labels})
     numbers = [{"x": 1, "y": 2, "z": 3}[one] for one in labels]
     pairs = [(one, 1) for one in labels]
-    arrays = (np.array(labels), pd.Series(labels), pl.Series(labels), tuple(labels))
+    makers: list[Callable[[list[str]], Any]] = [np.array, pd.Series, tuple, *POLARS]
+    arrays = [make(labels) for make in makers]
     for clusters in (numbers, pairs, *arrays):
         assert same(call(name, CALLS[name] | {"clusters": clusters}), wanted)
     for odd in ("xy", {"x": 1}, [None] * len(first), labels[1:], 3):
