@@ -79,6 +79,7 @@ needs_extra = {
         lambda: s.plot_comparison(s.compare_reports(code, code)),
         lambda: s.plot_cost_quality([tier]),
         lambda: s.plot_reliability(s.calibration_from_counts({"high": (9, 10)})),
+        lambda: s.plot_time_horizon(s.time_horizon([1, 2], [True, False])),
     ],
     "testing": [lambda: s.strategies],
 }

@@ -50,7 +50,9 @@ _TOPICS = {
         "EvaluationPlan VarianceComponents minimum_detectable_effect plan_evaluation "
         "required_tasks variance_components"
     ),
-    "plots": "plot_comparison plot_cost_quality plot_pass_at_k plot_reliability",
+    "plots": (
+        "plot_comparison plot_cost_quality plot_pass_at_k plot_reliability plot_time_horizon"
+    ),
     "prices": "PRICES ModelPrice token_cost",
     "ranking": "BradleyTerry ModelComparison bradley_terry compare_models",
     "records": "MetricError Record",

@@ -67,6 +67,10 @@ class TimeHorizon(Record):
     n_runs: int
     n_tasks: int
     n_families: int
+    minutes: tuple[float, ...]
+    """Length of each task, in the order in which tasks appear."""
+    pass_rates: tuple[float, ...]
+    """Share of the runs of each task that passed."""
 
     def success_at(self, minutes: float) -> float | None:
         """
@@ -94,6 +98,8 @@ class TimeHorizon(Record):
 class _Tasks(NamedTuple):
     """Runs counted for each task, in the order in which tasks appear."""
 
+    first: NDArray[np.intp]
+    """The place of a run of each."""
     lengths: Floats
     """log2 of the minutes."""
     n_runs: NDArray[np.int64]
@@ -223,6 +229,8 @@ def time_horizon(
         n_runs=n_runs,
         n_tasks=known.lengths.size,
         n_families=n_families,
+        minutes=tuple(lengths[known.first].tolist()),
+        pass_rates=tuple((known.n_passed / known.n_runs).tolist()),
     )
 
 
@@ -240,6 +248,7 @@ def _tasks(
     families = family_of[at]
     weights = 1.0 / (n_runs * np.sqrt(np.bincount(families)[families]))
     return _Tasks(
+        first=at,
         lengths=lengths[at],
         n_runs=n_runs,
         n_passed=np.bincount(task_of, weights=flags).astype(np.int64),

@@ -21,6 +21,7 @@ from scorekit._core.checks import (
 from scorekit.calibration import CalibrationError, ConfidenceCalibration
 from scorekit.comparison import CaseChange, Comparison
 from scorekit.errors import MissingExtraError, one_line, refuse, shown
+from scorekit.horizons import TimeHorizon
 from scorekit.intervals import Interval
 from scorekit.ranking import BradleyTerry, ModelComparison
 from scorekit.records import is_mapping
@@ -473,6 +474,79 @@ def plot_cost_quality(
 
 
 # Where to draw, and with what.
+
+
+def plot_time_horizon(
+    horizons: TimeHorizon | Mapping[str, TimeHorizon],
+    *,
+    width_inches: float = WIDTH,
+    ax: Axes | None = None,
+) -> Axes:
+    """
+    Draw success against the length of tasks: the fitted curve, and the horizon with its interval.
+
+    The dots are the tasks; tasks of one length are one dot, which is as large as they are many.  A
+    result without a horizon is drawn without a curve.
+
+    Args:
+        horizons: From `time_horizon`; or a mapping from the name of a model to its result.
+        width_inches: Width of a figure of its own (1 to 40).
+        ax: Where to draw; None makes a figure of its own.
+
+    Returns:
+        The axes, with minutes on a logarithmic scale.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+        InputError: If there is nothing to draw, or *width_inches* is out of range.
+        TypeError: If a result is no `TimeHorizon`, or *ax* not an ``Axes``.
+
+    Examples:
+        >>> from scorekit import time_horizon
+        >>> ax = plot_time_horizon(time_horizon([1, 5, 30, 120], [1, 1, 0, 0]))
+        >>> ax.get_xlabel()
+        'Time a human takes (minutes)'
+        >>> plot_time_horizon({})
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: horizons must be a TimeHorizon or a non-empty mapping, got {}
+    """
+    named: dict[str, Any] = {"": horizons}
+    if is_mapping(horizons):
+        named = {check_text("horizons key", name): one for name, one in horizons.items()}
+        if not named:
+            refuse("horizons", "a TimeHorizon or a non-empty mapping", horizons)
+    for name, one in named.items():
+        check_instance(f"horizons[{name!r}]" if name else "horizons", one, TimeHorizon)
+    own = _axes(ax, width_inches)
+    axes = _pen(own)
+    axes.set_xscale("log")
+    for place, (name, one) in enumerate(named.items()):
+        color, marker = SHADES[place % len(SHADES)], MARKERS[place % len(MARKERS)]
+        lengths: dict[float, list[float]] = {}
+        for minutes, rate in zip(one.minutes, one.pass_rates, strict=True):
+            lengths.setdefault(minutes, []).append(rate)
+        axes.scatter(
+            list(lengths),
+            [fmean(rates) for rates in lengths.values()],
+            s=[12 * math.sqrt(len(rates)) for rates in lengths.values()],
+            color=color,
+            marker=marker,
+            alpha=0.5,
+            label=_label(name) if name else None,
+        )
+        if one.score is None:
+            continue
+        low, high = min(*one.minutes, one.score), max(*one.minutes, one.score)
+        steps = [low * (high / low) ** (i / 100) for i in range(101)]
+        axes.plot(steps, [one.success_at(minutes) for minutes in steps], color=color)
+        ends = max(one.interval.low, low / 10), min(one.interval.high, high * 10)
+        _point(axes, one.score, one.share, x_ends=ends, marker=marker, color=color)
+    axes.set_ylim(-0.05, 1.05)
+    _say(axes, "Success by the length of tasks", "Time a human takes (minutes)", "Success rate")
+    if "" not in named:
+        axes.legend(fontsize=_size(axes), frameon=False)
+    return own
 
 
 def _axes(ax: Axes | None, width: float, *, n_rows: int | None = None) -> Axes:

@@ -37,8 +37,10 @@ from scorekit import (
     plot_cost_quality,
     plot_pass_at_k,
     plot_reliability,
+    plot_time_horizon,
     plots,
     tier_statistics,
+    time_horizon,
 )
 
 BASELINE = Path(__file__).parent / "data" / "plots"
@@ -538,3 +540,19 @@ if __name__ == "__main__":  # store the pictures again, after a look at each
     BASELINE.mkdir(exist_ok=True)
     for figure, draw_it in FIGURES.items():
         _save(draw_it(), BASELINE / f"{figure}.png")
+
+
+def test_the_curve_of_a_time_horizon() -> None:
+    """It passes through the horizon; one curve for each model that has one."""
+    runs = [1, 2, 4, 8, 15, 30, 60, 120], [1, 1, 1, 0, 1, 0, 0, 0]
+    result = time_horizon(*runs)
+    ax = plot_time_horizon(result)
+    curve = ax.lines[0]
+    lengths, chances = np.asarray(curve.get_xdata()), np.asarray(curve.get_ydata())
+    assert result.score is not None
+    assert np.interp(result.score, lengths, chances) == pytest.approx(0.5, abs=0.01)
+    several = plot_time_horizon({"a": result, "b": time_horizon(runs[0], [True] * 8)})
+    assert len(several.collections) == 2
+    assert len([line for line in several.lines if len(np.asarray(line.get_xdata())) > 2]) == 1
+    with pytest.raises(TypeError, match=r"^horizons must be a TimeHorizon, got 3$"):
+        plot_time_horizon(3)  # type: ignore[arg-type]
