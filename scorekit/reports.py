@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
@@ -130,7 +130,7 @@ class _Flags(Listing[CaseStatistics]):
 class CaseTable(CaseColumns[CaseStatistics]):
     """The cases of a report."""
 
-    record = CaseStatistics
+    record: ClassVar[Callable[..., CaseStatistics]] = CaseStatistics
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle columns and this class, of which a later version can make the same."""
