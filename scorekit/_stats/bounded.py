@@ -1,4 +1,4 @@
-"""What the mean of signed differences in [-1, 1] can be, also where only a few of them move."""
+"""Means of scores in groups: their error, and what a share of them can be."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.sums import exact_mean
-from scorekit.intervals import Interval, clustered_stderr, effective_groups, t_quantile, wilson
+from scorekit.intervals import clustered_stderr, effective_groups, t_quantile, wilson
 
 DECIMAL_NOISE = 1e-9
 """Two score changes closer than this are the same: 1.0 -> 0.95 is a drop of exactly 0.05."""
-
-METHOD = "wilson on gains and losses"
 
 Floats: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.int64]
@@ -44,35 +42,6 @@ def share_interval(values: Floats, groups: Groups, confidence_level: float) -> t
     return wilson(mean, n, t_quantile(confidence_level, n_groups - 1))
 
 
-def difference_interval(values: Floats, groups: Groups, confidence_level: float) -> Interval:
-    """
-    Bound the mean of *values* in [-1, 1] without supposing that their sum is normal.
-
-    Rises and falls are bounded apart and put together again (MOVER): a run in which nothing fell
-    does not show that nothing can fall.
-    """
-    rises, falls = np.maximum(values, 0.0), np.maximum(-values, 0.0)
-    if not groups.any():
-        return Interval(low=-1.0, high=1.0, confidence_level=confidence_level, method=METHOD)
-    rise, fall = mean_of(rises), mean_of(falls)
-    rise_low, rise_high = share_interval(rises, groups, confidence_level)
-    fall_low, fall_high = share_interval(falls, groups, confidence_level)
-    shared = shared_variance(rises, falls, values, groups)
-    mean = rise - fall
-    return Interval(
-        low=max(-1.0, mean - joint_reach(rise - rise_low, fall_high - fall, shared)),
-        high=min(1.0, mean + joint_reach(rise_high - rise, fall - fall_low, shared)),
-        confidence_level=confidence_level,
-        method=METHOD,
-    )
-
-
-def shared_variance(first: Floats, second: Floats, joint: Floats, groups: Groups) -> float:
-    """Return twice the correlation of the means of two parts, its sign turned if *joint* adds."""
-    one, other, both = (grouped_error(side, groups) for side in (first, second, joint))
-    return (one * one + other * other - both * both) / (one * other) if one and other else 0.0
-
-
 def joint_reach(first: float, second: float, shared: float) -> float:
-    """Return how far what two parts make up reaches, from their reaches and `shared_variance`."""
+    """Return how far two parts reach together; *shared* is twice their correlation."""
     return math.sqrt(max(first * first + second * second - shared * first * second, 0.0))
