@@ -756,6 +756,8 @@ def compare_reports(
     missed = [case_id for case_id, caught in (new.unsafe or {}).items() if not caught]
 
     def told(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
+        if not (old.sql or new.sql):
+            return tuple(changes)
         return tuple(_with_sql(change, old, new) for change in changes)
 
     return Comparison(
@@ -859,7 +861,7 @@ class _Asked(NamedTuple):
         if not pair.ends:
             return one
         worst, best = (self._judge(pair, pair.every_id, sides) for sides in pair.ends)
-        low, high = (mean_of(after.means() - before.means()) for before, after in pair.ends)
+        low, high = (mean_of(after.means - before.means) for before, after in pair.ends)
         n_unscored = len(pair.every_id) - len(pair.case_ids)
         one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
         return with_unknown(one, (worst, best), (low, high))
@@ -931,7 +933,7 @@ def _moved(
     found: list[tuple[Paired, NDArray[np.intp]]] = []
     means: list[tuple[Floats, Floats]] = []
     for pair in pairs:
-        old, new = pair.before.means(), pair.after.means()
+        old, new = pair.before.means, pair.after.means
         places = np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE)
         found.append((pair, places))
         means.append((old[places], new[places]))
