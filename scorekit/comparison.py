@@ -29,6 +29,7 @@ from scorekit.records import (
     UNDECIDED,
     UNKNOWN,
     Cases,
+    CaseSql,
     FrozenMapping,
     Record,
     Report,
@@ -756,9 +757,7 @@ def compare_reports(
     missed = [case_id for case_id, caught in (new.unsafe or {}).items() if not caught]
 
     def told(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
-        if not (old.sql or new.sql):
-            return tuple(changes)
-        return tuple(_with_sql(change, old, new) for change in changes)
+        return tuple(_with_sql(changes, old, new))
 
     return Comparison(
         regressions=told(change for delta, change in moved if delta < 0),
@@ -1007,9 +1006,16 @@ def _change(
     )
 
 
-def _with_sql(change: CaseChange, old: Side, new: Side) -> CaseChange:
-    """Return a change with the queries of its case, if it has any."""
-    before, after = old.sql.get(change.case_id), new.sql.get(change.case_id)
+def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterable[CaseChange]:
+    """Return changes with the queries of their cases, if reports have any."""
+    if not (old.sql or new.sql):
+        return changes
+    return [
+        _with_queries(one, old.sql.get(one.case_id), new.sql.get(one.case_id)) for one in changes
+    ]
+
+
+def _with_queries(change: CaseChange, before: CaseSql | None, after: CaseSql | None) -> CaseChange:
     known = after or before
     if known is None:
         return change
