@@ -29,6 +29,7 @@ from scorekit.records import (
     UNDECIDED,
     UNKNOWN,
     Cases,
+    CaseSql,
     FrozenMapping,
     Record,
     Report,
@@ -756,7 +757,7 @@ def compare_reports(
     missed = [case_id for case_id, caught in (new.unsafe or {}).items() if not caught]
 
     def told(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
-        return tuple(_with_sql(change, old, new) for change in changes)
+        return tuple(_with_sql(changes, old, new))
 
     return Comparison(
         regressions=told(change for delta, change in moved if delta < 0),
@@ -859,7 +860,7 @@ class _Asked(NamedTuple):
         if not pair.ends:
             return one
         worst, best = (self._judge(pair, pair.every_id, sides) for sides in pair.ends)
-        low, high = (mean_of(after.means() - before.means()) for before, after in pair.ends)
+        low, high = (mean_of(after.means - before.means) for before, after in pair.ends)
         n_unscored = len(pair.every_id) - len(pair.case_ids)
         one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
         return with_unknown(one, (worst, best), (low, high))
@@ -931,7 +932,7 @@ def _moved(
     found: list[tuple[Paired, NDArray[np.intp]]] = []
     means: list[tuple[Floats, Floats]] = []
     for pair in pairs:
-        old, new = pair.before.means(), pair.after.means()
+        old, new = pair.before.means, pair.after.means
         places = np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE)
         found.append((pair, places))
         means.append((old[places], new[places]))
@@ -1005,9 +1006,16 @@ def _change(
     )
 
 
-def _with_sql(change: CaseChange, old: Side, new: Side) -> CaseChange:
-    """Return a change with the queries of its case, if it has any."""
-    before, after = old.sql.get(change.case_id), new.sql.get(change.case_id)
+def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterable[CaseChange]:
+    """Return changes with the queries of their cases, if reports have any."""
+    if not (old.sql or new.sql):
+        return changes
+    return [
+        _with_queries(one, old.sql.get(one.case_id), new.sql.get(one.case_id)) for one in changes
+    ]
+
+
+def _with_queries(change: CaseChange, before: CaseSql | None, after: CaseSql | None) -> CaseChange:
     known = after or before
     if known is None:
         return change

@@ -18,6 +18,7 @@ from sqlglot import exp
 from scorekit._sql.base_tables import in_table
 from scorekit._sql.catalog import Catalog, normal_name
 from scorekit._sql.kinds import kind_of
+from scorekit._sql.parsing import may_be_text
 from scorekit._sql.tree import (
     FALSE,
     NULL,
@@ -346,7 +347,7 @@ class _Names:
             if table.columns is not None and name not in table.columns:
                 raise RefusedError(f"{table.alias} has no column {name}")
             return table.column(name)
-        may_be_text = node.this.quoted and self.dialect == "sqlite"
+        quoted = self.dialect == "sqlite" and may_be_text(node)
         try:
             found, sure = self._candidates(name, scope)
         except InvalidError as error:
@@ -354,15 +355,15 @@ class _Names:
                 raise RefusedError(str(error)) from None
             raise
         if not found:
-            if may_be_text and self.catalog.schema is not None and self.catalog.schema.given:
+            if quoted and self.catalog.schema is not None and self.catalog.schema.given:
                 text: str = node.this.this
                 self.assumptions.add(f'"{text}" is no column, so that SQLite reads a text')
                 return Literal("text", text)
             raise RefusedError(f"no table has a column {name}")
         columns = [column for level in found for column in level.columns]
-        if (may_be_text and not sure) or len(columns) > 1:
-            text = node.this.this if may_be_text else name
-            return OpenName(text, may_be_text and not sure, found)
+        if (quoted and not sure) or len(columns) > 1:
+            text = node.this.this if quoted else name
+            return OpenName(text, quoted and not sure, found)
         return columns[0]
 
     def _candidates(self, name: str, scope: _Scope) -> tuple[tuple[Level, ...], bool]:
