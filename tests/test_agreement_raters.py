@@ -157,8 +157,7 @@ def test_names_may_be_anything() -> None:
     numbers = rater_agreement([[1, 0, 1], [True, False, False]], scale="interval")
     assert words.score == pytest.approx(numbers.score)
     assert str(words) == (
-        "nominal alpha 0.4444 [-0.6604, 1], Fleiss' kappa 0.3333 [-0.9925, 1] "
-        "(2 raters, 3 items)"
+        "nominal alpha 0.4444 [-0.6604, 1], Fleiss' kappa 0.3333 [-0.9925, 1] (2 raters, 3 items)"
     )
     same = rater_agreement([[1, 1], [1, 1]], scale="nominal")
     assert str(same) == "nominal alpha none (every rating is the same) (2 raters, 2 items)"
