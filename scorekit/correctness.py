@@ -119,6 +119,8 @@ class QueryCorrectness(MetricResult):
     def why(self) -> str:
         """Return in a line why the score is not 1, and what is known where no judge answered."""
         why, known = super().why(), self.equivalence
+        if self.judge_error is not None:
+            return f"{why}; the judge failed: {self.judge_error.message}"
         if self.error is None or self.error.kind == UNDECIDED or known is None:
             return why  # the message of no_judge has it
         return f"{why}; without a judge: {in_roles(str(known))}"

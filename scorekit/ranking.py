@@ -134,6 +134,8 @@ class ModelComparison(TableRecord):
         if self.n_left_out and self.n_tasks_by_model:
             model, n_own = min(self.n_tasks_by_model.items(), key=itemgetter(1))
             left_out += f" ({one_line(model, MAX_NAME)} has {n_own} of {n + self.n_left_out})"
+        if self.n_unknown:
+            left_out += f", {self.n_unknown} {UNKNOWN} left out"
         best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
         models = [
             {
@@ -171,7 +173,7 @@ class ModelComparison(TableRecord):
                     most=MAX_PAIRS,
                 ),
                 f"All ranks and differences hold at once ({level})",
-                *([f"{self.n_unknown} {UNKNOWN} left out: {BOUNDED}"] if self.n_unknown else ()),
+                *([BOUNDED] if self.n_unknown else ()),
                 f"Friedman's chi-squared {self.friedman_statistic:.4g}, p = {friedman}",
                 f"Nemenyi's critical difference of mean ranks {self.critical_difference:.4g}",
             ),
@@ -366,7 +368,7 @@ def compare_models(
     )
 
 
-BOUNDED = "compare_reports() says what holds whichever way they went"
+BOUNDED = f"compare_reports() says what holds whichever way {UNKNOWN} went"
 
 OF_SQL = (
     ", as {row['case_id']: row['query_correctness'] for row in report.to_rows() if "

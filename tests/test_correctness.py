@@ -196,6 +196,9 @@ def test_a_judge_that_fails_takes_back_no_counterexample(
     assert (result.score, result.method, result.error) == (0.0, "refuted", None)
     why = "results differ on a database of 1 row; the judge failed: overloaded: busy"
     assert (result.reasoning, result.cost_usd) == (why, 0.75)
+    assert result.why() == (
+        "refuted; generated returns (0), expected (1); the judge failed: overloaded: busy"
+    )
     assert result.judge_error is not None
     assert (result.judge_error.origin, result.judge_error.kind) == ("instrument", "overloaded")
     assert [record.getMessage() for record in caplog.records] == [
