@@ -184,7 +184,7 @@ class _Planner(Catalog):
             yield _BESIDE
 
     def beside_groups(self, select: Select, ordered: Sequence[Scalar]) -> list[Scalar]:
-        """Return the columns that a query shows of groups, or orders them by, and has no key of."""
+        """Return the columns that a query shows, or orders groups by, and that are no keys."""
         outputs = (*select.outputs, *(value for value in ordered if value not in select.outputs))
         return bare_columns(attrs.evolve(select, outputs=outputs))
 
