@@ -707,9 +707,9 @@ def bradley_terry(
 
     In the model of Bradley and Terry *a* beats *b* with chance ``1 / (1 + exp(s_b - s_a))``. The
     strengths *s* are estimated by maximum likelihood. Not all pairs need be compared, and cycles
-    of wins are allowed. Leave ties out: the odds are then those of a preference, where there is
-    one, whatever the share of ties. As half a win each they would shrink all strengths: with 40 %
-    ties a strength of 1 would read 0.57. Multiply a difference of strengths by ``400 / log(10)``,
+    of wins are allowed. Leave ties out: strengths then describe the comparisons that were
+    decided, whatever the share of ties. As half a win each, ties would shrink all strengths: with
+    40 % of them a strength of 1 would read 0.57. Multiply a difference of strengths by ``400 / log(10)``,
     about 174, for Elo points.
 
     Args:
