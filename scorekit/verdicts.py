@@ -102,7 +102,7 @@ class SuiteVerdict(Record):
     Under Cochran-Mantel-Haenszel a case with more attempts weighs more.
     """
     interval: Interval
-    """Two-sided interval of *delta* at the confidence of the comparison, of this suite alone."""
+    """Two-sided interval of *delta* at the level of the comparison, of this suite alone."""
     p_value: float
     """Two-sided, of this suite alone and by the same method as *interval*.
 
