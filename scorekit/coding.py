@@ -180,7 +180,7 @@ def code_scores_from_columns(
 
     Args:
         compiled: Whether each sample compiled, shape ``(N,)``: a list, or a NumPy, pandas, polars
-            or Arrow column.  Here and below one value stands for a whole column.
+            or Arrow column.  Here and below a single value fills a whole column.
         passed: Whether all tests passed, True or False, 1 or 0; or tests passed, beside *failed*;
             shape ``(N,)``. None is 0 throughout.
         failed: Tests failed, shape ``(N,)``; 0 where no attempt has a failed test.

@@ -817,8 +817,8 @@ def code_report_from_columns(
     """
     Report on a table of samples, as `code_report` does on `CodeSample` items.
 
-    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; of all
-    but *case_id* one value stands for a whole column.  Where a row is a case with several
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; for all
+    but *case_id* a single value fills a whole column.  Where a row is a case with several
     attempts, its entries are lists of theirs.  Integers that name cases or models become strings.
 
     Args:
@@ -829,8 +829,7 @@ def code_report_from_columns(
         passed: Whether all tests passed, True or False, 1 or 0; or tests passed, beside *failed*.
             None and NaN where nobody knows, whatever the other columns say of that attempt. Or a
             mapping from case to its attempts; None for all of it is 0 throughout.
-        failed: Tests failed (counts); a column, or 0 where *passed* counts those of attempts
-            without a failed test.
+        failed: Tests failed (counts): a column, or 0 if *passed* counts tests and none failed.
         warnings: Lint warnings (counts); None is 0 throughout.
         cost_usd: Cost of each, ``>= 0``; None and NaN are not measured, here and below.
         latency_seconds: Time each took, ``>= 0``.

@@ -148,8 +148,8 @@ def runs_from_columns(
     """
     Make a `Run` of each row of a table, for `tier_statistics`.
 
-    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; of those
-    that are measured one value stands for a whole column.  Integers that name runs or tasks become
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``.  For
+    what is measured a single value fills a whole column.  Integers that name runs or tasks become
     strings.
 
     Args:

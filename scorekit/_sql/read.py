@@ -18,6 +18,7 @@ from sqlglot import exp
 from scorekit._sql.base_tables import in_table
 from scorekit._sql.catalog import Catalog, normal_name
 from scorekit._sql.kinds import kind_of
+from scorekit._sql.parsing import may_be_text
 from scorekit._sql.tree import (
     FALSE,
     NULL,
@@ -342,28 +343,54 @@ class _Names:
         parts = [node.args[key] for key in ("catalog", "db", "table") if node.args.get(key)]
         if parts:
             names = [self.name(part) for part in parts]
-            table = scope.table(names[-1], ".".join(names) if len(names) > 1 else None)
+            try:
+                table = scope.table(names[-1], ".".join(names) if len(names) > 1 else None)
+            except RefusedError as error:
+                if self._is_absent(node, names[-1]):
+                    raise InvalidError(str(error)) from None
+                raise
             if table.columns is not None and name not in table.columns:
                 raise RefusedError(f"{table.alias} has no column {name}")
             return table.column(name)
-        may_be_text = node.this.quoted and self.dialect == "sqlite"
+        quoted = self.dialect == "sqlite" and may_be_text(node)
         try:
             found, sure = self._candidates(name, scope)
         except InvalidError as error:
-            if isinstance(node.find_ancestor(*_BY_OUTPUTS, exp.Select), _BY_OUTPUTS):
+            if self._may_be_output(node, name):
                 raise RefusedError(str(error)) from None
             raise
         if not found:
-            if may_be_text and self.catalog.schema is not None and self.catalog.schema.given:
+            if quoted and self.catalog.schema is not None and self.catalog.schema.given:
                 text: str = node.this.this
                 self.assumptions.add(f'"{text}" is no column, so that SQLite reads a text')
                 return Literal("text", text)
             raise RefusedError(f"no table has a column {name}")
         columns = [column for level in found for column in level.columns]
-        if (may_be_text and not sure) or len(columns) > 1:
-            text = node.this.this if may_be_text else name
-            return OpenName(text, may_be_text and not sure, found)
+        if (quoted and not sure) or len(columns) > 1:
+            text = node.this.this if quoted else name
+            return OpenName(text, quoted and not sure, found)
         return columns[0]
+
+    def _may_be_output(self, node: exp.Column, name: str) -> bool:
+        """Say whether a clause may take the name of a column for that of an output."""
+        clause, select = node.find_ancestor(*_BY_OUTPUTS, exp.Select), node.parent_select
+        if not isinstance(clause, _BY_OUTPUTS) or not isinstance(select, exp.Select):
+            return False
+        if self.dialect == "mysql" and not isinstance(clause, exp.Group):
+            # it is looked for among the keys, too
+            return isinstance(clause, exp.Having) or select.args.get("group") is not None
+        named = select.expressions if clause.parent is select else ()
+        return any(name == output.alias_or_name.casefold() for output in named)
+
+    def _is_absent(self, node: exp.Column, name: str) -> bool:
+        """Say whether a text gives no table this name, and the dialect has no columns of parts."""
+        if self.dialect not in ("sqlite", "postgres", "mysql"):
+            return False
+        named = node.root().find_all(exp.Table, exp.TableAlias)
+        given = {self.name(n.this) for n in named if isinstance(n.this, exp.Identifier)}
+        if self.dialect in CASE_MATTERS:
+            name, given = name.casefold(), {one.casefold() for one in given}
+        return name not in given
 
     def _candidates(self, name: str, scope: _Scope) -> tuple[tuple[Level, ...], bool]:
         """Return what *name* may be in each scope, and whether it must be one of that."""
@@ -1270,7 +1297,7 @@ class _Reader:
         before DISTINCT and ORDER BY.
         """
         if any(map(_has_window, (select.where, select.having, *(select.keys or ())))):
-            raise RefusedError("a window function in WHERE, GROUP BY or HAVING")
+            raise InvalidError("a window function in WHERE, GROUP BY or HAVING")
         whole = (select, kept, *items)
         if not frozenset[Source]().union(*map(free_sources, whole)) <= defined_in(select):
             raise UnreadError("a window function in a subquery that names columns around it")
