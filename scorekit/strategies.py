@@ -16,7 +16,7 @@ from uuid import UUID
 import attrs
 
 import scorekit
-from scorekit._strategies.fields import COUNTS, TEXTS, UNIT, records
+from scorekit._strategies.fields import AMOUNTS, COUNTS, TEXTS, UNIT, records
 from scorekit._strategies.queries import SHOP, Schema, sql_queries, sql_schemas, st
 from scorekit.calibration import DEFAULT_NOMINAL
 from scorekit.errors import InputError, shown
@@ -326,7 +326,9 @@ _MAKERS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     scorekit.Comparison: comparisons,
     scorekit.Judge: judges,
     scorekit.JudgeRequest: judge_requests,
-    scorekit.ModelPrice: lambda: records(scorekit.ModelPrice),
+    scorekit.ModelPrice: lambda: st.builds(
+        scorekit.ModelPrice, input_usd_per_million=AMOUNTS, output_usd_per_million=AMOUNTS
+    ),
     scorekit.Run: runs,
     scorekit.SqlCase: sql_cases,
     scorekit.SqlReport: sql_reports,
