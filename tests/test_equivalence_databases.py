@@ -182,7 +182,7 @@ AGE = "SELECT name FROM a WHERE STRFTIME('%Y', 'now') - STRFTIME('%Y', born)"
         ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 100", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 100"),
         ("SELECT x FROM c GROUP BY x HAVING COUNT(*) > 1000", "SELECT x FROM c GROUP BY x HAVING COUNT(*) >= 1000"),
         ("SELECT name FROM a WHERE (SELECT COUNT(*) FROM b WHERE a_id = a.id) >= 4000", "SELECT name FROM a WHERE (SELECT COUNT(*) FROM b WHERE a_id = a.id) > 4000"),
-        ("SELECT x FROM c GROUP BY x HAVING COUNT(DISTINCT y) > 400", "SELECT x FROM c GROUP BY x HAVING COUNT(y) > 400"),
+        ("SELECT a_id FROM b GROUP BY a_id HAVING COUNT(DISTINCT amount) > 400", "SELECT a_id FROM b GROUP BY a_id HAVING COUNT(amount) > 400"),
         ("SELECT x FROM c GROUP BY x HAVING SUM(y) > 100", "SELECT x FROM c GROUP BY x HAVING SUM(y) >= 100"),
         ("SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id AND day = 'k' GROUP BY a.id", "SELECT a.id, ROUND(AVG(price), 2) FROM a LEFT JOIN b ON a_id = a.id WHERE day = 'k' GROUP BY a.id"),
         (f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'k'", f"SELECT 1 FROM {', '.join(f'a a{i}' for i in range(40))} WHERE a0.name = 'l'"),
