@@ -398,7 +398,7 @@ def test_a_sample_may_not_even_be_known_to_compile() -> None:
     columns: dict[str, Any] = {"compiled": [None, True], "passed": [None, 1], "failed": [None, 0]}
     assert report == code_report_from_columns(case_id=["a", "a"], model="m", **columns)
     assert report.models[0].unknown_bounds["pass@1"] == (0.5, 1.0)
-    with pytest.raises(TypeError, match="^compiled must be True or False, got None$"):
+    with pytest.raises(TypeError, match=r"^compiled must be True or False, got None$"):
         CodeSample(passed=1, **lost)
     few = r"with 1; 1 of unknown outcome are not counted\); lower k or pass insufficient="
     with pytest.raises(InputError, match=few):
