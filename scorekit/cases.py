@@ -29,7 +29,14 @@ from scorekit._core.checks import (
     is_ordered,
     store,
 )
-from scorekit._core.columns import as_builtins, check_id, check_same_order, name_of, names_of
+from scorekit._core.columns import (
+    as_builtins,
+    check_id,
+    check_same_order,
+    name_of,
+    names_of,
+    takes_columns,
+)
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
@@ -843,6 +850,7 @@ _ONE_FOR_ALL = ("dialect", "schema")
 """Columns that may be one value."""
 
 
+@takes_columns
 def sql_cases_from_columns(
     *,
     case_id: Iterable[str | int],

@@ -485,6 +485,8 @@ MAY_RUN = [
     "SELECT id FROM t WHERE MEDIAN(x) > 1",
     "SELECT t.id FROM t, u GROUP BY t.id, t.x ORDER BY id",
     "SELECT x + MAX(x) FROM t GROUP BY x",
+    "SELECT STDDEV(x), ROUND(OWN_AGGREGATE(id)), COUNT(*) FROM t",
+    "SELECT ARRAY_AGG(x ORDER BY id), MAX(id) FROM t",
     "SELECT x FROM t GROUP BY x ORDER BY RANK() OVER (ORDER BY x)",
 ]
 THREE = {

@@ -135,6 +135,11 @@ _TEXTS: Final = frozenset({"text", "", "word", "numeral", "day", "flag"})
 _OF_TWO: Final = frozenset({"+", "-", "*", "/", "%", "sum", "avg"})
 """What may mean several things of two texts that are written out, or of one."""
 _NOT_OF_DATES: Final = frozenset({"sum", "avg", "*", "/", "%", "abs", "round", "-x"})
+_OF_GROUPS: Final = frozenset(
+    {kind.__name__.lower() for kind in exp.ALL_FUNCTIONS if issubclass(kind, exp.AggFunc)}
+    | {"withingroup"}
+)
+"""Functions of the rows of a group that the tree does not look into."""
 _BESIDE: Final = "a column that stands beside groups and is none of them"
 _CONDITIONS = (Comparison, And, Or, Not, IsNull, Among, InQuery, Exists, Like)
 _OTHER_TYPES = re.compile(r"UUID|JSONB?|XML|INET|(?:VAR)?BINARY|BLOB|ARRAY")
@@ -180,13 +185,11 @@ class _Planner(Catalog):
         if self.dialect == "sqlite":
             return
         keys = select.keys or ()
-        if not all(map(self.depends(keys), self.beside_groups(select, ordered))):
-            yield _BESIDE
-
-    def beside_groups(self, select: Select, ordered: Sequence[Scalar]) -> list[Scalar]:
-        """Return the columns that a query shows, or orders groups by, and that are no keys."""
         outputs = (*select.outputs, *(value for value in ordered if value not in select.outputs))
-        return bare_columns(attrs.evolve(select, outputs=outputs))
+        shown = attrs.evolve(select, outputs=outputs)
+        beside = bare_columns(shown, lambda called: called.name in _OF_GROUPS)
+        if not all(map(self.depends(keys), beside)):
+            yield _BESIDE
 
     def alone(self, node: Node) -> Iterator[str]:
         """Yield what stands beside groups that no key of any table could determine."""
@@ -197,7 +200,7 @@ class _Planner(Catalog):
         plain = self.dialect == "duckdb" and all(isinstance(key, Column) for key in keys)
         if any(
             isinstance(value, Column) and (plain or sources.isdisjoint(value.sources))
-            for value in self.beside_groups(node, ())
+            for value in bare_columns(node, lambda called: not called.certain)
         ):
             yield _BESIDE
 

@@ -9,7 +9,7 @@ A valid query is assumed: a name that only one table can have is a column of tha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar, cast
 
 import attrs
@@ -1352,11 +1352,14 @@ def is_settled(query: Query) -> bool:
     return True
 
 
-def bare_columns(select: Select) -> list[Scalar]:
+def bare_columns(
+    select: Select, aggregates: Callable[[Function], bool] = lambda _: False
+) -> list[Scalar]:
     """
     Return the columns of a group that are neither grouped by nor aggregated.
 
-    The engine takes any row's value, unless the keys of the group determine them.
+    The engine takes any row's value, unless the keys of the group determine them.  *aggregates*
+    says which other functions may be of all rows.
     """
     if select.keys is None and not select.aggregates:
         return []
@@ -1366,6 +1369,8 @@ def bare_columns(select: Select) -> list[Scalar]:
     while stack:
         node, inner = cast("tuple[Node, bool]", stack.pop())
         if node in keys or (isinstance(node, Aggregate) and not inner):
+            continue
+        if isinstance(node, Function) and aggregates(node):
             continue
         if isinstance(node, (Column, Star, OpenName)):
             if not node.sources.isdisjoint(own):
