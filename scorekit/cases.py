@@ -29,7 +29,14 @@ from scorekit._core.checks import (
     is_ordered,
     store,
 )
-from scorekit._core.columns import as_builtins, check_id, check_same_order, name_of, names_of
+from scorekit._core.columns import (
+    as_builtins,
+    check_id,
+    check_same_order,
+    name_of,
+    names_of,
+    takes_columns,
+)
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
@@ -460,7 +467,7 @@ def score_sql_case(
         semantics: Whether repeated rows matter.
         column_order: Whether columns may come in any order.
         locate: Whether to name the clauses in which a refuted query is wrong.
-        timeout_seconds: Bound on the judge (``> 0``).
+        timeout_seconds: Time limit of the judge (``> 0``).
 
     Returns:
         A frozen `SqlCaseScore`.
@@ -516,7 +523,7 @@ async def ascore_sql_case(
         semantics: Whether repeated rows matter.
         column_order: Whether columns may come in any order.
         locate: Whether to name the clauses in which a refuted query is wrong.
-        timeout_seconds: Bound on the judge (``> 0``).
+        timeout_seconds: Time limit of the judge (``> 0``).
 
     Returns:
         A frozen `SqlCaseScore`.
@@ -843,6 +850,7 @@ _ONE_FOR_ALL = ("dialect", "schema")
 """Columns that may be one value."""
 
 
+@takes_columns
 def sql_cases_from_columns(
     *,
     case_id: Iterable[str | int],
@@ -1416,11 +1424,11 @@ def score_sql_cases(
             on the databases on which evidence compares the queries.
         semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter.
         column_order: ``"significant"``, or ``"ignored"`` where columns may come in any order.
-        confidence_level: Confidence of the report's intervals, in (0, 1).
+        confidence_level: Level of the report's intervals, in (0, 1).
         locate: Whether evidence also tells in which clauses a refuted query is wrong, as the
             *differs_in* of `sql_equivalence`. ``failures()`` counts them.
-        timeout_seconds: Bound on each judgement (``> 0``).
-        deadline_seconds: Bound on asking the judge in all (``> 0``); pairs that are not decided
+        timeout_seconds: Time limit of each judgement (``> 0``).
+        deadline_seconds: Time limit of all judgements (``> 0``); pairs that are not decided
             by then fail with the kind ``"deadline"``.  None for no bound.
         resume: An earlier report. Its results of cases with the same id, attempt and inputs are
             reused; what failed or is missing there is computed again.
@@ -1486,10 +1494,10 @@ async def ascore_sql_cases(
         tolerance: By how much fractions may differ.
         semantics: Whether repeated rows matter.
         column_order: Whether columns may come in any order.
-        confidence_level: Confidence of the report's intervals.
+        confidence_level: Level of the report's intervals.
         locate: Whether evidence tells in which clauses a query is wrong.
-        timeout_seconds: Bound on each judgement.
-        deadline_seconds: Bound on asking the judge in all.
+        timeout_seconds: Time limit of each judgement.
+        deadline_seconds: Time limit of all judgements.
         resume: An earlier report whose results are reused.
         model: Name of the model that generated the SQL.
 

@@ -129,12 +129,7 @@ def time_horizon(
     Return the length of task, in human minutes, that a model completes with probability *share*.
 
     A logistic curve of success over the log2 of the minutes is fitted to all runs.  The horizon is
-    where it crosses *share*.  A run weighs ``1 / (runs of its task * sqrt(tasks of its family))``,
-    and the weights sum to 1, so that neither a task with many runs nor a family with many tasks
-    decides alone.  Half of the squared slope is added to the loss, times 1e-5.
-
-    The interval is the bootstrap's, by percentiles: families are drawn with replacement, then
-    tasks of each, then runs of each, and every run keeps its weight.
+    where it crosses *share*.
 
     Args:
         minutes: How long a human takes for the task of each run, positive, shape ``(N,)``.
@@ -157,6 +152,14 @@ def time_horizon(
         InputError: If columns are empty or differ in length, a length is not positive and finite,
             one task has two lengths or families, or another argument is out of range.
         TypeError: If an entry has the wrong type.
+
+    Notes:
+        A run weighs ``1 / (runs of its task * sqrt(tasks of its family))``, and the weights sum to
+        1, so that neither a task with many runs nor a family with many tasks decides alone. Half
+        of the squared slope is added to the loss, times 1e-5.
+
+        The interval is the bootstrap's, by percentiles: families are drawn with replacement, then
+        tasks of each, then runs of each, and every run keeps its weight.
 
     Examples:
         >>> minutes = [1, 2, 4, 8, 15, 30, 60, 120, 240, 480]

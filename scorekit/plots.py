@@ -278,8 +278,9 @@ def plot_comparison(
     """
     Draw the changes of a comparison, worst first, under those of its suites with their intervals.
 
-    Of many models draw the ranks that each may have, those that may be the best filled; of
-    strengths each with its interval, an arrow for one without bound.
+    For `compare_models` draw the ranks that each model may have, filled for those that may be the
+    best. For `bradley_terry` draw strengths with their intervals, and an arrow for one without
+    bound.
 
     Regressions point left and are filled, improvements point right and are hollow.  Where more
     changed than fit, the largest of each kind are drawn and the rest are counted; of the suites

@@ -134,6 +134,8 @@ class ModelComparison(TableRecord):
         if self.n_left_out and self.n_tasks_by_model:
             model, n_own = min(self.n_tasks_by_model.items(), key=itemgetter(1))
             left_out += f" ({one_line(model, MAX_NAME)} has {n_own} of {n + self.n_left_out})"
+        if self.n_unknown:
+            left_out += f", {self.n_unknown} {UNKNOWN} left out"
         best = ", ".join(one_line(name, MAX_NAME) for name in self.best)
         models = [
             {
@@ -171,7 +173,7 @@ class ModelComparison(TableRecord):
                     most=MAX_PAIRS,
                 ),
                 f"All ranks and differences hold at once ({level})",
-                *([f"{self.n_unknown} {UNKNOWN} left out: {BOUNDED}"] if self.n_unknown else ()),
+                *([BOUNDED] if self.n_unknown else ()),
                 f"Friedman's chi-squared {self.friedman_statistic:.4g}, p = {friedman}",
                 f"Nemenyi's critical difference of mean ranks {self.critical_difference:.4g}",
             ),
@@ -366,7 +368,7 @@ def compare_models(
     )
 
 
-BOUNDED = "compare_reports() says what holds whichever way they went"
+BOUNDED = f"compare_reports() says what holds whichever way {UNKNOWN} went"
 
 OF_SQL = (
     ", as {row['case_id']: row['query_correctness'] for row in report.to_rows() if "
@@ -705,9 +707,9 @@ def bradley_terry(
 
     In the model of Bradley and Terry *a* beats *b* with chance ``1 / (1 + exp(s_b - s_a))``. The
     strengths *s* are estimated by maximum likelihood. Not all pairs need be compared, and cycles
-    of wins are allowed. Leave ties out: the odds are then those of a preference, where there is
-    one, whatever the share of ties. As half a win each they would shrink all strengths: with 40 %
-    ties a strength of 1 would read 0.57. Multiply a difference of strengths by ``400 / log(10)``,
+    of wins are allowed. Leave ties out: strengths then describe the comparisons that were
+    decided, whatever the share of ties. As half a win each, ties would shrink all strengths: with
+    40 % of them a strength of 1 would read 0.57. Multiply a difference of strengths by ``400 / log(10)``,
     about 174, for Elo points.
 
     Args:

@@ -74,6 +74,20 @@ def test_equal_pairs_are_refuted_in_no_dialect(dialect: str | None) -> None:
             assert decide(a, b, dialect=dialect).verdict != "refuted"
 
 
+@pytest.mark.parametrize("dialect", ["tsql", "snowflake", "bigquery", "oracle"])
+def test_a_database_that_is_not_described_is_assumed_to_take_both(dialect: str) -> None:
+    """By name, in a proof and in a refutation; the same words need no assumption."""
+    told = f"{dialect} takes both queries: known only of SQLite, PostgreSQL, MySQL, DuckDB"
+    schema = {"t": {"x": "int"}}
+    for other in ("SELECT x FROM t WHERE 1 < x", "SELECT x FROM t WHERE x >= 1"):
+        found = sql_equivalence(
+            other, "SELECT x FROM t WHERE x > 1", schema=schema, dialect=dialect
+        )
+        assert told in found.assumptions
+    same = sql_equivalence("SELECT x FROM t", "SELECT X FROM t", schema=schema, dialect=dialect)
+    assert (same.verdict, same.assumptions) == ("proved", ())
+
+
 # What hangs on a dialect.
 
 

@@ -645,7 +645,7 @@ def test_what_belongs_to_somebody_else_is_refused(
 
 
 UNPRIVILEGED = """
-import os, tempfile
+import os, tempfile, urllib.parse  # Path.as_uri() needs it, and only root may read the library
 import test_judges_cache as t
 if os.geteuid() == 0:
     os.setgid(65534), os.setuid(65534)

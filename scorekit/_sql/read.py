@@ -9,7 +9,7 @@ A valid query is assumed: a name that only one table can have is a column of tha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar, cast
 
 import attrs
@@ -354,7 +354,12 @@ class _Names:
         parts = [node.args[key] for key in ("catalog", "db", "table") if node.args.get(key)]
         if parts:
             names = [self.name(part) for part in parts]
-            table = scope.table(names[-1], ".".join(names) if len(names) > 1 else None)
+            try:
+                table = scope.table(names[-1], ".".join(names) if len(names) > 1 else None)
+            except RefusedError as error:
+                if self._is_absent(node, names[-1]):
+                    raise InvalidError(str(error)) from None
+                raise
             if table.columns is not None and name not in table.columns:
                 raise RefusedError(f"{table.alias} has no column {name}")
             return table.column(name)
@@ -362,7 +367,7 @@ class _Names:
         try:
             found, sure = self._candidates(name, scope)
         except InvalidError as error:
-            if isinstance(node.find_ancestor(*_BY_OUTPUTS, exp.Select), _BY_OUTPUTS):
+            if self._may_be_output(node, name):
                 raise RefusedError(str(error)) from None
             raise
         if not found:
@@ -376,6 +381,27 @@ class _Names:
             text = node.this.this if quoted else name
             return OpenName(text, quoted and not sure, found)
         return columns[0]
+
+    def _may_be_output(self, node: exp.Column, name: str) -> bool:
+        """Say whether a clause may take the name of a column for that of an output."""
+        clause, select = node.find_ancestor(*_BY_OUTPUTS, exp.Select), node.parent_select
+        if not isinstance(clause, _BY_OUTPUTS) or not isinstance(select, exp.Select):
+            return False
+        if self.dialect == "mysql" and not isinstance(clause, exp.Group):
+            # it is looked for among the keys, too
+            return isinstance(clause, exp.Having) or select.args.get("group") is not None
+        named = select.expressions if clause.parent is select else ()
+        return any(name == output.alias_or_name.casefold() for output in named)
+
+    def _is_absent(self, node: exp.Column, name: str) -> bool:
+        """Say whether a text gives no table this name, and the dialect has no columns of parts."""
+        if self.dialect not in ("sqlite", "postgres", "mysql"):
+            return False
+        named = node.root().find_all(exp.Table, exp.TableAlias)
+        given = {self.name(n.this) for n in named if isinstance(n.this, exp.Identifier)}
+        if self.dialect in CASE_MATTERS:
+            name, given = name.casefold(), {one.casefold() for one in given}
+        return name not in given
 
     def _candidates(self, name: str, scope: _Scope) -> tuple[tuple[Level, ...], bool]:
         """Return what *name* may be in each scope, and whether it must be one of that."""
@@ -1297,7 +1323,7 @@ class _Reader:
         before DISTINCT and ORDER BY.
         """
         if any(map(_has_window, (select.where, select.having, *(select.keys or ())))):
-            raise RefusedError("a window function in WHERE, GROUP BY or HAVING")
+            raise InvalidError("a window function in WHERE, GROUP BY or HAVING")
         whole = (select, kept, *items)
         if not frozenset[Source]().union(*map(free_sources, whole)) <= defined_in(select):
             raise UnreadError("a window function in a subquery that names columns around it")
@@ -1352,11 +1378,14 @@ def is_settled(query: Query) -> bool:
     return True
 
 
-def bare_columns(select: Select) -> list[Scalar]:
+def bare_columns(
+    select: Select, aggregates: Callable[[Function], bool] = lambda _: False
+) -> list[Scalar]:
     """
     Return the columns of a group that are neither grouped by nor aggregated.
 
-    The engine takes any row's value, unless the keys of the group determine them.
+    The engine takes any row's value, unless the keys of the group determine them.  *aggregates*
+    says which other functions may be of all rows.
     """
     if select.keys is None and not select.aggregates:
         return []
@@ -1366,6 +1395,8 @@ def bare_columns(select: Select) -> list[Scalar]:
     while stack:
         node, inner = cast("tuple[Node, bool]", stack.pop())
         if node in keys or (isinstance(node, Aggregate) and not inner):
+            continue
+        if isinstance(node, Function) and aggregates(node):
             continue
         if isinstance(node, (Column, Star, OpenName)):
             if not node.sources.isdisjoint(own):
