@@ -789,8 +789,7 @@ OF_GROUPS = [
         "unknown",
     ),
     (
-        "SELECT u.city, (SELECT COUNT(*) FROM users v WHERE v.id < u.age) FROM users u "
-        "GROUP BY u.city",
+        "SELECT city, (SELECT COUNT(*) FROM users v WHERE v.id < u.age) FROM users u GROUP BY 1",
         "SELECT city, 1 FROM users",
         "unknown",
     ),
