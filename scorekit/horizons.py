@@ -90,11 +90,11 @@ class TimeHorizon(Record):
 
     def _line(self) -> str:
         if self.score is None:
-            return f"no horizon at {self.share:.0%} success"
+            return f"no horizon at {100 * self.share:.4g} % success"
         horizon = _duration(self.score)
-        ends = " to ".join(map(_duration, (self.interval.low, self.interval.high)))
-        level = f"{self.interval.confidence_level:.4g}"
-        return f"{horizon} at {self.share:.0%} success ({ends}, level {level})"
+        ends = ", ".join(map(_duration, (self.interval.low, self.interval.high)))
+        level = f"{100 * self.interval.confidence_level:.4g} %"
+        return f"{horizon} [{ends}] ({level}) at {100 * self.share:.4g} % success"
 
     def _sheet(self) -> Sheet:
         return Sheet("TimeHorizon", self._line(), (*self.notes, *by_fields(self).parts))
@@ -167,7 +167,7 @@ def time_horizon(
         >>> round(result.score, 1), round(result.slope, 2)
         (43.7, -0.87)
         >>> print(time_horizon(minutes, [True] * 10))
-        no horizon at 50% success
+        no horizon at 50 % success
         all runs passed: longer tasks are needed
         >>> time_horizon([0, 5], [True, False])
         Traceback (most recent call last):

@@ -17,6 +17,7 @@ from scorekit._core.checks import (
     check_instance,
     check_number,
 )
+from scorekit._core.columns import takes_columns
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
 from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
@@ -457,7 +458,7 @@ def report_on(
     scores = score_columns(*outcomes, weights=weights)
     attempts = _Groups(samples.task, len(samples.case_ids))
     n_samples = attempts.sizes
-    _check_attempts(samples, n_samples, ks, insufficient)
+    _check_attempts(samples, n_samples, ks, insufficient, int(unknown.sum()))
     n_correct = attempts.counts(samples.correct)
     for model in range(len(samples.models)) if int(n_samples.max()) > 1 else ():
         own = samples.model_of == model
@@ -696,7 +697,11 @@ def _total(counts: Counts) -> int | None:
 
 
 def _check_attempts(
-    samples: Samples, n_samples: Counts, ks: tuple[int, ...], insufficient: Insufficient
+    samples: Samples,
+    n_samples: Counts,
+    ks: tuple[int, ...],
+    insufficient: Insufficient,
+    n_unknown: int,
 ) -> None:
     """Refuse too few attempts here, where the case can be named."""
     k = max(ks)
@@ -706,11 +711,12 @@ def _check_attempts(
     models = samples.models
     if insufficient == "raise":
         first = int(short[0])
+        counted = f"; {n_unknown} of unknown outcome are not counted" if n_unknown else ""
         raise InputError(
             f"k must be at most the attempts at every case, got {k} with fewer at {short.size} "
             f"of {n_samples.size} cases (first: case {shown(samples.case_ids[first])} of model "
-            f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}); lower k or "
-            'pass insufficient="nan" or "drop"'
+            f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}{counted}); "
+            'lower k or pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
         longest = np.zeros(len(models), dtype=np.int64)
@@ -796,6 +802,7 @@ def code_report(
     )
 
 
+@takes_columns
 def code_report_from_columns(
     *,
     case_id: Iterable[str | int] | None = None,

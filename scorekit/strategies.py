@@ -95,6 +95,7 @@ def code_samples(
         scorekit.CodeSample,
         case_id=_NAMES if case_ids is None else st.sampled_from(case_ids),
         model=_NAMES if models is None else st.sampled_from(models),
+        compiled=st.booleans(),
         passed=COUNTS,
     )
 

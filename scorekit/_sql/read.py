@@ -133,8 +133,12 @@ def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
 class Names:
     """What the parts of a text mean, by the ids of its syntax; several times for a WITH."""
 
-    columns: Mapping[int, Sequence[Scalar]]
+    values: Mapping[int, Sequence[Scalar]]
     queries: Mapping[int, Sequence[Query]]
+    selects: Mapping[int, Select]
+    """Each SELECT before its windows are taken out and its rows sorted; of a WITH the last."""
+    columns: Mapping[int, frozenset[str]]
+    """The names of the columns of the tables of a SELECT."""
     scans: Sequence[Source]
     """The base tables, in the order in which the text names them."""
     unread: str = ""
@@ -144,17 +148,24 @@ class Names:
     invalid: bool = False
     """Whether no version of a database would."""
 
+    def value(self, node: exp.Expr) -> Scalar | None:
+        """Return what an expression means, None where it only names an output."""
+        found = self.values.get(id(node))
+        return found[-1] if found else None
+
 
 def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
     """Return what the parts of a text mean, as far as it can be read."""
-    reader, failure = _Reader(catalog), None
+    reader, failure = _Reader(catalog, names_only=True), None
     try:
         reader.whole(tree)
     except UnreadError as error:
         failure = error
     return Names(
-        reader.columns,
+        reader.values,
         reader.queries,
+        reader.selects,
+        reader.columns,
         reader.scans,
         str(failure or ""),
         isinstance(failure, RefusedError),
@@ -493,15 +504,18 @@ _NO_LATERAL_ALIASES = frozenset(
 class _Reader:
     """Reads one query: its tables, expressions and the queries in it."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, *, names_only: bool = False) -> None:
         self.assumptions: set[str] = set()
+        self._names_only = names_only
         self._catalog, self._dialect = catalog, catalog.dialect or ""
         self._names = _Names(catalog, self.assumptions)
         self._n_sources = self._n_read = 0
         self._of_with: dict[int, list[Source]] = {}
         """The tables that are what one WITH names, by its tree."""
-        self.columns: dict[int, list[Scalar]] = {}
+        self.values: dict[int, list[Scalar]] = {}
         self.queries: dict[int, list[Query]] = {}
+        self.selects: dict[int, Select] = {}
+        self.columns: dict[int, frozenset[str]] = {}
         self.scans: list[Source] = []
 
     def whole(self, tree: exp.Expr) -> _Block:
@@ -564,6 +578,9 @@ class _Reader:
         items = self._items(tree, named, outputs)
         where = conjunction((*conditions, where))
         select = Select(tables, where, keys, having, outputs, distinct is not None)
+        self.selects[id(tree)] = select
+        visible = (name for table in scope.tables for name in table.columns or ())
+        self.columns[id(tree)] = frozenset(map(str.casefold, visible))
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
                 error = UnreadError if self._dialect == "mysql" else RefusedError
@@ -633,7 +650,8 @@ class _Reader:
     def _bound(self, node: exp.Expr) -> Scalar:
         if isinstance(node, exp.Fetch):
             _check(node, "count", "direction", "limit_options")
-            options, value = node.args.get("limit_options"), node.args.get("count")
+            options = node.args.get("limit_options")
+            value = node.args.get("count") or exp.Literal.number(1)
             if options is not None:
                 _check(options, "rows")
         else:
@@ -766,7 +784,13 @@ class _Reader:
         for name, cte in zip(names, with_.expressions, strict=True):
             _check(cte, "this", "alias", "materialized")
             columns = self._columns(cte.args["alias"])
-            inside = {**inside, name: _Cte(cte.this, columns, outer, dict(inside))}
+            seen = dict(inside)
+            if self._names_only and with_.args.get(
+                "recursive"
+            ):  # names are those of its first arm
+                first = cte.this.this if isinstance(cte.this, exp.SetOperation) else None
+                seen[name] = first and _Cte(first, columns, outer, dict(inside))
+            inside = {**inside, name: _Cte(cte.this, columns, outer, seen)}
         return inside
 
     def _from(
@@ -981,13 +1005,16 @@ class _Reader:
 
     # Expressions.
 
-    def value(self, node: exp.Expr, scope: _Scope) -> Scalar:  # noqa: C901, PLR0911, PLR0912 - a branch per kind of node
+    def value(self, node: exp.Expr, scope: _Scope) -> Scalar:
         """Return an expression."""
         self._count()
+        found = self._value(node, scope)
+        self.values.setdefault(id(node), []).append(found)
+        return found
+
+    def _value(self, node: exp.Expr, scope: _Scope) -> Scalar:  # noqa: C901, PLR0911, PLR0912 - a branch per kind of node
         if isinstance(node, exp.Column):
-            column = self._names.column(node, scope)
-            self.columns.setdefault(id(node), []).append(column)
-            return column
+            return self._names.column(node, scope)
         if isinstance(node, exp.Paren):
             _check(node, "this")
             return self.value(node.this, scope)
@@ -1177,9 +1204,8 @@ class _Reader:
             around = node.parent_select and node.parent_select.find_ancestor(*_ROWS, exp.Select)
             error = RefusedError if isinstance(around, _ROWS) else UnreadError
             raise error("an aggregate of an outer query")
-        if has_aggregate(operand):
-            is_window = isinstance(node.parent, exp.Window)
-            raise (UnreadError if is_window else InvalidError)("an aggregate of another aggregate")
+        if has_aggregate(operand) and not isinstance(node.parent, exp.Window):
+            raise InvalidError("an aggregate of another aggregate")
         return Aggregate(name, operand, distinct)
 
     def _filtered(self, node: exp.Filter, scope: _Scope) -> Scalar:

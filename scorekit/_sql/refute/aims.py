@@ -8,12 +8,9 @@ from typing import NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._sql import tree
-from scorekit._sql.catalog import Catalog
-from scorekit._sql.kinds import Column
+from scorekit._sql.catalog import Catalog, catalog_of
 from scorekit._sql.read import Names, read_names
-from scorekit._sql.schema import SqlSchema
 from scorekit._sql.tree import Query, Scalar
-from scorekit.records import FrozenMapping
 
 Place: TypeAlias = tuple[int, str]
 """A column of one of the rows."""
@@ -53,12 +50,7 @@ def aim(
         tables: Their columns.
         dialect: What the query is written in.
     """
-    columns = {
-        name: tuple(Column(column, "unknown", nullable=True) for column in tables[table])
-        for name, table in names.items()
-    }
-    schema = SqlSchema(FrozenMapping(columns), FrozenMapping({}), given=True)
-    catalog = Catalog(schema, dialect)
+    catalog = catalog_of({name: tables[table] for name, table in names.items()}, dialect)
     finder = _Finder(read_names(text, catalog), catalog, names)
     finder.look_into(text)
     places = [(i, name) for i, table in enumerate(finder.rows) for name in tables[table]]
@@ -124,7 +116,7 @@ class _Finder:
 
     def _meanings(self, column: exp.Expr) -> list[Place | None]:
         """Return what a column in the text means; several times where a WITH is used so."""
-        return [self._place(value) for value in self._meant.columns.get(id(column), ())]
+        return [self._place(value) for value in self._meant.values.get(id(column), ())]
 
     # What is said of places.
 

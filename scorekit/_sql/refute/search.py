@@ -18,6 +18,7 @@ from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.expressions import WHOLE, UnfaithfulError, is_text
 from scorekit._sql.refute.faithful import (
+    ForeignError,
     Reading,
     asks_time,
     check_reasonable,
@@ -118,14 +119,14 @@ def refute(
     try:
         trees = pair.first, pair.second
         nodes = [list(tree.walk()) for tree in trees]
-        for tree, several in zip(trees, nodes, strict=True):
-            check_reasonable(tree, several)
+        for several in nodes:
+            check_reasonable(several)
         pairs = _pairs(texts, pair, [*nodes[0], *nodes[1]], dialect)
         told = hints(nodes)
         known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
-        plans = [(reading, runnables(read, known, reading)) for reading, read in pairs]
+        plans = _planned(pairs, known)
         if known.rules:
-            known, told = _enforced(known, nodes, [reading for reading, _ in pairs])
+            known, told = _enforced(known, nodes, [reading for reading, _ in plans])
         moments, said = _moments(nodes)
         known = known._replace(assumptions=(*known.assumptions, *said))
     except UnfaithfulError as error:
@@ -193,6 +194,20 @@ def _pairs(
     return found or [(reading, pair) for reading in readings(pair.dialect)]
 
 
+def _planned(
+    pairs: Sequence[tuple[Reading, Pair]], known: TablesRead
+) -> list[tuple[Reading, tuple[Runnable, Runnable]]]:
+    """Return what the sandbox runs in each reading, but for those in which a text is no query."""
+    found: list[tuple[Reading, tuple[Runnable, Runnable]]] = []
+    for i, (reading, read) in enumerate(pairs, 1):
+        try:
+            found.append((reading, runnables(read, known, reading)))
+        except ForeignError:
+            if i == len(pairs) and not found:
+                raise
+    return found
+
+
 def _enforced(
     known: TablesRead, nodes: Sequence[Sequence[exp.Expr]], readings: Sequence[Reading]
 ) -> tuple[TablesRead, Hints]:
@@ -244,7 +259,7 @@ def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Read
     query = exp.Select(expressions=[condition.copy()])
     query = query.from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
     kinds = {column.name: column.kind for column in known.tables[table]}
-    return runnable(query, {table: table}, kinds, reading, {}).sql
+    return runnable(query, {table: table}, kinds, reading, {table: list(kinds)}).sql
 
 
 def _holds(
