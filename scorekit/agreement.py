@@ -205,10 +205,7 @@ def judge_agreement(
     ``"linear"`` it counts as the distance of the two scores, and with ``"quadratic"`` as its
     square.
 
-    The intervals of kappa and of Gwet's coefficient come from the profile likelihood: they hold
-    every value under which the counts are likely enough, by the square of Student's quantile with
-    ``n - 1`` degrees of freedom. So they never have zero width, even if few items show no
-    disagreement. If nearly all items have one label, report Gwet's coefficient beside kappa.
+    If nearly all items have one label, report Gwet's coefficient beside kappa.
 
     Args:
         judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
@@ -224,6 +221,12 @@ def judge_agreement(
     Raises:
         InputError: If the columns are empty or differ in length, or a number is out of range.
         TypeError: If an argument or an entry has the wrong type.
+
+    Notes:
+        The intervals of kappa and of Gwet's coefficient come from the profile likelihood. They
+        hold every value under which the counts are likely enough, by the square of Student's
+        quantile with ``n - 1`` degrees of freedom. So they never have zero width, even if few
+        items show no disagreement.
 
     Examples:
         >>> judged, human = [1, 0.5, 0, 1, 1, 0], [1, 0.5, 0, 0.5, 1, 0]
@@ -307,10 +310,6 @@ def rater_agreement(
     an item counts if two raters rated it. If every item has the same number of ratings, you also
     get Fleiss' kappa.
 
-    The intervals come from the profile likelihood, as those of `judge_agreement`, over the items.
-    They allow for items that the sample does not show, such as one on which raters disagree. So
-    they never have zero width.
-
     Args:
         ratings: A row for each rater, at least two, each with an entry for every item: None (or
             NaN, or ``pd.NA``) where the rater did not rate it.  A nominal rating is any hashable
@@ -327,6 +326,11 @@ def rater_agreement(
             two ratings, a number is not finite, or *scale* is unknown.
         TypeError: If *ratings* is not a sequence of sequences, or a rating is not what its scale
             takes.
+
+    Notes:
+        The intervals come from the profile likelihood over items, as those of `judge_agreement`
+        over pairs of labels. They allow for items that the sample does not show, such as one on
+        which raters disagree. So they never have zero width.
 
     Examples:
         >>> result = rater_agreement(
