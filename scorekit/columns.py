@@ -21,7 +21,7 @@ from scorekit._sql.base_tables import (
     name_parts,
 )
 from scorekit._sql.definitions import find_table
-from scorekit._sql.parsing import CACHED_CHARS, Script, check_dialect, parse
+from scorekit._sql.parsing import CACHED_CHARS, Script, check_dialect, may_be_text, parse
 from scorekit._sql.schema import Schema, SqlSchema, frozen_schema, read_schema
 from scorekit.errors import SqlError, refuse, shown
 from scorekit.records import MetricError, MetricResult, metric_error
@@ -669,8 +669,7 @@ class _Reader:
                 self.add(table, names[n])  # what follows are fields of a struct
                 return
         name = names[0]
-        quoted = not qualifier and node.this.args.get("quoted")
-        quoted = bool(quoted) and ('"' in name or f'"{name}"' in self.text)  # and not by backticks
+        quoted = not qualifier and may_be_text(node)
         argument = isinstance(node.parent, exp.Func) and not isinstance(node.parent, exp.AggFunc)
         self.unqualified(
             name,

@@ -29,6 +29,7 @@ from scorekit.records import (
     UNDECIDED,
     UNKNOWN,
     Cases,
+    CaseSql,
     FrozenMapping,
     Record,
     Report,
@@ -623,18 +624,18 @@ def compare_reports(
         reports. It holds if attempts of a run depend on each other, or if whole runs drift. Single
         cases are described by their means over repeats; they are tested from eight repeats of
         either side on. Repeats of a side that are the same in every case are copies of one run, or
-        of a system that never varies, and count as one report. The spread of repeats is taken for
-        at least that of one case which passes every other time. With *clusters*, two named models
-        or ``test="t"`` the error of cases is added.
+        of a system that never varies, and count as one report. The standard deviation of
+        repeats is taken to be at least that of a suite in which one case passes every other time.
+        With *clusters*, two named models or ``test="t"`` the error of cases is added.
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
         queries), the suite's change is that of the known ones, and *delta_bounds* are the changes
         with all unknown outcomes going the worst way and the best. A verdict of a change, and one
         on the margin, stands only if it stands at both ends.
 
-        *Minimum detectable effect.* It includes the noise that the effect itself adds, and is the
-        larger of two: every case moves a little, the chance of each attempt away from 0 or 1,
-        whichever is nearer on average; or a few cases fall wholly.
+        *Minimum detectable effect.* It includes the noise that the effect itself adds. It is the
+        larger of two effects: in one, every case moves a little, away from 0 or 1, whichever is
+        nearer on average; in the other, a few cases fall wholly.
 
         *Margin.* With a *margin* each suite also says whether it is shown to be no worse than by
         that much. This verdict has its own interval, Gaffke's for the mean change of cases like
@@ -756,7 +757,7 @@ def compare_reports(
     missed = [case_id for case_id, caught in (new.unsafe or {}).items() if not caught]
 
     def told(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
-        return tuple(_with_sql(change, old, new) for change in changes)
+        return tuple(_with_sql(changes, old, new))
 
     return Comparison(
         regressions=told(change for delta, change in moved if delta < 0),
@@ -859,7 +860,7 @@ class _Asked(NamedTuple):
         if not pair.ends:
             return one
         worst, best = (self._judge(pair, pair.every_id, sides) for sides in pair.ends)
-        low, high = (mean_of(after.means() - before.means()) for before, after in pair.ends)
+        low, high = (mean_of(after.means - before.means) for before, after in pair.ends)
         n_unscored = len(pair.every_id) - len(pair.case_ids)
         one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
         return with_unknown(one, (worst, best), (low, high))
@@ -931,7 +932,7 @@ def _moved(
     found: list[tuple[Paired, NDArray[np.intp]]] = []
     means: list[tuple[Floats, Floats]] = []
     for pair in pairs:
-        old, new = pair.before.means(), pair.after.means()
+        old, new = pair.before.means, pair.after.means
         places = np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE)
         found.append((pair, places))
         means.append((old[places], new[places]))
@@ -1005,9 +1006,16 @@ def _change(
     )
 
 
-def _with_sql(change: CaseChange, old: Side, new: Side) -> CaseChange:
-    """Return a change with the queries of its case, if it has any."""
-    before, after = old.sql.get(change.case_id), new.sql.get(change.case_id)
+def _with_sql(changes: Iterable[CaseChange], old: Side, new: Side) -> Iterable[CaseChange]:
+    """Return changes with the queries of their cases, if reports have any."""
+    if not (old.sql or new.sql):
+        return changes
+    return [
+        _with_queries(one, old.sql.get(one.case_id), new.sql.get(one.case_id)) for one in changes
+    ]
+
+
+def _with_queries(change: CaseChange, before: CaseSql | None, after: CaseSql | None) -> CaseChange:
     known = after or before
     if known is None:
         return change

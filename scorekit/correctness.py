@@ -119,6 +119,8 @@ class QueryCorrectness(MetricResult):
     def why(self) -> str:
         """Return in a line why the score is not 1, and what is known where no judge answered."""
         why, known = super().why(), self.equivalence
+        if self.judge_error is not None:
+            return f"{why}; the judge failed: {self.judge_error.message}"
         if self.error is None or self.error.kind == UNDECIDED or known is None:
             return why  # the message of no_judge has it
         return f"{why}; without a judge: {in_roles(str(known))}"
@@ -170,8 +172,8 @@ def query_correctness(
         question: What the query should answer, in the user's words.
         evidence: ``"auto"`` looks for missing names, a proof or a counterexample before the judge
             is asked, ``"judge"`` does not.
-        timeout_seconds: Bound on the judge, retries included (``> 0``).  A `ClaudeJudge` does not
-            count the time that a question waits for its turn.
+        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` does
+            not count the time that a question waits for its turn.
 
     Returns:
         A frozen `QueryCorrectness`. If the judge fails or takes too long and the pair is not
@@ -238,7 +240,7 @@ async def aquery_correctness(
         schema: The tables.
         question: What the query should answer.
         evidence: What may decide before the judge is asked.
-        timeout_seconds: Bound on the judge.
+        timeout_seconds: Time limit of the judge.
 
     Returns:
         A frozen `QueryCorrectness`.

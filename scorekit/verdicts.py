@@ -102,7 +102,7 @@ class SuiteVerdict(Record):
     Under Cochran-Mantel-Haenszel a case with more attempts weighs more.
     """
     interval: Interval
-    """Two-sided interval of *delta* at the confidence of the comparison, of this suite alone."""
+    """Two-sided interval of *delta* at the level of the comparison, of this suite alone."""
     p_value: float
     """Two-sided, of this suite alone and by the same method as *interval*.
 
@@ -225,7 +225,7 @@ class SuiteVerdict(Record):
         if self.n_unscored:
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:
-            why.append(f"{self.n_unknown} with unknown outcomes")
+            why.append(f"{self.n_unknown} of {n_cases} cases with attempts of unknown outcome")
         return f"between {low:+z.3f} and {high:+z.3f} ({', '.join(why)}); the others "
 
     @property
@@ -296,7 +296,7 @@ def suite_verdict(
     a case are the means of repeats, and *by_attempts* says that they are the units.  The
     detectable effect is that of a test which allows for *n_verdicts* at once.
     """
-    means = before.means(), after.means()
+    means = before.means, after.means
     deltas = means[1] - means[0]
     group_of: Groups = np.arange(deltas.size) if groups is None else groups
     levels = confidence_level, 1.0 - (1.0 - confidence_level) / n_verdicts
@@ -390,7 +390,7 @@ def _over_cases(
     low, high = _cut(delta, t_quantile(levels[0], df) * stderr)
     strict = t_quantile(levels[1], df)
     effect = _effect_of_means(
-        (before.means(), after.means()),
+        (before.means, after.means),
         stderr,
         df + 1.0,
         lambda variance, _: strict * math.sqrt(variance),
@@ -492,7 +492,7 @@ def anytime_verdict(
 
     A margin is undecided while *n_unseen* cases are left: they may be harder.
     """
-    means = before.means(), after.means()
+    means = before.means, after.means
     deltas = means[1] - means[0]
     n = deltas.size
     low, high, p_value = betting_interval(deltas, confidence_level)

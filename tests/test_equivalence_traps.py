@@ -183,3 +183,14 @@ def test_a_table_may_have_the_name_of_an_operator(dialect: str | None) -> None:
         assert sql_equivalence(*pair, schema=schema, dialect=dialect).verdict == "refuted"
     matched = "SELECT a FROM t WHERE a MATCH 1"
     assert sql_equivalence(matched, "SELECT a FROM t", schema=schema).verdict == "unknown"
+
+
+@pytest.mark.parametrize("written", ["`Bob`", "[Bob]"])
+def test_only_double_quotes_hold_a_text_in_sqlite(written: str) -> None:
+    """A name in backticks or brackets that no table has is an error there."""
+    query = f"SELECT id FROM t WHERE name = {written}"
+    for other in ("'Bob'", "'Ann'"):
+        pair = query, query.replace(written, other)
+        assert sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite").verdict == "unknown"
+    text = query.replace(written, '"Bob"'), query.replace(written, "'Bob'")
+    assert sql_equivalence(*text, schema=SCHEMA, dialect="sqlite").verdict == "proved"

@@ -60,11 +60,14 @@ class Attempts(Sequence[tuple[float, ...]]):
         """The case of each attempt."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)
 
+    @cached_property
     def means(self) -> Floats:
-        """Return the mean score of each case, its sum rounded once."""
+        """The mean score of each case, its sum rounded once."""
         if self.are_single:
             return self.scores
-        return exact_means(self.scores, self.case_of, self.sizes)
+        found = exact_means(self.scores, self.case_of, self.sizes)
+        found.setflags(write=False)
+        return found
 
     def totals(self) -> Floats:
         """Return the sum of each case's scores, exact where they are 0 or 1."""

@@ -142,7 +142,7 @@ class CaseColumns(Sequence[R]):
         models, model_of = _in_order(self.models, self.model_of)
         estimates, estimates_of = _in_order(self.estimates, self.estimates_of)
         distinct_estimates = [[one.to_dict() for one in own] for own in estimates]
-        follow = np.array_equal(self.mean_scores, self.attempts.means())
+        follow = np.array_equal(self.mean_scores, self.attempts.means)
         return {
             "case_id": list(self.case_ids),
             "model": {"distinct": models, "of_case": model_of},
@@ -182,7 +182,7 @@ class CaseColumns(Sequence[R]):
             model_of,
             build(tuple[tuple[PassAtK, ...], ...], estimates, f"{columns.path}.pass_at_k"),
             estimates_of,
-            attempts.means() if means is None else means,
+            attempts.means if means is None else means,
             attempts,
             n_correct,
         )

@@ -450,6 +450,8 @@ def _parse_as(text: str, dialect: str) -> Script:
     for tree in _trees(text, _dialect(dialect)):
         if isinstance(tree, _STATEMENTS):
             kept.append(tree)
+            if dialect == "sqlite" and _NAME_QUOTE.search(text):
+                _mark_names(tree, text)
         if isinstance(tree, (*_STATEMENTS, *_SETTINGS)):
             refused = None
         elif refused and not isinstance(tree, exp.Semicolon | None):
@@ -496,6 +498,24 @@ def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
         raise SqlError(
             "parse", f"the parser failed with {type(error).__name__}: {error}", text
         ) from None
+
+
+_NAME_QUOTE = re.compile(r"[`\[]")
+_ONLY_NAME: Final = "scorekit_only_name"
+
+
+def _mark_names(tree: exp.Expr, text: str) -> None:
+    """Mark what stands in backticks or brackets."""
+    for node in tree.find_all(exp.Identifier):
+        start = node.meta.get("start")
+        if start is not None and _NAME_QUOTE.match(text, start):
+            node.meta[_ONLY_NAME] = True
+
+
+def may_be_text(column: exp.Expr) -> bool:
+    """Say whether SQLite takes a name that no table has for a text, as it stands in quotes."""
+    name = column.this
+    return bool(name.args.get("quoted")) and _ONLY_NAME not in name.meta
 
 
 def _words(text: str, dialect: Dialect) -> list[Token]:

@@ -37,16 +37,15 @@ def seem_dependent(before: Attempts, after: Attempts, error: float) -> bool:
     if before.are_single and after.are_single:
         return False
     n_cases = len(before)
-    case_of = np.concatenate([before.case_of, after.case_of])
-    scores = np.concatenate([before.scores, after.scores])
     sizes = (before.sizes + after.sizes).astype(np.float64)
-    mean = np.bincount(case_of, scores, n_cases) / sizes
-    off = scores - mean[case_of]
-    squares = np.asarray(np.bincount(case_of, off * off, n_cases), np.float64)
-    moved = np.bincount(after.case_of, off[before.scores.size :], n_cases)
+    mean = (before.totals() + after.totals()) / sizes
+    off = [one.scores - np.repeat(mean, one.sizes) for one in (before, after)]
+    moved = np.add.reduceat(off[1], after.starts)
+    off = [one * one for one in off]
+    squares = _totals(off, before, after)
     taken = after.sizes.astype(np.float64)
     variance, fourth = _moments(
-        taken, sizes, squares, np.asarray(np.bincount(case_of, off**4, n_cases), np.float64)
+        taken, sizes, squares, _totals([one * one for one in off], before, after)
     )
     n_mixed = np.count_nonzero(_are_mixed(before) | _are_mixed(after))
     if n_mixed < min(FEW_MIXED, (n_cases + 1) // 2):
@@ -67,6 +66,12 @@ def seem_dependent(before: Attempts, after: Attempts, error: float) -> bool:
     spread = float(np.sum(fourth[kept] / variance[kept] ** 2 - 1.0))
     limit = DECIMAL_NOISE + LIMIT * math.sqrt(max(spread, 0.0))
     return bool(excess > limit or min(down, up) > beyond)
+
+
+def _totals(values: list[Floats], before: Attempts, after: Attempts) -> Floats:
+    """Return the sum over each case's attempts in both runs."""
+    first, second = values
+    return np.add.reduceat(first, before.starts) + np.add.reduceat(second, after.starts)
 
 
 def _are_mixed(attempts: Attempts) -> Flags:

@@ -61,7 +61,7 @@ class Side(NamedTuple):
         """Return the mean score of each case, and the least and the highest it may be."""
         found: dict[str, tuple[float | None, float, float]] = {}
         known = CaseScores.of(self.suites.get(suite, {}))
-        for case_id, mean in zip(known.case_ids, known.attempts.means().tolist(), strict=True):
+        for case_id, mean in zip(known.case_ids, known.attempts.means.tolist(), strict=True):
             found[case_id] = mean, mean, mean
         for case_id, (low, high) in self.ends.get(suite, {}).items():
             mean = found[case_id][0] if case_id in found else None
