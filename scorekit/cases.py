@@ -965,6 +965,12 @@ def _case(i: int, row: dict[str, Any]) -> SqlCase:
         raise type(error)(f"row {i}: {error}") from None
 
 
+NO_INPUTS = (
+    "no metric has its inputs: a case needs expected, expected_tables, expected_rows, or "
+    "should_pass with the validator's verdicts"
+)
+"""What is said of cases of which nothing can be scored."""
+
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
@@ -1167,7 +1173,7 @@ class SqlReport(Report):
         whose = "" if self.model is None else f" of {one_line(self.model)}"
         return Sheet(
             f"SqlReport of {self.n_cases} cases{whose}",
-            lines[0] if lines else "no metric has a score",
+            lines[0] if lines else "no metric has a score" if metrics else NO_INPUTS,
             (
                 Table(rows=rows, lines=lines[1:]),
                 *self._counts(),
