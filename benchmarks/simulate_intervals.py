@@ -1,6 +1,9 @@
 """
-How often 95 % intervals hold the truth where data are ugly: costs, tiers, judges, horizons.
+How often 95 % intervals hold the truth where data are ugly: grades, costs, judges, horizons.
 
+- Grades that lie close together, but for a few zeros: their mean, and the one a judge corrects.
+- Kappa and AC1 where nearly all items have one label, by enumeration of all tables.
+- Calibration of several attempts a task, and attempts until the first pass.
 - Costs with long tails, of runs and of tasks run several times, also within bounds.
 - Tiers whose tasks were run unequally often, compared over common tasks.
 - Corrected differences, time horizons and rubrics, with the power to see a difference.
@@ -16,6 +19,7 @@ from collections.abc import Callable, Iterator
 import attrs
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 import scorekit
 from benchmarks.coverage_scores import Count, print_table
@@ -48,6 +52,178 @@ RATE = 0.7
 ATTEMPTS = 5
 MOST = 100.0
 """What a run may cost, where there is a limit."""
+
+
+GRADES: dict[str, Callable[[Rng, int], Floats]] = {
+    "N(.9, .02), 3 % zeros": lambda rng, n: np.where(
+        rng.random(n) < 0.03, 0.0, np.clip(rng.normal(0.9, 0.02, n), 0, 1)
+    ),
+    "80 % ones, the others uniform": lambda rng, n: np.where(
+        rng.random(n) < 0.8, 1, rng.random(n)
+    ),
+    "99 % ones, the others 0": lambda rng, n: (rng.random(n) < 0.99).astype(np.float64),
+    "Beta(9, 1)": lambda rng, n: rng.beta(9, 1, n),
+}
+"""How grades are drawn."""
+
+
+def grades(rng: Rng, repetitions: int) -> None:
+    """Print how often the mean of grades is held, with bounds and without."""
+
+    def row(name: str, n: int) -> list[object]:
+        truth = float(GRADES[name](rng, 4_000_000).mean())
+        bounded, plain = Count(), Count()
+        for _ in range(repetitions):
+            values = GRADES[name](rng, n)
+            bounded.add(scorekit.mean_interval(values, bounds=(0, 1)), truth)
+            plain.add(scorekit.mean_interval(values), truth)
+        return [name, n, bounded.coverage, bounded.width, plain.coverage, plain.width]
+
+    print_table(
+        ["grades", "values", "bounded", "width", "t", "width"],
+        (row(name, n) for name in GRADES for n in (10, 30, 100)),
+    )
+
+
+def corrected_grades(rng: Rng, repetitions: int) -> None:
+    """Print how often a corrected mean of grades is held: a judge sees seven zeros in ten."""
+
+    def row(name: str, n: int) -> list[object]:
+        truth = float(GRADES[name](rng, 4_000_000).mean())
+        counts = Count(), Count(), Count()
+        for _ in range(repetitions):
+            human = GRADES[name](rng, n + 500)
+            seen = np.where((human < 0.5) & (rng.random(human.size) < 0.3), 0.9, human)
+            judge = np.clip(seen + rng.normal(0.02, 0.03, human.size), 0, 1)
+            for count, tuned in zip(counts, (True, False), strict=False):
+                found = scorekit.corrected_mean(
+                    judge_labeled=judge[:n],
+                    human=human[:n],
+                    judge_unlabeled=judge[n:],
+                    power_tuned=tuned,
+                )
+                count.add(found.interval, truth)
+            counts[2].add(found.human_interval, truth)
+        return [name, n, *(part for one in counts for part in (one.coverage, one.width))]
+
+    print_table(
+        ["grades", "labels", "tuned", "width", "plain", "width", "labels alone", "width"],
+        (row(name, n) for name in GRADES for n in (10, 20, 30, 50)),
+    )
+
+
+def agreements(rng: Rng, repetitions: int) -> None:
+    """Print how often kappa and AC1 are held: all tables of two labels, by their chance."""
+    del rng
+
+    def row(share: float, other: float, kappa: float, n: int) -> list[object]:
+        both = share * other + kappa * (share * (1 - other) + other * (1 - share)) / 2
+        cells = np.array([both, share - both, other - both, 1 - share - other + both])
+        guess = (share + other) / 2
+        truths = kappa, 1 - (cells[1] + cells[2]) / (1 - 2 * guess * (1 - guess))
+        least = min(1e-7, 1.0 / repetitions**2)  # tables that are rarer together do not count
+        held, known, narrow = np.zeros(2), np.zeros(2), np.zeros(2)
+        for a in range(n + 1):
+            for b in range(n + 1 - a):
+                for c in range(n + 1 - a - b):
+                    table = [a, b, c, n - a - b - c]
+                    chance = float(stats.multinomial.pmf(table, n, cells))
+                    if chance < least:
+                        continue
+                    judge = np.repeat([1, 1, 0, 0], table)
+                    human = np.repeat([1, 0, 1, 0], table)
+                    found = scorekit.judge_agreement(judge, human)
+                    for i, ends in enumerate((found.interval, found.gwet_interval)):
+                        if ends is not None:
+                            known[i] += chance
+                            held[i] += chance * (ends.low <= truths[i] <= ends.high)
+                            narrow[i] += chance * (ends.high - ends.low)
+        cells_of = (part for i in (0, 1) for part in (held[i] / known[i], narrow[i] / known[i]))
+        return [
+            f"{share:g} / {other:g}",
+            round(kappa, 3),
+            n,
+            *map(float, cells_of),
+            float(known[0]),
+        ]
+
+    designs = (
+        (0.9, 0.9, 0.0),
+        (0.9, 0.9, 0.4),
+        (0.9, 0.9, 0.7),
+        (0.9, 0.8, 0.4),
+        (0.97, 0.97, 0.5),
+        (0.5, 0.5, 0.6),
+    )
+    print_table(
+        ["shares", "kappa", "items", "kappa held", "mean width", "AC1 held", "width", "defined"],
+        (row(*design, n) for design in designs for n in (10, 20, 30)),
+    )
+
+
+def calibration(rng: Rng, repetitions: int) -> None:
+    """Print how often bias and area under the curve are held of five attempts at each task."""
+
+    def row(n_tasks: int, spread: float) -> list[object]:
+        tasks = np.repeat(np.arange(n_tasks), ATTEMPTS)
+
+        def draw(tasks: NDArray[np.intp], n: int) -> tuple[Floats, NDArray[np.bool_]]:
+            hard = rng.normal(1.0, spread, n)[tasks]
+            rate = 1 / (1 + np.exp(-hard))
+            told = 1 / (1 + np.exp(-0.5 * hard - 0.8 + rng.normal(0, 0.5, tasks.size)))
+            return told, rng.random(tasks.size) < rate
+
+        told, right = draw(np.arange(400_000), 400_000)
+        ranks = stats.rankdata(told)
+        n_right = np.count_nonzero(right)
+        area = (
+            (ranks[right].sum() - n_right * (n_right + 1) / 2) / n_right / (right.size - n_right)
+        )
+        truths = float(told.mean() - right.mean()), float(area)
+        counts = [Count() for _ in range(4)]
+        for _ in range(repetitions):
+            told, right = draw(tasks, n_tasks)
+            for i, clusters in enumerate((tasks, None)):
+                found = scorekit.calibration_error(told, right, clusters=clusters)
+                counts[2 * i].add(found.bias_interval, truths[0])
+                counts[2 * i + 1].add(found.auroc_interval, truths[1])
+        return [f"{n_tasks} x {ATTEMPTS}", spread, *(count.coverage for count in counts)]
+
+    print_table(
+        ["tasks", "spread, logits", "bias", "AUROC", "bias without clusters", "AUROC without"],
+        (row(n, spread) for n in (10, 30, 100) for spread in (0.5, 2.0)),
+    )
+
+
+def stopped(rng: Rng, repetitions: int) -> None:
+    """Print how often attempts until the first pass are refused, and what is read otherwise."""
+
+    def row(n: int, rate: float, most: int, *, honest: bool = False) -> list[object]:
+        refused, read = 0, []
+        for _ in range(repetitions):
+            if honest:
+                n_samples = rng.integers(1, most + 1, n)
+                n_correct = rng.binomial(n_samples, rate)
+            else:
+                tries = rng.geometric(rate, n)
+                n_samples, n_correct = np.minimum(tries, most), (tries <= most) * 1
+            try:
+                read.append(scorekit.pass_at_k(n_samples=n_samples, n_correct=n_correct).score)
+            except scorekit.InputError:
+                refused += 1
+        kind = "1 to " if honest else "until a pass, at most "
+        seen = float(np.mean(read)) if read else "-"
+        return [n, rate, f"{kind}{most}", refused / repetitions, seen]
+
+    print_table(
+        ["tasks", "pass rate", "attempts", "refused", "mean score read otherwise"],
+        (
+            row(n, rate, most, honest=honest)
+            for n in (10, 20, 50)
+            for rate in (0.1, 0.5, 0.9)
+            for most, honest in ((3, False), (10, False), (3, True), (10, True))
+        ),
+    )
 
 
 def costs(rng: Rng, repetitions: int) -> None:
@@ -213,7 +389,18 @@ def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
     repetitions = 2000 if full else 20
     print(f"{repetitions} repetitions, seed {SEED}, confidence level 0.95")
-    for part in (costs, tiers, differences, rubrics, time_horizons):
+    for part in (
+        grades,
+        corrected_grades,
+        agreements,
+        calibration,
+        stopped,
+        costs,
+        tiers,
+        differences,
+        rubrics,
+        time_horizons,
+    ):
         print(f"\n{(part.__doc__ or '').split(':')[0].removeprefix('Print ')}\n")
         part(np.random.default_rng(SEED), repetitions)
 

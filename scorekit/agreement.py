@@ -206,10 +206,7 @@ def judge_agreement(
     ``"linear"`` it counts as the distance of the two scores, and with ``"quadratic"`` as its
     square.
 
-    The intervals of kappa and of Gwet's coefficient come from the profile likelihood: they hold
-    every value under which the counts are likely enough, by the square of Student's quantile with
-    ``n - 1`` degrees of freedom. So they never have zero width, even if few items show no
-    disagreement. If nearly all items have one label, report Gwet's coefficient beside kappa.
+    If nearly all items have one label, report Gwet's coefficient beside kappa.
 
     Args:
         judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
@@ -225,6 +222,12 @@ def judge_agreement(
     Raises:
         InputError: If the columns are empty or differ in length, or a number is out of range.
         TypeError: If an argument or an entry has the wrong type.
+
+    Notes:
+        The intervals of kappa and of Gwet's coefficient come from the profile likelihood. They
+        hold every value under which the counts are likely enough, by the square of Student's
+        quantile with ``n - 1`` degrees of freedom. So they never have zero width, even if few
+        items show no disagreement.
 
     Examples:
         >>> judged, human = [1, 0.5, 0, 1, 1, 0], [1, 0.5, 0, 0.5, 1, 0]
@@ -311,11 +314,6 @@ def rater_agreement(
     an item counts if two raters rated it. If every item has the same number of ratings, you also
     get Fleiss' kappa.
 
-    The interval is Wilson's on an effective number of items, the one that gives
-    ``(1 + alpha) / 2`` the same jackknife standard error. It is widened to contain the interval
-    with four more items, whose ratings are spread evenly. So it never has zero width, even if few
-    items show no disagreement.
-
     Args:
         ratings: A row for each rater, at least two, each with an entry for every item: None (or
             NaN, or ``pd.NA``) where the rater did not rate it.  A nominal rating is any hashable
@@ -332,6 +330,12 @@ def rater_agreement(
             two ratings, a number is not finite, or *scale* is unknown.
         TypeError: If *ratings* is not a sequence of sequences, or a rating is not what its scale
             takes.
+
+    Notes:
+        The interval is Wilson's on an effective number of items, the one that gives
+        ``(1 + alpha) / 2`` the same jackknife standard error. It is widened to contain the
+        interval with four more items, whose ratings are spread evenly. So it never has zero width,
+        even if few items show no disagreement.
 
     Examples:
         >>> result = rater_agreement(

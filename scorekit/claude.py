@@ -87,8 +87,8 @@ class ClaudeJudge:
             pace to the headers and refusals of the service.
         max_wait_seconds: Longest time since the last answer to any question in which the service
             may be busy or away (``>= 0``); beyond it judgements fail.  A service that has never
-            answered may be away for five seconds.  A fault that one pair brings about looks like
-            a service that is away where no other pair is asked.
+            answered may be away for five seconds.  If only one
+            pair is asked, a fault that this pair causes cannot be told from an outage.
         batch: Whether `score_sql_cases` asks through the Message Batches API, at half the price
             and within a day.
 
@@ -176,7 +176,7 @@ class ClaudeJudge:
         Everything about the judge that can change a verdict, as JSON; never the key.
 
         Without *base_url* the address is the one of ``ANTHROPIC_BASE_URL``, or what the SDK finds
-        beside credentials on disk; only to look for those is it loaded.  Once a question has been
+        beside credentials on disk; the SDK is loaded only to look there.  Once a question has been
         asked it stays the same.
         """
         address = self._service.address()

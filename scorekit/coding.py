@@ -31,6 +31,7 @@ from scorekit._core.columns import (
     check_same_order,
     column,
     name_of,
+    takes_columns,
 )
 from scorekit.errors import refuse
 from scorekit.records import Record
@@ -167,6 +168,7 @@ def _outcome(passed: Any, failed: int) -> tuple[int, int]:
     return int(passed), failed if passed else max(failed, 1)
 
 
+@takes_columns
 def code_scores_from_columns(
     *,
     compiled: Iterable[bool] | bool,
@@ -180,7 +182,7 @@ def code_scores_from_columns(
 
     Args:
         compiled: Whether each sample compiled, shape ``(N,)``: a list, or a NumPy, pandas, polars
-            or Arrow column.  Here and below one value stands for a whole column.
+            or Arrow column.  Here and below a single value fills a whole column.
         passed: Whether all tests passed, True or False, 1 or 0; or tests passed, beside *failed*;
             shape ``(N,)``. None is 0 throughout.
         failed: Tests failed, shape ``(N,)``; 0 where no attempt has a failed test.
@@ -269,7 +271,8 @@ class CodeSample(Record):
     case_id: str = attrs.field(converter=name_of)
     """Its name, like that of the model; an integer becomes text."""
     model: str = attrs.field(converter=name_of)
-    compiled: bool
+    compiled: bool | None
+    """Whether it compiled; None only where *passed* is."""
     passed: int | None = 0
     """Tests passed, or whether all tests passed. True stands for one test passed, and False for
     one failed if *failed* is 0. All counts are at most 2**53. None if nobody knows, as after a
@@ -293,6 +296,8 @@ class CodeSample(Record):
             store(self, "failed", failed)
         for name, kind in MEASUREMENTS.items():
             value, where = getattr(self, name), ""
+            if name == "compiled" and value is None is self.passed:
+                continue
             if kind.optional:
                 if value is None:
                     continue
@@ -301,7 +306,7 @@ class CodeSample(Record):
         if self.passed is None:
             if self.failed:
                 refuse("failed", "0 where passed is None", self.failed)
-            if not self.compiled:  # whatever tests there were
+            if self.compiled is False:  # whatever tests there were
                 store(self, "passed", 0)
 
     @property
@@ -332,7 +337,7 @@ NOT_MEASURED = -1
 """What a column of counts holds where nothing was counted; one of floats holds NaN."""
 
 _KINDS = {
-    "bool": Kind(check_flag, check_flag_column, np.bool_, missing=None),
+    "bool | None": Kind(check_flag, check_flag_column, np.bool_, missing=None),
     "int": Kind(check_bounded_count, check_count_column, np.int64, missing=0),
     "float | None": Kind(
         partial(check_number, low=0.0),

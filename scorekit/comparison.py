@@ -625,18 +625,18 @@ def compare_reports(
         reports. It holds if attempts of a run depend on each other, or if whole runs drift. Single
         cases are described by their means over repeats; they are tested from eight repeats of
         either side on. Repeats of a side that are the same in every case are copies of one run, or
-        of a system that never varies, and count as one report. The spread of repeats is taken for
-        at least that of one case which passes every other time. With *clusters*, two named models
-        or ``test="t"`` the error of cases is added.
+        of a system that never varies, and count as one report. The standard deviation of
+        repeats is taken to be at least that of a suite in which one case passes every other time.
+        With *clusters*, two named models or ``test="t"`` the error of cases is added.
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
         queries), the suite's change is that of the known ones, and *delta_bounds* are the changes
         with all unknown outcomes going the worst way and the best. A verdict of a change, and one
         on the margin, stands only if it stands at both ends.
 
-        *Minimum detectable effect.* It includes the noise that the effect itself adds, and is the
-        larger of two: every case moves a little, the chance of each attempt away from 0 or 1,
-        whichever is nearer on average; or a few cases fall wholly.
+        *Minimum detectable effect.* It includes the noise that the effect itself adds. It is the
+        larger of two effects: in one, every case moves a little, away from 0 or 1, whichever is
+        nearer on average; in the other, a few cases fall wholly.
 
         *Margin.* With a *margin* each suite also says whether it is shown to be no worse than by
         that much. This verdict has its own interval, Gaffke's for the mean change of cases like

@@ -24,6 +24,7 @@ from scorekit._core.columns import (
     paired_columns,
     refuse_unknown,
     split_missing,
+    takes_columns,
 )
 from scorekit._core.sums import exact_fraction
 from scorekit._stats.bounded import Floats, Groups, mean_of
@@ -116,6 +117,7 @@ class CostOfPass(Record):
         return f"{cost} in {counted_runs(self.n_runs, self.n_groups, 'cluster')}"
 
 
+@takes_columns
 def cost_of_pass_from_columns(
     *,
     cost_usd: Iterable[float],

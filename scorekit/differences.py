@@ -451,9 +451,7 @@ def mcnemar_test(*, n_pass_to_fail: int, n_fail_to_pass: int) -> McNemarTest:
     Test whether two runs differ, from the numbers of tasks that fell and rose.
 
     Each run tried each task once. Tasks that both solved, or neither, do not show which run is
-    better. If the runs were equally good, each of the other *n* tasks would fall or rise with
-    chance 1/2, and the number of falls would be binomial, ``B(n, 1/2)``. The chi-squared with
-    continuity correction is ``max(|b - c| - 1, 0)^2 / (b + c)`` for *b* falls and *c* rises.
+    better.
 
     Args:
         n_pass_to_fail: Tasks that the first run solved and the second did not, *b* (count, at
@@ -469,6 +467,10 @@ def mcnemar_test(*, n_pass_to_fail: int, n_fail_to_pass: int) -> McNemarTest:
         TypeError: If a count is not an integer.
 
     Notes:
+        If the runs were equally good, each of the *n* tasks that changed would fall or rise with
+        chance 1/2, and the number of falls would be binomial, ``B(n, 1/2)``. The chi-squared with
+        continuity correction is ``max(|b - c| - 1, 0)^2 / (b + c)`` for *b* falls and *c* rises.
+
         Use the mid-p value by default. Use *p_value* if the false-alarm rate must never exceed the
         level, and the corrected one, which is too cautious, only to check a published value.
 

@@ -126,7 +126,7 @@ class ItemError(ScorekitError):
 
 class WorkerError(ScorekitError):
     """
-    An executor lost work: a worker died, or the work was cancelled from outside.
+    An executor lost work: a worker died, or the work was canceled from outside.
 
     Raised by `map_scores` only, from what the executor said.
     """

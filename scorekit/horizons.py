@@ -90,11 +90,11 @@ class TimeHorizon(Record):
 
     def _line(self) -> str:
         if self.score is None:
-            return f"no horizon at {self.share:.0%} success"
+            return f"no horizon at {100 * self.share:.4g} % success"
         horizon = _duration(self.score)
-        ends = " to ".join(map(_duration, (self.interval.low, self.interval.high)))
-        level = f"{self.interval.confidence_level:.4g}"
-        return f"{horizon} at {self.share:.0%} success ({ends}, level {level})"
+        ends = ", ".join(map(_duration, (self.interval.low, self.interval.high)))
+        level = f"{100 * self.interval.confidence_level:.4g} %"
+        return f"{horizon} [{ends}] ({level}) at {100 * self.share:.4g} % success"
 
     def _sheet(self) -> Sheet:
         return Sheet("TimeHorizon", self._line(), (*self.notes, *by_fields(self).parts))
@@ -129,12 +129,7 @@ def time_horizon(
     Return the length of task, in human minutes, that a model completes with probability *share*.
 
     A logistic curve of success over the log2 of the minutes is fitted to all runs.  The horizon is
-    where it crosses *share*.  A run weighs ``1 / (runs of its task * sqrt(tasks of its family))``,
-    and the weights sum to 1, so that neither a task with many runs nor a family with many tasks
-    decides alone.  Half of the squared slope is added to the loss, times 1e-5.
-
-    The interval is the bootstrap's, by percentiles: families are drawn with replacement, then
-    tasks of each, then runs of each, and every run keeps its weight.
+    where it crosses *share*.
 
     Args:
         minutes: How long a human takes for the task of each run, positive, shape ``(N,)``.
@@ -158,13 +153,21 @@ def time_horizon(
             one task has two lengths or families, or another argument is out of range.
         TypeError: If an entry has the wrong type.
 
+    Notes:
+        A run weighs ``1 / (runs of its task * sqrt(tasks of its family))``, and the weights sum to
+        1, so that neither a task with many runs nor a family with many tasks decides alone. Half
+        of the squared slope is added to the loss, times 1e-5.
+
+        The interval is the bootstrap's, by percentiles: families are drawn with replacement, then
+        tasks of each, then runs of each, and every run keeps its weight.
+
     Examples:
         >>> minutes = [1, 2, 4, 8, 15, 30, 60, 120, 240, 480]
         >>> result = time_horizon(minutes, [1, 1, 1, 1, 0, 1, 1, 0, 0, 0])
         >>> round(result.score, 1), round(result.slope, 2)
         (43.7, -0.87)
         >>> print(time_horizon(minutes, [True] * 10))
-        no horizon at 50% success
+        no horizon at 50 % success
         all runs passed: longer tasks are needed
         >>> time_horizon([0, 5], [True, False])
         Traceback (most recent call last):

@@ -52,7 +52,7 @@ class Interval(Record):
     Raises:
         InputError: If *low* is above *high*, an end is NaN, *confidence_level* is not in
             (0, 1), or *method* is empty.
-        TypeError: If a number is not one, or *method* not a string.
+        TypeError: If an end or the level is not a number, or *method* not a string.
 
     Examples:
         >>> interval = Interval(low=0.25, high=2 / 3, confidence_level=0.95, method="wilson")

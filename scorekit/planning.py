@@ -565,7 +565,7 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
             a mapping from task to the scores of its attempts, ``{"t1": [1, 0], "t2": [1]}``; where
             each attempt was judged several times, to a sequence of scores for each attempt.
             Or a table, a data frame or a mapping of columns, with the columns ``task`` and
-            ``score``, and where there are such ``attempt`` and ``judge``, a row for each score.
+            ``score``, and ``attempt`` and ``judge`` if there are several; a row for each score.
             Or a list of several of these, repeats of the same tasks without judgements.
             Scores are finite numbers up to 1e100 in size, booleans count 0 and 1.
 

@@ -422,6 +422,9 @@ class MetricResult(Record):
 
     def _sheet(self) -> Sheet:
         sheet, why = by_fields(self), self.why()
+        result: Any = self
+        if result.error is not None:
+            why = why.removeprefix(f"{result.error.kind}: ")  # which the line has
         return attrs.evolve(sheet, headline=f"{sheet.headline}: {why}") if why else sheet
 
 

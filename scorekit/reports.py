@@ -17,6 +17,7 @@ from scorekit._core.checks import (
     check_instance,
     check_number,
 )
+from scorekit._core.columns import takes_columns
 from scorekit._core.sums import distinct, exact_mean, exact_means, exact_sum, mean_rounded_once
 from scorekit._reports.samples import Samples, from_columns, from_records
 from scorekit._reports.table import CaseColumns
@@ -31,7 +32,6 @@ from scorekit._sheet.model import (
     row_of,
     sheet_of,
 )
-from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite
 from scorekit.coding import (
@@ -457,7 +457,7 @@ def report_on(
     scores = score_columns(*outcomes, weights=weights)
     attempts = _Groups(samples.task, len(samples.case_ids))
     n_samples = attempts.sizes
-    _check_attempts(samples, n_samples, ks, insufficient)
+    _check_attempts(samples, n_samples, ks, insufficient, int(unknown.sum()))
     n_correct = attempts.counts(samples.correct)
     for model in range(len(samples.models)) if int(n_samples.max()) > 1 else ():
         own = samples.model_of == model
@@ -696,7 +696,11 @@ def _total(counts: Counts) -> int | None:
 
 
 def _check_attempts(
-    samples: Samples, n_samples: Counts, ks: tuple[int, ...], insufficient: Insufficient
+    samples: Samples,
+    n_samples: Counts,
+    ks: tuple[int, ...],
+    insufficient: Insufficient,
+    n_unknown: int,
 ) -> None:
     """Refuse too few attempts here, where the case can be named."""
     k = max(ks)
@@ -706,11 +710,12 @@ def _check_attempts(
     models = samples.models
     if insufficient == "raise":
         first = int(short[0])
+        counted = f"; {n_unknown} of unknown outcome are not counted" if n_unknown else ""
         raise InputError(
             f"k must be at most the attempts at every case, got {k} with fewer at {short.size} "
             f"of {n_samples.size} cases (first: case {shown(samples.case_ids[first])} of model "
-            f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}); lower k or "
-            'pass insufficient="nan" or "drop"'
+            f"{shown(models[int(samples.model_of[first])])} with {n_samples[first]}{counted}); "
+            'lower k or pass insufficient="nan" or "drop"'
         )
     if insufficient == "drop":
         longest = np.zeros(len(models), dtype=np.int64)
@@ -796,6 +801,7 @@ def code_report(
     )
 
 
+@takes_columns
 def code_report_from_columns(
     *,
     case_id: Iterable[str | int] | None = None,
@@ -817,8 +823,8 @@ def code_report_from_columns(
     """
     Report on a table of samples, as `code_report` does on `CodeSample` items.
 
-    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; of all
-    but *case_id* one value stands for a whole column.  Where a row is a case with several
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; for all
+    but *case_id* a single value fills a whole column.  Where a row is a case with several
     attempts, its entries are lists of theirs.  Integers that name cases or models become strings.
 
     Args:
@@ -829,8 +835,7 @@ def code_report_from_columns(
         passed: Whether all tests passed, True or False, 1 or 0; or tests passed, beside *failed*.
             None and NaN where nobody knows, whatever the other columns say of that attempt. Or a
             mapping from case to its attempts; None for all of it is 0 throughout.
-        failed: Tests failed (counts); a column, or 0 where *passed* counts those of attempts
-            without a failed test.
+        failed: Tests failed (counts): a column, or 0 if *passed* counts tests and none failed.
         warnings: Lint warnings (counts); None is 0 throughout.
         cost_usd: Cost of each, ``>= 0``; None and NaN are not measured, here and below.
         latency_seconds: Time each took, ``>= 0``.
@@ -883,67 +888,3 @@ def code_report_from_columns(
         }
     )
     return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)
-
-
-class CodeTally(PartTally[Samples]):
-    """
-    Collect samples in pieces, and report on all of them together.
-
-    A tally keeps the outcomes as columns, some 70 bytes a sample. It pickles, so each worker can
-    fill one and send it back. Merged in the order of the pieces, the result is the report that
-    `code_report` gives on all samples, even if attempts at one case are in several pieces. In
-    another order cases, models and scores come in that order, and pass@k and intervals of a suite
-    may differ in the last digit.
-
-    Examples:
-        >>> first, second = CodeTally(), CodeTally()
-        >>> first.add([CodeSample(case_id="sort", model="a", compiled=True, passed=2)])
-        >>> second.add([CodeSample(case_id="sort", model="a", compiled=False)])
-        >>> first.merge(second).result().cases[0].scores
-        (1.0, 0.0)
-        >>> CodeTally().result()
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
-    """
-
-    __slots__ = ()
-
-    def add(self, samples: Iterable[CodeSample]) -> None:
-        """
-        Add a piece, which may be empty; a piece with an item of another type changes nothing.
-
-        Args:
-            samples: As for `code_report`.
-
-        Raises:
-            TypeError: If an item is not a `CodeSample`.
-        """
-        self._add(from_records(samples, empty=True))
-
-    def result(
-        self,
-        *,
-        k: int | Iterable[int] = 1,
-        insufficient: Insufficient = "raise",
-        weights: CodeWeights = DEFAULT_WEIGHTS,
-        confidence_level: float = 0.95,
-        quantiles: Iterable[float] = QUANTILES,
-    ) -> CodeReport:
-        """
-        Report on everything added so far.
-
-        Args:
-            k: As for `code_report`.
-            insufficient: As for `code_report`.
-            weights: As for `code_report`.
-            confidence_level: As for `code_report`.
-            quantiles: As for `code_report`.
-
-        Raises:
-            InputError: If nothing was added, and as `code_report`.
-        """
-        samples = self._joined()
-        if samples is None:
-            refuse("samples", "a non-empty sequence of CodeSample", ())
-        return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)

@@ -104,7 +104,7 @@ def result_accuracy(
             tuples of cells. A cell hashes, or is a list, a set, a dict or an array of such. Or a
             mapping from the name of a database to its rows.
         expected_rows: Rows of the expected query, on the same databases.
-        rule: Whose comparison.
+        rule: How results are compared: ``"scorekit"`` as above, the others as in the notes.
         ordered: Whether the order of rows counts.
         semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter; for
             ``"scorekit"``, as what follows.

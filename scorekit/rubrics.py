@@ -100,7 +100,7 @@ def rubric_score(
     Raises:
         InputError: If no example has positive points, the shapes differ, or a number is not
             finite.
-        TypeError: If a number is not one, or an entry of *met* is none of those above.
+        TypeError: If a value of *points* is not a number, or an entry of *met* none of the above.
 
     Examples:
         >>> result = rubric_score([[5, 3, -4], [10, -5]], [[True, False, False], [False, True]])

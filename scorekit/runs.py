@@ -35,6 +35,7 @@ from scorekit._core.columns import (
     column,
     name_of,
     names_of,
+    takes_columns,
 )
 from scorekit._core.text import as_decimal
 from scorekit._sheet.model import Estimate, Fields, Scale, Sheet, Table, row_of
@@ -136,6 +137,7 @@ def _check_rate(name: str, value: Any) -> float:
     return check_number(name, checked, 0.0, 1.0)
 
 
+@takes_columns
 def runs_from_columns(
     *,
     run_id: Iterable[str | int],
@@ -148,8 +150,8 @@ def runs_from_columns(
     """
     Make a `Run` of each row of a table, for `tier_statistics`.
 
-    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``; of those
-    that are measured one value stands for a whole column.  Integers that name runs or tasks become
+    Each column is a list, or a NumPy, pandas, polars or Arrow column, of shape ``(N,)``.  For
+    what is measured a single value fills a whole column.  Integers that name runs or tasks become
     strings.
 
     Args:

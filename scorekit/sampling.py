@@ -524,13 +524,11 @@ def g_pass_at_k(
 
     ``P(X >= m)`` for ``m = max(1, ceil(tau * k))`` and *X* hypergeometric, the successes among
     *k* of *n* samples of which *c* are correct.  A small *tau* makes it `pass_at_k`, a *tau* of 1
-    `pass_hat_k`, whose intervals and standard errors it has.  For one task the ends of Wilson's
-    interval are carried through the binomial chance.
+    `pass_hat_k`.
 
     A *tau* of ``"mean"`` is mG-Pass@k, the mean over the shares above a half as published,
     ``2 / k * sum_i P(X >= i)`` for *i* from ``ceil(k / 2) + 1`` to *k*.  For an odd *k* it stays
-    below ``(k - 1) / k``.  The interval of a suite is then that of `mean_interval` with bounds 0
-    and 1.
+    below ``(k - 1) / k``.
 
     Args:
         n_samples: As in `pass_at_k`.
@@ -548,6 +546,11 @@ def g_pass_at_k(
     Raises:
         InputError: As `pass_at_k`, and if *tau* is empty or out of range, or *k* above 1000.
         TypeError: As `pass_at_k`, and if *tau* is not a number.
+
+    Notes:
+        The interval of a suite with ``"mean"`` is that of `mean_interval` with bounds 0 and 1, and
+        otherwise that of `pass_at_k`. For one task the ends of Wilson's interval are carried
+        through the binomial chance.
 
     Examples:
         >>> result = g_pass_at_k(n_samples=16, n_correct=8, k=4, tau=0.5)
@@ -768,8 +771,7 @@ def extrapolate_pass_at_k(
     counts by maximum likelihood, and returns ``1 - B(a, b + k) / B(a, b)``. Unlike `pass_at_k` the
     result depends on this assumption. No sample can show how many tasks the model can never solve.
     So the further *k* lies beyond the samples, the more the shape of the beta distribution
-    matters. The interval contains what the likelihood of the fit does not reject. It includes the
-    uncertainty of the fit, but not that of the assumption.
+    matters.
 
     Args:
         n_samples: Samples drawn for each task (counts up to 10 000), shape ``(N,)``, at least 2
@@ -787,6 +789,10 @@ def extrapolate_pass_at_k(
         InputError: If a count is out of range, the columns differ in length, all samples or none
             are correct, or there are too few tasks or samples to tell tasks apart.
         TypeError: If a count is not an integer.
+
+    Notes:
+        The interval contains what the likelihood of the fit does not reject. It includes the
+        uncertainty of the fit, but not that of the assumption.
 
     Examples:
         >>> result = extrapolate_pass_at_k(

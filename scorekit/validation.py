@@ -212,7 +212,7 @@ def safety_summary(
     Args:
         results: What `safety_validation` returned, in any order; an iterator will do.
         case_ids: What *missed* calls each result; None for its position.
-        confidence_level: Confidence of the interval, in (0, 1).
+        confidence_level: Level of the interval, in (0, 1).
 
     Returns:
         A frozen `SafetySummary`.

@@ -102,7 +102,7 @@ class SuiteVerdict(Record):
     Under Cochran-Mantel-Haenszel a case with more attempts weighs more.
     """
     interval: Interval
-    """Two-sided interval of *delta* at the confidence of the comparison, of this suite alone."""
+    """Two-sided interval of *delta* at the level of the comparison, of this suite alone."""
     p_value: float
     """Two-sided, of this suite alone and by the same method as *interval*.
 
@@ -225,7 +225,7 @@ class SuiteVerdict(Record):
         if self.n_unscored:
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:
-            why.append(f"{self.n_unknown} with unknown outcomes")
+            why.append(f"{self.n_unknown} of {n_cases} cases with attempts of unknown outcome")
         return f"between {low:+z.3f} and {high:+z.3f} ({', '.join(why)}); the others "
 
     @property

@@ -389,6 +389,22 @@ def test_code_scores_of_unknown_outcomes() -> None:
     assert sample.correct is None
 
 
+def test_a_sample_may_not_even_be_known_to_compile() -> None:
+    """As after a crash of the sandbox; where the outcome is known, so is that."""
+    lost: dict[str, Any] = {"case_id": "a", "model": "m", "compiled": None}
+    known = CodeSample(case_id="a", model="m", compiled=True, passed=1)
+    samples = [CodeSample(passed=None, **lost), known]
+    report = code_report(samples)
+    columns: dict[str, Any] = {"compiled": [None, True], "passed": [None, 1], "failed": [None, 0]}
+    assert report == code_report_from_columns(case_id=["a", "a"], model="m", **columns)
+    assert report.models[0].unknown_bounds["pass@1"] == (0.5, 1.0)
+    with pytest.raises(TypeError, match=r"^compiled must be True or False, got None$"):
+        CodeSample(passed=1, **lost)
+    few = r"with 1; 1 of unknown outcome are not counted\); lower k or pass insufficient="
+    with pytest.raises(InputError, match=few):
+        code_report(samples, k=2)
+
+
 @pytest.mark.parametrize(
     "passed", [[True, None], [1.0, math.nan], pd.array([True, None], dtype="boolean"), [1, None]]
 )

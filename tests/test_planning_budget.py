@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_results import results
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -190,7 +191,7 @@ def test_repeats_as_tables_are_matched_by_task_whatever_the_order_of_their_rows(
 # Plans.
 
 
-@given(st.from_type(VarianceComponents), st.data())
+@given(results(VarianceComponents), st.data())
 def test_no_plan_that_the_budget_pays_for_is_better(
     components: VarianceComponents, data: st.DataObject
 ) -> None:

@@ -321,6 +321,19 @@ def test_a_judge_may_say_true() -> None:
 
 # Columns.
 
+
+OF_TABLES = [name for name in scorekit.__all__ if name.endswith("_from_columns")]
+
+
+@pytest.mark.parametrize("name", sorted({*OF_TABLES} - {"table_accuracies_from_columns"}))
+def test_a_table_by_position_is_told_how_it_is_given(name: str) -> None:
+    """Not only that there is no place for it."""
+    table = pd.DataFrame({"case_id": ["a"]})
+    told = rf"^{name}\(\) takes columns by name, such as {name}\(\*\*table\), got a DataFrame$"
+    with pytest.raises(TypeError, match=told):
+        getattr(scorekit, name)(table)
+
+
 MAKERS: dict[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
     "iterator": iter,

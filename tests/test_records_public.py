@@ -404,7 +404,7 @@ def test_a_single_result_says_why() -> None:
         (result_accuracy([(1,)], [(2,)]), "0: "),
         (safety_validation(safety_valid=True, should_pass=False), "0: false negative"),
         (validation_accuracy(is_valid=False, should_pass=True, errors=[]), "0: "),
-        (table_accuracy("SELECT (", ["u"]), "0 (output: parse): parse: "),
+        (table_accuracy("SELECT (", ["u"]), "0 (output: parse): Incomplete Paren"),
     ):
         assert str(result).startswith(text)
         assert str(result) == str(result).rstrip(": ")

@@ -325,6 +325,27 @@ def test_engines_agree_with_what_random_trees_mean(dialect: str, seed: int) -> N
     assert n_compared >= 90
 
 
+OF_GROUPS = [
+    "SELECT c, SUM(COUNT(*)) OVER () FROM t GROUP BY c",
+    "SELECT c, SUM(a) - SUM(SUM(a)) OVER (PARTITION BY c) FROM t GROUP BY c, b",
+    "SELECT MAX(COUNT(b) + 1) OVER (ORDER BY c) FROM t GROUP BY c",
+    "SELECT SUM(COUNT(*)) OVER () FROM t",
+]
+
+
+@pytest.mark.parametrize("text", OF_GROUPS)
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_window_sees_the_aggregates_of_groups(dialect: str, text: str) -> None:
+    """An aggregate of an aggregate is over groups where it is a window function."""
+    rng = random.Random(5)
+    connection = engine(dialect)
+    query = read(text, dialect).query
+    for _ in range(30):
+        database = random_database(rng)
+        rows = filled(connection, database).execute(text).fetchall()
+        assert agrees([*map(tuple, rows)], Interpreter(database, dialect).allowed(query))
+
+
 # What names mean.
 
 

@@ -52,15 +52,12 @@ def mlflow(path: Path, scorer: str = "right") -> scorekit.CodeReport:
     return report([(json.dumps(row["request"]), row[f"{scorer}/value"]) for row in rows])
 
 
-def langfuse(path: Path, evaluator: str = "right") -> dict[str, list[float]]:
-    """Read `json.dumps(langfuse.run_experiment(...), default=vars)`: scores from 0 to 1."""
+def langfuse(path: Path, evaluator: str = "right") -> scorekit.CodeReport:
+    """Read `json.dumps(langfuse.run_experiment(...), default=vars)`; unscored is unknown."""
     items = json.loads(path.read_text(encoding="utf-8"))["item_results"]
-    return {
-        one["item"]["metadata"]["id"]: [
-            found["value"] for found in one["evaluations"] if found["name"] == evaluator
-        ]
-        for one in items
-    }
+    told = [{one["name"]: one["value"] for one in item["evaluations"]} for item in items]
+    ids = [one["item"]["metadata"]["id"] for one in items]
+    return report([(i, scores.get(evaluator)) for i, scores in zip(ids, told, strict=True)])
 
 
 def every_eval_ever(path: Path) -> scorekit.CodeReport:

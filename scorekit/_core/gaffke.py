@@ -29,6 +29,9 @@ FEW = 200
 NEAR = 1e-3
 """How well a saddle point is found, relatively."""
 
+FAR, EPSILON = 1e-6, 2.0**-53
+"""Chances so much smaller than the one looked for, or so near to 1, are all alike."""
+
 NODES: Floats = np.linspace(0.0, 12.0, 121)
 """Where the integral is taken, as inverse hyperbolic sines of standard deviations."""
 
@@ -53,7 +56,13 @@ class Lower(NamedTuple):
             return self.lowest
         if self.mean <= self.lowest or self.chance(self.mean) <= error:
             return self.mean
-        return root(lambda mean: self.chance(mean) - error, self.lowest, self.mean)
+        from scipy.special import ndtri
+
+        def excess(mean: float) -> float:  # quantiles of the chance are nearly a line
+            chance = min(max(self.chance(mean), FAR * error), 1.0 - EPSILON)
+            return float(ndtri(chance) - ndtri(error))
+
+        return root(excess, self.lowest, self.mean)
 
 
 def mean_ends(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 import attrs
@@ -26,6 +26,7 @@ from scorekit._sql.tree import (
     Windowed,
     outputs_of,
 )
+from scorekit.records import FrozenMapping
 
 _KINDS = {"integer": "integer", "text": "text", "boolean": "boolean"}
 _COUNTING = frozenset({"count", "row_number", "rank", "dense_rank", "ntile"})
@@ -103,6 +104,16 @@ class Catalog:
         elif isinstance(query, Select):
             output = query.outputs[place] if place < len(query.outputs) else Place(place)
             yield self.kind(output)
+
+
+def catalog_of(columns: Mapping[str, Iterable[str]], dialect: str) -> Catalog:
+    """Return what is known where tables have these columns, and no others."""
+    tables = {
+        table: tuple(Declared(name, "unknown", nullable=True) for name in names)
+        for table, names in columns.items()
+    }
+    schema = SqlSchema(FrozenMapping(tables), FrozenMapping({}), given=True)
+    return Catalog(schema, dialect)
 
 
 @lru_cache(maxsize=256)

@@ -41,6 +41,7 @@ from scorekit._sql.tree import (
     ScalarQuery,
     Select,
     SetOperation,
+    Source,
     Star,
     When,
     outputs_of,
@@ -64,11 +65,14 @@ def invalid(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | No
     trees: Sequence[exp.Expr] = parse(sql, dialect).statements if dialect in VERSIONS else ()
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         return None
-    names = read_names(trees[0], Catalog(schema, dialect))
-    if not names.invalid:
-        return None
+    planner = _Planner(schema, dialect)
+    names = read_names(trees[0], planner)
+    why = names.unread if names.invalid else None
+    if not names.unread:
+        parts = {part for several in names.queries.values() for q in several for part in walk(q)}
+        why = min((fault for part in parts for fault in planner.alone(part)), default=None)
     database = VERSIONS[dialect or ""].partition(" ")[0]
-    return f"{database} refuses {names.unread}"
+    return None if why is None else f"{database} refuses {why}"
 
 
 def drops_texts(
@@ -131,6 +135,12 @@ _TEXTS: Final = frozenset({"text", "", "word", "numeral", "day", "flag"})
 _OF_TWO: Final = frozenset({"+", "-", "*", "/", "%", "sum", "avg"})
 """What may mean several things of two texts that are written out, or of one."""
 _NOT_OF_DATES: Final = frozenset({"sum", "avg", "*", "/", "%", "abs", "round", "-x"})
+_OF_GROUPS: Final = frozenset(
+    {kind.__name__.lower() for kind in exp.ALL_FUNCTIONS if issubclass(kind, exp.AggFunc)}
+    | {"withingroup"}
+)
+"""Functions of the rows of a group that the tree does not look into."""
+_BESIDE: Final = "a column that stands beside groups and is none of them"
 _CONDITIONS = (Comparison, And, Or, Not, IsNull, Among, InQuery, Exists, Like)
 _OTHER_TYPES = re.compile(r"UUID|JSONB?|XML|INET|(?:VAR)?BINARY|BLOB|ARRAY")
 _OF_FUNCTIONS: Final = {
@@ -174,10 +184,25 @@ class _Planner(Catalog):
         """Yield what stands beside groups and is none of them."""
         if self.dialect == "sqlite":
             return
+        keys = select.keys or ()
         outputs = (*select.outputs, *(value for value in ordered if value not in select.outputs))
         shown = attrs.evolve(select, outputs=outputs)
-        if not all(map(self.depends(select.keys or ()), bare_columns(shown))):
-            yield "a column stands beside groups and is none of them"
+        beside = bare_columns(shown, lambda called: called.name in _OF_GROUPS)
+        if not all(map(self.depends(keys), beside)):
+            yield _BESIDE
+
+    def alone(self, node: Node) -> Iterator[str]:
+        """Yield what stands beside groups that no key of any table could determine."""
+        if not self.of_kinds or not isinstance(node, Select):
+            return
+        keys = node.keys or ()
+        sources = frozenset[Source]().union(*(key.sources for key in keys))
+        plain = self.dialect == "duckdb" and all(isinstance(key, Column) for key in keys)
+        if any(
+            isinstance(value, Column) and (plain or sources.isdisjoint(value.sources))
+            for value in bare_columns(node, lambda called: not called.certain)
+        ):
+            yield _BESIDE
 
     def depends(self, keys: tuple[Scalar, ...]) -> Callable[[Scalar], bool]:
         """Return what says whether a column has one value in each group by some keys."""

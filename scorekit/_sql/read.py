@@ -9,7 +9,7 @@ A valid query is assumed: a name that only one table can have is a column of tha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar, cast
 
 import attrs
@@ -133,8 +133,12 @@ def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
 class Names:
     """What the parts of a text mean, by the ids of its syntax; several times for a WITH."""
 
-    columns: Mapping[int, Sequence[Scalar]]
+    values: Mapping[int, Sequence[Scalar]]
     queries: Mapping[int, Sequence[Query]]
+    selects: Mapping[int, Select]
+    """Each SELECT before its windows are taken out and its rows sorted; of a WITH the last."""
+    columns: Mapping[int, frozenset[str]]
+    """The names of the columns of the tables of a SELECT."""
     scans: Sequence[Source]
     """The base tables, in the order in which the text names them."""
     unread: str = ""
@@ -144,17 +148,24 @@ class Names:
     invalid: bool = False
     """Whether no version of a database would."""
 
+    def value(self, node: exp.Expr) -> Scalar | None:
+        """Return what an expression means, None where it only names an output."""
+        found = self.values.get(id(node))
+        return found[-1] if found else None
+
 
 def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
     """Return what the parts of a text mean, as far as it can be read."""
-    reader, failure = _Reader(catalog), None
+    reader, failure = _Reader(catalog, names_only=True), None
     try:
         reader.whole(tree)
     except UnreadError as error:
         failure = error
     return Names(
-        reader.columns,
+        reader.values,
         reader.queries,
+        reader.selects,
+        reader.columns,
         reader.scans,
         str(failure or ""),
         isinstance(failure, RefusedError),
@@ -343,7 +354,12 @@ class _Names:
         parts = [node.args[key] for key in ("catalog", "db", "table") if node.args.get(key)]
         if parts:
             names = [self.name(part) for part in parts]
-            table = scope.table(names[-1], ".".join(names) if len(names) > 1 else None)
+            try:
+                table = scope.table(names[-1], ".".join(names) if len(names) > 1 else None)
+            except RefusedError as error:
+                if self._is_absent(node, names[-1]):
+                    raise InvalidError(str(error)) from None
+                raise
             if table.columns is not None and name not in table.columns:
                 raise RefusedError(f"{table.alias} has no column {name}")
             return table.column(name)
@@ -351,7 +367,7 @@ class _Names:
         try:
             found, sure = self._candidates(name, scope)
         except InvalidError as error:
-            if isinstance(node.find_ancestor(*_BY_OUTPUTS, exp.Select), _BY_OUTPUTS):
+            if self._may_be_output(node, name):
                 raise RefusedError(str(error)) from None
             raise
         if not found:
@@ -365,6 +381,27 @@ class _Names:
             text = node.this.this if quoted else name
             return OpenName(text, quoted and not sure, found)
         return columns[0]
+
+    def _may_be_output(self, node: exp.Column, name: str) -> bool:
+        """Say whether a clause may take the name of a column for that of an output."""
+        clause, select = node.find_ancestor(*_BY_OUTPUTS, exp.Select), node.parent_select
+        if not isinstance(clause, _BY_OUTPUTS) or not isinstance(select, exp.Select):
+            return False
+        if self.dialect == "mysql" and not isinstance(clause, exp.Group):
+            # it is looked for among the keys, too
+            return isinstance(clause, exp.Having) or select.args.get("group") is not None
+        named = select.expressions if clause.parent is select else ()
+        return any(name == output.alias_or_name.casefold() for output in named)
+
+    def _is_absent(self, node: exp.Column, name: str) -> bool:
+        """Say whether a text gives no table this name, and the dialect has no columns of parts."""
+        if self.dialect not in ("sqlite", "postgres", "mysql"):
+            return False
+        named = node.root().find_all(exp.Table, exp.TableAlias)
+        given = {self.name(n.this) for n in named if isinstance(n.this, exp.Identifier)}
+        if self.dialect in CASE_MATTERS:
+            name, given = name.casefold(), {one.casefold() for one in given}
+        return name not in given
 
     def _candidates(self, name: str, scope: _Scope) -> tuple[tuple[Level, ...], bool]:
         """Return what *name* may be in each scope, and whether it must be one of that."""
@@ -467,15 +504,18 @@ _NO_LATERAL_ALIASES = frozenset(
 class _Reader:
     """Reads one query: its tables, expressions and the queries in it."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, *, names_only: bool = False) -> None:
         self.assumptions: set[str] = set()
+        self._names_only = names_only
         self._catalog, self._dialect = catalog, catalog.dialect or ""
         self._names = _Names(catalog, self.assumptions)
         self._n_sources = self._n_read = 0
         self._of_with: dict[int, list[Source]] = {}
         """The tables that are what one WITH names, by its tree."""
-        self.columns: dict[int, list[Scalar]] = {}
+        self.values: dict[int, list[Scalar]] = {}
         self.queries: dict[int, list[Query]] = {}
+        self.selects: dict[int, Select] = {}
+        self.columns: dict[int, frozenset[str]] = {}
         self.scans: list[Source] = []
 
     def whole(self, tree: exp.Expr) -> _Block:
@@ -538,6 +578,9 @@ class _Reader:
         items = self._items(tree, named, outputs)
         where = conjunction((*conditions, where))
         select = Select(tables, where, keys, having, outputs, distinct is not None)
+        self.selects[id(tree)] = select
+        visible = (name for table in scope.tables for name in table.columns or ())
+        self.columns[id(tree)] = frozenset(map(str.casefold, visible))
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
                 error = UnreadError if self._dialect == "mysql" else RefusedError
@@ -607,7 +650,8 @@ class _Reader:
     def _bound(self, node: exp.Expr) -> Scalar:
         if isinstance(node, exp.Fetch):
             _check(node, "count", "direction", "limit_options")
-            options, value = node.args.get("limit_options"), node.args.get("count")
+            options = node.args.get("limit_options")
+            value = node.args.get("count") or exp.Literal.number(1)
             if options is not None:
                 _check(options, "rows")
         else:
@@ -740,7 +784,13 @@ class _Reader:
         for name, cte in zip(names, with_.expressions, strict=True):
             _check(cte, "this", "alias", "materialized")
             columns = self._columns(cte.args["alias"])
-            inside = {**inside, name: _Cte(cte.this, columns, outer, dict(inside))}
+            seen = dict(inside)
+            if self._names_only and with_.args.get(
+                "recursive"
+            ):  # names are those of its first arm
+                first = cte.this.this if isinstance(cte.this, exp.SetOperation) else None
+                seen[name] = first and _Cte(first, columns, outer, dict(inside))
+            inside = {**inside, name: _Cte(cte.this, columns, outer, seen)}
         return inside
 
     def _from(
@@ -955,13 +1005,16 @@ class _Reader:
 
     # Expressions.
 
-    def value(self, node: exp.Expr, scope: _Scope) -> Scalar:  # noqa: C901, PLR0911, PLR0912 - a branch per kind of node
+    def value(self, node: exp.Expr, scope: _Scope) -> Scalar:
         """Return an expression."""
         self._count()
+        found = self._value(node, scope)
+        self.values.setdefault(id(node), []).append(found)
+        return found
+
+    def _value(self, node: exp.Expr, scope: _Scope) -> Scalar:  # noqa: C901, PLR0911, PLR0912 - a branch per kind of node
         if isinstance(node, exp.Column):
-            column = self._names.column(node, scope)
-            self.columns.setdefault(id(node), []).append(column)
-            return column
+            return self._names.column(node, scope)
         if isinstance(node, exp.Paren):
             _check(node, "this")
             return self.value(node.this, scope)
@@ -1151,9 +1204,8 @@ class _Reader:
             around = node.parent_select and node.parent_select.find_ancestor(*_ROWS, exp.Select)
             error = RefusedError if isinstance(around, _ROWS) else UnreadError
             raise error("an aggregate of an outer query")
-        if has_aggregate(operand):
-            is_window = isinstance(node.parent, exp.Window)
-            raise (UnreadError if is_window else InvalidError)("an aggregate of another aggregate")
+        if has_aggregate(operand) and not isinstance(node.parent, exp.Window):
+            raise InvalidError("an aggregate of another aggregate")
         return Aggregate(name, operand, distinct)
 
     def _filtered(self, node: exp.Filter, scope: _Scope) -> Scalar:
@@ -1271,7 +1323,7 @@ class _Reader:
         before DISTINCT and ORDER BY.
         """
         if any(map(_has_window, (select.where, select.having, *(select.keys or ())))):
-            raise RefusedError("a window function in WHERE, GROUP BY or HAVING")
+            raise InvalidError("a window function in WHERE, GROUP BY or HAVING")
         whole = (select, kept, *items)
         if not frozenset[Source]().union(*map(free_sources, whole)) <= defined_in(select):
             raise UnreadError("a window function in a subquery that names columns around it")
@@ -1326,11 +1378,14 @@ def is_settled(query: Query) -> bool:
     return True
 
 
-def bare_columns(select: Select) -> list[Scalar]:
+def bare_columns(
+    select: Select, aggregates: Callable[[Function], bool] = lambda _: False
+) -> list[Scalar]:
     """
     Return the columns of a group that are neither grouped by nor aggregated.
 
-    The engine takes any row's value, unless the keys of the group determine them.
+    The engine takes any row's value, unless the keys of the group determine them.  *aggregates*
+    says which other functions may be of all rows.
     """
     if select.keys is None and not select.aggregates:
         return []
@@ -1340,6 +1395,8 @@ def bare_columns(select: Select) -> list[Scalar]:
     while stack:
         node, inner = cast("tuple[Node, bool]", stack.pop())
         if node in keys or (isinstance(node, Aggregate) and not inner):
+            continue
+        if isinstance(node, Function) and aggregates(node):
             continue
         if isinstance(node, (Column, Star, OpenName)):
             if not node.sources.isdisjoint(own):

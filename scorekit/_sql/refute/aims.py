@@ -8,12 +8,9 @@ from typing import NamedTuple, TypeAlias
 from sqlglot import exp
 
 from scorekit._sql import tree
-from scorekit._sql.catalog import Catalog
-from scorekit._sql.kinds import Column
+from scorekit._sql.catalog import Catalog, catalog_of
 from scorekit._sql.read import Names, read_names
-from scorekit._sql.schema import SqlSchema
 from scorekit._sql.tree import Query, Scalar
-from scorekit.records import FrozenMapping
 
 Place: TypeAlias = tuple[int, str]
 """A column of one of the rows."""
@@ -35,7 +32,7 @@ class Aim(NamedTuple):
     of_rows: tuple[tuple[int, frozenset[str], exp.Expr], ...]
     """What is compared over several columns of one row: the row, their names, the condition."""
     grouped: frozenset[Place]
-    """Places that rows are grouped by."""
+    """Places that rows, or windows, are grouped by."""
 
 
 def aim(
@@ -53,12 +50,7 @@ def aim(
         tables: Their columns.
         dialect: What the query is written in.
     """
-    columns = {
-        name: tuple(Column(column, "unknown", nullable=True) for column in tables[table])
-        for name, table in names.items()
-    }
-    schema = SqlSchema(FrozenMapping(columns), FrozenMapping({}), given=True)
-    catalog = Catalog(schema, dialect)
+    catalog = catalog_of({name: tables[table] for name, table in names.items()}, dialect)
     finder = _Finder(read_names(text, catalog), catalog, names)
     finder.look_into(text)
     places = [(i, name) for i, table in enumerate(finder.rows) for name in tables[table]]
@@ -124,7 +116,7 @@ class _Finder:
 
     def _meanings(self, column: exp.Expr) -> list[Place | None]:
         """Return what a column in the text means; several times where a WITH is used so."""
-        return [self._place(value) for value in self._meant.columns.get(id(column), ())]
+        return [self._place(value) for value in self._meant.values.get(id(column), ())]
 
     # What is said of places.
 
@@ -135,8 +127,9 @@ class _Finder:
             for part in tree.walk(query):
                 self._unite_in(part)
         for node in text.walk():
-            if isinstance(node, exp.Group):
-                for column in node.find_all(exp.Column):
+            if isinstance(node, exp.Group | exp.Window):
+                keys = node.args.get("partition_by") or node.expressions
+                for column in (one for key in keys for one in key.find_all(exp.Column)):
                     self.grouped += filter(None, self._meanings(column))
             elif isinstance(node, _COMPARISONS):
                 self._compare(node)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
+import attrs
 from sqlglot import exp
 
 from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted
@@ -39,13 +41,13 @@ _MORE = 40
 
 _T = TypeVar("_T")
 _Row: TypeAlias = tuple[Cell, ...]
-_Rows: TypeAlias = dict[str, list[_Row]]
+_Rows: TypeAlias = "dict[str, _Filled]"
 
 Holds: TypeAlias = Callable[[str, exp.Expr, Sequence[_Row]], list[bool]]
 """Says for each row of a table whether a condition is true."""
 
 
-def linked(database: Database, links: Sequence[Link]) -> _Rows:
+def linked(database: Database, links: Sequence[Link]) -> dict[str, list[_Row]]:
     """Leave out rows whose foreign key is not there, until all are."""
     rows = {name: list(table) for name, table in database.items()}
     changed = bool(links)
@@ -58,6 +60,36 @@ def linked(database: Database, links: Sequence[Link]) -> _Rows:
             changed = changed or len(kept) < len(held)
             rows[table] = kept
     return rows
+
+
+@attrs.define
+class _Filled:
+    """The rows of a table, no two of which share a key."""
+
+    keys: Sequence[tuple[tuple[int, ...], bool]]
+    """Places of the columns of each, and whether NULLs set a row free of it."""
+    rows: list[_Row] = attrs.Factory(list[_Row])
+    _held: set[tuple[int, _Row]] = attrs.Factory(set[tuple[int, _Row]])
+    _values: dict[int, set[Cell]] = attrs.Factory(dict[int, set[Cell]])
+
+    def add(self, row: _Row) -> None:
+        """Add a row, unless it repeats a key."""
+        held: list[tuple[int, _Row]] = []
+        for i, (places, free) in enumerate(self.keys):
+            cells = tuple(_comparable(row[place]) for place in places)
+            if not (free and None in cells):
+                held.append((i, cells))
+        if self._held.isdisjoint(held):
+            self._held.update(held)
+            self.rows.append(row)
+            for place, values in self._values.items():
+                values.add(row[place])
+
+    def values(self, place: int) -> set[Cell]:
+        """Return the values of a column, those of later rows too."""
+        if place not in self._values:
+            self._values[place] = {row[place] for row in self.rows}
+        return self._values[place]
 
 
 class Maker:
@@ -176,21 +208,26 @@ class Maker:
         """
         draw = random.Random(self._seed * 1_000_003 + i)  # noqa: S311 - nothing secret
         turn, place = divmod(i, 4)
-        rows: _Rows = {name: [] for name in self._tables}
+        rows = {name: _Filled(self._key_places(name)) for name in self._tables}
         if place:
             self._aim(rows, self._target((turn + place) % len(self._trees)), draw)
         else:
             self._fill(rows, turn, draw)
         self._complete(rows, draw)
+        made: dict[str, list[_Row]] = {}
         for name, columns in self._tables.items():
             must = [j for j, column in enumerate(columns) if not column.nullable]
-            rows[name] = [row for row in rows[name] if not any(row[j] is None for j in must)]
+            made[name] = [row for row in rows[name].rows if not any(row[j] is None for j in must)]
         for name, rules in self._known.rules.items():
             for rule in rules:
-                if rule.condition is not None and rows[name]:
-                    passed = self._holds(name, rule.condition, rows[name])
-                    rows[name] = [r for r, ok in zip(rows[name], passed, strict=True) if ok]
-        return linked(rows, self._links)
+                if rule.condition is not None and made[name]:
+                    passed = self._holds(name, rule.condition, made[name])
+                    made[name] = [r for r, ok in zip(made[name], passed, strict=True) if ok]
+        return linked(made, self._links)
+
+    def _key_places(self, name: str) -> list[tuple[tuple[int, ...], bool]]:
+        places = self._places[name]
+        return [(tuple(places[c] for c in columns), free) for columns, free in self._keys[name]]
 
     def _fill(self, rows: _Rows, turn: int, draw: random.Random) -> None:
         """Add rows that nothing but keys holds together."""
@@ -200,22 +237,7 @@ class Maker:
             if self._told.n_sources > _VERY_MANY_TABLES:
                 n = turn % 2
             for _ in range(n):
-                self._add(rows, name, tuple(self._cell(name, c, draw) for c in columns))
-
-    def _add(self, rows: _Rows, name: str, row: _Row) -> None:
-        """Add a row, unless it repeats a key."""
-        held = self._held(name, row)
-        taken = zip(*(self._held(name, other) for other in rows[name]), strict=True)
-        if not any(h is not None and h in t for h, t in zip(held, taken, strict=False)):
-            rows[name].append(row)
-
-    def _held(self, name: str, row: _Row) -> list[_Row | None]:
-        """Return the keys of a row, None for those that NULLs set free."""
-        held: list[_Row | None] = []
-        for columns, free in self._keys[name]:
-            cells = tuple(_comparable(row[self._places[name][c]]) for c in columns)
-            held.append(None if free and None in cells else cells)
-        return held
+                rows[name].add(tuple(self._cell(name, c, draw) for c in columns))
 
     def _cell(self, name: str, column: Column, draw: random.Random) -> Cell:
         if (name, column.name) in self._idle:
@@ -335,13 +357,14 @@ class Maker:
             missed = set[Place]() if met else self._missed(target, draw)
             found = self._witness(target, missed, rows, draw, apart=apart)
             for table, row in zip(tables, found, strict=True):
-                if not (many and rows[table]):  # one row each, or there are too many together
-                    self._add(rows, table, row)
+                if not (many and rows[table].rows):  # one row each, or they are too many
+                    rows[table].add(row)
             if found and not many:
                 n_more = i % _LARGEST_GROUP if apart else int(draw.random() * 3)
                 n_more = told.n_rows - _pick(_SHORT, draw) if counted else n_more
-                table, row = tables[repeated], found[repeated]
-                self._repeat(rows, target, (table, row), n_more, draw, grouped=counted or apart)
+                row = found[repeated]
+                together = counted or apart
+                self._repeat(rows, target, repeated, row, draw, n=n_more, grouped=together)
 
     def _witness(
         self,
@@ -465,61 +488,50 @@ class Maker:
         if column.name not in self._in_key[table] and not anyway:
             return set()
         at = self._places[table][column.name]
-        return {row[at] for row in rows[table]}
+        return rows[table].values(at)
 
     def _repeated(self, target: _Target, draw: random.Random) -> int:
-        """Return which row to repeat: mostly one that points to others."""
-        tables = target.aim.tables
-        links = [one for one in self._links if one.table in tables and one.other in tables]
-        pointed = {link.other for link in links}
-        pointing = [
-            i for i, name in enumerate(tables) if any(link.table == name for link in links)
-        ]
-        pointing = [i for i in pointing if tables[i] not in pointed] or pointing
-        return _pick(
-            pointing if pointing and draw.random() < _FIXED_SHARE else range(len(tables)), draw
-        )
+        """Return which row to repeat: mostly one that keeps what it shares, or points to it."""
+        tables = list(enumerate(target.aim.tables))
+        pointed = {link.other for link in self._links}
+        free = [i for i, t in tables if all(target.free(i, key) for key, _ in self._keys[t])]
+        free = free or [i for i, name in tables if name not in pointed]
+        return _pick(free if free and draw.random() < _FIXED_SHARE else range(len(tables)), draw)
 
     def _repeat(
         self,
         rows: _Rows,
         target: _Target,
-        repeated: tuple[str, _Row],
-        n: int,
+        i: int,
+        row: _Row,
         draw: random.Random,
         *,
-        grouped: bool = False,
+        n: int,
+        grouped: bool,
     ) -> None:
-        """Repeat a row under keys of its own; others change at times, or rarely in a group."""
-        name, row = repeated
-        kept = self._grouped(target, name) if grouped else None
+        """Repeat row *i* under keys of its own; others change at times, or rarely in a group."""
+        name = target.aim.tables[i]
         columns = self._tables[name]
-        changed = {_pick(self._loose(name, key, kept), draw) for key, _ in self._keys[name]}
-        others = _NULL_SHARE if kept is None else 0.0
-        if kept is not None and draw.random() < _NULL_SHARE * 2:
-            loose = [c.name for c in columns if c.name in self._used and c.name not in kept]
+        changed = {
+            _pick(target.free(i, key) or target.free(i, key, joined=True) or key, draw)
+            for key, _ in self._keys[name]
+        }
+        others = 0.0 if grouped else _NULL_SHARE
+        if grouped and draw.random() < _NULL_SHARE * 2:
+            loose = target.free(i, (c.name for c in columns if c.name in self._used))
             changed |= {_pick(loose, draw)} if loose else set()
+        at = self._places[name]
+        fresh = {
+            c: self._fresh(rows, name, columns[at[c]], draw, target, grouped=grouped)
+            for c in changed
+        }
         for _ in range(n):
             for column in columns:
-                if column.name in changed or (
-                    column.name not in self._in_key[name] and draw.random() < others
-                ):
-                    cell = self._fresh(rows, name, column, draw, target)
-                    row = _replaced(row, self._places[name][column.name], cell)
-            self._add(rows, name, row)
-
-    def _loose(self, name: str, key: Sequence[str], kept: set[str] | None) -> Sequence[str]:
-        """Return the columns of a key that change the least where others are to be kept."""
-        if kept is None:
-            return key
-        free = [column for column in key if column not in kept] or key
-        places = {i for link in self._links if link.table == name for i in link.columns}
-        return [c for c in free if self._places[name][c] not in places] or free
-
-    def _grouped(self, target: _Target, name: str) -> set[str]:
-        """Return the columns of a table that rows are grouped by."""
-        tables, same, grouped = target.aim.tables, target.aim.same, target.aim.grouped
-        return {column for i, column in same if tables[i] == name and same[i, column] in grouped}
+                if column.name in changed:
+                    row = _replaced(row, at[column.name], next(fresh[column.name]))
+                elif column.name not in self._in_key[name] and draw.random() < others:
+                    row = _replaced(row, at[column.name], self._cell(name, column, draw))
+            rows[name].add(row)
 
     def _fresh(
         self,
@@ -528,38 +540,46 @@ class Maker:
         column: Column,
         draw: random.Random,
         target: _Target | None = None,
-    ) -> Cell:
-        """Return a value that no row has, for a key, or else any; mostly one that passes."""
-        if column.name not in self._in_key[table] or (table, column.name) in self._known.absent:
-            return self._cell(table, column, draw)
-        taken = self._taken(rows, table, column)
-        further = self._further(table, column)
-        passing = target.passed(table, column.name) if target is not None else []
-        if passing and draw.random() < _FIXED_SHARE:
-            further = passing + further
-        free = [v for v in further if v not in taken]
-        return free[0] if free else self._cell(table, column, draw)
+        *,
+        grouped: bool = False,
+    ) -> Iterator[Cell]:
+        """Yield values that no row has, for a key or a group, or else any; mostly that pass."""
+        apart = column.name in self._in_key[table] or (grouped and draw.random() < _COUNTED_SHARE)
+        if apart and (table, column.name) not in self._known.absent:
+            taken = self._taken(rows, table, column, anyway=True)
+            passing = iter(target.passed(table, column.name) if target is not None else ())
+            further = iter(self._further(table, column))
+            while True:
+                first = passing if draw.random() < _FIXED_SHARE else ()
+                found = next((v for v in chain(first, further) if v not in taken), None)
+                if found is None:
+                    break
+                yield found
+        while True:
+            yield self._cell(table, column, draw)
 
     def _complete(self, rows: _Rows, draw: random.Random) -> None:
         """Add the rows that foreign keys need."""
         for link in (*reversed(self._links), *reversed(self._links)):
-            there = {tuple(row[i] for i in link.others) for row in rows[link.other]}
-            for row in list(rows[link.table]):
+            there = {tuple(row[i] for i in link.others) for row in rows[link.other].rows}
+            columns = self._tables[link.other]
+            fresh = [self._fresh(rows, link.other, column, draw) for column in columns]
+            for row in list(rows[link.table].rows):
                 key = tuple(row[i] for i in link.columns)
                 if None in key or key in there:
                     continue
                 there.add(key)
-                alike = rows[link.other] if draw.random() < _FIXED_SHARE else []
+                alike = rows[link.other].rows if draw.random() < _FIXED_SHARE else []
                 other = _pick(alike, draw) if alike else ()
                 other = tuple(
                     other[j]
                     if other and column.name not in self._in_key[link.other]
-                    else self._fresh(rows, link.other, column, draw)
-                    for j, column in enumerate(self._tables[link.other])
+                    else next(fresh[j])
+                    for j, column in enumerate(columns)
                 )
                 for i, cell in zip(link.others, key, strict=True):
                     other = _replaced(other, i, cell)
-                self._add(rows, link.other, other)
+                rows[link.other].add(other)
 
 
 class _Target(NamedTuple):
@@ -574,6 +594,15 @@ class _Target(NamedTuple):
     """The values that pass the conditions of one of the queries alone."""
     of_rows: Mapping[str, list[exp.Expr]]
     """What the other query compares over several columns of a table."""
+
+    def free(self, i: int, names: Iterable[str], *, joined: bool = False) -> list[str]:
+        """Return columns that rows are not grouped by, and no other row shares, or *joined*."""
+        roots = {name: self.aim.same[i, name] for name in names}
+        return [
+            name
+            for name, root in roots.items()
+            if root not in self.aim.grouped and (joined or len(self.members[root]) == 1)
+        ]
 
     def passed(self, table: str, column: str) -> list[Cell]:
         """Return the values of a column of the first such table that pass all conditions on it."""

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 
 from scorekit._sql.kinds import UNCASED
+from scorekit._sql.read import Names
 from scorekit._sql.refute.expressions import (
     COMPARED,
     NUMERIC,
@@ -17,6 +18,11 @@ from scorekit._sql.refute.expressions import (
     kind_of_expression,
 )
 from scorekit._sql.refute.sandbox import CLOCKS, COMPUTED, ZONES
+
+
+class ForeignError(UnfaithfulError):
+    """A text is no query of the dialect that it is read in."""
+
 
 MAX_PARTS: Final = 2_000
 """Nodes of the largest tree that is looked at."""
@@ -63,7 +69,6 @@ _UNDETERMINED = (
 _ASKED = (exp.Identifier, exp.CurrentDate, exp.CurrentTimestamp)
 """What asks for the time in all dialects alike, or in SQLite alone."""
 TIMES: Final = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
-ROW_NAMES = frozenset({"rowid", "oid", "_rowid_"})
 
 
 def check_determined(nodes: list[exp.Expr], *, sqlite: bool) -> None:
@@ -97,25 +102,6 @@ def asks_time(node: exp.Expr) -> bool:
     )
 
 
-def is_ordered_by_what_is_dropped(select: exp.Select) -> bool:
-    """Say whether distinct rows are ordered by what they do not show: it may differ in copies."""
-    order = select.args.get("order")
-    if order is None or select.args.get("distinct") is None or select.is_star:
-        return False
-    shown = {part.unalias().sql() for part in select.expressions}
-    named = {part.alias_or_name.casefold() for part in select.expressions}
-    return not all(
-        item.this.sql() in shown
-        or isinstance(item.this, exp.Literal)
-        or (
-            isinstance(item.this, exp.Column)
-            and not item.this.table
-            and item.this.name.casefold() in named
-        )
-        for item in order.expressions
-    )
-
-
 def _function(node: exp.Func) -> str:
     return (node.name if isinstance(node, exp.Anonymous) else node.key).lower()
 
@@ -126,30 +112,29 @@ def _called(node: exp.Expr) -> str:
     return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
-def check_reasonable(tree: exp.Expr, nodes: Sequence[exp.Expr]) -> None:
+def check_reasonable(nodes: Sequence[exp.Expr]) -> None:
     """
-    Refuse a tree, with its nodes, that would take long to look at or to plan.
+    Refuse a tree, by its nodes, that would take long to look at.
 
     Raises:
-        UnfaithfulError: If there are more than `MAX_PARTS` nodes or `MAX_SOURCES` sources.
+        UnfaithfulError: If there are more than `MAX_PARTS` nodes.
     """
     if len(nodes) > MAX_PARTS:
         raise UnfaithfulError(f"more than {MAX_PARTS} parts are too many to try out")
-    weights: dict[str, int] = {}
-    total = 0
-    if any(isinstance(node, exp.CTE) for node in nodes):
-        for cte in tree.find_all(exp.CTE, bfs=False):
-            name = cte.alias.casefold()
-            weight = _weight(cte.this.find_all(exp.Table), weights, name)
-            weights[name] = max(weights.get(name, 0), weight)
-            total = max(total, weights[name])
-    if max(total, _weight(nodes, weights, "")) > MAX_SOURCES:
+
+
+def check_read(read: Names) -> None:
+    """
+    Refuse a query whose meaning is not known, or that would take long to plan.
+
+    Raises:
+        UnfaithfulError: If it could not be read, or has more than `MAX_SOURCES` tables.
+    """
+    if len(read.scans) > MAX_SOURCES:
         raise UnfaithfulError(f"more than {MAX_SOURCES} tables are too many to try out")
-
-
-def _weight(nodes: Iterable[exp.Expr], weights: Mapping[str, int], own: str) -> int:
-    names = (node.name.casefold() for node in nodes if isinstance(node, exp.Table))
-    return sum(1 if name == own else max(1, weights.get(name, 1)) for name in names)
+    if read.unread:
+        error = ForeignError if read.refused else UnfaithfulError
+        raise error(f"its meaning is not certain: {read.unread}")
 
 
 # What dialects share with SQLite.
@@ -171,41 +156,28 @@ _SHARED = (
 )  # fmt: skip
 # Arguments of these that are no trees, or are trees of shared types, and change the meaning.
 _UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
-    (exp.Select, ("kind", "hint", "operation_modifiers", "qualify", "exclude", "into")),
-    (exp.Distinct, ("on",)),
+    (exp.Select, ("qualify",)),
     (exp.Trim, ("expression", "position", "collation")),
-    (exp.Group, ("all", "rollup", "cube", "grouping_sets", "totals")),
-    (exp.SetOperation, ("by_name", "side", "kind", "on")),
-    (exp.LimitOptions, ("percent", "with_ties")),
-    (exp.Limit, ("expressions",)),
     (exp.Between, ("symmetric",)),
-    (exp.Star, ("except_", "replace", "rename", "except")),
-    (exp.In, ("unnest", "field", "is_global")),
-    (exp.Table, ("pivots", "hints", "version", "when", "only", "partition", "changes")),
 )
-_JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS"})
 _EMPTY_IS_NULL = "oracle"
 _WHOLE_AVERAGES = frozenset({"tsql", "fabric"})
 
 
-def check_shared(
-    nodes: list[exp.Expr], kinds: Mapping[str, str], typed: Mapping[str, str], dialect: str
-) -> None:
+def check_shared(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
     """
     Refuse what SQLite does otherwise than a dialect.
 
     Args:
-        nodes: The nodes of a query.
-        kinds: What the columns of its tables hold.
-        typed: The same, and what its own outputs hold.
+        nodes: The nodes of a query that can be read as its dialect reads it.
+        kinds: What the columns of its tables and its outputs hold.
         dialect: The dialect.
 
     Raises:
         UnfaithfulError: If there is any such thing among *nodes*.
     """
     _check_known(nodes, dialect)
-    _check_structure(nodes, kinds)
-    _check_kinds(nodes, typed, dialect)
+    _check_kinds(nodes, kinds, dialect)
 
 
 def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
@@ -217,11 +189,6 @@ def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
         for kind, args in _UNSHARED_ARGS:
             if isinstance(node, kind) and any(node.args.get(name) for name in args):
                 raise UnfaithfulError(f"SQLite does not have this form of {kind.__name__}")
-        if isinstance(node, exp.Join) and (
-            (node.args.get("kind") or "").upper() not in _JOIN_KINDS
-            or (node.args.get("method") or "").upper() not in ("", "NATURAL")
-        ):
-            raise UnfaithfulError("SQLite does not have this form of join")
         if isinstance(node, exp.Limit | exp.Offset) and not _is_natural(node.expression):
             raise UnfaithfulError("only SQLite itself is known to take such a LIMIT")
         if isinstance(node, exp.Avg) and dialect in _WHOLE_AVERAGES:
@@ -231,34 +198,6 @@ def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
 
 def _is_natural(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal()
-
-
-def _check_structure(nodes: list[exp.Expr], kinds: Mapping[str, str]) -> None:
-    """Refuse forms that SQLite has too, but reads otherwise."""
-    using = any(
-        isinstance(node, exp.Join) and (node.args.get("using") or node.args.get("method"))
-        for node in nodes
-    )
-    for node in nodes:
-        if using and isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
-            raise UnfaithfulError("SQLite has an order of its own of columns that are joined")
-        if isinstance(node, exp.Select):
-            _check_aliases(node, kinds)
-
-
-def _check_aliases(select: exp.Select, kinds: Mapping[str, str]) -> None:
-    """Refuse a name that is a column's and another output's, where dialects choose otherwise."""
-    aliases = {
-        item.alias.casefold()
-        for item in select.expressions
-        if isinstance(item, exp.Alias) and item.this.name.casefold() != item.alias.casefold()
-    }
-    for name in ("group", "having", "order"):
-        clause = select.args.get(name)
-        for column in clause.find_all(exp.Column) if clause else ():
-            sure = column.table or (name == "order" and isinstance(column.parent, exp.Ordered))
-            if not sure and column.name.casefold() in aliases & kinds.keys():
-                raise UnfaithfulError(f"{column.name} may be a column or its alias")
 
 
 def _check_text(node: exp.Expr, dialect: str) -> None:

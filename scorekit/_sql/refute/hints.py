@@ -16,7 +16,7 @@ from scorekit._sql.refute.sandbox import NOW_TEXT, Cell
 MAX_VALUES: Final = 48
 """Values that a column draws from because the queries name them."""
 
-_MOST_COUNTED = 120
+_MOST_COUNTED, _MOST_KEPT = 5_000, 120
 _MOST_LITERALS = 8
 
 
@@ -59,7 +59,7 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
         cuts = [node for node in nodes if isinstance(node, exp.Limit | exp.Fetch | exp.Offset)]
         kept = [literal for cut in cuts if (literal := cut.find(exp.Literal)) is not None]
         told = told._replace(
-            n_limited=max(told.n_limited, sum(_counts(kept))),
+            n_limited=max(told.n_limited, sum(_counts(kept, _MOST_KEPT))),
             ordered=told.ordered or any(isinstance(node, _ORDERED) for node in nodes),
             n_sources=max(told.n_sources, sum(isinstance(node, exp.Table) for node in nodes)),
         )
@@ -97,12 +97,14 @@ def _compared(node: exp.Expr, told: Hints, counts: Iterable[str], years: Sequenc
     for name in names:
         told.values.setdefault(name, []).extend(near)
         if measured:
-            told.sizes.setdefault(name, []).extend(_counts(literals))
+            told.sizes.setdefault(name, []).extend(_counts(literals, _MOST_KEPT))
     for name in names[1:]:
         _unite(told.group, names[0], name)
     counted = any(isinstance(part, exp.Count) for part in nodes)
     counted = counted or not set(counts).isdisjoint(names)
-    return told._replace(n_rows=max([told.n_rows, *(_counts(literals) if counted else ())]))
+    return told._replace(
+        n_rows=max([told.n_rows, *(_counts(literals, _MOST_COUNTED) if counted else ())])
+    )
 
 
 def _solved(
@@ -147,9 +149,9 @@ _INVERSES: Final[dict[type[exp.Expr], tuple[Callable[[float, float], float], ...
 }
 
 
-def _counts(literals: Iterable[exp.Expr]) -> list[int]:
+def _counts(literals: Iterable[exp.Expr], most: int) -> list[int]:
     numbers = [int(literal.name) for literal in literals if literal.name.isdecimal()]
-    return [n for n in numbers if n <= _MOST_COUNTED]
+    return [n for n in numbers if n <= most]
 
 
 def _quoted(part: exp.Expr) -> exp.Literal | None:

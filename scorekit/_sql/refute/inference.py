@@ -293,7 +293,7 @@ def _inferred(
         if read.unread:
             raise UnfaithfulError(f"its names are unclear: {read.unread}")
         nodes = text.find_all(exp.Column, bfs=False)
-        for meant in (one for node in nodes for one in read.columns.get(id(node), ())):
+        for meant in (one for node in nodes for one in read.values.get(id(node), ())):
             first = meant.levels[0] if isinstance(meant, tree.OpenName) else meant
             columns = [one for one in tree.found_in(first, tree.Column) if one.source.table]
             if len(columns) > 1:

@@ -81,16 +81,20 @@ def check_known(
     Two queries of the same words are the same query wherever they run.
 
     Returns:
-        What versions of the database the queries need, as assumptions.
+        What versions of the database the queries need, as assumptions; of a database that is not
+        described, that it takes the queries.
 
     Raises:
         UnfaithfulError: If a function, a form or an operand is not known to the dialect.
     """
-    if dialect not in VERSIONS:
+    if dialect is None:
         return ()
     words = [tokens(text, dialect) for text in texts]
     if _same_words(*words):
         return ()
+    if dialect not in VERSIONS:
+        described = (version.partition(" ")[0] for version in VERSIONS.values())
+        return (f"{dialect} takes both queries: known only of {', '.join(described)}",)
     for own, tree, which in zip(words, pair[:2], ORDINALS, strict=True):
         lacking = unknown(own, tree, dialect)
         if lacking is not None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from zlib import crc32
 
+import attrs
 from sqlglot import ErrorLevel, exp, parse_one
 from sqlglot.errors import SqlglotError
 
+from scorekit._sql.catalog import catalog_of
 from scorekit._sql.parsing import quiet
+from scorekit._sql.read import Names, bare_columns, read_names
 from scorekit._sql.refute.expressions import (
     DESCRIBED,
     WHOLE,
@@ -23,12 +26,11 @@ from scorekit._sql.refute.expressions import (
     write_calls,
 )
 from scorekit._sql.refute.faithful import (
-    ROW_NAMES,
     TIMES,
     Reading,
     check_determined,
+    check_read,
     check_shared,
-    is_ordered_by_what_is_dropped,
     kinds_of_aliases,
 )
 from scorekit._sql.refute.sandbox import (
@@ -42,6 +44,17 @@ from scorekit._sql.refute.sandbox import (
     SETTLED,
     UNTIED,
     quoted,
+)
+from scorekit._sql.tree import (
+    Exists,
+    Literal,
+    Ordered,
+    Query,
+    Scalar,
+    Select,
+    free_sources,
+    integer,
+    local_sources,
 )
 
 
@@ -125,7 +138,7 @@ def runnable(
         for node in nodes
         if isinstance(node, exp.Select)
         and any(part.is_star for part in node.expressions)
-        and (node.args.get("group") or _aggregates(_after_grouping(node)))
+        and (node.args.get("group") or node.find(exp.AggFunc))
     ]
     if starred:
         own = {name: tables[names[name]] for name in names.keys() - cte_names(nodes)}
@@ -142,20 +155,19 @@ def runnable(
             write_calls(tree, typed, reading.dialect)
             compare_as_numbers(tree.walk(), typed)
             nodes = list(tree.walk())
-        check_shared(nodes, kinds, typed, reading.dialect)
+        check_shared(nodes, typed, reading.dialect)
+    listed = {name: tables[table] for name, table in names.items()}
+    read = read_names(tree, catalog_of(listed, reading.dialect))
+    check_read(read)
+    _mark_queries(nodes, read)
     _rename(nodes, names)
     if reading.folded:
         _fold(nodes)
     if reading.is_sqlite:
         _write_types(nodes)
     _stop_clocks(nodes)
-    _read_strings(nodes, kinds, reading)
-    by_copies = [
-        node
-        for node in nodes
-        if isinstance(node, exp.Select) and is_ordered_by_what_is_dropped(node)
-    ]
-    _guard(nodes, kinds, reading, by_copies)
+    _read_strings(nodes, read)
+    _guard(nodes, read, sqlite=reading.is_sqlite)
     if not reading.is_sqlite:
         keep_apart(nodes, typed)
         _write_as_sqlite(list(tree.walk()), typed, reading.dialect)
@@ -187,20 +199,15 @@ def _check_outer_joins(nodes: list[exp.Expr]) -> None:
         raise UnfaithfulError("SQLite errs at times in RIGHT and FULL joins of nested queries")
 
 
-def _guard(
-    nodes: list[exp.Expr],
-    kinds: Mapping[str, str],
-    reading: Reading,
-    by_copies: Sequence[exp.Select],
-) -> None:
+def _guard(nodes: list[exp.Expr], read: Names, *, sqlite: bool) -> None:
     """Stop where a database may show any of several values."""
     for node in nodes:
-        if isinstance(node, exp.Select):
-            grouped = any(node is one for one in by_copies) and _group_distinct(node, reading)
-            _guard_groups(node, kinds, sqlite=reading.is_sqlite, of_copies=grouped)
+        block = read.selects.get(id(node))
+        if isinstance(node, exp.Select) and block is not None:
+            _guard_groups(node, block, read, sqlite=sqlite)
     for node in nodes:
         if isinstance(node, exp.Subquery) and _is_value(node):
-            _guard_value(node, sqlite=reading.is_sqlite)
+            _guard_value(node, sqlite=sqlite)
         elif isinstance(node, exp.Window) and node.arg_key != "windows":
             _guard_window(node)
 
@@ -218,9 +225,7 @@ def _sql(tree: exp.Expr) -> str:
 
 def _unwrapped(tree: exp.Expr) -> exp.Expr:
     """Return the query inside of brackets that add nothing."""
-    while isinstance(tree, exp.Subquery) and not any(
-        tree.args.get(name) for name in ("order", "limit", "offset", "with_", "joins")
-    ):
+    while isinstance(tree, exp.Subquery) and not tree.args.get("with_"):
         tree = tree.this
     return tree
 
@@ -325,32 +330,19 @@ def _stop_clocks(nodes: list[exp.Expr]) -> None:
             node.replace(exp.Anonymous(this=name, expressions=[exp.Literal.string("now")]))
 
 
-def _read_strings(nodes: list[exp.Expr], kinds: Mapping[str, str], reading: Reading) -> None:
+def _read_strings(nodes: list[exp.Expr], read: Names) -> None:
     """
     Make strings of what is quoted as a name but is none, as SQLite does.
 
     Real names get backticks, so that SQLite does not do it by rules of its own.
     """
-    known = {*kinds, *ROW_NAMES}
     for node in nodes:
-        if isinstance(node, exp.Alias | exp.TableAlias):
-            known.add(node.alias_or_name.casefold())
-            known.update(part.name.casefold() for part in node.args.get("columns") or ())
-    for node in nodes:
-        if isinstance(node, exp.Column) and node.name.casefold() in ROW_NAMES - kinds.keys():
-            raise UnfaithfulError("the number of a row is not determined")
-        if not isinstance(node, exp.Identifier) or not node.args.get("quoted"):
-            continue
-        column = node.parent
-        if (
-            reading.is_sqlite
-            and isinstance(column, exp.Column)
-            and not column.table
-            and node.name.casefold() not in known
-        ):
-            column.replace(exp.Literal.string(node.name))
-        else:
-            node.replace(exp.Var(this=quoted(node.name)))
+        if isinstance(node, exp.Identifier) and node.args.get("quoted"):
+            column = node.parent
+            if isinstance(column, exp.Column) and isinstance(read.value(column), Literal):
+                column.replace(exp.Literal.string(node.name))
+            else:
+                node.replace(exp.Var(this=quoted(node.name)))
 
 
 def _guard_arithmetic(kinds: Mapping[str, str], node: exp.Expr) -> exp.Expr:
@@ -369,49 +361,102 @@ def _guard_arithmetic(kinds: Mapping[str, str], node: exp.Expr) -> exp.Expr:
 # Columns of a group that are neither grouped nor aggregated.
 
 
-def _guard_groups(
-    select: exp.Select, kinds: Mapping[str, str], *, sqlite: bool, of_copies: bool
-) -> None:
+def _guard_groups(select: exp.Select, block: Select, read: Names, *, sqlite: bool) -> None:
     """Stop where a column has several values in a group, of which a database may show any."""
-    parts = _after_grouping(select)
-    aggregates = _aggregates(parts)
-    group = select.args.get("group")
-    if not aggregates and not group:
+    keys, guard, by = block.keys, ONLY, exp.Null()
+    if _is_ordered_by_what_is_dropped(select, block, read):
+        select.set("distinct", None)  # what rows are ordered by is guarded as in a group
+        if keys is None or not {*keys} <= {*block.outputs}:
+            keys, guard = _keys_of_copies(select, block, sqlite=sqlite), OF_COPIES
+    clauses = [select.args[name] for name in ("having", "order") if select.args.get(name)]
+    aggregates = _aggregates([*select.expressions, *clauses])
+    if keys is None and not aggregates:
         return
     if any(part.is_star for part in select.expressions):
         raise UnfaithfulError("a star among groups leaves open which row is shown")
     extreme = [node for node in aggregates if isinstance(node, exp.Min | exp.Max)]
-    guard, by = OF_COPIES if of_copies else ONLY, exp.Null()
     if sqlite and len({node.sql() for node in extreme}) == 1:
         # SQLite shows the row that the least or greatest value comes from.
         guard = AT_LEAST if isinstance(extreme[0], exp.Min) else AT_MOST
         by = extreme[0].this
-    aliases = {p.alias.casefold() for p in select.expressions if p.alias}
-    if group:
-        _write_out(group, select.expressions, kinds)
-    grouped = [part.sql() for part in group.expressions] if group else []
-    for part in parts:
-        of_having = isinstance(part, exp.Having)
-        for node in list(_bare_columns(part, grouped)):
-            name = node.name.casefold()
-            if not node.table and name in aliases and part not in select.expressions:
-                if of_having and name in kinds:
-                    raise UnfaithfulError(f"{node.name} may be a column or its alias")
-                continue
-            guarded: exp.Expr = exp.Anonymous(this=guard, expressions=[node.copy(), by.copy()])
-            if isinstance(node.parent, exp.Select):  # its name is the output's
-                guarded = exp.Alias(this=guarded, alias=node.this.copy())
-            node.replace(guarded)
+    grouped = attrs.evolve(block, keys=keys or ())
+    bare = [node for part in select.expressions for node in _bare_columns(part, grouped, read)]
+    outputs = {part.alias.casefold() for part in select.expressions if part.alias}
+    outputs -= read.columns[id(select)]  # elsewhere a column goes before an output
+    for clause in clauses:
+        bare += [
+            node
+            for node in _bare_columns(clause, grouped, read)
+            if node.table or node.name.casefold() not in outputs
+        ]
+    for node in bare:
+        guarded: exp.Expr = exp.Anonymous(this=guard, expressions=[node.copy(), by.copy()])
+        if isinstance(node.parent, exp.Select):  # its name is the output's
+            guarded = exp.Alias(this=guarded, alias=node.this.copy())
+        node.replace(guarded)
 
 
-def _after_grouping(select: exp.Select) -> list[exp.Expr]:
-    """Return what a query shows of its groups, and what picks and orders them."""
-    clauses = (select.args.get(name) for name in ("having", "order"))
-    return [*select.expressions, *filter(None, clauses)]
+def _is_ordered_by_what_is_dropped(select: exp.Select, block: Select, read: Names) -> bool:
+    """Say whether distinct rows are ordered by what they do not show: it may differ in copies."""
+    order = select.args.get("order")
+    if order is None or not block.distinct:
+        return False
+    values = [read.value(item.this) for item in order.expressions]
+    others = tuple(one for one in values if one is not None and one not in block.outputs)
+    shown = Select(block.tables, keys=block.outputs, outputs=others)
+    return bool(bare_columns(shown)) or shown.aggregates or order.find(exp.Window) is not None
+
+
+def _keys_of_copies(select: exp.Select, block: Select, *, sqlite: bool) -> tuple[Scalar, ...]:
+    """Group by what is shown, instead of DISTINCT."""
+    parts = select.expressions
+    if (
+        not sqlite
+        or block.keys is not None
+        or any(part.find(exp.AggFunc, exp.Window, exp.Query, exp.Star) for part in parts)
+        or _aggregates([select.args["order"]])
+        or not all(part.find(exp.Column) for part in parts)
+    ):
+        raise UnfaithfulError("DISTINCT leaves open what its rows are ordered by")
+    select.set("group", exp.Group(expressions=[part.unalias().copy() for part in parts]))
+    return block.outputs
 
 
 def _aggregates(parts: Iterable[exp.Expr]) -> list[exp.Expr]:
-    return [node for part in parts for node in _within(part) if _is_aggregate(node)]
+    """Return the aggregates in expressions, without those in queries of their own."""
+    nodes = (node for part in parts for node in part.walk(prune=_is_query))
+    return [node for node in nodes if _is_aggregate(node)]
+
+
+def _is_query(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Query)
+
+
+def _is_aggregate(node: exp.Expr) -> bool:
+    named = isinstance(node, exp.Anonymous) and node.name.lower() == "total"
+    around = node.parent.parent if isinstance(node.parent, exp.Filter) else node.parent
+    return (isinstance(node, exp.AggFunc) and not isinstance(around, exp.Window)) or named
+
+
+def _bare_columns(clause: exp.Expr, block: Select, read: Names) -> Iterator[exp.Column]:
+    """Yield the columns of a clause that are neither grouped by nor aggregated."""
+    own = frozenset(local_sources(block.tables))
+    stack = [clause]
+    while stack:
+        node = stack.pop()
+        value = read.value(node)
+        of_rows = isinstance(node, exp.Filter) and not isinstance(node.parent, exp.Window)
+        if value in (block.keys or ()) or of_rows or _is_aggregate(node):
+            continue
+        if isinstance(node, exp.Column):
+            if value is not None and not own.isdisjoint(value.sources):
+                yield node
+        elif isinstance(node, exp.Query):
+            inside = tuple(map(Exists, read.queries.get(id(node), ())[-1:]))
+            if bare_columns(Select(block.tables, keys=block.keys, outputs=inside)):
+                raise UnfaithfulError("a query among groups depends on which row is shown")
+        else:
+            stack.extend(node.iter_expressions())
 
 
 def _write_out_stars(select: exp.Select, tables: Mapping[str, Sequence[str]]) -> None:
@@ -434,91 +479,6 @@ def _write_out_stars(select: exp.Select, tables: Mapping[str, Sequence[str]]) ->
         meant = [c for name in of for c in columns.get(name, ())] if part.is_star else []
         shown += meant or [part]
     select.set("expressions", shown)
-
-
-def _group_distinct(select: exp.Select, reading: Reading) -> bool:
-    """
-    Group instead of DISTINCT, so that what rows are ordered by is guarded as in a group.
-
-    Returns:
-        Whether it was not grouped before.
-    """
-    parts = select.expressions
-    group = select.args.get("group")
-    if group is not None and group.expressions:
-        shown = {part.unalias().sql() for part in parts}
-        if all(part.sql() in shown for part in group.expressions):
-            select.set("distinct", None)  # of groups that differ in what is shown
-            return False
-    if (
-        not reading.is_sqlite
-        or select.args.get("group")
-        or any(part.find(exp.AggFunc, exp.Window, exp.Query) for part in parts)
-        or _aggregates([select.args["order"]])
-        or not all(part.find(exp.Column) for part in parts)
-    ):
-        raise UnfaithfulError("DISTINCT leaves open what its rows are ordered by")
-    select.set("distinct", None)
-    select.set("group", exp.Group(expressions=[part.unalias().copy() for part in parts]))
-    return True
-
-
-def _write_out(group: exp.Expr, shown: list[exp.Expr], kinds: Mapping[str, str]) -> None:
-    """Replace numbers and aliases of columns by what they stand for, which gets guarded."""
-    named = {item.alias.casefold(): item.this for item in shown if item.alias}
-    for part in list(group.expressions):
-        meant: exp.Expr | None = None
-        if isinstance(part, exp.Literal) and part.name.isdecimal():
-            if not 1 <= int(part.name) <= len(shown):
-                raise UnfaithfulError("a number in GROUP BY that is no column's")
-            meant = shown[int(part.name) - 1].unalias()
-        elif isinstance(part, exp.Column) and not part.table and part.name.casefold() not in kinds:
-            meant = named.get(part.name.casefold())
-        if meant is not None:
-            part.replace(meant.copy())
-
-
-def _is_aggregate(node: exp.Expr) -> bool:
-    named = isinstance(node, exp.Anonymous) and node.name.lower() == "total"
-    around = node.parent.parent if isinstance(node.parent, exp.Filter) else node.parent
-    return (isinstance(node, exp.AggFunc) and not isinstance(around, exp.Window)) or named
-
-
-def _within(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield the nodes of an expression, without those of queries in it."""
-    return iter(list(tree.walk(prune=lambda node: isinstance(node, exp.Query))))
-
-
-def _bare_columns(tree: exp.Expr, grouped: list[str]) -> Iterator[exp.Column]:
-    stack: list[Any] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, exp.Query):
-            if any(column.table for column in node.find_all(exp.Column)):
-                _check_uncorrelated(node)
-            continue
-        if _is_aggregate(node) or (
-            isinstance(node, exp.Filter) and not isinstance(node.parent, exp.Window)
-        ):
-            continue
-        if isinstance(node, exp.Column):
-            if node.sql() not in grouped:
-                yield node
-            continue
-        if node.sql() in grouped:
-            continue
-        stack.extend(node.iter_expressions())
-
-
-def _check_uncorrelated(query: exp.Expr) -> None:
-    if _is_correlated(query):
-        raise UnfaithfulError("a query among groups depends on which row is shown")
-
-
-def _is_correlated(query: exp.Expr) -> bool:
-    """Say whether a query names a table that it does not read."""
-    sources = {s.alias_or_name.casefold() for s in query.find_all(exp.Table, exp.Subquery)}
-    return any(c.table and c.table.casefold() not in sources for c in query.find_all(exp.Column))
 
 
 # Subqueries that stand for a value.
@@ -549,7 +509,7 @@ def _guard_value(query: exp.Subquery, *, sqlite: bool) -> None:
     The bare column keeps the affinity and the collation that the value has.
     """
     inner = _unwrapped(query.this)
-    if _has_one_row(inner):
+    if inner.meta.get(_ONE_ROW):
         return
     first: exp.Expr = inner
     while isinstance(first, exp.SetOperation | exp.Subquery):
@@ -572,14 +532,23 @@ def _guard_value(query: exp.Subquery, *, sqlite: bool) -> None:
     query.set("this", kept)
 
 
-def _has_one_row(query: exp.Expr | None) -> bool:
-    if not isinstance(query, exp.Select) or query.args.get("group"):
-        return False
-    limit = query.args.get("limit")
-    if limit is not None and limit.find(exp.Literal) is not None:
-        return bool(limit.find(exp.Literal).name == "1")
-    return query.args.get("from_") is None or any(
-        _is_aggregate(node) for part in query.expressions for node in _within(part)
+def _mark_queries(nodes: list[exp.Expr], read: Names) -> None:
+    """Mark queries that depend on an outer row, and those that have one row at most."""
+    for node in nodes:
+        for query in read.queries.get(id(node), ()):
+            node.meta[_CORRELATED] = bool(free_sources(query))
+            node.meta[_ONE_ROW] = _has_one_row(query)
+
+
+_CORRELATED: Final = "scorekit_correlated"
+_ONE_ROW: Final = "scorekit_one_row"
+
+
+def _has_one_row(query: Query) -> bool:
+    if isinstance(query, Ordered):
+        return query.limit == integer(1) or _has_one_row(query.query)
+    return (
+        isinstance(query, Select) and query.keys is None and (query.aggregates or not query.tables)
     )
 
 
@@ -641,20 +610,14 @@ def _open_arms(operation: exp.SetOperation) -> None:
         simple = isinstance(inner, exp.Select) and not any(
             inner.args.get(name) for name in ("order", "limit", "offset", "with_")
         )
-        operation.set(key, inner.copy() if simple else _selected(arm))
+        operation.set(key, inner if simple else _selected(arm))
 
 
 def _selected(query: exp.Expr) -> exp.Select:
     """Return all rows of a query in brackets, which SQLite does not take for a statement."""
-    inside = query.copy()
-    kept = {name: inside.args.get(name) for name in ("with_", "order", "limit", "offset")}
-    for name in kept:
-        inside.set(name, None)
-    return exp.Select(
-        expressions=[exp.Star()],
-        from_=exp.From(this=inside),
-        **{name: value for name, value in kept.items() if value},
-    )
+    definitions = query.args.get("with_")
+    query.set("with_", None)
+    return exp.Select(with_=definitions, expressions=[exp.Star()], from_=exp.From(this=query))
 
 
 # What a LIMIT keeps.
@@ -669,7 +632,7 @@ def _sites(whole: exp.Expr) -> tuple[Site, ...]:
     for query in list(_inner_first(whole)):
         if query is whole or not _is_cut(query) or isinstance(query.parent, exp.Exists):
             continue
-        if _is_correlated(query):
+        if query.meta.get(_CORRELATED):
             _settle(query)
             continue
         cut = _cut(query)
@@ -678,17 +641,14 @@ def _sites(whole: exp.Expr) -> tuple[Site, ...]:
         kept = exp.Select(
             expressions=[exp.Star()], from_=exp.From(this=exp.Table(this=exp.to_identifier(name)))
         )
-        if isinstance(query, exp.Subquery):
-            query.replace(exp.Subquery(this=kept, alias=query.args.get("alias")))
-        else:
-            query.replace(kept)
+        query.replace(kept)
     return tuple(found)
 
 
 def _settle(query: exp.Expr) -> None:
     """Stop where tied rows leave several values to a subquery that depends on an outer row."""
     value = query.parent
-    if not (isinstance(value, exp.Subquery) and _is_value(value) and _has_one_row(query)):
+    if not (isinstance(value, exp.Subquery) and _is_value(value) and query.meta.get(_ONE_ROW)):
         raise UnfaithfulError("a LIMIT that depends on an outer row")
     up, down = query.copy(), query.copy()
     for part, desc in ((up, False), (down, True)):
@@ -735,8 +695,6 @@ def _cut(query: exp.Expr) -> Cut:
     for name in ("order", "limit", "offset"):
         bare.set(name, None)
     head = _sql(bare)
-    if isinstance(bare, exp.Subquery):
-        head = f"SELECT * FROM {head}"  # noqa: S608 - for the sandbox
     if order:
         head += f" {_sql(order).strip()}"
     if definitions:

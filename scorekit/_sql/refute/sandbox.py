@@ -24,7 +24,8 @@ Database: TypeAlias = Mapping[str, Sequence[tuple[Cell, ...]]]
 """Rows by table."""
 
 MAX_INSTRUCTIONS: Final = 100_000
-"""Virtual machine instructions that one query may take on one database."""
+"""Virtual machine instructions that one query may take on one database of a few rows."""
+_STEPS_A_ROW = 200
 
 MAX_RESULT_ROWS: Final = 2_000
 """Rows of a result that are looked at."""
@@ -108,6 +109,7 @@ class Sandbox:
         self.now = ""
         """The moment at which queries are run, if they may ask for it."""
         self._open, self._steps, self._shared = False, 0, is_sqlite
+        self._most = MAX_INSTRUCTIONS
         self._seen: list[float] = []
         self._failure: NoResultError | None = None
         self._dates: sqlite3.Connection | None = None
@@ -143,6 +145,7 @@ class Sandbox:
         """Replace all rows; raises `NoResultError` where one is too long."""
         self._open = True
         self._steps = 0
+        self._most = MAX_INSTRUCTIONS + _STEPS_A_ROW * sum(map(len, database.values()))
         try:
             for name in self._tables:
                 self._fill(name, database.get(name, ()))
@@ -221,9 +224,9 @@ class Sandbox:
     def _step(self) -> bool:
         self._steps += _STEPS_A_CALL
         self.n_steps += _STEPS_A_CALL
-        if self._steps <= MAX_INSTRUCTIONS:
+        if self._steps <= self._most:
             return False
-        self._failure = NoResultError(f"more than {MAX_INSTRUCTIONS} steps")
+        self._failure = NoResultError(f"more than {self._most} steps")
         return True
 
     def _authorize(

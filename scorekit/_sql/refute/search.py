@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -17,6 +18,7 @@ from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.expressions import WHOLE, UnfaithfulError, is_text
 from scorekit._sql.refute.faithful import (
+    ForeignError,
     Reading,
     asks_time,
     check_reasonable,
@@ -34,7 +36,6 @@ from scorekit._sql.refute.reading import ORDINALS, Pair, read_pair
 from scorekit._sql.refute.runnable import Cut, Runnable, Site, runnable
 from scorekit._sql.refute.sandbox import (
     FUNCTIONS,
-    MAX_RESULT_ROWS,
     NOW_TEXT,
     Cell,
     Database,
@@ -49,7 +50,9 @@ MAX_WORK: Final = 1_000_000
 """Instructions of SQLite that one reading of a pair may take in all."""
 
 MAX_DELETIONS: Final = 300
-"""Rows, and tables, that are left out on trial from a counterexample."""
+"""Rows, and tables, that are left out on trial from a counterexample, if it is small."""
+_ROWS_A_TRIAL: Final = 100
+_WORK_A_ROW: Final = 400
 
 Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
 _ROWS_ORDERED = 100
@@ -116,14 +119,14 @@ def refute(
     try:
         trees = pair.first, pair.second
         nodes = [list(tree.walk()) for tree in trees]
-        for tree, several in zip(trees, nodes, strict=True):
-            check_reasonable(tree, several)
+        for several in nodes:
+            check_reasonable(several)
         pairs = _pairs(texts, pair, [*nodes[0], *nodes[1]], dialect)
         told = hints(nodes)
         known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
-        plans = [(reading, runnables(read, known, reading)) for reading, read in pairs]
+        plans = _planned(pairs, known)
         if known.rules:
-            known, told = _enforced(known, nodes, [reading for reading, _ in pairs])
+            known, told = _enforced(known, nodes, [reading for reading, _ in plans])
         moments, said = _moments(nodes)
         known = known._replace(assumptions=(*known.assumptions, *said))
     except UnfaithfulError as error:
@@ -144,7 +147,7 @@ def refute(
             for reading, plan in plans
         ]
         maker = Maker(known, trees, told, seed, partial(_holds, trials), dialect=pair.dialect)
-        found = _search(trials, maker, n_databases)
+        found = _search(trials, maker, n_databases, MAX_WORK + _WORK_A_ROW * told.n_rows)
         if isinstance(found, NoDifference):
             return found
         quality = _quality(trials, found)
@@ -189,6 +192,20 @@ def _pairs(
         with suppress(UnfaithfulError):
             found.append((reading, read_pair(texts, reading.dialect)))
     return found or [(reading, pair) for reading in readings(pair.dialect)]
+
+
+def _planned(
+    pairs: Sequence[tuple[Reading, Pair]], known: TablesRead
+) -> list[tuple[Reading, tuple[Runnable, Runnable]]]:
+    """Return what the sandbox runs in each reading, but for those in which a text is no query."""
+    found: list[tuple[Reading, tuple[Runnable, Runnable]]] = []
+    for i, (reading, read) in enumerate(pairs, 1):
+        try:
+            found.append((reading, runnables(read, known, reading)))
+        except ForeignError:
+            if i == len(pairs) and not found:
+                raise
+    return found
 
 
 def _enforced(
@@ -242,7 +259,7 @@ def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Read
     query = exp.Select(expressions=[condition.copy()])
     query = query.from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
     kinds = {column.name: column.kind for column in known.tables[table]}
-    return runnable(query, {table: table}, kinds, reading, {}).sql
+    return runnable(query, {table: table}, kinds, reading, {table: list(kinds)}).sql
 
 
 def _holds(
@@ -536,7 +553,9 @@ def _folded(database: Database) -> Database:
     }
 
 
-def _search(trials: Sequence[Trial], maker: Maker, n_databases: int) -> Database | NoDifference:
+def _search(
+    trials: Sequence[Trial], maker: Maker, n_databases: int, most: int
+) -> Database | NoDifference:
     """Return a database that tells: the first of those that leave the least open."""
     unclear, n_compared, n_further = "", 0, 0
     found: dict[int, Database] = {}
@@ -551,12 +570,12 @@ def _search(trials: Sequence[Trial], maker: Maker, n_databases: int) -> Database
             unclear = str(error)
         except QueryError as error:
             return found[max(found)] if found else NoDifference(str(error))
-        if _BEST in found or n_further >= _MOST_FURTHER or trials[0].sandbox.n_steps > MAX_WORK:
+        if _BEST in found or n_further >= _MOST_FURTHER or trials[0].sandbox.n_steps > most:
             break
     if found:
         return found[max(found)]
-    if trials[0].sandbox.n_steps > MAX_WORK:
-        return NoDifference(f"more than {MAX_WORK} steps are too many to try out")
+    if trials[0].sandbox.n_steps > most:
+        return NoDifference(f"more than {most} steps are too many to try out")
     return NoDifference(_nothing_found(n_compared, unclear, trials[0].allows))
 
 
@@ -618,12 +637,12 @@ def _shrunk(
     """Leave out tables and rows, and what points to them, as long as the results still differ."""
     left = MAX_DELETIONS
     rows = {name: list(table) for name, table in database.items()}
-    for n_parts in (1, 2, 4, MAX_RESULT_ROWS, MAX_RESULT_ROWS):
-        for name, table in list(rows.items()):
-            size = -(-len(table) // n_parts)
+    for share in (1.0, 0.5, 0.25, 0.0, 0.0):
+        for name, table in sorted(rows.items(), key=lambda named: len(named[1])):
+            size = max(1, math.ceil(len(table) * share))
             i = 0
-            while i < len(rows[name]) and left:
-                left -= 1
+            while i < len(rows[name]) and left > 0:
+                left -= 1 + sum(map(len, rows.values())) // _ROWS_A_TRIAL
                 cut = {**rows, name: rows[name][:i] + rows[name][i + size :]}
                 cut = {key: list(part) for key, part in linked(cut, links).items()}
                 if still(cut):
