@@ -586,7 +586,7 @@ def corrected_difference(
         values: Any = column
         if name.startswith("human"):
             filled, none = split_missing(name, column)
-            values = np.where(none, lowest, filled)
+            values = np.where(none, lowest, filled) if none.any() else filled
             unknown.append(none)
         columns.append(check_score_column(name, values, lowest, highest))
         check_same_length(name, columns[-1].size, "judge_baseline", columns[0].size)

@@ -163,8 +163,8 @@ def pass_at_k(
             tasks out, so *n_tasks_used* is below *n_tasks*.
         clusters: A label for each task of a suite, equal for tasks that belong together, such as
             questions on one database. They count as one observation in *stderr* and interval, as
-            in `mean_interval`. None if tasks are independent. A single label says nothing about
-            others: there is no *stderr*, and the interval is [0, 1] of method
+            in `mean_interval`. None if tasks are independent. A single label for several tasks
+            says nothing about others: there is no *stderr*, and the interval is [0, 1] of method
             ``"none: one cluster"``.
 
     Returns:
