@@ -133,12 +133,15 @@ def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
 class Names:
     """What the parts of a text mean, by the ids of its syntax; several times for a WITH."""
 
-    values: Mapping[int, Sequence[Scalar]]
+    values: dict[int, list[Scalar]]
     queries: Mapping[int, Sequence[Query]]
     selects: Mapping[int, Select]
     """Each SELECT before its windows are taken out and its rows sorted; of a WITH the last."""
     columns: Mapping[int, frozenset[str]]
     """The names of the columns of the tables of a SELECT."""
+    stars: Mapping[int, Sequence[tuple[str, Scalar]]]
+    """What a star stands for, with names."""
+    aliases: Mapping[Source, str]
     scans: Sequence[Source]
     """The base tables, in the order in which the text names them."""
     unread: str = ""
@@ -166,6 +169,8 @@ def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
         reader.queries,
         reader.selects,
         reader.columns,
+        reader.stars,
+        reader.aliases,
         reader.scans,
         str(failure or ""),
         isinstance(failure, RefusedError),
@@ -516,6 +521,8 @@ class _Reader:
         self.queries: dict[int, list[Query]] = {}
         self.selects: dict[int, Select] = {}
         self.columns: dict[int, frozenset[str]] = {}
+        self.stars: dict[int, list[tuple[str, Scalar]]] = {}
+        self.aliases: dict[Source, str] = {}
         self.scans: list[Source] = []
 
     def whole(self, tree: exp.Expr) -> _Block:
@@ -581,6 +588,7 @@ class _Reader:
         self.selects[id(tree)] = select
         visible = (name for table in scope.tables for name in table.columns or ())
         self.columns[id(tree)] = frozenset(map(str.casefold, visible))
+        self.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
                 error = UnreadError if self._dialect == "mysql" else RefusedError
@@ -670,11 +678,14 @@ class _Reader:
                 _check(node)
                 # of EXISTS no column is looked at
                 of_rows = scope.tables and isinstance(tree.parent, exp.Exists)
-                found += [("", integer(1))] if of_rows else self._star(scope)
+                self.stars[id(node)] = [("", integer(1))] if of_rows else self._star(scope)
+                found += self.stars[id(node)]
             elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
                 _check(node, "this", "table")
                 _check(node.this)
-                found += scope.table(self._names.name(node.args["table"])).all_columns()
+                table = scope.table(self._names.name(node.args["table"]))
+                self.stars[id(node)] = table.all_columns()
+                found += self.stars[id(node)]
             elif isinstance(node, exp.Alias):
                 _check(node, "this", "alias")
                 alias = self._names.name(node.args["alias"])
