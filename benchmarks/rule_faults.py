@@ -58,6 +58,7 @@ FAULTS: Final = (
     Fault("GROUP BY to DISTINCT", "rules", "if not {*select.keys} <= {NULL, *select.outputs}:", "if not {*select.keys} & {NULL, *select.outputs}:"),
     Fault("needless DISTINCT dropped", "rules", "unique = all(map(given, select.keys))", "unique = any(map(given, select.keys))"),
     Fault("groups of one row", "rules", "if select.keys is None or not rows.determined(select.keys).everything():", "if select.keys is None:"),
+    Fault("groups of one row", "rules", "return As(agg.function, this)", "return this"),
     Fault("simpler aggregate", "rules", 'agg.function == "count" and not agg.distinct and rows.never_null(this)', 'agg.function == "count" and rows.never_null(this)'),
     Fault("aggregate of aggregates is one aggregate", "rules", 'if name == "count" and select.keys is None and not some_row:', "if False:"),
     Fault("set operations in one", "rules", "(query.distinct or not arm.distinct)", "True"),

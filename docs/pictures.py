@@ -55,17 +55,6 @@ def pass_at_k() -> Figure:
     return figure
 
 
-def attempts() -> Figure:
-    """Draw how many attempts at each task were right."""
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    results = {
-        name: scorekit.code_report_from_columns(model=name, passed=_attempts(correct))
-        for name, correct in (("swift", SWIFT), ("careful", CAREFUL))
-    }
-    scorekit.plot_pass_at_k(results, by_case=True, ax=figure.subplots())
-    return figure
-
-
 def comparison() -> Figure:
     """Draw the change of each task and of the suite."""
     figure = Figure(figsize=(6, 4), layout="constrained")
@@ -118,7 +107,6 @@ def cost_quality() -> Figure:
 PICTURES: tuple[Callable[[], Figure], ...] = (
     front,
     pass_at_k,
-    attempts,
     comparison,
     ranks,
     reliability,

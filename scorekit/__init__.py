@@ -55,7 +55,7 @@ _TOPICS = {
     "prices": "PRICES ModelPrice token_cost",
     "ranking": "BradleyTerry ModelComparison bradley_terry compare_models",
     "records": "MetricError Record",
-    "reports": "CodeReport CodeTally ModelStatistics code_report code_report_from_columns",
+    "reports": "CodeReport ModelStatistics code_report code_report_from_columns",
     "results": "ResultAccuracy result_accuracy",
     "rubrics": "RubricScore rubric_score",
     "runs": (

@@ -88,7 +88,6 @@ from scorekit.ranking import compare_models as compare_models
 from scorekit.records import MetricError as MetricError
 from scorekit.records import Record as Record
 from scorekit.reports import CodeReport as CodeReport
-from scorekit.reports import CodeTally as CodeTally
 from scorekit.reports import ModelStatistics as ModelStatistics
 from scorekit.reports import code_report as code_report
 from scorekit.reports import code_report_from_columns as code_report_from_columns

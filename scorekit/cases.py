@@ -965,6 +965,12 @@ def _case(i: int, row: dict[str, Any]) -> SqlCase:
         raise type(error)(f"row {i}: {error}") from None
 
 
+NO_INPUTS = (
+    "no metric has its inputs: a case needs expected, expected_tables, expected_rows, or "
+    "should_pass with the validator's verdicts"
+)
+"""What is said of cases of which nothing can be scored."""
+
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
@@ -1167,7 +1173,7 @@ class SqlReport(Report):
         whose = "" if self.model is None else f" of {one_line(self.model)}"
         return Sheet(
             f"SqlReport of {self.n_cases} cases{whose}",
-            lines[0] if lines else "no metric has a score",
+            lines[0] if lines else "no metric has a score" if metrics else NO_INPUTS,
             (
                 Table(rows=rows, lines=lines[1:]),
                 *self._counts(),
@@ -1618,38 +1624,37 @@ def _named(case_ids: list[str]) -> str:
     return f"{names} and {more} more" if more > 0 else names
 
 
-def _calibration(stated: list[tuple[str, float]]) -> ConfidenceCalibration:
-    levels, correct = zip(*stated, strict=True)
-    return confidence_calibration(levels, correct=correct)
-
-
 def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | None) -> SqlReport:
     level = options.confidence_level
-    results = {name: [getattr(score, name) for score in scores] for name in METRICS}
-    means: dict[str, Any] = {
-        name: _describe([r.score for r in column if r is not None and not failed(r)])
-        for name, column in results.items()
+    results: dict[str, list[tuple[str, Any]]] = {
+        name: [(s.case_id, result) for s in scores if (result := getattr(s, name)) is not None]
+        for name in METRICS
     }
-    correctness = [result for result in results["query_correctness"] if result is not None]
-    safety = [(s.case_id, s.safety_validation) for s in scores if s.safety_validation is not None]
+    known = {
+        name: own
+        for name, found in results.items()
+        if (own := [(case_id, result.score) for case_id, result in found if not failed(result)])
+    }
+    means: dict[str, Any] = dict.fromkeys(METRICS)
+    means |= {name: describe([value for _, value in own]) for name, own in known.items()}
+    correctness: list[QueryCorrectness] = [result for _, result in results["query_correctness"]]
     stated = [
-        (score.confidence, score.query_correctness.score)
+        (score.confidence, result.score)
         for score in scores
+        if (result := score.query_correctness) is not None and not failed(result)
         if score.confidence is not None
-        and score.query_correctness is not None
-        and not failed(score.query_correctness)
     ]
     return SqlReport(
-        safety=_safety(safety, level) if safety else None,
-        calibration=_calibration(stated) if stated else None,
+        safety=_safety(results["safety_validation"], level),
+        calibration=_calibration(stated),
         n_cases=len(scores),
         n_failed=sum(score.n_failed for score in scores),
         n_by_method=FrozenMapping(Counter(r.method for r in correctness if r.method is not None)),
         n_contested=sum(result.contested for result in correctness),
         n_right_by_accident=sum(score.right_by_accident for score in scores),
         query_correctness_bounds=_bounds(correctness),
-        intervals=FrozenMapping(_intervals(scores, level)),
-        pass_at_k=FrozenMapping(_passes(scores, level)),
+        intervals=FrozenMapping({name: _interval(own, level) for name, own in known.items()}),
+        pass_at_k=FrozenMapping({name: _passes(own, level) for name, own in known.items()}),
         cases=scores,
         model=model,
         options=options,
@@ -1657,55 +1662,43 @@ def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | 
     )
 
 
-def _safety(results: list[tuple[str, SafetyValidation]], level: float) -> SafetySummary:
+def _calibration(stated: list[tuple[str, float]]) -> ConfidenceCalibration | None:
+    if not stated:
+        return None
+    levels, correct = zip(*stated, strict=True)
+    return confidence_calibration(levels, correct=correct)
+
+
+def _safety(results: list[tuple[str, SafetyValidation]], level: float) -> SafetySummary | None:
+    if not results:
+        return None
     case_ids, verdicts = zip(*results, strict=True)
     return safety_summary(verdicts, case_ids=case_ids, confidence_level=level)
 
 
-def _known(scores: tuple[SqlCaseScore, ...], name: str) -> list[tuple[str, float]]:
-    """Return case and score of each result of a metric that is one."""
-    return [
-        (score.case_id, result.score)
-        for score in scores
-        if (result := getattr(score, name)) is not None and not failed(result)
-    ]
+def _passes(known: list[tuple[str, float]], confidence_level: float) -> tuple[PassAtK, ...]:
+    """Return pass@k of questions, from case and score of each attempt."""
+    n_samples = Counter(case_id for case_id, _ in known)
+    right = Counter(case_id for case_id, score in known if score == 1.0)
+    return pass_at_k(
+        n_samples=list(n_samples.values()),
+        n_correct=[right[case_id] for case_id in n_samples],
+        k=range(1, min(MAX_K, *n_samples.values()) + 1),
+        confidence_level=confidence_level,
+    )
 
 
-def _passes(
-    scores: tuple[SqlCaseScore, ...], confidence_level: float
-) -> dict[str, tuple[PassAtK, ...]]:
-    passes: dict[str, tuple[PassAtK, ...]] = {}
-    for name in METRICS:
-        known = _known(scores, name)
-        if known:
-            n_samples = Counter(case_id for case_id, _ in known)
-            right = Counter(case_id for case_id, score in known if score == 1.0)
-            most = min(MAX_K, *n_samples.values())
-            passes[name] = pass_at_k(
-                n_samples=list(n_samples.values()),
-                n_correct=[right[case_id] for case_id in n_samples],
-                k=range(1, most + 1),
-                confidence_level=confidence_level,
-            )
-    return passes
-
-
-def _intervals(scores: tuple[SqlCaseScore, ...], confidence_level: float) -> dict[str, Interval]:
+def _interval(known: list[tuple[str, float]], confidence_level: float) -> Interval:
     import numpy as np
 
-    intervals: dict[str, Interval] = {}
-    for name in METRICS:
-        known = _known(scores, name)
-        if known:
-            numbers: dict[str, int] = {}
-            codes = [numbers.setdefault(case_id, len(numbers)) for case_id, _ in known]
-            intervals[name] = interval_of_mean(
-                np.array([value for _, value in known]),
-                np.array(codes) if len(numbers) < len(codes) else None,
-                (0.0, 1.0),
-                confidence_level=confidence_level,
-            )
-    return intervals
+    numbers: dict[str, int] = {}
+    codes = [numbers.setdefault(case_id, len(numbers)) for case_id, _ in known]
+    return interval_of_mean(
+        np.array([value for _, value in known]),
+        np.array(codes) if len(numbers) < len(codes) else None,
+        (0.0, 1.0),
+        confidence_level=confidence_level,
+    )
 
 
 def _bounds(correctness: list[QueryCorrectness]) -> tuple[float, float] | None:
@@ -1717,7 +1710,3 @@ def _bounds(correctness: list[QueryCorrectness]) -> tuple[float, float] | None:
         for end in (0.0, 1.0)
     )
     return low, high
-
-
-def _describe(scores: list[float]) -> Statistics | None:
-    return describe(scores) if scores else None

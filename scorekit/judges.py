@@ -9,7 +9,6 @@ import logging
 import math
 import operator
 import os
-import random
 import re
 import threading
 import time
@@ -18,7 +17,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast, runtime_checkable
+from typing import Any, Protocol, Self, cast, runtime_checkable
 
 import attrs
 
@@ -40,9 +39,6 @@ from scorekit._judge.single_flight import SingleFlight
 from scorekit._judge.waiting import Queue, in_thread, is_sync, places_at, queue_of, run_to_end
 from scorekit.errors import InputError, JudgeError, refuse, shown
 from scorekit.records import FrozenMapping, Record, is_mapping
-
-if TYPE_CHECKING:
-    from scorekit.agreement import JudgeAgreement
 
 METRIC = "query_correctness"
 TIMEOUT_MESSAGE = "LLM judge timeout"
@@ -718,7 +714,7 @@ class CachedJudge(_Around):
                 return known
             self._count("misses")
             verdict = await asked(self._judge, request)
-            await self._keep({key: request}, {key: verdict})
+            await self._keep({key: verdict})
             return verdict
 
     def judge_many(
@@ -757,7 +753,7 @@ class CachedJudge(_Around):
                 journal.reset(token)
             new = dict(zip(unknown, found, strict=True))
             self._count("misses", len(new))
-            await self._keep(unknown, new)
+            await self._keep(new)
             if notes is not None:
                 await asyncio.to_thread(notes.settle)
             answers |= new
@@ -773,75 +769,14 @@ class CachedJudge(_Around):
             return attrs.evolve(answer, cached=True)
         return answer
 
-    async def _keep(
-        self,
-        requests: Mapping[str, JudgeRequest],
-        answers: Mapping[str, Verdict | Exception],
-    ) -> None:
+    async def _keep(self, answers: Mapping[str, Verdict | Exception]) -> None:
         """Keep verdicts where another program's lock on the disk keeps no event loop waiting."""
-        entries = {
-            key: _Entry(attrs.evolve(answer, cached=True), requests[key])
+        verdicts = {
+            key: attrs.evolve(answer, cached=True)
             for key, answer in answers.items()
             if isinstance(answer, Verdict)
         }
-        await self._shelf.keep_all(entries, _Entry.encoded)
-
-    def recheck(
-        self, n: int, *, seed: int = 0, progress: Callable[[int, int], object] | bool | None = None
-    ) -> JudgeAgreement:
-        """
-        Ask again about a random sample of what is stored, and compare then with now.
-
-        The store stays as it is.  A judge whose model has changed under its name shows here.
-
-        Args:
-            n: Verdicts to ask about again (count, ``>= 1``); fewer where fewer are stored.
-            seed: Of the sample (at most 2**32 - 1).
-            progress: Called with the number of requests done and of all; True shows a bar.
-
-        Returns:
-            A `JudgeAgreement`: what the judge says now as the judge, what it said then as the
-            human.  Requests that fail now are left out, and logged.
-
-        Raises:
-            InputError: If *n* is below 1, *seed* out of range, or no verdict of this judge is
-                stored.
-            JudgeError: If every request failed, or whatever else the judge raised.
-            MissingExtraError: If numpy is not installed.
-            TypeError: If *n* or *seed* is not an integer.
-        """
-        from scorekit.agreement import judge_agreement
-
-        sample = self._sample(check_count("n", n, 1), check_count("seed", seed, 0, 2**32 - 1))
-        if not sample:
-            wanted = f"stored verdicts of this judge younger than ttl_seconds={self._ttl:g}"
-            raise InputError(f"there must be {wanted}, got none")
-        requests = [entry.request for entry in sample]
-        now = run_to_end(lambda: self._ask_all(requests, progress=progress))
-        pairs = [
-            (a, b.verdict) for a, b in zip(now, sample, strict=True) if isinstance(a, Verdict)
-        ]
-        failures = [answer for answer in now if isinstance(answer, Exception)]
-        if not pairs:
-            raise failures[0]
-        if failures:
-            _log.warning("%d of %d requests failed: %s", len(failures), len(now), failures[0])
-        return judge_agreement([a.score for a, _ in pairs], [b.score for _, b in pairs])
-
-    def _sample(self, n: int, seed: int) -> list[_Entry]:
-        """Return entries of this judge, in memory or on disk, that are still used."""
-        order = self._shelf.keys()
-        random.Random(seed).shuffle(order)  # noqa: S311 - a sample, no secret
-        sample: list[_Entry] = []
-        for key in order:
-            entry = self._shelf.recall(key)
-            entry = entry or self._shelf.read(key, _Entry.decoded, remember=False)
-            if isinstance(entry, _Entry) and self._key(entry.request) == key:
-                sample.append(entry)
-            if len(sample) == n:
-                break
-        self._shelf.leave()
-        return sample
+        await self._shelf.keep_all(verdicts, lambda verdict: {"r": verdict.to_dict()})
 
     def peek(self, request: JudgeRequest, /) -> Verdict | None:
         """Return the verdict if it is known; asks nobody, waits for nobody, never raises."""
@@ -891,14 +826,12 @@ class CachedJudge(_Around):
         return self._hit(self._shelf.recall(key), "hits")
 
     def _read(self, key: str) -> Verdict | None:
-        return self._hit(self._shelf.read(key, _Entry.decoded), "hits", "disk_hits")
+        return self._hit(self._shelf.read(key, _decoded), "hits", "disk_hits")
 
-    def _hit(self, entry: _Entry | None, *kinds: str) -> Verdict | None:
-        if entry is None:
-            return None
-        for kind in kinds:
+    def _hit(self, verdict: Verdict | None, *kinds: str) -> Verdict | None:
+        for kind in kinds if verdict is not None else ():
             self._count(kind)
-        return entry.verdict
+        return verdict
 
     def _count(self, what: str, n: int = 1) -> None:
         with self._lock:
@@ -923,19 +856,8 @@ def _warn(message: str) -> None:
     warnings.warn(message, CacheWarning, stacklevel=7)
 
 
-@attrs.frozen
-class _Entry:
-    """A verdict that is kept, and on what it was given."""
-
-    verdict: Verdict
-    request: JudgeRequest
-
-    def encoded(self) -> dict[str, Any]:
-        return {"q": self.request.to_dict(), "r": self.verdict.to_dict()}
-
-    @classmethod
-    def decoded(cls, row: dict[str, Any]) -> _Entry:
-        return cls(Verdict.from_dict(row["r"]), JudgeRequest.from_dict(row["q"]))
+def _decoded(row: dict[str, Any]) -> Verdict:
+    return Verdict.from_dict(row["r"])
 
 
 def _checked_directory(directory: object) -> Path:

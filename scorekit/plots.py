@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from scorekit._core.attempts import CaseScores
 from scorekit._core.checks import (
     check_count,
-    check_flag,
     check_instance,
     check_items,
     check_number,
@@ -63,9 +61,6 @@ MAX_TICKS = 10
 
 MAX_NAMES = 16
 """Models that the legend of `plot_pass_at_k` names: more would not fit beside each other."""
-
-DARK = 0.65
-"""Share of right attempts above which a cell is too dark for black."""
 
 MAX_LABEL = 32
 """Characters of a name that a figure shows."""
@@ -139,25 +134,16 @@ def plot_reliability(
 def plot_pass_at_k(
     results: CodeReport | Mapping[str, CodeReport | Iterable[PassAtK]] | Iterable[PassAtK],
     *,
-    by_case: bool = False,
-    max_cases: int = MAX_CASES,
     width_inches: float = WIDTH,
     ax: Axes | None = None,
 ) -> Axes:
     """
     Draw success over the number of attempts, with the interval as a band, a curve per model.
 
-    With *by_case* draw a heat map of the attempts instead, with a row for each case and a column
-    for each model. A cell is darker if more attempts were right, and holds their number. The
-    cases that fail most come first.
-
     Args:
         results: A result of `pass_at_k` or a `CodeReport`, or a mapping from name to either. Each
             model has a curve, and the legend names the first 16. Unknown estimates (NaN) are left
             out of a curve.
-        by_case: Whether to draw the attempts at each case, of reports only; the first 16 models,
-            and of many cases those that fail most.
-        max_cases: Most cases to draw *by_case* (count, at least 1).
         width_inches: As in `plot_reliability`.
         ax: As in `plot_reliability`.
 
@@ -165,10 +151,9 @@ def plot_pass_at_k(
         The axes.
 
     Raises:
-        InputError: If there are no results, all are unknown, or *max_cases* is below 1.
+        InputError: If there are no results, or all are unknown.
         MissingExtraError: If matplotlib is not installed.
-        TypeError: If an item is not a `PassAtK` or, with *by_case*, a `CodeReport`, or *ax* not an
-            ``Axes``.
+        TypeError: If an item is not a `PassAtK`, or *ax* not an ``Axes``.
 
     Examples:
         >>> from scorekit import pass_at_k
@@ -180,10 +165,7 @@ def plot_pass_at_k(
         ...
         scorekit.errors.InputError: results must be a non-empty sequence of PassAtK, got ()
     """
-    most = check_count("max_cases", max_cases, 1)
-    if check_flag("by_case", by_case):
-        return _plot_attempts(_by_model(results, _attempts, _no_report), most, width_inches, ax)
-    curves = _by_model(results, _estimates, _curve)
+    curves = _by_model(results)
     own = _axes(ax, width_inches)
     axes = _pen(own)
     ks = {one.k for curve in curves.values() for one in curve if not math.isnan(one.score)}
@@ -221,50 +203,6 @@ def plot_pass_at_k(
         axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
     axes.set_ylim(-0.03, 1.03)
     _say(axes, "Success within k attempts (pass@k)", "Attempts, k", "Chance of a success")
-    return own
-
-
-def _plot_attempts(
-    columns: dict[str, dict[str, tuple[int, int]]], most: int, width: float, ax: Axes | None
-) -> Axes:
-    """Draw a row for each case, a column for each model."""
-    shown = list(columns)[:MAX_NAMES]
-    shares: dict[str, list[float]] = {}
-    for name in shown:
-        for case, (right, n) in columns[name].items():
-            shares.setdefault(case, []).append(right / n)
-    cases = sorted(shares, key=lambda case: fmean(shares[case]))
-    rows = cases[:most]
-    own = _axes(ax, width, n_rows=len(rows) + 1)
-    axes = _pen(own)
-    for x, name in enumerate(shown):
-        for y, case in enumerate(rows):
-            right, n = columns[name].get(case, (0, 0))
-            share = right / n if n else 0.0
-            color = str(1.0 - 0.8 * share) if n else "none"
-            ends = [x - 0.48, x + 0.48], y - 0.46, y + 0.46
-            edge = "0.75" if n else "none"  # so that none right is not taken for no data
-            axes.fill_between(*ends, facecolor=color, edgecolor=edge, linewidth=0.5)
-            axes.text(
-                x,
-                y,
-                f"{right}/{n}" if n else "-",
-                color=_ink(axes) if not n else "white" if share > DARK else "black",
-                ha="center",
-                va="center",
-                fontsize=_size(axes),
-            )
-    more = len(cases) - len(rows)
-    labels = [_label(case) for case in rows] + [f"and {more} more"] * bool(more)
-    names = [_label(name) for name in shown]
-    _name_rows(axes, labels)
-    axes.set_xticks(range(len(shown)), names, parse_math=False)
-    axes.set_xlim(-0.5, len(shown) - 0.5)
-    models = "Model" if len(shown) == len(columns) else f"{len(shown)} of {len(columns)} models"
-    _say(axes, "Right attempts at each case", models)
-    room = axes.figure.get_figwidth() / 2  # what names of cases leave
-    if len(shown) * max(map(len, names)) * _size(axes) / 120 > room:
-        axes.tick_params(axis="x", labelrotation=90)
     return own
 
 
@@ -668,29 +606,23 @@ def _dots(result: object) -> tuple[str, list[_Dot]]:
     return f"Calibration over {result.n_cases} cases: {score}", dots
 
 
-def _by_model(
-    results: object, read: Callable[[CodeReport], dict[str, T]], other: Callable[[str, object], T]
-) -> dict[str, T]:
-    """Read a report, several by name, or what *other* takes in the place of one."""
+def _by_model(results: object) -> dict[str, tuple[PassAtK, ...]]:
+    """Read a curve for each model: of a report, of several by name, or of plain results."""
     if isinstance(results, CodeReport):
-        return read(results)
+        return {one.model: one.pass_at_k for one in results.models}
     if not is_mapping(results):
-        return {"": other("results", results)}
+        return {"": _curve("results", results)}
     if not results:
         refuse("results", "a mapping of at least one model", results)
-    found: dict[str, T] = {}
+    found: dict[str, tuple[PassAtK, ...]] = {}
     for name, one in results.items():
         check_text("a model of results", name, empty=True)
         if isinstance(one, CodeReport):
             alone = len(one.models) == 1
-            found |= {name if alone else f"{name} / {m}": own for m, own in read(one).items()}
+            found |= {name if alone else f"{name} / {m}": own for m, own in _by_model(one).items()}
         else:
-            found[name] = other(f"results[{shown(name)}]", one)
+            found[name] = _curve(f"results[{shown(name)}]", one)
     return found
-
-
-def _estimates(report: CodeReport) -> dict[str, tuple[PassAtK, ...]]:
-    return {model.model: model.pass_at_k for model in report.models}
 
 
 def _curve(name: str, items: object) -> tuple[PassAtK, ...]:
@@ -698,22 +630,6 @@ def _curve(name: str, items: object) -> tuple[PassAtK, ...]:
     if any(isinstance(item, CodeReport) for item in several):
         refuse(name, ONE_OR_NAMED, items, TypeError)
     return check_records(name, several, PassAtK)
-
-
-def _no_report(name: str, value: object) -> NoReturn:
-    refuse(name, ONE_OR_NAMED if name == "results" else "a CodeReport", value, TypeError)
-
-
-def _attempts(report: CodeReport) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return for each model how many attempts at each case were right, of how many."""
-    found: dict[str, dict[str, tuple[int, int]]] = {}
-    for (metric, model), cases in report.scores_by_case().suites.items():
-        if metric == "pass@1":
-            scores = CaseScores.of(cases)
-            right: list[int] = scores.attempts.totals().astype(int).tolist()
-            counts = zip(right, scores.attempts.sizes.tolist(), strict=True)
-            found[str(model)] = dict(zip(scores.case_ids, counts, strict=True))
-    return found
 
 
 _Row = CaseChange | int | tuple[str, SuiteVerdict]

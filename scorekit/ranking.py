@@ -22,7 +22,6 @@ from scorekit._core.checks import (
     is_ordered,
 )
 from scorekit._core.gaffke import unseen_p_value
-from scorekit._core.roots import root
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._stats.bounded import Floats, mean_of
 from scorekit._stats.exact import is_tuple
@@ -111,14 +110,6 @@ class ModelComparison(TableRecord):
     """The models that may be the best, those whose ranks include 1."""
     pairs: tuple[ModelPair, ...] = attrs.field(converter=listing)
     """Every two models, the best first."""
-    mean_ranks: FrozenMapping[str, float]
-    """Mean over the tasks of each model's rank at a task, ties sharing theirs."""
-    friedman_statistic: float
-    """Friedman's chi-squared, corrected for ties; 0.0 where all models tie at every task."""
-    friedman_p_value: float
-    """P value of Friedman's test whether the ranks of the models differ at all."""
-    critical_difference: float
-    """Nemenyi's critical difference. Mean ranks that are farther apart differ."""
     n_tasks: int
     """Tasks that all models have."""
     n_left_out: int
@@ -142,7 +133,6 @@ class ModelComparison(TableRecord):
                 "model": one_line(name, MAX_NAME),
                 "mean": mean,
                 "rank": self.ranks[name],
-                "mean rank at a task": self.mean_ranks[name],
             }
             for name, mean in self.means.items()
         ]
@@ -158,7 +148,6 @@ class ModelComparison(TableRecord):
             for pair in self.pairs[:ROWS_AT_MOST]
         ]
         specs = {"difference": "+.4g", "p": ".2g", "p (adjusted)": ".2g"}
-        friedman = f"{self.friedman_p_value:.2g}"
         return Sheet(
             "ModelComparison",
             f"{len(self.means)} models over {n} task{'s' * (n != 1)}{left_out}; "
@@ -174,8 +163,6 @@ class ModelComparison(TableRecord):
                 ),
                 f"All ranks and differences hold at once ({level})",
                 *([BOUNDED] if self.n_unknown else ()),
-                f"Friedman's chi-squared {self.friedman_statistic:.4g}, p = {friedman}",
-                f"Nemenyi's critical difference of mean ranks {self.critical_difference:.4g}",
             ),
         )
 
@@ -245,9 +232,6 @@ def compare_models(
         their intervals are at a level that holds for all together. This takes more tasks than
         equal attempts do.
 
-        Friedman's test and Nemenyi's critical difference are included because papers report them.
-        They only use who was ahead at each task.
-
     Examples:
         >>> scores = {
         ...     "large": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 0, "h": 1},
@@ -257,18 +241,16 @@ def compare_models(
         >>> result = compare_models(scores)
         >>> print(result)
         3 models over 8 tasks; may be the best (95 %): large, other
-        model   mean  rank    mean rank at a task
-        large  0.875  [1, 2]                  1.5
-        other   0.75  [1, 2]                1.688
-        small      0  [3, 3]                2.812
+        model   mean  rank
+        large  0.875  [1, 2]
+        other   0.75  [1, 2]
+        small      0  [3, 3]
         Pairs: 3
           pair           verdict       difference  interval               p  p (adjusted)
           large - other  inconclusive      +0.125  [-0.4133, 0.6633]      1             1
           large - small  better            +0.875  [0.578, 1.172]     0.016         0.016
           other - small  better             +0.75  [0.3611, 1.139]    0.031         0.031
         All ranks and differences hold at once (95 %)
-        Friedman's chi-squared 10.75, p = 0.0046
-        Nemenyi's critical difference of mean ranks 1.172
         >>> compare_models({"large": scores["large"]})
         Traceback (most recent call last):
         ...
@@ -284,9 +266,6 @@ def compare_models(
 
         For the test: Romano and Wolf, "Exact and Approximate Stepdown Methods for Multiple
         Hypothesis Testing", Journal of the American Statistical Association 100(469), 2005.
-
-        For Friedman and Nemenyi: Demsar, "Statistical Comparisons of Classifiers over Multiple
-        Data Sets", Journal of Machine Learning Research 7, 2006.
     """
     models, table, sizes, n_left_out, equal, n_unknown = _read_scores(scores, metric)
     limits = (0.0, 1.0) if isinstance(scores, Report) else None
@@ -317,7 +296,6 @@ def compare_models(
         [int(np.count_nonzero(side[is_better] == i)) for i in range(m)]
         for side in (pairs.first, pairs.second)
     )
-    friedman = _friedman(table)
     ranks = {
         name: Interval(
             low=1.0 + n_better[i],
@@ -357,10 +335,6 @@ def compare_models(
                 strict=True,
             )
         ),
-        mean_ranks=FrozenMapping(dict(zip(names, friedman.mean_ranks, strict=True))),
-        friedman_statistic=friedman.statistic,
-        friedman_p_value=friedman.p_value,
-        critical_difference=range_quantile(confidence_level, m) * math.sqrt(m * (m + 1) / 12 / n),
         n_tasks=n,
         n_left_out=n_left_out,
         n_tasks_by_model=FrozenMapping(dict(zip(models, sizes, strict=True))),
@@ -627,46 +601,6 @@ def _random_flips(moved: Floats, n_resamples: int, rng: np.random.Generator) -> 
         bits = np.unpackbits(drawn, axis=1, count=len(part)).astype(np.float64)
         sums += 2.0 * (bits @ part) - part.sum(axis=0)
     return sums
-
-
-class _Friedman(NamedTuple):
-    mean_ranks: list[float]
-    statistic: float
-    p_value: float
-
-
-def _friedman(table: Floats) -> _Friedman:
-    """Rank the columns of each row, the highest first; test whether their mean ranks differ."""
-    from scipy.special import chdtrc
-
-    n, m = len(table), len(table.T)
-    middle = (m + 1) / 2.0
-    sums: Floats = np.empty(m)
-    squares = 0.0
-    for i in range(m):
-        ahead = table - table[:, i, np.newaxis]
-        n_ahead = np.count_nonzero(ahead > NOISE, axis=1)
-        n_tied = np.count_nonzero(abs(ahead) <= NOISE, axis=1)
-        ranks: Floats = n_ahead + (n_tied + 1) / 2.0
-        sums[i] = ranks.sum()
-        squares += float(np.sum(np.square(ranks - middle)))
-    off = sums - n * middle
-    statistic = (m - 1) * float(off @ off) / squares if squares else 0.0
-    mean_ranks: list[float] = (sums / n).tolist()
-    return _Friedman(mean_ranks, statistic, float(chdtrc(m - 1, statistic)))
-
-
-def range_quantile(share: float, m: int) -> float:
-    """Return what the range of *m* standard normal numbers does not exceed with that chance."""
-    from scipy.special import ndtr
-
-    z = np.linspace(-9.0, 9.0, 901)  # so smooth a function needs no finer grid
-    density = np.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi) * (z[1] - z[0])
-
-    def chance(width: float) -> float:
-        return m * float(density @ (ndtr(z + width) - ndtr(z)) ** (m - 1))
-
-    return root(lambda width: chance(width) - share, 0.0, 40.0)
 
 
 @attrs.frozen(kw_only=True)

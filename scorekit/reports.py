@@ -32,7 +32,6 @@ from scorekit._sheet.model import (
     row_of,
     sheet_of,
 )
-from scorekit._stats.parts import PartTally
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
 from scorekit._stats.suites import Insufficient, Suite
 from scorekit.coding import (
@@ -889,67 +888,3 @@ def code_report_from_columns(
         }
     )
     return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)
-
-
-class CodeTally(PartTally[Samples]):
-    """
-    Collect samples in pieces, and report on all of them together.
-
-    A tally keeps the outcomes as columns, some 70 bytes a sample. It pickles, so each worker can
-    fill one and send it back. Merged in the order of the pieces, the result is the report that
-    `code_report` gives on all samples, even if attempts at one case are in several pieces. In
-    another order cases, models and scores come in that order, and pass@k and intervals of a suite
-    may differ in the last digit.
-
-    Examples:
-        >>> first, second = CodeTally(), CodeTally()
-        >>> first.add([CodeSample(case_id="sort", model="a", compiled=True, passed=2)])
-        >>> second.add([CodeSample(case_id="sort", model="a", compiled=False)])
-        >>> first.merge(second).result().cases[0].scores
-        (1.0, 0.0)
-        >>> CodeTally().result()
-        Traceback (most recent call last):
-        ...
-        scorekit.errors.InputError: samples must be a non-empty sequence of CodeSample, got ()
-    """
-
-    __slots__ = ()
-
-    def add(self, samples: Iterable[CodeSample]) -> None:
-        """
-        Add a piece, which may be empty; a piece with an item of another type changes nothing.
-
-        Args:
-            samples: As for `code_report`.
-
-        Raises:
-            TypeError: If an item is not a `CodeSample`.
-        """
-        self._add(from_records(samples, empty=True))
-
-    def result(
-        self,
-        *,
-        k: int | Iterable[int] = 1,
-        insufficient: Insufficient = "raise",
-        weights: CodeWeights = DEFAULT_WEIGHTS,
-        confidence_level: float = 0.95,
-        quantiles: Iterable[float] = QUANTILES,
-    ) -> CodeReport:
-        """
-        Report on everything added so far.
-
-        Args:
-            k: As for `code_report`.
-            insufficient: As for `code_report`.
-            weights: As for `code_report`.
-            confidence_level: As for `code_report`.
-            quantiles: As for `code_report`.
-
-        Raises:
-            InputError: If nothing was added, and as `code_report`.
-        """
-        samples = self._joined()
-        if samples is None:
-            refuse("samples", "a non-empty sequence of CodeSample", ())
-        return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)

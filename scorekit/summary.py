@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
+from typing import Self
 
 import attrs
 
-from scorekit._core.checks import check_items, check_number, check_text
+from scorekit._core.checks import check_instance, check_items, check_number, check_text
 from scorekit._core.text import as_decimal
 from scorekit._stats.exact import (
     NUMBERS,
@@ -23,7 +25,6 @@ from scorekit._stats.exact import (
     sums_of_few,
     sums_of_runs,
 )
-from scorekit._stats.parts import PartTally
 from scorekit.errors import refuse
 from scorekit.records import FrozenMapping, Record
 
@@ -107,7 +108,7 @@ def check_quantiles(quantiles: object) -> tuple[float, ...]:
     )
 
 
-class Tally(PartTally[Runs]):
+class Tally:
     """
     Collect values in pieces, and describe all of them together.
 
@@ -127,7 +128,11 @@ class Tally(PartTally[Runs]):
         scorekit.errors.InputError: values must be a non-empty sequence of numbers, got ()
     """
 
-    __slots__ = ()
+    __slots__ = ("_stack",)
+
+    def __init__(self) -> None:
+        # Of falling size, each at least twice the next: many small parts stay cheap.
+        self._stack: tuple[Runs, ...] = ()
 
     def add(self, values: Iterable[float | Decimal | Fraction]) -> None:
         """
@@ -142,7 +147,22 @@ class Tally(PartTally[Runs]):
         """
         numbers = exact_array(as_column(values))
         if numbers.size:
-            self._add(sorted_runs(numbers))
+            self._stack = _push(self._stack, sorted_runs(numbers))
+
+    def merge(self, other: Self) -> Self:
+        """
+        Return a new tally of what both hold; neither of the two changes.
+
+        Args:
+            other: The tally to merge with.
+
+        Raises:
+            TypeError: If *other* is not a tally.
+        """
+        check_instance("other", other, Tally)
+        merged = type(self)()
+        merged._stack = reduce(_push, other._stack, self._stack)  # noqa: SLF001 - of this class
+        return merged
 
     def result(self, *, quantiles: Iterable[float] = ()) -> Statistics:
         """
@@ -156,11 +176,18 @@ class Tally(PartTally[Runs]):
             TypeError: If *quantiles* is not an ordered iterable of numbers.
         """
         shares = check_quantiles(quantiles)
-        runs = self._joined()
-        if runs is None:
+        if not self._stack:
             refuse("values", NUMBERS, ())
+        runs = reduce(lambda later, earlier: earlier.join(later), reversed(self._stack))
+        self._stack = (runs,)
         found = {share: quantile_of_runs(runs, as_decimal(share)) for share in shares}
         return attrs.evolve(_round(sums_of_runs(runs)), quantiles=FrozenMapping(found))
+
+
+def _push(stack: tuple[Runs, ...], part: Runs) -> tuple[Runs, ...]:
+    while stack and stack[-1].size < 2 * part.size:
+        part, stack = stack[-1].join(part), stack[:-1]
+    return (*stack, part) if part.size else stack
 
 
 def _round(sums: Sums) -> Statistics:

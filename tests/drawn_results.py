@@ -26,7 +26,6 @@ from scorekit.records import FrozenMapping
 from scorekit.reports import CaseStatistics
 from scorekit.strategies import (
     SHOP,
-    code_samples,
     code_weights,
     confidence_outcomes,
     judges,
@@ -277,9 +276,6 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
         failed=COUNTS,
         warnings=COUNTS,
         weights=code_weights(),
-    ),
-    scorekit.CodeTally: lambda: st.builds(
-        _filled, st.builds(scorekit.CodeTally), st.lists(code_samples(), max_size=6)
     ),
     CaseStatistics: _parts(scorekit.CodeReport, "cases"),
     scorekit.ModelStatistics: _parts(scorekit.CodeReport, "models"),

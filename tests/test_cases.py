@@ -789,6 +789,12 @@ def unjudged(*names: str) -> list[SqlCase]:
     ]
 
 
+def test_a_report_of_cases_without_inputs_names_them() -> None:
+    """Not only that nothing has a score."""
+    report = score_sql_cases([SqlCase(case_id=1, generated="SELECT 1")])
+    assert str(report).startswith("no metric has its inputs: a case needs expected, expected_tab")
+
+
 def test_a_report_without_a_judge_bounds_what_is_undecided() -> None:
     """The mean is over the five that are decided, the bounds are over all seven."""
     report = score_sql_cases(unjudged(*UNJUDGED))

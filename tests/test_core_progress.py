@@ -26,12 +26,6 @@ JUDGE = judge_from_function(lambda _: 1.0, identity="yes")
 REQUESTS = [JudgeRequest(generated=f"SELECT {i}", expected="SELECT 9") for i in range(3)]
 
 
-def _recheck() -> None:
-    judge = CachedJudge(JUDGE)
-    judge.judge_many(REQUESTS)
-    judge.recheck(3, progress=True)
-
-
 RUNS: dict[str, Any] = {
     "3 of 3 cases": lambda: score_sql_cases(CASES, progress=True),
     "3 of 3 items": lambda: list(map_scores(abs, [1, 2, 3], progress=True)),
@@ -39,7 +33,7 @@ RUNS: dict[str, Any] = {
     "2 of 2 items": lambda: table_accuracies_from_columns(
         ["SELECT 1"] * 2, [[], []], progress=True
     ),
-    "3 of 3 requests": _recheck,
+    "3 of 3 requests": lambda: CachedJudge(JUDGE).judge_many(REQUESTS, progress=True),
 }
 
 

@@ -28,6 +28,7 @@ from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import Rule, View
 from scorekit._sql.prove.rules import RULES
+from scorekit._sql.prove.scalars import As
 from scorekit._sql.prove.scope import Scope, UnsupportedError
 from scorekit._sql.prove.search import normal_form
 from scorekit._sql.read import UnreadError, read_query
@@ -37,6 +38,7 @@ from scorekit._sql.tree import (
     TRUE,
     Aggregate,
     And,
+    Arithmetic,
     Case,
     Column,
     Comparison,
@@ -315,6 +317,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT e.id, SUM(n.a) FROM e JOIN n ON n.a = e.id GROUP BY e.id, n.b",
         "SELECT e.id, SUM(d.size), COUNT(d.size) FROM e LEFT JOIN d ON d.id = e.boss GROUP BY e.id",
         "SELECT id, MAX(pay) + 1, COUNT(DISTINCT pay) FROM e GROUP BY id, rank",
+        "SELECT id, AVG(pay) / 2, AVG(rank) / 3 FROM e GROUP BY id",
     ],
     "DISTINCT to EXISTS": [
         "SELECT DISTINCT e.id, e.pay FROM e, n WHERE n.a = e.pay",
@@ -501,6 +504,9 @@ def as_written(node: Node) -> Node:
 
 
 def _as_written(node: Node) -> Node:
+    if isinstance(node, As):  # a mean is no whole number
+        one = Literal("number", "1.0")
+        return Arithmetic("*", node.value, one) if node.type == "avg" else node.value
     if isinstance(node, LeftJoins):
         left = _product(node.base)
         for arm in node.arms:

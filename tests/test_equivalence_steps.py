@@ -128,6 +128,7 @@ DIFFERENT = [
     ("tables paired, conditions and columns compared", "SELECT n.c, x.k FROM n JOIN (SELECT d_id, COUNT(*) AS k FROM e GROUP BY d_id) x ON x.d_id = n.a", "SELECT n.c, COUNT(*) FROM n JOIN e ON e.d_id = n.a GROUP BY n.a, n.c"),
     ("tables paired, conditions and columns compared", "SELECT MAX(pay) FROM e WHERE rank > 1 GROUP BY rank, boss", "SELECT MAX(pay) FROM e WHERE rank > 1 GROUP BY boss"),
     ("groups of one row", "SELECT rank, SUM(pay) FROM e GROUP BY rank", "SELECT rank, pay FROM e"),
+    ("groups of one row", "SELECT x.m / 2 FROM (SELECT id, AVG(rank) AS m FROM e GROUP BY id) x", "SELECT rank / 2 FROM e"),
     ("needless DISTINCT dropped", "SELECT DISTINCT e.pay, d.name FROM e JOIN d ON e.d_id = d.id", "SELECT e.pay, d.name FROM e, d WHERE d.id = e.d_id"),
     ("needless DISTINCT dropped", "SELECT COUNT(a) FROM (SELECT DISTINCT a FROM n) x", "SELECT COUNT(a) FROM n"),
     ("needless DISTINCT dropped", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM (SELECT DISTINCT a FROM n) x GROUP BY a HAVING COUNT(*) > 1)", "SELECT id FROM e WHERE EXISTS (SELECT 1 FROM n GROUP BY a HAVING COUNT(*) > 1)"),

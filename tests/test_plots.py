@@ -106,9 +106,6 @@ def _attempts(**skill: int) -> scorekit.CodeReport:
 FIGURES: dict[str, Callable[[], Axes]] = {
     "reliability": lambda: plot_reliability(CALIBRATION),
     "pass_at_k": lambda: plot_pass_at_k(CURVES),
-    "attempts": lambda: plot_pass_at_k(
-        {"small $x$": _attempts(a=1), "other": _attempts(b=3, c=4)}, by_case=True
-    ),
     "comparison": lambda: plot_comparison(_comparison(14)),
     "comparison_folded": lambda: plot_comparison(_comparison(10_000), max_cases=12),
     "cost_quality": lambda: plot_cost_quality(
@@ -362,39 +359,9 @@ NO_COST = "points must be a report with a sample whose cost_usd was measured, go
             "results must be a non-empty sequence of PassAtK",
         ),
         (
-            lambda: plot_pass_at_k(ONE, by_case=True),
-            TypeError,
-            "results must be a CodeReport, or a mapping such as {'old': report, 'new': report}, g",
-        ),
-        (
-            lambda: plot_pass_at_k(TWO, by_case=True),
-            TypeError,
-            "results must be a CodeReport, or a mapping such as {'old': report, 'new'",
-        ),
-        (
             lambda: plot_pass_at_k(TWO),
             TypeError,
             "results must be a CodeReport, or a mapping such as {'old'",
-        ),
-        (
-            lambda: plot_pass_at_k(UNPRICED, by_case=True, max_cases=0),
-            InputError,
-            "max_cases must be an integer >= 1, got 0",
-        ),
-        (
-            lambda: plot_pass_at_k({}, by_case=True),
-            InputError,
-            "results must be a mapping of at least",
-        ),
-        (
-            lambda: plot_pass_at_k(CURVES, by_case=True),
-            TypeError,
-            "results['small'] must be a CodeReport, got (PassAtK(",
-        ),
-        (
-            lambda: plot_pass_at_k(CURVES, by_case=ONE + 1),
-            TypeError,
-            "by_case must be True or False, got 2",
         ),
         (lambda: plot_cost_quality([]), InputError, "points must be a non-empty sequence of Tier"),
         (lambda: plot_cost_quality([ONE]), TypeError, "points[0] must be a TierStatistics, got 1"),
@@ -439,28 +406,6 @@ def test_reports_under_names_have_curves() -> None:
     legend: Any = ax.get_legend()
     names = [text.get_text() for text in legend.get_texts()]
     assert names == ["old", "new / b", "new / c", "plain"]
-    columns = [
-        label.get_text() for label in plot_pass_at_k(reports, by_case=True).get_xticklabels()
-    ]
-    assert columns == ["old", "new / b", "new / c"]
-
-
-def test_attempts_of_many_cases_and_models(tmp_path: Path) -> None:
-    """The cases that fail most are drawn, and the rest is counted."""
-    report = code_report(
-        CodeSample(case_id=f"{i}", model=f"m{j}", compiled=True, passed=int(i < 17))
-        for i in range(25)
-        for j in range(18)
-    )
-    ax = plot_pass_at_k(report, by_case=True, max_cases=10, ax=Figure().add_subplot())
-    rows = [label.get_text() for label in ax.get_yticklabels()]
-    assert rows[:8] == [f"{i}" for i in range(17, 25)]
-    assert (rows[8], rows[-1], len(rows)) == ("0", "and 15 more", 11)
-    assert ax.get_xlabel() == "16 of 18 models"
-    assert {text.get_text() for text in ax.texts} == {"0/1", "1/1"}
-    _save(ax, tmp_path / "many.png")
-    few = plot_pass_at_k(report, by_case=True, max_cases=2)
-    assert [label.get_text() for label in few.get_yticklabels()] == ["17", "18", "and 23 more"]
 
 
 def _size(ax: Axes) -> tuple[float, float]:
@@ -477,7 +422,6 @@ def test_it_fits_a_column_of_a_paper_and_a_dark_page(name: str, tmp_path: Path) 
     draw = {
         "reliability": lambda: plot_reliability(CALIBRATION, width_inches=3.3),
         "pass_at_k": lambda: plot_pass_at_k(CURVES, width_inches=3.3),
-        "attempts": lambda: plot_pass_at_k(_attempts(b=3, c=4), by_case=True, width_inches=3.3),
         "models": lambda: plot_comparison(_models(7), width_inches=3.3),
     }.get(name, lambda: plot_comparison(_comparison(10_000), width_inches=3.3))
     narrow = draw()  # type: ignore[no-untyped-call]

@@ -187,7 +187,8 @@ def test_long_text_stays_on_the_page() -> None:
 
     assert cell("") == ""
     assert cell("SELECT 1\n  FROM a<b") == (
-        '<div align="left"><pre style="white-space: pre-wrap">SELECT 1\n  FROM a&lt;b</pre></div>'
+        '<div align="left" style="min-width: 20em"><pre style="white-space: pre-wrap">'
+        "SELECT 1\n  FROM a&lt;b</pre></div>"
     )
     long = cell("\n".join(map(str, range(13))))
     more = '9</pre><details><summary>3 more</summary><pre style="white-space: pre-wrap">10\n11\n12'

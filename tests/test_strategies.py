@@ -23,7 +23,6 @@ from record_types import RECORDS
 
 import scorekit
 from scorekit import (
-    CodeTally,
     InputError,
     Judge,
     MissingExtraError,
@@ -58,7 +57,7 @@ def outcome(judge: Judge, request: scorekit.JudgeRequest) -> str:
     return "Verdict"
 
 
-@pytest.mark.parametrize("name", [*RECORDS, "CodeTally", "Judge", "Tally"])
+@pytest.mark.parametrize("name", [*RECORDS, "Judge", "Tally"])
 @FEW
 @given(data=st.data())
 def test_records_travel(name: str, data: st.DataObject) -> None:
@@ -75,12 +74,6 @@ def test_records_travel(name: str, data: st.DataObject) -> None:
         assert outcome(value, request) == outcome(value, request)
     if isinstance(value, Tally):
         assert isinstance(value.merge(value), Tally)
-
-
-def test_tallies_of_samples_are_not_all_empty() -> None:
-    """Else their sums are not tried."""
-    full = find(results(CodeTally), lambda tally: bool(tally._stack), settings=UNSHRUNK)
-    assert full.result().models[0].n_samples == 1
 
 
 def test_judges_fail_in_every_way() -> None:

@@ -463,7 +463,8 @@ class Interpreter:
     def _arithmetic(self, sign: str, left: Value, right: Value) -> Value:
         if left is None or right is None or (sign in "/%" and right == 0):
             return None
-        if sign == "/" and self._dialect == "sqlite" and _whole(left) and _whole(right):
+        cuts = sign == "/" and self._dialect in ("sqlite", "postgres")
+        if cuts and _whole(left) and _whole(right):
             return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
         if sign == "%":
             return abs(left) % abs(right) * (-1 if left < 0 else 1)

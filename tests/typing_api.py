@@ -96,7 +96,6 @@ def reports() -> None:
         pl.Series(["SELECT 1"]), [["t"]], progress=print
     )
     assert_type(accuracies, NDArray[np.float64])
-    assert_type(scorekit.CodeTally().merge(scorekit.CodeTally()).result(), CodeReport)
     lengths = scorekit.map_scores(len, ["a", "bc"], progress=True)
     scorekit.result_accuracy({"db": [(1, None)]}, {"db": [[1, "a"]]}, rule="soft-f1")
     assert_type(lengths, Generator[int, None, None])

@@ -113,7 +113,7 @@ class Shelf:
             self._rows.pop(key, None)
         return None
 
-    def read(self, key: str, decode: Callable[[Any], Any], *, remember: bool = True) -> Any:
+    def read(self, key: str, decode: Callable[[Any], Any]) -> Any:
         """Return what the disk holds under *key*, or None unless all of it is right."""
         try:
             text = self._tried(lambda disk: disk.get(key))
@@ -125,8 +125,7 @@ class Shelf:
             return None
         if not self._is_fresh(row, self._clock()):
             return None
-        if remember:
-            self._remember(key, row)
+        self._remember(key, row)
         return row.value
 
     def keep(self, key: str, value: Any, encode: Callable[[Any], Mapping[str, Any]]) -> None:
@@ -165,13 +164,6 @@ class Shelf:
             keep()
         else:
             await asyncio.to_thread(keep)
-
-    def keys(self) -> list[str]:
-        """Return all keys, in order."""
-        with self._lock:
-            keys = set(self._rows)
-        keys.update(self._tried(lambda disk: disk.keys()) or ())
-        return sorted(keys)
 
     def _is_fresh(self, row: _Row, now: float) -> bool:
         return abs(now - row.kept_at) < self._seconds  # a clock may be set back

@@ -85,23 +85,6 @@ class Samples(NamedTuple):
         columns: list[Any] = [column[rows] for column in self[4:]]
         return Samples(ids, self.models, self.model_of[tasks], places, *columns)
 
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return self.task.size
-
-    def join(self, later: Samples) -> Samples:
-        """Put a later part behind this one."""
-        names, place = numbered(self.models + later.models)
-        n = len(self.models)
-        models = np.concatenate([place[:n][self.model_of], place[n:][later.model_of]])
-        *tasks, task = _tasks(*numbered(self.case_ids + later.case_ids), names, models)
-        n = len(self.case_ids)
-        columns = zip(
-            (task[:n][self.task], *self[4:]), (task[n:][later.task], *later[4:]), strict=True
-        )
-        return Samples._make((*tasks, *map(np.concatenate, columns)))
-
 
 def _tasks(
     ids: tuple[str, ...], id_of: Counts, models: tuple[str, ...], model_of: Counts
@@ -119,9 +102,9 @@ def _tasks(
     return own, models, model_of[first], place[key_of]
 
 
-def from_records(samples: object, *, empty: bool = False) -> Samples:
+def from_records(samples: object) -> Samples:
     """Make columns of `CodeSample` items."""
-    items = check_records("samples", samples, CodeSample, empty=empty)
+    items = check_records("samples", samples, CodeSample)
     ids, id_of = numbered([item.case_id for item in items])
     models, model_of = numbered([item.model for item in items])
     columns: dict[str, Any] = {}

@@ -183,7 +183,8 @@ def _text(text: str, *, block: bool = False) -> str:
         title = f"<summary>{len(lines) - FOLD_AFTER} more</summary>"
         rest = _PRE + "\n".join(kept[FOLD_AFTER:]) + "</pre>" + _after(len(lines))
         shown += f"<details>{title}{rest}</details>"
-    return f'<div align="left">{shown}</div>'  # notebooks set cells flush right
+    # notebooks set cells flush right; on a narrow page the table scrolls
+    return f'<div align="left" style="min-width: 20em">{shown}</div>'
 
 
 def _line(line: str, limit: int) -> str:

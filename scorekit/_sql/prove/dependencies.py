@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 from scorekit._sql.prove.logic import Facts
 from scorekit._sql.prove.normal import Arm, LeftJoins, Sorted, outputs_of
-from scorekit._sql.prove.scalars import is_literal
+from scorekit._sql.prove.scalars import is_literal, unconverted
 from scorekit._sql.prove.scope import (
     NOTHING,
     Rests,
@@ -173,7 +173,7 @@ class Determined:
     """What some expressions determine in each row."""
 
     def __init__(self, relation: Relation, given: Iterable[Scalar]) -> None:
-        self.relation, self.given = relation, frozenset(given)
+        self.relation, self.given = relation, frozenset(map(unconverted, given))
         self.sources: dict[Source, Rests] = {}
         """Tables whose row is determined, each with what that rests on."""
         self._grow()
@@ -222,6 +222,7 @@ class Determined:
     def __call__(self, term: Scalar) -> Rests | None:
         """Say whether equal values of what is given make equal values of *term*."""
         self.relation.scope.steps.take()
+        term = unconverted(term)
         equal, rests = self.relation.equals(term)
         if term in self.given:
             return NOTHING

@@ -356,6 +356,8 @@ class _Reader:
         join, meet = (_all, _some) if wanted else (_some, _all)
         if term == NULL:
             return _constant(wanted)
+        if isinstance(term, As):
+            return self.null(term.value, wanted=wanted)
         if (
             never_null_alone(term)
             or self.scalars.day(term)

@@ -17,6 +17,7 @@ from scorekit._sql.prove.rule import (
     uses,
     without_tables,
 )
+from scorekit._sql.prove.scalars import as_shown
 from scorekit._sql.prove.scope import NOTHING, ExhaustedError, Rests, Steps
 from scorekit._sql.tree import (
     TRUE,
@@ -327,13 +328,17 @@ class Matcher:
                 return None
         if a.aggregates and a.keys is None:
             rows = self.view.rows(a.tables)
+        outermost = self._depth == 1
+        outputs = [
+            [as_shown(output) if outermost else output for output in one.outputs] for one in (a, b)
+        ]
         columns = tuple(
             frozenset(
                 i
-                for i, mine in enumerate(a.outputs)
-                if rows.same(mine, other, as_result=self._depth == 1)
+                for i, mine in enumerate(outputs[0])
+                if rows.same(mine, other, as_result=outermost)
             )
-            for other in b.outputs
+            for other in outputs[1]
         )
         if a.distinct:  # what only one shows must tell no rows apart
             shown, theirs = frozenset[int]().union(*columns), rows.determined(b.outputs)

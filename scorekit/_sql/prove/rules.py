@@ -39,7 +39,7 @@ from scorekit._sql.prove.rule import (
     uses,
     with_aggregates,
 )
-from scorekit._sql.prove.scalars import LOOSE_TYPES, in_order, is_boolean, is_literal
+from scorekit._sql.prove.scalars import LOOSE_TYPES, As, in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import NUMBERS, derived_in
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (
@@ -931,7 +931,7 @@ def plain_aggregates(select: Select, view: View) -> Node | None:
                 found[agg] = attrs.evolve(agg, distinct=False)
             elif select.keys is not None and is_blind(agg):
                 value = _of_one_row(agg, rows) if rows.determined(keys)(this) else None
-                if value is not None and (not agg.distinct or only_compared(part, agg)):
+                if value is not None:
                     found[agg] = value
             elif agg.function == "count" and not agg.distinct and rows.never_null(this):
                 found[agg] = Aggregate("count")
@@ -996,8 +996,8 @@ def without_needless_distinct(select: Select, view: View) -> Node | None:
 @rule("groups of one row", Select)
 def rows_for_single_groups(select: Select, view: View) -> Node | None:
     """Where the keys of GROUP BY tell all rows apart a group is its one row: COUNT(*) is 1, and
-    the sum, mean, least and greatest value are the value itself, of numbers that are only
-    compared or put out, as a sum or a mean may be of another type.
+    the sum, mean, least and greatest value are the value itself, a sum or a mean as one of
+    their type.
     """
     rows = view.rows_of(select)
     if select.keys is None or not rows.determined(select.keys).everything():
@@ -1006,8 +1006,7 @@ def rows_for_single_groups(select: Select, view: View) -> Node | None:
     for part in parts_of_groups(select):
         for agg in aggregates_of(part):
             value = _of_one_row(agg, rows)
-            summed = agg.function in ("sum", "avg")
-            if value is None or (summed and not only_compared(part, agg)):
+            if value is None:
                 return None
             found[agg] = value
     whole = of_groups(select, found)
@@ -1032,15 +1031,7 @@ def _of_one_row(agg: Aggregate, rows: Rows) -> Scalar | None:
         rows.view.rely(
             frozenset(f"{n or 'a column of a derived table'} holds numbers" for n in names)
         )
-    return this
-
-
-def only_compared(term: Node, part: Aggregate) -> bool:
-    """Say whether *part* is but put out or compared in *term*, so that its type is not seen."""
-    if term == part or not has_aggregate(term):
-        return True
-    compares = isinstance(term, Comparison | And | Or | Not | IsNull | Case | When)
-    return compares and all(only_compared(child, part) for child in term.children)
+    return As(agg.function, this)
 
 
 @rule("DISTINCT to EXISTS", Select)
@@ -1159,11 +1150,10 @@ def _merged(select: Select, table: Derived, view: View) -> Select | None:
             )
             if name is None or not exact:
                 return None
-            if agg.function == "sum" and not only_compared(part, agg):
-                return None
             if name == "count" and select.keys is None and not some_row:
                 return None
-            found[agg] = Aggregate(name, this)
+            whole: Scalar = Aggregate(name, this)
+            found[agg] = As("sum", whole) if agg.function == "sum" else whole
     aggregates: dict[Aggregate, Scalar] = dict.fromkeys(aggregates_in(select), NULL)
     rest = [with_aggregates(part, aggregates) for part in parts_of_groups(select)]
     others = [other for other in select.tables if other is not table]

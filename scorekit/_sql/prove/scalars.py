@@ -105,7 +105,12 @@ class Side(Scalar):
 
 @attrs.frozen(eq=False)
 class As(Scalar):
-    """A value converted to the greatest of several types."""
+    """
+    A value converted to the greatest of several types, or to that of an aggregate of it.
+
+    It equals the value, but what computes with it may tell: a mean is divided otherwise than the
+    whole number that it is.
+    """
 
     type: str
     value: Scalar
@@ -127,6 +132,20 @@ def is_literal(value: Node, *kinds: str) -> bool:
 def bare(value: Scalar) -> Scalar:
     """Return what is set apart."""
     return value.value if isinstance(value, Apart) else value
+
+
+def unconverted(value: Scalar) -> Scalar:
+    """Return what equals a value, of its own type."""
+    return unconverted(value.value) if isinstance(value, As) else value
+
+
+def as_shown(value: Scalar) -> Scalar:
+    """Return a value that is only looked at without the conversions of what it may be."""
+    value = unconverted(value)
+    if not isinstance(value, Case):
+        return value
+    whens = (attrs.evolve(when, value=as_shown(when.value)) for when in value.whens)
+    return Case(tuple(whens), as_shown(value.default))
 
 
 def is_boolean(value: Node) -> bool:
@@ -351,6 +370,7 @@ class Scalars:
 
     def difference(self, a: Scalar, b: Scalar) -> Difference:
         """Return what *a* compared to *b* is a matter of."""
+        a, b = unconverted(a), unconverted(b)
         first, second = self._adapted(a, b), self._adapted(b, a)
         if first == second:
             return Difference(NOUGHT, NOUGHT, 0)

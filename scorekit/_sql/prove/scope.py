@@ -163,9 +163,8 @@ class Scope:
         if isinstance(value, Literal):
             return value.kind if value.kind in ("integer", "text", "boolean") else "unknown"
         if isinstance(value, Aggregate):
-            if value.function == "count":
-                return "integer"
-            return "unknown" if value.operand is None else self.kind(value.operand)
+            of = "integer" if value.operand is None else self.kind(value.operand)
+            return kind_of_aggregate(value.function, of)
         if isinstance(value, Arithmetic) and value.operator in "+*":
             kinds = {self.kind(value.left), self.kind(value.right)}
             return kinds.pop() if len(kinds) == 1 else "unknown"
@@ -199,6 +198,17 @@ class Scope:
             return self.dialect is not None and self.dialect not in UNCASED
         literal = isinstance(value, Literal) and value.kind in ("integer", "text", "null")
         return kind in ("integer", "natural", "boolean") or literal
+
+
+def kind_of_aggregate(function: str, of: str) -> str:
+    """Return the kind of an aggregate of values of one kind: a sum may be of a wider type."""
+    if function == "count":
+        return "integer"
+    if function in ("min", "max"):
+        return of
+    if of not in NUMBERS:
+        return "unknown"
+    return "real" if of == "real" or function == "avg" else "number"
 
 
 def never_null_alone(value: Node) -> bool:

@@ -10,12 +10,13 @@ from sqlglot import exp
 from sqlglot.serde import dump
 
 from scorekit._sql.catalog import Catalog
+from scorekit._sql.kinds import UNCASED
 from scorekit._sql.prove.dependencies import Relation
 from scorekit._sql.prove.logic import with_canonical_names
 from scorekit._sql.prove.matching import Matcher
 from scorekit._sql.prove.normal import Sorted, exactly_one, outputs_of
 from scorekit._sql.prove.rewriting import Rewriting
-from scorekit._sql.prove.rule import View
+from scorekit._sql.prove.rule import View, aggregates_of
 from scorekit._sql.prove.rules import as_distinct, is_total, looks_at
 from scorekit._sql.prove.scalars import in_order
 from scorekit._sql.prove.scope import (
@@ -59,6 +60,7 @@ PERMUTED: Final = "columns put in order"
 
 ALIKE: Final = "the same query gives the same rows each time"
 TIES: Final = "of rows that tie at LIMIT any may be taken"
+EQUAL_TEXTS: Final = "of equal texts that differ in case or the like any may be shown"
 UNORDERED: Final = "order is not compared, as only one query has ORDER BY"
 
 
@@ -330,6 +332,10 @@ class _Settled:
         if isinstance(node, Sorted) and node.bounded and not _in_total_order(node, scope):
             self.ties = True
             self.rests |= {TIES}
+        if scope.dialect in UNCASED and isinstance(node, Select | SetOperation):
+            shown = _chosen(node)
+            if any(scope.kind_in(node, i) in ("text", "unknown") for i in shown):
+                self.rests |= {EQUAL_TEXTS}
         if isinstance(node, ScalarQuery):
             self._look_at_value(node.query, scope)
         for child in node.children:
@@ -350,6 +356,21 @@ class _Settled:
             raise UnsupportedError
         self.several = True
         self.rests |= {ALIKE}
+
+
+def _chosen(query: Select | SetOperation) -> list[int]:
+    """Return the outputs of a query that show one of several equal values."""
+    outputs = outputs_of(query)
+    if query.distinct:
+        return [i for i, one in enumerate(outputs) if not _is_constant(one)]
+    if isinstance(query, SetOperation):
+        return []
+    return [
+        i
+        for i, one in enumerate(outputs)
+        if one in (query.keys or ())
+        or any(a.function in ("min", "max") for a in aggregates_of(one))
+    ]
 
 
 def _in_total_order(query: Sorted, scope: Scope) -> bool:

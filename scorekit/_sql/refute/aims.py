@@ -32,7 +32,7 @@ class Aim(NamedTuple):
     of_rows: tuple[tuple[int, frozenset[str], exp.Expr], ...]
     """What is compared over several columns of one row: the row, their names, the condition."""
     grouped: frozenset[Place]
-    """Places that rows are grouped by."""
+    """Places that rows, or windows, are grouped by."""
 
 
 def aim(
@@ -127,8 +127,9 @@ class _Finder:
             for part in tree.walk(query):
                 self._unite_in(part)
         for node in text.walk():
-            if isinstance(node, exp.Group):
-                for column in node.find_all(exp.Column):
+            if isinstance(node, exp.Group | exp.Window):
+                keys = node.args.get("partition_by") or node.expressions
+                for column in (one for key in keys for one in key.find_all(exp.Column)):
                     self.grouped += filter(None, self._meanings(column))
             elif isinstance(node, _COMPARISONS):
                 self._compare(node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, TypeVar
@@ -362,8 +362,9 @@ class Maker:
             if found and not many:
                 n_more = i % _LARGEST_GROUP if apart else int(draw.random() * 3)
                 n_more = told.n_rows - _pick(_SHORT, draw) if counted else n_more
-                table, row = tables[repeated], found[repeated]
-                self._repeat(rows, target, (table, row), n_more, draw, grouped=counted or apart)
+                row = found[repeated]
+                together = counted or apart
+                self._repeat(rows, target, repeated, row, draw, n=n_more, grouped=together)
 
     def _witness(
         self,
@@ -490,36 +491,34 @@ class Maker:
         return rows[table].values(at)
 
     def _repeated(self, target: _Target, draw: random.Random) -> int:
-        """Return which row to repeat: mostly one that points to others."""
-        tables = target.aim.tables
-        links = [one for one in self._links if one.table in tables and one.other in tables]
-        pointed = {link.other for link in links}
-        pointing = [
-            i for i, name in enumerate(tables) if any(link.table == name for link in links)
-        ]
-        pointing = [i for i in pointing if tables[i] not in pointed] or pointing
-        return _pick(
-            pointing if pointing and draw.random() < _FIXED_SHARE else range(len(tables)), draw
-        )
+        """Return which row to repeat: mostly one that keeps what it shares, or points to it."""
+        tables = list(enumerate(target.aim.tables))
+        pointed = {link.other for link in self._links}
+        free = [i for i, t in tables if all(target.free(i, key) for key, _ in self._keys[t])]
+        free = free or [i for i, name in tables if name not in pointed]
+        return _pick(free if free and draw.random() < _FIXED_SHARE else range(len(tables)), draw)
 
     def _repeat(
         self,
         rows: _Rows,
         target: _Target,
-        repeated: tuple[str, _Row],
-        n: int,
+        i: int,
+        row: _Row,
         draw: random.Random,
         *,
-        grouped: bool = False,
+        n: int,
+        grouped: bool,
     ) -> None:
-        """Repeat a row under keys of its own; others change at times, or rarely in a group."""
-        name, row = repeated
-        kept = self._grouped(target, name) if grouped else None
+        """Repeat row *i* under keys of its own; others change at times, or rarely in a group."""
+        name = target.aim.tables[i]
         columns = self._tables[name]
-        changed = {_pick(self._loose(name, key, kept), draw) for key, _ in self._keys[name]}
-        others = _NULL_SHARE if kept is None else 0.0
-        if kept is not None and draw.random() < _NULL_SHARE * 2:
-            loose = [c.name for c in columns if c.name in self._used and c.name not in kept]
+        changed = {
+            _pick(target.free(i, key) or target.free(i, key, joined=True) or key, draw)
+            for key, _ in self._keys[name]
+        }
+        others = 0.0 if grouped else _NULL_SHARE
+        if grouped and draw.random() < _NULL_SHARE * 2:
+            loose = target.free(i, (c.name for c in columns if c.name in self._used))
             changed |= {_pick(loose, draw)} if loose else set()
         at = self._places[name]
         fresh = {
@@ -533,19 +532,6 @@ class Maker:
                 elif column.name not in self._in_key[name] and draw.random() < others:
                     row = _replaced(row, at[column.name], self._cell(name, column, draw))
             rows[name].add(row)
-
-    def _loose(self, name: str, key: Sequence[str], kept: set[str] | None) -> Sequence[str]:
-        """Return the columns of a key that change the least where others are to be kept."""
-        if kept is None:
-            return key
-        free = [column for column in key if column not in kept] or key
-        places = {i for link in self._links if link.table == name for i in link.columns}
-        return [c for c in free if self._places[name][c] not in places] or free
-
-    def _grouped(self, target: _Target, name: str) -> set[str]:
-        """Return the columns of a table that rows are grouped by."""
-        tables, same, grouped = target.aim.tables, target.aim.same, target.aim.grouped
-        return {column for i, column in same if tables[i] == name and same[i, column] in grouped}
 
     def _fresh(
         self,
@@ -608,6 +594,15 @@ class _Target(NamedTuple):
     """The values that pass the conditions of one of the queries alone."""
     of_rows: Mapping[str, list[exp.Expr]]
     """What the other query compares over several columns of a table."""
+
+    def free(self, i: int, names: Iterable[str], *, joined: bool = False) -> list[str]:
+        """Return columns that rows are not grouped by, and no other row shares, or *joined*."""
+        roots = {name: self.aim.same[i, name] for name in names}
+        return [
+            name
+            for name, root in roots.items()
+            if root not in self.aim.grouped and (joined or len(self.members[root]) == 1)
+        ]
 
     def passed(self, table: str, column: str) -> list[Cell]:
         """Return the values of a column of the first such table that pass all conditions on it."""
