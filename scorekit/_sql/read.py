@@ -69,7 +69,6 @@ from scorekit._sql.tree import (
     has_aggregate,
     integer,
     local_sources,
-    outputs_of,
     replaced,
     sorted_nodes,
     walk,
@@ -625,7 +624,7 @@ class _Reader:
         query, names = first.query, first.names
         for one in reversed(chain):
             arm = self.query(one.expression, outer, ctes).query
-            widths = {len(outputs_of(part)) for part in (query, arm) if not _has_star(part)}
+            widths = {len(part.outputs) for part in (query, arm) if not _has_star(part)}
             if len(widths) > 1:
                 error = RefusedError if tree.find(exp.Star) else InvalidError
                 raise error("the arms of a set operation differ in their width")
@@ -1090,7 +1089,7 @@ class _Reader:
     def _inner(self, tree: exp.Expr, scope: _Scope, *, width: int | None = None) -> Query:
         """Read a query inside of an expression, which must have *width* columns if it is given."""
         query = self.query(tree, scope, scope.ctes).query
-        if width is not None and len(outputs_of(query)) != width:
+        if width is not None and len(query.outputs) != width:
             error = RefusedError if tree.find(exp.Star) else InvalidError
             raise error("a subquery has more or fewer columns than it may")
         return query
@@ -1372,7 +1371,7 @@ def _common(left: list[_Visible], right: list[_Visible]) -> list[str]:
 
 
 def _has_star(query: Query) -> bool:
-    return any(isinstance(output, Star) for output in outputs_of(query))
+    return any(isinstance(output, Star) for output in query.outputs)
 
 
 def is_settled(query: Query) -> bool:
