@@ -18,12 +18,13 @@ from scorekit._core.checks import (
     check_items,
     check_number,
 )
+from scorekit._core.columns import by_id
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
 from scorekit._stats.dependence import seem_dependent
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
-from scorekit._stats.sides import Paired, Side, Sides, check_case_id, paired, read_sides
+from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides
 from scorekit.errors import RegressionError, one_line, refuse, shown
 from scorekit.records import (
     UNDECIDED,
@@ -1080,7 +1081,7 @@ def _clusters(clusters: object) -> Mapping[str, Any]:
             rows = f'row["case_id"]: row["tag_{clusters}"] for row in report.to_rows()'
             domain += f" (by a tag of SQL cases: {{{rows}}})"
         refuse("clusters", domain, clusters, TypeError)
-    return {check_case_id("a case of clusters", case): group for case, group in clusters.items()}
+    return by_id("a case of clusters", clusters)
 
 
 def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:

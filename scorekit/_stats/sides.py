@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from scorekit._core.attempts import Attempts, CaseScores
-from scorekit._core.checks import check_items, check_scores, is_flag, is_ordered
+from scorekit._core.checks import check_items, check_scores, is_ordered
+from scorekit._core.columns import by_id
 from scorekit._stats.passes import score_each
 from scorekit.errors import refuse, shown
 from scorekit.records import (
@@ -204,12 +204,10 @@ def read_side(name: str, run: object) -> Side:
         kind = run.get("kind")
         if isinstance(kind, str) and kind in _KINDS:
             refuse(name, f"a report, as {kind}.from_json(text) returns it", run, TypeError)
-        cases: dict[str, tuple[float, ...]] = {}
-        for case, value in run.items():
-            case_id = check_case_id(f"a case of {name}", case)
-            if case_id in cases:
-                refuse(f"a case of {name}", "unlike all others, the integer 1 like '1'", case)
-            cases[case_id] = _scores(name, case, value)
+        cases = {
+            case: _scores(name, case, value)
+            for case, value in by_id(f"a case of {name}", run).items()
+        }
         scores = ReportScores({("score", None): cases} if cases else {})
     if scores is None:
         domain = "a CodeReport, a SqlReport or a mapping from case to score"
@@ -222,14 +220,6 @@ def read_side(name: str, run: object) -> Side:
     if not scores.suites and not scores.failing:
         refuse(name, "a run with at least one case", {})
     return Side.of(scores)
-
-
-def check_case_id(name: str, case: object) -> str:
-    if isinstance(case, str):
-        return case
-    if isinstance(case, Integral) and not is_flag(case):
-        return str(int(case))
-    refuse(name, "a string or an integer", case, TypeError)
 
 
 def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
