@@ -835,8 +835,8 @@ def test_only_what_no_group_determines_is_not_tried_out(
 ) -> None:
     """Names mean in the sandbox what they mean in the tree."""
     schema = {"users": {**SCHEMA["users"], "id": "int"}}
-    if dialect is None and "AS id" in a:
-        verdict = "unknown"  # MySQL takes the output
+    if dialect is None and "HAVING" in a:
+        verdict = "unknown"  # PostgreSQL has no names of outputs there, and MySQL prefers them
     assert decide(a, b, dialect=dialect, schema=schema).verdict == verdict
 
 
