@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import tee
 from typing import NamedTuple
 
 import attrs
 
-from scorekit._core.logs import about_case, in_report
+from scorekit._core.logs import about_case
 from scorekit._judge.waiting import in_thread, places_at
 from scorekit.correctness import Found, Pair, QueryCorrectness
 from scorekit.equivalence import SqlEquivalence
@@ -46,12 +46,9 @@ class Job:
     is_alone: bool = False
     """Whether no report will sum up what goes wrong."""
 
-    @contextmanager
-    def named(self) -> Generator[None, None, None]:
+    def named(self) -> AbstractContextManager[None]:
         """Let what is logged meanwhile name the case and the model."""
-        quiet = nullcontext() if self.is_alone else in_report()
-        with quiet, about_case(self.case_id, self.model):
-            yield
+        return about_case(self.case_id, self.model, in_report=not self.is_alone)
 
 
 class Outcome(NamedTuple):

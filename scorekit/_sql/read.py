@@ -69,7 +69,6 @@ from scorekit._sql.tree import (
     has_aggregate,
     integer,
     local_sources,
-    outputs_of,
     replaced,
     sorted_nodes,
     walk,
@@ -133,12 +132,15 @@ def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
 class Names:
     """What the parts of a text mean, by the ids of its syntax; several times for a WITH."""
 
-    values: Mapping[int, Sequence[Scalar]]
+    values: dict[int, list[Scalar]]
     queries: Mapping[int, Sequence[Query]]
     selects: Mapping[int, Select]
     """Each SELECT before its windows are taken out and its rows sorted; of a WITH the last."""
     columns: Mapping[int, frozenset[str]]
     """The names of the columns of the tables of a SELECT."""
+    stars: Mapping[int, Sequence[tuple[str, Scalar]]]
+    """What a star stands for, with names."""
+    aliases: Mapping[Source, str]
     scans: Sequence[Source]
     """The base tables, in the order in which the text names them."""
     unread: str = ""
@@ -166,6 +168,8 @@ def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
         reader.queries,
         reader.selects,
         reader.columns,
+        reader.stars,
+        reader.aliases,
         reader.scans,
         str(failure or ""),
         isinstance(failure, RefusedError),
@@ -516,6 +520,8 @@ class _Reader:
         self.queries: dict[int, list[Query]] = {}
         self.selects: dict[int, Select] = {}
         self.columns: dict[int, frozenset[str]] = {}
+        self.stars: dict[int, list[tuple[str, Scalar]]] = {}
+        self.aliases: dict[Source, str] = {}
         self.scans: list[Source] = []
 
     def whole(self, tree: exp.Expr) -> _Block:
@@ -581,6 +587,7 @@ class _Reader:
         self.selects[id(tree)] = select
         visible = (name for table in scope.tables for name in table.columns or ())
         self.columns[id(tree)] = frozenset(map(str.casefold, visible))
+        self.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
                 error = UnreadError if self._dialect == "mysql" else RefusedError
@@ -617,7 +624,7 @@ class _Reader:
         query, names = first.query, first.names
         for one in reversed(chain):
             arm = self.query(one.expression, outer, ctes).query
-            widths = {len(outputs_of(part)) for part in (query, arm) if not _has_star(part)}
+            widths = {len(part.outputs) for part in (query, arm) if not _has_star(part)}
             if len(widths) > 1:
                 error = RefusedError if tree.find(exp.Star) else InvalidError
                 raise error("the arms of a set operation differ in their width")
@@ -670,11 +677,14 @@ class _Reader:
                 _check(node)
                 # of EXISTS no column is looked at
                 of_rows = scope.tables and isinstance(tree.parent, exp.Exists)
-                found += [("", integer(1))] if of_rows else self._star(scope)
+                self.stars[id(node)] = [("", integer(1))] if of_rows else self._star(scope)
+                found += self.stars[id(node)]
             elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
                 _check(node, "this", "table")
                 _check(node.this)
-                found += scope.table(self._names.name(node.args["table"])).all_columns()
+                table = scope.table(self._names.name(node.args["table"]))
+                self.stars[id(node)] = table.all_columns()
+                found += self.stars[id(node)]
             elif isinstance(node, exp.Alias):
                 _check(node, "this", "alias")
                 alias = self._names.name(node.args["alias"])
@@ -1079,7 +1089,7 @@ class _Reader:
     def _inner(self, tree: exp.Expr, scope: _Scope, *, width: int | None = None) -> Query:
         """Read a query inside of an expression, which must have *width* columns if it is given."""
         query = self.query(tree, scope, scope.ctes).query
-        if width is not None and len(outputs_of(query)) != width:
+        if width is not None and len(query.outputs) != width:
             error = RefusedError if tree.find(exp.Star) else InvalidError
             raise error("a subquery has more or fewer columns than it may")
         return query
@@ -1361,7 +1371,7 @@ def _common(left: list[_Visible], right: list[_Visible]) -> list[str]:
 
 
 def _has_star(query: Query) -> bool:
-    return any(isinstance(output, Star) for output in outputs_of(query))
+    return any(isinstance(output, Star) for output in query.outputs)
 
 
 def is_settled(query: Query) -> bool:
