@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -520,3 +521,10 @@ def test_only_sql_server_ends_a_statement_where_the_next_begins() -> None:
     error = query_correctness(sql, sql.lower(), dialect="tsql").error
     assert error is not None
     assert (error.origin, error.kind) == ("instrument", "no_judge")  # it parses, and is not one
+
+
+def test_a_dialect_that_is_no_text_is_named() -> None:
+    """A list of two has no truth value with NumPy."""
+    dialects: Any = np.array(["duckdb", "mysql"])
+    with pytest.raises(TypeError, match=r"^dialect must be a non-empty string, got array\("):
+        table_accuracy("SELECT 1", [], dialect=dialects)
