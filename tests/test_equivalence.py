@@ -835,16 +835,15 @@ def test_only_what_no_group_determines_is_not_tried_out(
 ) -> None:
     """Names mean in the sandbox what they mean in the tree."""
     schema = {"users": {**SCHEMA["users"], "id": "int"}}
-    if dialect is None and "AS id" in a:
-        verdict = "unknown"  # MySQL takes the output
+    if dialect is None and "HAVING" in a:
+        verdict = "unknown"  # PostgreSQL has no names of outputs there, and MySQL prefers them
     assert decide(a, b, dialect=dialect, schema=schema).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("dialect", "a", "reason"),
     [
-        ("sqlite", "SELECT id, ROW_NUMBER() OVER (w ORDER BY id) FROM users WINDOW w AS (PARTITION BY age)", ""),
-        ("sqlite", "SELECT id, RANK() OVER nope FROM users", "there is no window nope"),
+        ("sqlite", "SELECT id, RANK() OVER nope FROM users", "alias of Window is not known"),
         ("sqlite", "SELECT DISTINCT 1 FROM users ORDER BY age", "DISTINCT leaves open"),
         ("postgres", "SELECT DISTINCT city FROM users ORDER BY age", "ordered by what it does not return"),
         ("postgres", "SELECT CAST(name AS INT) FROM users", "dialects cast otherwise"),

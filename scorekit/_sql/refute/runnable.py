@@ -200,7 +200,7 @@ def _guard(nodes: list[exp.Expr], read: Names, *, sqlite: bool) -> None:
     for node in nodes:
         if isinstance(node, exp.Subquery) and _is_value(node):
             _guard_value(node, sqlite=sqlite)
-        elif isinstance(node, exp.Window) and node.arg_key != "windows":
+        elif isinstance(node, exp.Window):
             _guard_window(node)
 
 
@@ -556,8 +556,6 @@ def _guard_window(window: exp.Window) -> None:
     framed = spec is not None and (
         str(spec.args.get("kind")).upper() == "ROWS" or bool(spec.args.get("exclude"))
     )
-    if window.args.get("alias") is not None:
-        raise UnfaithfulError("a window that has a name")
     if not framed and not isinstance(window.this, _PLACED):
         return
     order = window.args.get("order")
