@@ -27,7 +27,7 @@ from scorekit._core.columns import (
     paired_columns,
     split_missing,
 )
-from scorekit._stats.bounded import mean_of
+from scorekit._stats.bounded import mean_of, widened
 from scorekit._stats.profile import agreement
 from scorekit.errors import refuse
 from scorekit.intervals import (
@@ -646,8 +646,7 @@ def _corrected(
     """
     Return ``weight * mean(judged) + mean(rest)`` within *limits*, and its interval.
 
-    If the weight was *fitted*, the labels lie closer to it and to the mean than others would:
-    Akaike's final prediction error makes up for these two numbers.
+    It is `widened` if the weight was *fitted* to the labels, as the mean is.
     """
     low, high = limits
     own, of_judge = groups if groups is not None else (None, None)
@@ -656,10 +655,10 @@ def _corrected(
     )
     judge = interval_of_mean(judged, of_judge, limits, confidence_level=confidence_level)
     mean, judge_mean = mean_of(rest), mean_of(judged)
-    widened = math.sqrt((rest.size + 2) / max(rest.size - 2, 1)) if fitted and weight else 1.0
+    further = widened(rest.size, 2) if fitted and weight else 1.0
     score = min(max(weight * judge_mean + mean, low), high)
-    below = math.hypot(weight * (judge_mean - judge.low), widened * (mean - around.low))
-    above = math.hypot(weight * (judge.high - judge_mean), widened * (around.high - mean))
+    below = math.hypot(weight * (judge_mean - judge.low), further * (mean - around.low))
+    above = math.hypot(weight * (judge.high - judge_mean), further * (around.high - mean))
     return score, Interval(
         low=min(max(score - below, low), score),
         high=max(min(score + above, high), score),

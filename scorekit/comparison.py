@@ -17,6 +17,7 @@ from scorekit._core.checks import (
     check_flag,
     check_items,
     check_number,
+    check_text,
 )
 from scorekit._core.columns import by_id
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
@@ -1054,12 +1055,12 @@ def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, No
         return {"pass@1": None} if only_flags else known
     names = check_items("metrics", metrics, what="metrics")
     for i, name in enumerate(names):
-        if name not in known:
+        if check_text(f"metrics[{i}]", name) not in known:
             for sides, whose in ((olds, "baseline"), (news, "current")):
                 for side in sides:
                     side.add_pass_at_k(f"metrics[{i}]", name, whose)
         choices = tuple({**known, **olds[0].metrics})
-        if "pass@1" in known and isinstance(name, str) and name not in choices:
+        if "pass@1" in known and name not in choices:
             several = "'pass@k' for k attempts, such as 'pass@3'"
             refuse(f"metrics[{i}]", f"one of {', '.join(map(repr, choices))}, or {several}", name)
         check_choice(f"metrics[{i}]", name, choices)

@@ -227,7 +227,7 @@ def attempts_in(name: str, values: object) -> tuple[Any, list[int] | None]:
         import numpy as np
 
         items = np.asarray(values)
-        if items.dtype.kind != "O":
+        if items.dtype.kind != "O" or not items.ndim:
             return values, None
         items = items.tolist()
     elif not is_ordered(values):

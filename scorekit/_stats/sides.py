@@ -130,9 +130,9 @@ class Side(NamedTuple):
         ends = {suite: cases for suite, cases in self.ends.items() if suite[0] in metrics}
         return self._replace(suites=suites, failing=failing, ends=ends)
 
-    def add_pass_at_k(self, name: str, metric: object, whose: str) -> None:
+    def add_pass_at_k(self, name: str, metric: str, whose: str) -> None:
         """Add the mean pass@k of each case, if that is what *metric* names."""
-        words = _PASS_AT_K.fullmatch(metric) if isinstance(metric, str) else None
+        words = _PASS_AT_K.fullmatch(metric)
         singles = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == "pass@1"}
         if words is None or not singles:
             return
