@@ -137,9 +137,7 @@ def test_other_reports_are_refused() -> None:
         "scores must be a report of one model, such as report.for_model(name), got ['x', 'y']"
     )
     queries = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")])
-    with pytest.raises(
-        TypeError, match=r"^scores must be a CodeReport, or a mapping from "
-    ):
+    with pytest.raises(TypeError, match=r"^scores must be a CodeReport, or a mapping from "):
         variance_components(queries)
 
 
