@@ -51,7 +51,7 @@ FAULTS: Final = (
     Fault("self join on a key removed", "rules", "lambda key: all(map(alike, key))", "lambda key: True"),
     Fault("self join on a key removed", "rule", "self.rely(frozenset((f\"{source.table} ({', '.join(key)}) is a key\",)))", "pass"),
     Fault("EXISTS to join", "rules", "if not repeats(select, view) or rows.at_most_one(arm):", "if True:"),
-    Fault("equal columns read as one", "rules", "zip(*map(outputs_of, arms), strict=False)", "zip(outputs_of(arms[0]), strict=False)"),
+    Fault("equal columns read as one", "rules", "zip(*[one.outputs for one in arms], strict=False)", "zip(arms[0].outputs, strict=False)"),
     Fault("unused columns dropped", "rules", "if not isinstance(query, Select) or query.distinct:", "if not isinstance(query, Select):"),
     Fault("needless DISTINCT in a derived table dropped", "rules", "return not all(map(is_blind, aggregates_in(select)))", "return False"),
     Fault("condition on the keys of groups before them", "rules", "return and_where(attrs.evolve(select, having=kept), moved)", "return attrs.evolve(select, having=kept)"),

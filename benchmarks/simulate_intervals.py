@@ -95,15 +95,16 @@ def corrected_grades(rng: Rng, repetitions: int) -> None:
             human = GRADES[name](rng, n + 500)
             seen = np.where((human < 0.5) & (rng.random(human.size) < 0.3), 0.9, human)
             judge = np.clip(seen + rng.normal(0.02, 0.03, human.size), 0, 1)
-            for count, tuned in zip(counts, (True, False), strict=False):
-                found = scorekit.corrected_mean(
-                    judge_labeled=judge[:n],
-                    human=human[:n],
-                    judge_unlabeled=judge[n:],
-                    power_tuned=tuned,
-                )
-                count.add(found.interval, truth)
-            counts[2].add(found.human_interval, truth)
+            columns = {
+                "judge_labeled": judge[:n],
+                "human": human[:n],
+                "judge_unlabeled": judge[n:],
+            }
+            plain = scorekit.corrected_mean(**columns)
+            tuned = scorekit.corrected_mean(**columns, power_tuned=True)
+            counts[0].add(tuned.interval, truth)
+            counts[1].add(plain.interval, truth)
+            counts[2].add(plain.human_interval, truth)
         return [name, n, *(part for one in counts for part in (one.coverage, one.width))]
 
     print_table(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import attrs
 import numpy as np
@@ -27,8 +27,8 @@ from scorekit._core.columns import (
     paired_columns,
     split_missing,
 )
-from scorekit._stats.bounded import mean_of
-from scorekit._stats.profile import agreement_interval
+from scorekit._stats.bounded import mean_of, widened
+from scorekit._stats.profile import agreement
 from scorekit.errors import refuse
 from scorekit.intervals import (
     Interval,
@@ -36,13 +36,8 @@ from scorekit.intervals import (
     group_sums,
     interval_of_mean,
     proportion_interval,
-    t_quantile,
-    wilson,
 )
 from scorekit.records import Record
-
-FURTHER_ITEMS = 4
-"""Items spread evenly over all scores that the interval of alpha allows for."""
 
 Weights = Literal["linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
@@ -59,7 +54,10 @@ MAX_SHOWN = 100
 """Different scores beyond which a confusion matrix says nothing."""
 
 NO_SPREAD = 1e-12
-"""Share of the disagreement that rounding may leave where there is none."""
+"""Disagreement that rounding may leave where there is none."""
+
+MOST_ITEMS = 2000
+"""Items that the interval of alpha weighs one by one; more are put together at random."""
 
 MAX_SCORE = 1e100
 """Largest score taken: sums and squares of such ones stay finite."""
@@ -120,7 +118,8 @@ class RaterAgreement(Record):
     score: float | None
     """Krippendorff's alpha, at most 1; 0 is what chance gives.  None where *reason* says why."""
     stderr: float | None
-    """Jackknife standard error over items; None without a score or with a single item."""
+    """Standard error over items, for a large number of them; None without a score or with a single
+    item."""
     interval: Interval | None
     """None without a score."""
     reason: str | None
@@ -260,16 +259,13 @@ def judge_agreement(
     n, k = judge.size, labels.size
     counts = np.bincount(codes[:n] * k + codes[n:], minlength=k * k).reshape(k, k)
     cost = _disagreement(labels, weights)
-    kappa, stderr = _kappa(counts / n, cost, n)
-    gwet = None if kappa is None else 1.0 - _ratio(counts / n, cost, _by_gwet)
-    kappa_interval, gwet_interval = (
-        None
-        if value is None
-        else agreement_interval(
-            value, counts.astype(np.float64), cost, partial(by_chance, cost), confidence_level
+    kappa = stderr = kappa_interval = gwet = gwet_interval = None
+    if k > 1:
+        table, chance, skill = counts.astype(np.float64), _by_independence, _by_gwet
+        kappa, stderr, kappa_interval = agreement(
+            table, cost, partial(chance, cost), confidence_level
         )
-        for value, by_chance in ((kappa, _by_independence), (gwet, _by_gwet))
-    )
+        gwet, _, gwet_interval = agreement(table, cost, partial(skill, cost), confidence_level)
     n_agreed = int(np.trace(counts))
     right_low = wrong_low = wrong_high = right_high = 0
     if k == 2:  # noqa: PLR2004 - a label and its opposite
@@ -332,10 +328,9 @@ def rater_agreement(
             takes.
 
     Notes:
-        The interval is Wilson's on an effective number of items, the one that gives
-        ``(1 + alpha) / 2`` the same jackknife standard error. It is widened to contain the
-        interval with four more items, whose ratings are spread evenly. So it never has zero width,
-        even if few items show no disagreement.
+        The intervals come from the profile likelihood over items, as those of `judge_agreement`
+        over pairs of labels. They allow for items that the sample does not show, such as one on
+        which raters disagree. So they never have zero width.
 
     Examples:
         >>> result = rater_agreement(
@@ -348,7 +343,7 @@ def rater_agreement(
         ...     scale="ordinal",
         ... )
         >>> round(result.score, 3), str(result.interval), result.n_items
-        (0.815, '[0.08993, 0.9733]', 11)
+        (0.815, '[0.2078, 0.9709]', 11)
         >>> rater_agreement([[1, 2, 3]], scale="nominal")
         Traceback (most recent call last):
         ...
@@ -369,23 +364,19 @@ def rater_agreement(
         refuse("ratings", "a table with an item that two raters rated", ratings)
     _, items = np.unique(items[counted], return_inverse=True)
     values, n_items = values[counted], int(items.max()) + 1
-    names = _nominal(items, values)
-    if names is None:
-        alpha = stderr = interval = None
-    else:
-        alpha, stderr, interval = _alpha(
-            names if scale == "nominal" else _metric(items, values, ordinal=scale == "ordinal"),
-            confidence_level,
+    labels, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    alpha = stderr = interval = kappa = kappa_interval = None
+    if labels.size > 1:
+        places = (
+            None if scale == "nominal" else _places(labels, counts, ordinal=scale == "ordinal")
         )
-    kappa = kappa_interval = None
-    rated = per_item[per_item > 0]
-    if names is not None and rated.min() == rated.max():
-        nominal, _, ends = _alpha(names, confidence_level)
-        more = items.size / (items.size - 1.0)  # Fleiss lets a rating meet itself by chance
-        kappa, low, high = (1.0 - more * (1.0 - a) for a in (nominal, ends.low, ends.high))
-        kappa_interval = attrs.evolve(
-            ends, low=max(low, -1.0), high=high, method="wilson on Fleiss' kappa"
-        )
+        alpha, stderr, interval = _alpha(items, codes, places, confidence_level)
+        rated = per_item[per_item > 0]
+        if rated.min() == rated.max():
+            nominal, _, ends = _alpha(items, codes, None, confidence_level)
+            more = items.size / (items.size - 1.0)  # Fleiss lets a rating meet itself by chance
+            kappa, low, high = (1.0 - more * (1.0 - a) for a in (nominal, ends.low, ends.high))
+            kappa_interval = attrs.evolve(ends, low=max(low, -1.0), high=high)
     return RaterAgreement(
         score=alpha,
         stderr=stderr,
@@ -595,7 +586,7 @@ def corrected_difference(
         values: Any = column
         if name.startswith("human"):
             filled, none = split_missing(name, column)
-            values = np.where(none, lowest, filled)
+            values = np.where(none, lowest, filled) if none.any() else filled
             unknown.append(none)
         columns.append(check_score_column(name, values, lowest, highest))
         check_same_length(name, columns[-1].size, "judge_baseline", columns[0].size)
@@ -655,8 +646,7 @@ def _corrected(
     """
     Return ``weight * mean(judged) + mean(rest)`` within *limits*, and its interval.
 
-    If the weight was *fitted*, the labels lie closer to it and to the mean than others would:
-    Akaike's final prediction error makes up for these two numbers.
+    It is `widened` if the weight was *fitted* to the labels, as the mean is.
     """
     low, high = limits
     own, of_judge = groups if groups is not None else (None, None)
@@ -665,10 +655,10 @@ def _corrected(
     )
     judge = interval_of_mean(judged, of_judge, limits, confidence_level=confidence_level)
     mean, judge_mean = mean_of(rest), mean_of(judged)
-    widened = math.sqrt((rest.size + 2) / max(rest.size - 2, 1)) if fitted and weight else 1.0
+    further = widened(rest.size, 2) if fitted and weight else 1.0
     score = min(max(weight * judge_mean + mean, low), high)
-    below = math.hypot(weight * (judge_mean - judge.low), widened * (mean - around.low))
-    above = math.hypot(weight * (judge.high - judge_mean), widened * (around.high - mean))
+    below = math.hypot(weight * (judge_mean - judge.low), further * (mean - around.low))
+    above = math.hypot(weight * (judge.high - judge_mean), further * (around.high - mean))
     return score, Interval(
         low=min(max(score - below, low), score),
         high=max(min(score + above, high), score),
@@ -702,25 +692,6 @@ def _disagreement(labels: Floats, weights: Weights | None) -> Floats:
     return distance if weights == "linear" else distance * distance
 
 
-def _kappa(shares: Floats, cost: Floats, n: int) -> tuple[float | None, float | None]:
-    """Return kappa and its standard error after Fleiss, Cohen and Everitt."""
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    expected = float(rows @ cost @ columns)
-    if not expected:
-        return None, None
-    ratio = float(np.sum(shares * cost)) / expected
-    # for each item its own disagreement, and what it adds to the expected one
-    influence = cost - ratio * ((cost @ columns)[:, None] + (rows @ cost)[None, :])
-    mean = float(np.sum(shares * influence))
-    variance = float(np.sum(shares * np.square(influence - mean)))
-    return 1.0 - ratio, math.sqrt(variance / n) / expected if n > 1 else None
-
-
-def _ratio(shares: Floats, cost: Floats, by_chance: Callable[[Floats, Floats], Any]) -> float:
-    """Return the disagreement there is over that which chance gives."""
-    return float(np.sum(shares * cost)) / float(by_chance(cost, shares)[0])
-
-
 def _by_independence(cost: Floats, shares: Floats) -> tuple[float, Floats]:
     """Return the disagreement of two who are independent, and its derivatives by the shares."""
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
@@ -747,19 +718,6 @@ def _share(
     if not n:
         return None, None
     return n_right / n, proportion_interval(n_right, n, confidence_level=confidence_level)
-
-
-def _outer_ends(
-    estimates: tuple[float, float], error: float, n: int, confidence_level: float
-) -> tuple[float, float]:
-    """Bound an agreement of at most 1 from two estimates, by Wilson on the items *error* means."""
-    low = high = estimates[0]
-    for middle in estimates:
-        share = min(max((1.0 + middle) / 2.0, 0.0), 1.0)
-        n_effective = 4.0 * share * (1.0 - share) / (error * error) if error else n
-        ends = wilson(share, n_effective or n, t_quantile(confidence_level, n - 1))
-        low, high = min(low, 2.0 * ends[0] - 1.0), max(high, 2.0 * ends[1] - 1.0)
-    return low, high
 
 
 def _tuned_weight(f: Floats, y: Floats, u: Floats) -> float:
@@ -811,88 +769,68 @@ def _read_ratings(
     return np.array(items, dtype=np.intp), np.array(raters, dtype=np.intp), values, n_items
 
 
-class _Items(NamedTuple):
-    """The ratings of each item, by the disagreements they make in pairs, each pair both ways."""
-
-    sizes: Floats
-    """Ratings of each item."""
-    within: Floats
-    """The sum over pairs of its ratings."""
-    across: Floats
-    """The sum over pairs of one of its ratings and one of any item."""
-    from_even: Floats
-    """The sum over its ratings of the mean disagreement with ratings spread evenly."""
-    even: float
-    """Mean disagreement of two ratings spread evenly."""
-
-
-def _nominal(items: NDArray[np.intp], values: Floats) -> _Items | None:
-    """Count 1 for each two ratings that differ; None where none do."""
-    labels, codes = np.unique(values, return_inverse=True)
-    k = labels.size
-    if k == 1:
-        return None
-    sizes, totals = np.bincount(items).astype(np.float64), np.bincount(codes).astype(np.float64)
-    pairs, counts = np.unique(items * k + codes, return_counts=True)
-    alike = group_sums(counts.astype(np.float64) ** 2, pairs // k)
-    apart = values.size * sizes - group_sums(totals[codes], items)
-    return _Items(sizes, sizes * sizes - alike, apart, sizes * (1.0 - 1.0 / k), 1.0 - 1.0 / k)
-
-
-def _metric(items: NDArray[np.intp], values: Floats, *, ordinal: bool) -> _Items:
-    """Count the squared difference of values, or of the ranks they have among all ratings."""
-    labels, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+def _places(labels: Floats, counts: NDArray[np.intp], *, ordinal: bool) -> Floats:
+    """Return where labels lie within [-1, 1], by themselves or by rank among all ratings."""
     if ordinal:  # Krippendorff's ordinal difference is that of midranks
         labels = np.cumsum(counts) - counts / 2.0
-    labels /= float(abs(labels).max())
-    labels = labels - float(counts @ labels) / values.size
-    labels /= float(abs(labels).max())
-    places = labels[codes]
+    labels = labels / float(abs(labels).max())
+    labels -= float(counts @ labels) / float(counts.sum())
+    return np.asarray(labels / float(abs(labels).max()))
+
+
+def _apart(places: Floats | None, totals: Floats) -> Floats:
+    """Return how far each label is from so many ratings of each, squared; 1 without places."""
+    if places is None:
+        return np.asarray(totals.sum() - totals)
+    squares = places * places
+    return np.asarray(squares * totals.sum() - 2.0 * places * (places @ totals) + squares @ totals)
+
+
+def _within(items: NDArray[np.intp], codes: NDArray[np.intp], places: Floats | None) -> Floats:
+    """Return how far the ratings of each item are apart, each pair counted both ways."""
     sizes = np.bincount(items).astype(np.float64)
-    sums, squares = group_sums(places, items), group_sums(places * places, items)
-    within = 2.0 * np.maximum(sizes * squares - sums * sums, 0.0)
-    across = sizes * float(counts @ (labels * labels)) + values.size * squares
-    middle, size = float(labels.mean()), float(np.mean(labels * labels))
-    from_even = squares - 2.0 * middle * sums + sizes * size
-    return _Items(sizes.astype(np.float64), within, across, from_even, 2.0 * float(np.var(labels)))
+    if places is None:
+        k = int(codes.max()) + 1
+        pairs, counts = np.unique(items * k + codes, return_counts=True)
+        return np.asarray(sizes * sizes - group_sums(counts.astype(np.float64) ** 2, pairs // k))
+    own = places[codes]
+    sums, squares = group_sums(own, items), group_sums(own * own, items)
+    return 2.0 * np.maximum(sizes * squares - sums * sums, 0.0)
 
 
-def _alpha(items: _Items, confidence_level: float) -> tuple[float, float | None, Interval]:
-    """Return alpha, its standard error, and its interval."""
-    sizes, within, across, from_even, even = items
-    n = sizes.size
-    seen = within / (sizes - 1.0)
-    alpha, error = _jackknife(sizes, seen, within, across)
-    low, high = -1.0, 1.0
-    if n > 1:
-        more = float(sizes.mean())  # ratings of each further item
-        further = np.full(FURTHER_ITEMS, more)
-        across_further = more * (float(from_even.sum()) + FURTHER_ITEMS * more * even)
-        widened, error_widened = _jackknife(
-            np.append(sizes, further),
-            np.append(seen, further * even),
-            np.append(within, further * more * even),
-            np.append(
-                across + FURTHER_ITEMS * more * from_even,
-                np.full(FURTHER_ITEMS, across_further),
-            ),
-        )
-        error_widened *= math.sqrt((n + FURTHER_ITEMS) / n)
-        low, high = _outer_ends((alpha, widened), max(error, error_widened), n, confidence_level)
-    interval = Interval(
-        low=low, high=high, confidence_level=confidence_level, method="wilson on alpha"
-    )
-    return alpha, error if n > 1 else None, interval
+def _alpha(
+    items: NDArray[np.intp],
+    codes: NDArray[np.intp],
+    places: Floats | None,
+    confidence_level: float,
+) -> tuple[float, float | None, Interval]:
+    """
+    Return Krippendorff's alpha, its standard error, and its interval.
 
+    Each item is a cell of the table, and two cells stand for items that no sample showed: one on
+    whose label all agree, and one whose ratings are as far apart as can be.
+    """
+    sizes, within = np.bincount(items).astype(np.float64), _within(items, codes, places)
+    n_labels, usual = int(codes.max()) + 1, float(sizes.mean())
+    never = np.ones(n_labels, np.bool_)
+    never[codes[within[items] <= NO_SPREAD]] = False
+    never |= not never.any()
+    alike = usual * never / np.count_nonzero(never)
+    unlike = np.full(n_labels, usual / n_labels)
+    farthest = 1.0 if places is None else float(np.ptp(places)) ** 2
+    seen, counts = within / (sizes - 1.0), np.ones(sizes.size)
+    if sizes.size > MOST_ITEMS:
+        part = np.random.RandomState(0).permutation(sizes.size) % MOST_ITEMS
+        items, seen, counts = part[items], group_sums(seen, part), np.ones(MOST_ITEMS)
+    weights = np.append(np.bincount(items), [usual, usual])
+    cost = np.append(seen, [0.0, usual * usual * farthest / (usual - 1.0) / 2.0])
+    cost *= (codes.size - 1.0) / codes.size  # of two ratings by chance none is the same one
 
-def _jackknife(sizes: Floats, seen: Floats, within: Floats, across: Floats) -> tuple[float, float]:
-    """Return alpha and its standard error from leaving out one item after another."""
-    n, observed, expected = float(sizes.sum()), float(seen.sum()), float(across.sum())
-    alpha = 1.0 - observed * (n - 1.0) / expected
-    others = expected - 2.0 * across + within
-    known = others > NO_SPREAD * expected  # else all other ratings are the same
-    ratio = (observed - seen) * np.maximum(n - sizes - 1.0, 1.0)
-    without = 1.0 - np.divide(ratio, others, out=np.zeros_like(ratio), where=known)
-    return alpha, math.sqrt(
-        (1.0 - 1.0 / sizes.size) * float(np.sum((without - without.mean()) ** 2))
-    )
+    def expected(shares: Floats) -> tuple[float, Floats]:
+        totals = np.bincount(codes, shares[items], n_labels)
+        apart = _apart(places, totals + shares[-2] * alike + shares[-1] * unlike)
+        slopes = np.append(group_sums(apart[codes], items), [apart @ alike, apart @ unlike])
+        size, both = float(shares @ weights), float(shares @ slopes)
+        return both / size, (2.0 * slopes - both / size * weights) / size
+
+    return agreement(np.append(counts, [0.0, 0.0]), cost, expected, confidence_level)

@@ -13,7 +13,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from scorekit._core.checks import MAX_COUNT, check_count, check_items, check_number, check_text
+from scorekit._core.checks import (
+    MAX_COUNT,
+    check_bounded_count,
+    check_count,
+    check_items,
+    check_number,
+    check_text,
+)
 from scorekit._core.columns import (
     check_clusters,
     check_flag_column,
@@ -221,7 +228,7 @@ def _codes(names: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.intp]:
 
 
 def _check_level(name: str, level: object, known: tuple[str, ...]) -> None:
-    if level not in known:
+    if not isinstance(level, str) or level not in known:
         see = "nominal; for numbers calibration_error" if isinstance(level, Real) else "nominal"
         domain = f"one of {', '.join(map(repr, known))} (see {see})"
         refuse(name, domain, level, InputError if isinstance(level, str) else TypeError)
@@ -243,7 +250,7 @@ def _calibrate(
     seed: int,
 ) -> ConfidenceCalibration:
     """Compute the result from the summed correctness and number of cases of each level."""
-    min_cases = check_count("min_cases", min_cases, 1)
+    min_cases = check_bounded_count("min_cases", min_cases, 1)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     seed = check_count("seed", seed)
     levels = tuple(

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_ty
 
 import attrs
 
-from scorekit._cases.runner import Job, Outcome, outcomes, without_judge
+from scorekit._cases.runner import CaseRun, Job, Outcome, without_judge
 from scorekit._core.checks import (
     check_choice,
     check_count,
@@ -493,7 +493,7 @@ def score_sql_case(
     item, job = _alone(**arguments)
     if judge is None:
         return item.score(without_judge(job))
-    (outcome,) = run_to_end(lambda: outcomes([job], judge))
+    (outcome,) = run_to_end(CaseRun([job], judge).outcomes)
     return item.score(outcome)
 
 
@@ -541,17 +541,15 @@ async def ascore_sql_case(
     arguments: dict[str, Any] = {**locals()}
     judge = optional_judge(arguments.pop("judge"))
     item, job = _alone(**arguments)
-    (outcome,) = await outcomes([job], judge)
+    (outcome,) = await CaseRun([job], judge).outcomes()
     return item.score(outcome)
 
 
 def _alone(case: SqlCase, timeout_seconds: float, **options: Any) -> tuple[_Item, Job]:
     """Return what is to be found out about a case of no suite."""
     checked = SqlOptions(**options)
-    asks_safety = "safety_validation" in (checked.metrics or ())
-    item = _Item(
-        check_instance("case", case, SqlCase), attrs.evolve(checked, asks_safety=asks_safety)
-    )
+    store(checked, "asks_safety", "safety_validation" in (checked.metrics or ()))
+    item = _Item(check_instance("case", case, SqlCase), checked)
     return item, item.job(check_timeout(timeout_seconds), is_alone=True)
 
 
@@ -734,10 +732,11 @@ def other_metrics(
     case: SqlCase, options: SqlOptions, kept: Mapping[str, MetricResult] = FrozenMapping()
 ) -> dict[str, MetricResult]:
     """Return the metrics that need no judge and whose inputs the case has; some are known."""
+    chosen = options.chosen
     results = {
         name: kept.get(name) or _guarded(case, options, name, metric)
         for name, metric in OTHER_METRICS.items()
-        if name in options.chosen and metric.needs(case)
+        if name in chosen and metric.needs(case)
     }
     return {name: result for name, result in results.items() if result is not None}
 
@@ -784,16 +783,21 @@ class _Item:
     earlier: SqlCaseScore | None = None
     model: str | None = None
 
-    def kept(self, name: str) -> Any:
-        """Return what the earlier report has of a metric, None if that has to be computed."""
-        result = getattr(self.earlier, name, None) if name in self.options.chosen else None
-        return None if result is None or failed(result) or _is_unjudged(result) else result
+    def kept(self) -> dict[str, Any]:
+        """Return the results of the earlier report that need not be computed again."""
+        results = {} if self.earlier is None else self.earlier.metrics()
+        chosen = self.options.chosen
+        return {
+            name: result
+            for name, result in results.items()
+            if name in chosen and not failed(result) and not _is_unjudged(result)
+        }
 
     def job(self, timeout_seconds: float, *, is_alone: bool = False) -> Job:
         """Return what is still to be found out."""
-        case, options = self.case, self.options
+        case, options, kept = self.case, self.options, self.kept()
         pair = None
-        asks = "query_correctness" in options.chosen and self.kept("query_correctness") is None
+        asks = "query_correctness" in options.chosen and "query_correctness" not in kept
         if asks and case.expected is not None:
             pair = Pair(
                 generated=case.generated,
@@ -807,13 +811,12 @@ class _Item:
                 timeout_seconds=timeout_seconds,
                 comparing=options.comparing,
             )
-        kept = {name: self.kept(name) for name in OTHER_METRICS}
         others = partial(other_metrics, case, options, FrozenMapping(kept))
         return Job(case.case_id, pair, others, self.model, is_alone)
 
     def score(self, outcome: Outcome) -> SqlCaseScore:
         """Put the results of the case together."""
-        correctness = outcome.correctness or self.kept("query_correctness")
+        correctness = outcome.correctness or self.kept().get("query_correctness")
         results: dict[str, Any] = dict.fromkeys(METRICS) | {"query_correctness": correctness}
         results |= outcome.others
         return SqlCaseScore(
@@ -833,12 +836,12 @@ class _Item:
 _ROWS = ("generated_rows", "expected_rows", "also_accepted_rows")
 _APART = ("case_id", "schema", *_ROWS, "tags")
 """Fields of a case that change no result, or that are digested apart."""
+_TOGETHER = tuple(field.name for field in attrs.fields(SqlCase) if field.name not in _APART)
 
 
 def _digest(case: SqlCase, options: SqlOptions) -> str:
     """Return what tells the inputs of a case from others."""
-    names = (field.name for field in attrs.fields(SqlCase) if field.name not in _APART)
-    inputs = json.dumps([getattr(case, name) for name in names], default=dict)
+    inputs = json.dumps([getattr(case, name) for name in _TOGETHER], default=dict)
     schema = None if case.schema is None else schema_text(case.schema)
     results = (case.generated_rows, case.expected_rows, *case.also_accepted_rows)
     rows = (json.dumps(rows, default=dict) for rows in results)
@@ -1539,7 +1542,7 @@ async def ascore_sql_cases(
     asks_safety = "safety_validation" in (options.metrics or ())
     if options.metrics is None:
         asks_safety = any(case.safety_valid is not None for case in records)
-    options = attrs.evolve(options, asks_safety=asks_safety)
+    store(options, "asks_safety", asks_safety)
     if judge is not None and not isinstance(judge, CachedJudge):
         judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
     ends_at = None
@@ -1554,14 +1557,9 @@ async def ascore_sql_cases(
     token = ledger.set(paid)
     try:
         with told(progress, "case") as tell:
-            found = await outcomes(
-                [item.job(seconds) for item in items],
-                judge,
-                executor=executor,
-                tell=tell,
-                ends_at=ends_at,
-                together=asks_together(judge),
-            )
+            jobs = [item.job(seconds) for item in items]
+            run = CaseRun(jobs, judge, executor, tell, ends_at, asks_together(judge))
+            found = await run.outcomes()
     finally:
         ledger.reset(token)
     scores = tuple(item.score(one) for item, one in zip(items, found, strict=True))

@@ -139,7 +139,7 @@ def code_score(
     passed, failed = _outcome(passed, check_bounded_count("failed", failed))
     warnings = check_bounded_count("warnings", warnings)
     check_instance("weights", weights, CodeWeights)
-    tests = passed / (passed + failed) if passed else 0.0
+    tests = passed / float(passed + failed) if passed else 0.0  # as arrays divide
     clippy = max(0, WARNINGS_TO_ZERO - warnings) / WARNINGS_TO_ZERO
     return CodeScore(
         score=_weigh(tests, clippy, weights) if compiled else 0.0,

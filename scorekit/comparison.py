@@ -17,13 +17,15 @@ from scorekit._core.checks import (
     check_flag,
     check_items,
     check_number,
+    check_text,
 )
+from scorekit._core.columns import by_id
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
 from scorekit._stats.dependence import seem_dependent
 from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
-from scorekit._stats.sides import Paired, Side, Sides, check_case_id, paired, read_sides
+from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides
 from scorekit.errors import RegressionError, one_line, refuse, shown
 from scorekit.records import (
     UNDECIDED,
@@ -1053,12 +1055,12 @@ def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, No
         return {"pass@1": None} if only_flags else known
     names = check_items("metrics", metrics, what="metrics")
     for i, name in enumerate(names):
-        if name not in known:
+        if check_text(f"metrics[{i}]", name) not in known:
             for sides, whose in ((olds, "baseline"), (news, "current")):
                 for side in sides:
                     side.add_pass_at_k(f"metrics[{i}]", name, whose)
         choices = tuple({**known, **olds[0].metrics})
-        if "pass@1" in known and isinstance(name, str) and name not in choices:
+        if "pass@1" in known and name not in choices:
             several = "'pass@k' for k attempts, such as 'pass@3'"
             refuse(f"metrics[{i}]", f"one of {', '.join(map(repr, choices))}, or {several}", name)
         check_choice(f"metrics[{i}]", name, choices)
@@ -1080,7 +1082,7 @@ def _clusters(clusters: object) -> Mapping[str, Any]:
             rows = f'row["case_id"]: row["tag_{clusters}"] for row in report.to_rows()'
             domain += f" (by a tag of SQL cases: {{{rows}}})"
         refuse("clusters", domain, clusters, TypeError)
-    return {check_case_id("a case of clusters", case): group for case, group in clusters.items()}
+    return by_id("a case of clusters", clusters)
 
 
 def _groups(clusters: Mapping[str, Any], case_ids: Sequence[str]) -> Groups:

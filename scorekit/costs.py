@@ -176,13 +176,13 @@ def cost_of_pass_from_columns(
         >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
         >>> passed = [True, False, True, True, False, True, True, True, False, True]
         >>> print(cost_of_pass_from_columns(cost_usd=costs, passed=passed))
-        a pass costs 0.2714 USD [0.1572, 0.7007] in 10 runs (each taken as independent)
+        a pass costs 0.2714 USD [0.1517, 0.726] in 10 runs (each taken as independent)
         >>> print(cost_of_pass_from_columns(cost_usd=costs[:3], passed=passed[:3]))
-        a pass costs 0.25 USD [0.02944, 10] in 3 runs (each taken as independent)
+        a pass costs 0.25 USD [0.01429, 20.57] in 3 runs (each taken as independent)
         >>> old = cost_of_pass_from_columns(cost_usd=[0.5] * 10, passed=[True] * 10)
         >>> new = cost_of_pass_from_columns(cost_usd=costs, passed=passed, baseline=old)
         >>> f"{new.cost_ratio:.4g} {new.cost_ratio_interval}"  # times the baseline
-        '0.5429 [0.2808, 1.401]'
+        '0.5429 [0.2725, 1.452]'
         >>> cost_of_pass_from_columns(cost_usd=[0.1, -0.1], passed=[True, True])
         Traceback (most recent call last):
         ...

@@ -26,7 +26,7 @@ from scorekit._core.columns import (
     check_score_column,
     column,
 )
-from scorekit._core.sums import distinct, exact_mean
+from scorekit._core.sums import distinct, exact_mean, mean_rounded_once
 from scorekit._core.text import rounded
 from scorekit.errors import refuse
 from scorekit.records import Record
@@ -293,9 +293,13 @@ def interval_of_mean(
         lowest, highest = bounds
         span = highest - lowest
         low, high = mean_ends((numbers - lowest) / span, codes, confidence_level, (0.0, 1.0))
+        low, high = lowest + span * low, min(lowest + span * high, highest)
+        if bounds != (0.0, 1.0):  # beside a bound far away digits of the mean are lost
+            mean = mean_rounded_once(numbers)
+            low, high = min(low, mean), max(high, mean)
         return Interval(
-            low=lowest + span * low,
-            high=min(lowest + span * high, highest),
+            low=low,
+            high=high,
             confidence_level=confidence_level,
             method="gaffke" if groups is None else "clustered gaffke",
         )
@@ -487,7 +491,7 @@ def effective_groups(codes: Sequence[int] | NDArray[np.intp]) -> float:
 @lru_cache(maxsize=64)
 def normal_quantile(confidence_level: float) -> float:
     """Return z such that a standard normal lies in [-z, z] with probability *confidence_level*."""
-    return -NormalDist().inv_cdf((1.0 - confidence_level) / 2.0)
+    return -NormalDist().inv_cdf(max((1.0 - confidence_level) / 2.0, math.ulp(0.0)))
 
 
 @lru_cache(maxsize=256)

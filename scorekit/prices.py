@@ -102,7 +102,7 @@ def token_cost(*, input_tokens: int, output_tokens: int, price: ModelPrice) -> f
     n_in = check_bounded_count("input_tokens", input_tokens)
     n_out = check_bounded_count("output_tokens", output_tokens)
     check_instance("price", price, ModelPrice)
-    if price.long_prompt_price is not None and n_in > (price.long_prompt_tokens or 0):
+    while price.long_prompt_price is not None and n_in > (price.long_prompt_tokens or 0):
         price = price.long_prompt_price
     cost = n_in * as_decimal(price.input_usd_per_million)
     cost += n_out * as_decimal(price.output_usd_per_million)

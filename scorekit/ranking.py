@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, combinations
 from operator import itemgetter
 from statistics import fmean
@@ -21,6 +21,7 @@ from scorekit._core.checks import (
     check_text,
     is_ordered,
 )
+from scorekit._core.columns import by_id
 from scorekit._core.gaffke import unseen_p_value
 from scorekit._sheet.model import ROWS_AT_MOST, Estimate, Sheet, Table
 from scorekit._stats.bounded import Floats, mean_of
@@ -82,7 +83,7 @@ class ModelPair(Record):
     """Mean of *first* minus that of *second*, at least 0."""
     interval: Interval | None
     """Interval of *delta*; those of all pairs hold at the same time. None if the difference is the
-    same at all tasks, which does not show the error."""
+    same at all tasks, which does not show the error; with unequal attempts *bounds* do."""
     p_value: float
     """Two-sided, from flipped signs, for this pair alone."""
     adjusted_p_value: float
@@ -267,15 +268,12 @@ def compare_models(
         For the test: Romano and Wolf, "Exact and Approximate Stepdown Methods for Multiple
         Hypothesis Testing", Journal of the American Statistical Association 100(469), 2005.
     """
-    models, table, sizes, n_left_out, equal, n_unknown = _read_scores(scores, metric)
     limits = (0.0, 1.0) if isinstance(scores, Report) else None
     limits = limits if bounds is None else check_bounds(bounds)
+    models, table, sizes, n_left_out, equal, n_unknown = _read_scores(scores, metric, limits)
     if limits is None and not equal:
         domain = "the lowest and the highest score possible, as models have unequal attempts"
         refuse("bounds", domain, bounds)
-    if limits and not limits[0] <= table.min() <= table.max() <= limits[1]:
-        beyond = table.min() if table.min() < limits[0] else table.max()
-        refuse("scores", f"numbers in [{limits[0]:g}, {limits[1]:g}]", float(beyond))
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     n_resamples = check_count("n_resamples", n_resamples, 1000)
     seed = check_count("seed", seed)
@@ -388,7 +386,7 @@ class _Scores(NamedTuple):
     """Attempts of a report of which nobody knows how they ended."""
 
 
-def _read_scores(scores: object, metric: str) -> _Scores:
+def _read_scores(scores: object, metric: str, bounds: tuple[float, float] | None) -> _Scores:
     """
     Return the models, a column of scores for each over the tasks all have, and the others.
 
@@ -401,19 +399,18 @@ def _read_scores(scores: object, metric: str) -> _Scores:
     if not is_mapping(scores):
         domain = "a mapping from model to its scores by task, or a CodeReport of several models"
         refuse("scores", domain, given, TypeError)
-    runs: dict[str, Mapping[Any, Any]] = {}
-    for model, run in scores.items():
-        check_text("a model of scores", model)
+    runs: dict[str, Mapping[str, Any]] = {}
+    for model, run in by_id("a model of scores", scores).items():
         if not is_mapping(run):
             domain = "a mapping from task to score"
             if type(run).__name__ == "SqlReport":
                 domain += OF_SQL
             refuse(f"scores[{shown(model)}]", domain, run, TypeError)
-        runs[model] = run
+        runs[model] = by_id(f"a task of scores[{shown(model)}]", run)
     if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
         refuse("scores", "a mapping of at least two models", len(runs))
     first, *others = runs.values()
-    tasks: list[Hashable] = list(first)
+    tasks = list(first)
     if all(run.keys() == first.keys() for run in others):
         n_left_out = 0
     else:
@@ -421,7 +418,10 @@ def _read_scores(scores: object, metric: str) -> _Scores:
         n_left_out = len(set(chain.from_iterable(runs.values()))) - len(tasks)
     if not tasks:
         refuse("scores", "a mapping of models that share a task", scores)
-    columns = [_column(f"scores[{shown(model)}]", run, tasks) for model, run in runs.items()]
+    low, high = bounds or (-MAX_VALUE, MAX_VALUE)
+    columns = [
+        _column(f"scores[{shown(model)}]", run, tasks, low, high) for model, run in runs.items()
+    ]
     harmonic = [
         fmean(1.0 / len(run[task]) if is_ordered(run[task]) else 1.0 for task in tasks)
         for run in runs.values()
@@ -431,34 +431,36 @@ def _read_scores(scores: object, metric: str) -> _Scores:
     return _Scores(list(runs), np.stack(columns, axis=1), sizes, n_left_out, equal, n_unknown)
 
 
-def _column(name: str, run: Mapping[Any, Any], tasks: list[Hashable]) -> Floats:
+def _column(
+    name: str, run: Mapping[str, Any], tasks: list[str], low: float, high: float
+) -> Floats:
     """Return the mean score at each task."""
     values: list[Any] = list(map(run.__getitem__, tasks))
     if set(map(type, values)) <= PLAIN:
-        column = _plain_column(values)
+        column = _plain_column(values, low, high)
         if column is not None:
             return column
     if set(map(type, values)) <= {list, tuple} and all(values):
         sizes = np.fromiter(map(len, values), np.int64, len(values))
         flat: list[Any] = list(chain.from_iterable(values))
         if set(map(type, flat)) <= PLAIN:
-            column = _plain_column(flat)
+            column = _plain_column(flat, low, high)
             if column is not None:
                 return np.add.reduceat(column, np.cumsum(sizes) - sizes) / sizes
     attempts = (
-        check_scores(f"{name}[{shown(task)}]", value, -MAX_VALUE, MAX_VALUE)
+        check_scores(f"{name}[{shown(task)}]", value, low, high)
         for task, value in zip(tasks, values, strict=True)
     )
     return np.array([math.fsum(scores) / len(scores) for scores in attempts])
 
 
-def _plain_column(values: list[Any]) -> Floats | None:
+def _plain_column(values: list[Any], low: float, high: float) -> Floats | None:
     """Return numbers as an array; None where one is out of range."""
     try:
         column = np.array(values, dtype=np.float64)
     except OverflowError:
         return None
-    return column if (abs(column) <= MAX_VALUE).all() else None
+    return column if ((low <= column) & (column <= high)).all() else None
 
 
 class _Pairs(NamedTuple):
@@ -572,7 +574,7 @@ def _flip_signs(
     adjusted[order] = np.maximum.accumulate((n_step + itself) / total)
     n_beyond = math.floor((1.0 - confidence_level) * total + SAME) - itself
     top = np.sort(np.concatenate(largest))[::-1]
-    share = (1.0 + SAME) * float(top[max(n_beyond, 0)]) ** 2 / n
+    share = (1.0 + SAME) * float(top[min(max(n_beyond, 0), top.size - 1)]) ** 2 / n
     critical = math.sqrt((n - 1) * share / (1.0 - share)) if share < 1.0 - SAME else math.inf
     if n_beyond <= 0 and n > 1:  # too few signs for a verdict: all that there is may be too near
         critical = max(critical, t_quantile(1.0 - (1.0 - confidence_level) / seen.size, n - 1.0))

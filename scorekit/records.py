@@ -201,12 +201,13 @@ class Record(Shown):
                 not hold what such a result holds.
             TypeError: If *text* is not a string.
         """
+        given: object = text
+        if not isinstance(given, str):
+            refuse("text", "a string", given, TypeError)
         try:
             data = json.loads(
                 text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
             )
-        except TypeError:
-            refuse("text", "a string", text, TypeError)
         except (ValueError, RecursionError) as error:
             reason = str(error) or type(error).__name__
             refuse("text", f"a whole JSON document, not a path to one ({reason})", text)
@@ -219,7 +220,10 @@ class Record(Shown):
                 refuse(f"{name} of the result", repr(wanted), found)
             if name + "_" in data:  # a field of the same name
                 data[name] = data.pop(name + "_")
-        return cls.from_dict(data)
+        try:
+            return cls.from_dict(data)
+        except RecursionError:
+            refuse("text", "a result that is nested less deeply", text)
 
     def _line(self) -> str:
         """Return the record on one line, as a cell holds it; nothing if it has no such line."""
@@ -535,7 +539,7 @@ def _build_record(cls: type[Any], data: object, path: str) -> Any:
     }
     try:
         return cls(**values)
-    except InputError as error:
+    except (InputError, TypeError) as error:  # such as None where other fields forbid it
         raise InputError(f"{path}: {error}") from None
 
 

@@ -181,9 +181,12 @@ def _example(given: str, judged: str, points: Any, met: Any) -> _Example | None:
         return None
     earned = math.fsum(one for one, flag in zip(worth, flags, strict=True) if flag)
     unknown = [one for one, flag in zip(worth, flags, strict=True) if flag is None]
+    lowest = math.fsum(min(one, 0.0) for one in worth) / best
+    if math.isinf(lowest):
+        refuse(given, "positive points that are not so small beside the negative ones", points)
     return _Example(
         score=None if unknown else earned / best,
         low=(earned + math.fsum(min(one, 0.0) for one in unknown)) / best,
         high=(earned + math.fsum(max(one, 0.0) for one in unknown)) / best,
-        lowest=math.fsum(min(one, 0.0) for one in worth) / best,
+        lowest=lowest,
     )

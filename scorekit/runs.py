@@ -432,8 +432,8 @@ def tier_statistics(
             finite, both are 0, a cost lies outside *bounds*, *confidence_level* lies outside (0,
             1), a quantile lies outside [0, 1], *seed* is out of range, or a pass costs more than a
             float holds.
-        TypeError: If *tier_id* is not a string, *runs* not a sequence of `Run`, or a weight, a
-            bound, *confidence_level*, a quantile or *seed* not a number.
+        TypeError: If *tier_id* is neither a string nor an integer, *runs* not a sequence of `Run`,
+            or a weight, a bound, *confidence_level*, a quantile or *seed* not a number.
 
     Examples:
         >>> runs = [
@@ -617,7 +617,7 @@ UPLIFTS = {"uplift of median": "+.4g"}
 """How the numbers of a table of tiers are written."""
 
 
-def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> CrossTier:
+def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -> CrossTier:
     """
     Compare tiers: uplift over a baseline, variance between tiers, and where a pass is cheapest.
 
@@ -636,7 +636,8 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
         InputError: If *tiers* is empty, two share a *tier_id*, none has the id *baseline*, their
             intervals are of several levels, or the variance of the costs is too large for a
             float.
-        TypeError: If *tiers* is not a sequence of `TierStatistics` or *baseline* not a string.
+        TypeError: If *tiers* is not a sequence of `TierStatistics` or *baseline* neither a string
+            nor an integer.
 
     Notes:
         If runs name their tasks, means are compared over the tasks that both tiers have, and each
@@ -673,6 +674,7 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str = "T0") -> Cros
     checked = check_records("tiers", tiers, TierStatistics)
     ids = [tier.tier_id for tier in checked]
     _check_distinct("tier_id", "tiers", ids)
+    baseline = check_id("baseline", baseline)
     check_choice("baseline, 'T0' unless given," if baseline == "T0" else "baseline", baseline, ids)
     levels = [tier.composite_interval.confidence_level for tier in checked]
     for i, level in enumerate(levels):

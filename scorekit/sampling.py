@@ -81,7 +81,8 @@ class SuiteEstimate(Record):
     stderr: float | None
     """Standard error for tasks like these; None below two tasks, or two clusters."""
     stderr_same_tasks: float | None
-    """Standard error for exactly these tasks, sampled anew; None unless each has 2k samples."""
+    """Standard error for exactly these tasks, sampled anew, of `pass_at_k` and `pass_hat_k`; None
+    unless each task has 2k samples."""
     interval: Interval
 
     def _line(self) -> str:
@@ -162,8 +163,8 @@ def pass_at_k(
             tasks out, so *n_tasks_used* is below *n_tasks*.
         clusters: A label for each task of a suite, equal for tasks that belong together, such as
             questions on one database. They count as one observation in *stderr* and interval, as
-            in `mean_interval`. None if tasks are independent. A single label says nothing about
-            others: there is no *stderr*, and the interval is [0, 1] of method
+            in `mean_interval`. None if tasks are independent. A single label for several tasks
+            says nothing about others: there is no *stderr*, and the interval is [0, 1] of method
             ``"none: one cluster"``.
 
     Returns:
@@ -417,7 +418,7 @@ def best_at_k(
         TypeError: If a score is not a number; and as `pass_at_k`.
 
     Notes:
-        Standard errors are those of `pass_at_k`. The interval of a suite is that of
+        The standard error is that of `pass_at_k`. The interval of a suite is that of
         `mean_interval` with bounds 0 and 1 over the estimates of the tasks, and that of
         `pass_at_k` if all scores are 0 or 1. For one task it is Wilson's with ``n / k`` trials,
         because *n* samples contain at least as much information as that many independent sets of
@@ -676,11 +677,10 @@ def majority_at_k(
         TypeError: If an answer is not hashable; and as `pass_at_k`.
 
     Notes:
-        Standard errors, and the interval of a suite, are those of `pass_at_k`. Only
-        *stderr_same_tasks* is the jackknife's, which is rather too large than too small. For one
-        task the interval is Wilson's with ``n / k`` trials, because *n* samples contain at least
-        as much information as that many independent sets of *k* (Hoeffding's bound). It is too
-        wide if they contain more.
+        The standard error, and the interval of a suite, are those of `pass_at_k`. For one task the
+        interval is Wilson's with ``n / k`` trials, because *n* samples contain at least as much
+        information as that many independent sets of *k* (Hoeffding's bound). It is too wide if
+        they contain more.
 
     Examples:
         >>> result = majority_at_k(["12", "12", "7", "12", "9"], correct="12", k=3)

@@ -124,6 +124,7 @@ def table_accuracy(
         Jura", Bulletin de la Société Vaudoise des Sciences Naturelles 37, 1901.
     """
     check_generated("generated", generated)
+    dialect = check_dialect(dialect)
     expected = _plain_names(check_names("expected_tables", expected_tables), dialect)
     try:
         extracted, unread = _extract(generated, dialect)

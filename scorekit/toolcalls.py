@@ -241,9 +241,14 @@ def _key(where: str, value: Any, depth: int) -> Hashable:
         return value
     if is_flag(value):
         return ("boolean", bool(value))
+    if isinstance(value, Decimal) and value.is_finite() and value != value.to_integral_value():
+        value = float(value)  # as the same digits in JSON are
     if isinstance(value, Real | Decimal):
-        number = int(value) if isinstance(value, Integral) else value
-        return ("number", number if number == number else "nan")  # noqa: PLR0124
+        is_nan = value.is_nan() if isinstance(value, Decimal) else value != value  # noqa: PLR0124
+        return (
+            "number",
+            "nan" if is_nan else int(value) if isinstance(value, Integral) else value,
+        )
     if is_mapping(value):
         pairs = (
             (_checked_key(where, key), _key(where, one, depth + 1)) for key, one in value.items()

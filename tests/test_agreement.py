@@ -651,3 +651,9 @@ def test_errors_of_the_corrected_difference(change: dict[str, Any], message: str
     with pytest.raises(InputError) as caught:
         _difference(columns)
     assert str(caught.value).startswith(message)
+
+
+def test_labels_that_are_words_are_named() -> None:
+    """An array of text has no number to stand for what is missing."""
+    with pytest.raises(TypeError, match=r"^human_baseline\[0\] must be True or False, or a numb"):
+        _difference({**_labeled(3, 3, 0), "human_baseline": np.array(["1", "0", "1"])})

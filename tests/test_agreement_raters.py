@@ -130,7 +130,7 @@ def test_few_items_without_disagreement_prove_little() -> None:
     assert few.score == many.score == 1.0
     assert few.interval is not None
     assert many.interval is not None
-    assert few.interval.low < 0.5
+    assert few.interval.low < 0.7
     assert 0.95 < many.interval.low < 1.0
     one = rater_agreement([[1], [2]], scale="interval")
     assert one.interval is not None
@@ -157,8 +157,7 @@ def test_names_may_be_anything() -> None:
     numbers = rater_agreement([[1, 0, 1], [True, False, False]], scale="interval")
     assert words.score == pytest.approx(numbers.score)
     assert str(words) == (
-        "nominal alpha 0.4444 [-0.9231, 0.9856], Fleiss' kappa 0.3333 [-1, 0.9827] "
-        "(2 raters, 3 items)"
+        "nominal alpha 0.4444 [-0.6604, 1], Fleiss' kappa 0.3333 [-0.9925, 1] (2 raters, 3 items)"
     )
     same = rater_agreement([[1, 1], [1, 1]], scale="nominal")
     assert str(same) == "nominal alpha none (every rating is the same) (2 raters, 2 items)"

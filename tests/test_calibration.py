@@ -486,6 +486,16 @@ def test_errors(arguments: dict[str, Any], error: type[Exception], message: str)
         ({"nominal": None}, TypeError, "nominal must be a mapping, got None"),
         ({"min_cases": True}, TypeError, "min_cases must be an integer >= 1, got True"),
         (
+            {"min_cases": 10**5000},
+            InputError,
+            "min_cases must be an integer of at most 2**53, got <int of 16610 bits>",
+        ),
+        (
+            {"levels": [np.array([1, 2])], "correct": [True]},
+            TypeError,
+            "levels[0] must be one of 'high', 'medium', 'low' (see nominal), got array([1, 2])",
+        ),
+        (
             {"confidence_level": 1},
             InputError,
             "confidence_level must be a number in (0, 1), got 1",

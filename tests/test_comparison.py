@@ -513,12 +513,12 @@ def test_long_lists_are_counted_not_dropped() -> None:
         (
             ({True: 1}, {"a": 1}),
             TypeError,
-            "a case of baseline must be a string or an integer, got True",
+            "a case of baseline must be a non-empty string or an integer, got True",
         ),
         (
             ({"a": 1}, {None: 1}),
-            TypeError,
-            "a case of current must be a string or an integer, got None",
+            InputError,
+            "a case of current must be a non-empty string or an integer, got None",
         ),
         (
             ({"a": 1}, {"1": 1, 1: 0}),

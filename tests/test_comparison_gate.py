@@ -311,6 +311,7 @@ def test_suites_are_named_by_what_there_are_several_of() -> None:
     [
         ((), InputError, "metrics must be a non-empty sequence of metrics, got ()"),
         ("pass@1", TypeError, "metrics must be a non-empty sequence of metrics, got 'pass@1'"),
+        ([["pass@1"]], TypeError, "metrics[0] must be a non-empty string, got ['pass@1']"),
         (
             ["pass@1", "pass@2"],
             InputError,

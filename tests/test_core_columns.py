@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import re
 import subprocess
@@ -24,6 +25,7 @@ from scorekit import (
     code_report,
     code_report_from_columns,
     code_scores_from_columns,
+    compare_reports,
     map_scores,
     mean_interval,
     score_sql_cases,
@@ -406,3 +408,44 @@ def test_a_missing_id_that_made_floats_of_the_others_is_named() -> None:
     for ids in columns:
         with pytest.raises(InputError, match=r"^case_id\[1\] must be .*makes floats of the oth"):
             code_report_from_columns(case_id=ids, model="m", passed=[1, 0])
+
+
+def test_a_name_is_plain_text_whatever_text_it_was() -> None:
+    """Members of an enum print another name than they are, so they would pair with no JSON."""
+
+    class Model(str, enum.Enum):  # noqa: UP042 - a StrEnum prints its value
+        SMALL = "small"
+
+    wanted = code_report_from_columns(case_id=["small"], model="small", passed=[1])
+    sample = CodeSample(case_id=Model.SMALL, model=Model.SMALL, compiled=True, passed=1)
+    columns = [Model.SMALL]
+    for report in (
+        code_report([sample]),
+        code_report_from_columns(case_id=columns, model=columns, passed=[1]),
+    ):
+        assert (str(report), repr(report)) == (str(wanted), repr(wanted))
+    changed = compare_reports({Model.SMALL: 1}, {"small": 0})
+    assert repr(changed) == repr(compare_reports({"small": 1}, {"small": 0}))
+
+
+def test_an_integer_of_any_size_is_a_name() -> None:
+    """Such as a hash, which may be negative; only what Python cannot write is refused."""
+    for number in (-(2**63), 2**70):
+        assert CodeSample(case_id=number, model="m", compiled=True).case_id == str(number)
+    huge = 10**5000
+    for use in (
+        lambda: CodeSample(case_id=huge, model="m", compiled=True),
+        lambda: code_report_from_columns(case_id=[huge], model="m", passed=[1]),
+        lambda: compare_reports({huge: 1}, {"a": 1}),
+    ):
+        with pytest.raises(InputError, match="must be a non-empty string or an integer, got <int"):
+            use()
+
+
+def test_what_is_far_below_a_count_is_named_as_it_is() -> None:
+    """As whole floats beside a missing one are counts, these would have become others."""
+    for value in (-math.inf, -1e300):
+        with pytest.raises(InputError, match=rf"^cost_usd\[0\] .* got {re.escape(str(value))}$"):
+            code_report_from_columns(
+                case_id=["a", "b"], model="m", passed=[1, 1], cost_usd=[value, math.nan]
+            )

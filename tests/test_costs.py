@@ -96,6 +96,7 @@ def by_hand(groups: list[list[float]], confidence_level: float, seed: int) -> tu
     t = stats.t.isf((1 - confidence_level) / 2, df)
     tails = np.quantile(shifts, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     low, high = min(tails[0], -t), max(tails[1], t)
+    error *= math.sqrt((df + 2) / df)
     return mean * np.exp(-high * error), mean * np.exp(-low * error)
 
 

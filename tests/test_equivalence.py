@@ -747,7 +747,6 @@ def test_what_is_refuted_for_duckdb_differs_in_duckdb(seed: int) -> None:
         ("sqlite", "SELECT id, SUM(age) FILTER (WHERE age > 1) OVER () FROM users", "SELECT id, SUM(age) OVER () FROM users"),
         ("sqlite", "SELECT id, SUM(age) OVER (ORDER BY id ROWS 1 PRECEDING) FROM users", "SELECT id, SUM(age) OVER (ORDER BY id ROWS 2 PRECEDING) FROM users"),
         ("sqlite", "SELECT city, RANK() OVER (ORDER BY COUNT(*)) FROM users GROUP BY city", "SELECT city, RANK() OVER (ORDER BY COUNT(*) DESC) FROM users GROUP BY city"),
-        ("postgres", "SELECT id, LAG(age) OVER w FROM users WINDOW w AS (ORDER BY id)", "SELECT id, LEAD(age) OVER w FROM users WINDOW w AS (ORDER BY id)"),
         (None, "SELECT id, RANK() OVER (ORDER BY age) FROM users", "SELECT id, DENSE_RANK() OVER (ORDER BY age) FROM users"),
         (None, "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY city ORDER BY id) AS n FROM users) AS d WHERE n = 1", "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY city ORDER BY id DESC) AS n FROM users) AS d WHERE n = 1"),
         ("sqlite", "SELECT city FROM (SELECT city, name, MAX(age) FROM users GROUP BY city) WHERE name = 'x'", "SELECT city FROM users WHERE name = 'x'"),
@@ -836,16 +835,15 @@ def test_only_what_no_group_determines_is_not_tried_out(
 ) -> None:
     """Names mean in the sandbox what they mean in the tree."""
     schema = {"users": {**SCHEMA["users"], "id": "int"}}
-    if dialect is None and "AS id" in a:
-        verdict = "unknown"  # MySQL takes the output
+    if dialect is None and "HAVING" in a:
+        verdict = "unknown"  # PostgreSQL has no names of outputs there, and MySQL prefers them
     assert decide(a, b, dialect=dialect, schema=schema).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("dialect", "a", "reason"),
     [
-        ("sqlite", "SELECT id, ROW_NUMBER() OVER (w ORDER BY id) FROM users WINDOW w AS (PARTITION BY age)", ""),
-        ("sqlite", "SELECT id, RANK() OVER nope FROM users", "there is no window nope"),
+        ("sqlite", "SELECT id, RANK() OVER nope FROM users", "alias of Window is not known"),
         ("sqlite", "SELECT DISTINCT 1 FROM users ORDER BY age", "DISTINCT leaves open"),
         ("postgres", "SELECT DISTINCT city FROM users ORDER BY age", "ordered by what it does not return"),
         ("postgres", "SELECT CAST(name AS INT) FROM users", "dialects cast otherwise"),

@@ -23,7 +23,7 @@ from scorekit._sql.prove.scope import Scope
 from scorekit._sql.prove.search import EQUAL_TEXTS, Proof, search
 from scorekit._sql.read import read_query
 from scorekit._sql.schema import read_schema
-from scorekit._sql.tree import FALSE, Comparison, IsNull, Scalar, outputs_of
+from scorekit._sql.tree import FALSE, Comparison, IsNull, Scalar
 
 SCHEMA = {
     "t": {
@@ -39,7 +39,7 @@ def read(texts: Sequence[str], dialect: str | None) -> tuple[tuple[Scalar, ...],
     schema = read_schema(SCHEMA, None, dialect)
     outputs = ", ".join(f"({text}) AS c{i}" for i, text in enumerate(texts))
     tree = parse_one(f"SELECT {outputs} FROM t", dialect=dialect)
-    return outputs_of(read_query(tree, Catalog(schema, dialect)).query), Scope(schema, dialect)
+    return read_query(tree, Catalog(schema, dialect)).query.outputs, Scope(schema, dialect)
 
 
 def facts_of(conditions: Iterable[Scalar], scope: Scope) -> Facts:

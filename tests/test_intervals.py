@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from scorekit.comparison import compare_reports
 from scorekit.errors import InputError
 from scorekit.intervals import (
     Interval,
@@ -653,3 +654,17 @@ def test_flags_have_a_mean() -> None:
     columns: list[Any] = [flags, np.array(flags), [1, False, 1.0, np.True_]]
     for values in columns:
         assert mean_interval(values, bounds=(0, 1)) == expected
+
+
+def test_a_level_next_to_1_is_reached_however_it_is_shared() -> None:
+    """Half of what is left of it rounds to nothing."""
+    level = 1 - 2**-53
+    verdict = compare_reports({"a": 1, "b": 0}, {"a": 0, "b": 0}, confidence_level=level).suite
+    assert (verdict.verdict, verdict.interval.high) == ("inconclusive", 1.0)
+
+
+def test_an_interval_within_far_bounds_holds_its_mean() -> None:
+    """Digits of it are lost beside them, and no sum of large values overflows."""
+    for values, bounds in (([1.0, 1.0], (-1e100, 1.0)), ([8e307] * 3, (0.0, 8.1e307))):
+        ends = mean_interval(values, bounds=bounds)
+        assert ends.low <= values[0] <= ends.high

@@ -149,3 +149,19 @@ def test_a_cost_that_no_float_holds_is_refused() -> None:
     price = ModelPrice(input_usd_per_million=1e308, output_usd_per_million=0)
     with pytest.raises(InputError, match=r"^token_cost must be a finite number >= 0, got "):
         token_cost(input_tokens=10**7, output_tokens=0, price=price)
+
+
+def test_the_price_of_long_prompts_may_have_one_for_longer_ones() -> None:
+    """Each step counts, the last that a prompt is too long for."""
+    longest = ModelPrice(input_usd_per_million=4, output_usd_per_million=0)
+    long = ModelPrice(
+        input_usd_per_million=2,
+        output_usd_per_million=0,
+        long_prompt_tokens=2_000_000,
+        long_prompt_price=longest,
+    )
+    price = attrs.evolve(
+        long, input_usd_per_million=1, long_prompt_tokens=10**6, long_prompt_price=long
+    )
+    costs = [token_cost(input_tokens=n * 10**6, output_tokens=0, price=price) for n in (1, 2, 3)]
+    assert costs == [1.0, 4.0, 12.0]

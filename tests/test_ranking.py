@@ -249,9 +249,19 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
             f"{NEITHER}, got [1, 2]",
         ),
         (
-            {1: {"t": 1}, 2: {"t": 1}},
+            {0.5: {"t": 1}, "b": {"t": 1}},
             TypeError,
-            "a model of scores must be a non-empty string, got 1",
+            "a model of scores must be a non-empty string or an integer, got 0.5",
+        ),
+        (
+            {"a": {"t": 1}, "b": {"t": 1, ("t",): 1}},
+            TypeError,
+            "a task of scores['b'] must be a non-empty string or an integer, got ('t',)",
+        ),
+        (
+            {"a": {1: 1, "1": 0}, "b": {1: 1}},
+            InputError,
+            "a task of scores['a'] must be unlike all others, the integer 1 like '1', got '1'",
         ),
     ],
 )
@@ -340,7 +350,9 @@ def test_models_with_unequal_attempts_are_bounded(n_old: int, n_new: int) -> Non
         passed=[1, 0, 0, 0, 0, 0] * 2,
     )
     assert compare_models(report).pairs[0].verdict == "inconclusive"
-    with pytest.raises(InputError, match=r"^scores must be numbers in \[0, 1\], got 3.0$"):
+    with pytest.raises(
+        InputError, match=r"^scores\['x'\]\['a'\] must be a number in \[0, 1\], got 3$"
+    ):
         compare_models({"x": {"a": 3}, "y": {"a": 1}}, bounds=(0, 1))
 
 
@@ -569,3 +581,25 @@ def test_unknown_outcomes_are_counted() -> None:
     assert result.n_unknown == 3
     assert "3 unknown outcomes left out; may be the best" in str(result)
     assert "compare_reports() says what holds whichever way unknown outcomes went" in str(result)
+
+
+def test_tasks_and_models_are_paired_by_name() -> None:
+    """An integer is its digits, as everywhere: one file may have read them as text."""
+    scores = {"1": {"7": 1.0, "8": 0.5}, "2": {"7": 0.0, "8": 0.5}}
+    assert compare_models({1: {7: 1.0, 8: 0.5}, "2": scores["2"]}) == compare_models(scores)  # type: ignore[dict-item]
+
+
+def test_bounds_are_those_of_attempts() -> None:
+    """A mean within them does not make up for a score beyond them."""
+    for attempts in ([-1, 2], [-1.0, 3.0, 0.0]):
+        with pytest.raises(
+            InputError, match=r"^scores\['a'\]\['t'\]\[0\] must be a number in \[0, 1\]"
+        ):
+            compare_models({"a": {"t": attempts}, "b": {"t": [0, 1]}}, bounds=(0, 1))
+
+
+def test_a_level_near_0_has_its_narrow_interval() -> None:
+    """All signs then lie beyond, more than there are."""
+    pair = compare_models({"a": {"t": 1, "u": 0}, "b": {"t": 0, "u": 0}}, confidence_level=1e-320)
+    assert pair.pairs[0].interval is not None
+    assert pair.pairs[0].interval.low <= 0.5 <= pair.pairs[0].interval.high

@@ -18,6 +18,7 @@ from scorekit import (
     CodeSample,
     InputError,
     Interval,
+    ModelPrice,
     Record,
     code_report,
     compare_reports,
@@ -312,3 +313,20 @@ def test_the_repr_of_a_report_only_counts_its_many_cases() -> None:
     assert "cases=(CaseStatistics(" in repr(few)
     fell = compare_reports(dict.fromkeys(range(500), 1), dict.fromkeys(range(500), 0))
     assert "regressions=<500 regressions>, improvements=(), " in repr(fell)
+
+
+def test_what_json_holds_wrongly_is_an_input_error() -> None:
+    """A field that another forbids, bytes, and records within records beyond Python's depth."""
+    sample = CodeSample(case_id="a", model="m", compiled=True).to_dict()
+    with pytest.raises(InputError, match=r"^CodeSample: compiled must be True or False, got None"):
+        CodeSample.from_dict({**sample, "compiled": None})
+    with pytest.raises(TypeError, match=r"^text must be a string, got b'\{\}'$"):
+        Interval.from_json(b"{}")  # type: ignore[arg-type]
+    prices = (
+        '{"input_usd_per_million": 1, "output_usd_per_million": 1, "long_prompt_price": ' * 400
+    )
+    text = '{"kind": "ModelPrice", "version": 1, ' + prices[1:] + "null" + "}" * 400
+    with pytest.raises(
+        InputError, match=r"^text must be a result that is nested less deeply, got"
+    ):
+        ModelPrice.from_json(text)

@@ -104,6 +104,12 @@ def test_clusters_widen() -> None:
         ([1], [2], TypeError, "met[0] must be True or False, got 2"),
         ([1], ["yes"], TypeError, "met[0] must be True or False, got 'yes'"),
         ([float("nan")], [True], InputError, "points[0] must be a number in [-1e+100, 1e+100]"),
+        (
+            [1e-300, -1e100],
+            [True, True],
+            InputError,
+            "points must be positive points that are not so small beside the negative ones, got",
+        ),
         (["3"], [True], TypeError, "points[0] must be a number in [-1e+100, 1e+100], got '3'"),
         (
             [],
@@ -129,3 +135,9 @@ def test_bounds_stand_before_the_score_of_the_examples_judged() -> None:
         f"between {low:.4g} and {high:.4g} (1 of 3 not fully judged; 0 [0, "
     )
     assert str(result).endswith("] over the other 2 examples)")
+
+
+def test_the_interval_holds_the_score_beside_a_loss_far_away() -> None:
+    """Whose size leaves no digits for what was seen."""
+    result = rubric_score([1, -1e100], [True, False])
+    assert result.score == result.interval.high == 1.0

@@ -775,7 +775,11 @@ def test_tier_errors(arguments: dict[str, Any], error: type[Exception], message:
             InputError,
             "baseline, 'T0' unless given, must be one of 'T1', 'T2', got 'T0'",
         ),
-        ({"baseline": None}, TypeError, "baseline must be one of 'T0', got None"),
+        (
+            {"baseline": np.array(["T0"])},
+            TypeError,
+            "baseline must be a non-empty string or an integer, got array(['T0'], dtype='<U2')",
+        ),
         (
             {"tiers": [_tier("T0", 0.5), tier_statistics("T1", [_run()], confidence_level=0.9)]},
             InputError,

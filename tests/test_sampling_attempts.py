@@ -123,19 +123,6 @@ def _mean_over_subsets(
     return sum((value(list(subset)) for subset in subsets), Fraction(0)) / len(subsets)
 
 
-def _sampling_variance(
-    samples: Sequence[Any], k: int, value: Callable[[list[Any]], Fraction]
-) -> Fraction:
-    """Return the square of the estimate less the mean product over pairs of disjoint subsets."""
-    places = range(len(samples))
-    products = [
-        value([samples[i] for i in first]) * value([samples[i] for i in second])
-        for first in combinations(places, k)
-        for second in combinations([i for i in places if i not in first], k)
-    ]
-    return _mean_over_subsets(samples, k, value) ** 2 - sum(products, Fraction(0)) / len(products)
-
-
 def _vote(answers: list[str]) -> Fraction:
     counts = Counter(answers)
     winners = [answer for answer, n in counts.items() if n == max(counts.values())]
@@ -152,7 +139,7 @@ def _enough(needed: int) -> Callable[[list[bool]], Fraction]:
 
 @given(COUNTS, st.data())
 def test_shares_of_successes_equal_enumeration(counts: Task, data: st.DataObject) -> None:
-    """Oracle: all subsets, for the estimate and its unbiased variance; all must pass at tau 1."""
+    """Oracle: all subsets; all must pass at tau 1."""
     n, c = counts
     k, tau = data.draw(st.integers(1, n)), data.draw(st.integers(0, 10))
     result = g_pass_at_k(n_samples=n, n_correct=c, k=k, tau=tau / 10)
@@ -162,9 +149,6 @@ def test_shares_of_successes_equal_enumeration(counts: Task, data: st.DataObject
     exact = _mean_over_subsets(samples, k, value)
     assert result.score == pytest.approx(float(exact), rel=1e-14, abs=0.0)
     assert result.failure == pytest.approx(float(1 - exact), rel=1e-14, abs=0.0)
-    if n >= 2 * k:
-        variance = float(_sampling_variance(samples, k, value))
-        assert result.stderr_same_tasks == pytest.approx(math.sqrt(max(variance, 0)), abs=1e-7)
     if tau == 10:
         steady = pass_hat_k(n_samples=n, n_correct=c, k=k)
         assert steady.score == pytest.approx(float(exact), rel=1e-14, abs=0.0)
@@ -172,7 +156,7 @@ def test_shares_of_successes_equal_enumeration(counts: Task, data: st.DataObject
 
 @given(SUITES, st.data())
 def test_mean_over_tau_equals_enumeration(tasks: list[Task], data: st.DataObject) -> None:
-    """Oracle: all subsets of each task, for the estimates and the unbiased variance."""
+    """Oracle: all subsets of each task."""
     k = data.draw(st.integers(2, max(2, min(n for n, _ in tasks))))
     tasks = [task for task in tasks if task[0] >= k] or [(k, 1)]
 
@@ -185,41 +169,25 @@ def test_mean_over_tau_equals_enumeration(tasks: list[Task], data: st.DataObject
     assert mean.score == pytest.approx(float(exact), rel=1e-14, abs=0.0)
     assert mean.failure == pytest.approx(float(1 - exact), rel=1e-14, abs=0.0)
     assert half == g_pass_at_k(**_columns(tasks), k=k, tau=0.5)
-    if all(n >= 2 * k for n, _ in tasks):
-        variance = math.fsum(float(_sampling_variance(one, k, value)) for one in samples)
-        expected = math.sqrt(max(variance, 0.0)) / len(tasks)
-        assert mean.stderr_same_tasks == pytest.approx(expected, abs=1e-7)
 
 
 @given(SCORES, st.data())
 def test_best_equals_enumeration(scores: list[float], data: st.DataObject) -> None:
-    """Oracle: all subsets, for the estimate and its unbiased variance; ties are no matter."""
+    """Oracle: all subsets; ties are no matter."""
     k = data.draw(st.integers(1, len(scores)))
     result = best_at_k(scores, k=k)
     assert result.score == pytest.approx(float(_mean_over_subsets(scores, k, _best)), rel=1e-14)
     assert result.score + result.failure == pytest.approx(1.0, rel=1e-14)
-    if len(scores) >= 2 * k:
-        variance = float(_sampling_variance(scores, k, _best))
-        assert result.stderr_same_tasks == pytest.approx(math.sqrt(max(variance, 0)), abs=1e-7)
-    else:
-        assert result.stderr_same_tasks is None
 
 
 @given(ANSWERS, st.data())
 def test_majority_equals_enumeration(answers: list[str], data: st.DataObject) -> None:
-    """Oracle: all subsets; the error is the jackknife's, each sample left out by itself."""
-    n = len(answers)
-    k = data.draw(st.integers(1, n))
+    """Oracle: all subsets."""
+    k = data.draw(st.integers(1, len(answers)))
     result = majority_at_k(answers, correct="A", k=k)
     exact = float(_mean_over_subsets(answers, k, _vote))
     assert result.score == pytest.approx(exact, rel=1e-13, abs=0.0)
     assert result == majority_at_k(Counter(answers), correct="A", k=k)
-    if n >= 2 * k:
-        without = [
-            float(_mean_over_subsets(answers[:i] + answers[i + 1 :], k, _vote)) for i in range(n)
-        ]
-        variance = (n - 1) * statistics.pvariance(without)
-        assert result.stderr_same_tasks == pytest.approx(math.sqrt(variance), abs=1e-9)
 
 
 def test_large_counts_agree_with_scipy() -> None:
@@ -272,7 +240,7 @@ def test_long_scores_stay_within_them() -> None:
 def test_a_suite_is_the_mean_over_its_tasks(
     form: Callable[..., Any], tasks: list[Task], k: int
 ) -> None:
-    """Mean and both standard errors come from the single tasks; short ones stay out."""
+    """Mean and standard error come from the single tasks; short ones stay out."""
     used = [task for task in tasks if task[0] >= k]
     if len(used) < 2:
         return
@@ -284,11 +252,6 @@ def test_a_suite_is_the_mean_over_its_tasks(
     assert result.failure == pytest.approx(1 - result.score, abs=1e-13)
     stderr = statistics.stdev(scores) / math.sqrt(len(scores))
     assert result.stderr == pytest.approx(stderr, rel=1e-9, abs=1e-14)
-    if all(n >= 2 * k for n, _ in used):
-        total = math.sqrt(math.fsum(one.stderr_same_tasks**2 for one in each)) / len(each)
-        assert result.stderr_same_tasks == pytest.approx(total, abs=1e-7)
-    else:
-        assert result.stderr_same_tasks is None
     assert 0.0 <= result.interval.low <= result.score <= result.interval.high <= 1.0
     assert type(result).from_dict(result.to_dict()) == result
     assert form(tasks[::-1], k=k, insufficient="drop").score == pytest.approx(result.score)
@@ -299,7 +262,7 @@ def test_one_attempt_is_a_share(form: Callable[..., Any]) -> None:
     """At k = 1 they are all the same estimate, with the interval of the proportion."""
     tasks = [(10, 3), (5, 0), (8, 8)]
     result, base = form(tasks), pass_at_k(**_columns(tasks))
-    for name in ("score", "failure", "stderr", "stderr_same_tasks"):
+    for name in ("score", "failure", "stderr"):
         assert getattr(result, name) == pytest.approx(getattr(base, name), rel=1e-9)
     ends = result.interval.low, result.interval.high
     assert ends == pytest.approx((base.interval.low, base.interval.high), rel=1e-9)
@@ -313,12 +276,11 @@ def test_all_pass_or_none(form: Callable[..., Any], c: int, end: float) -> None:
     """The end is exact, and the other one is Wilson's for so many tasks, or for one."""
     result = form([(6, c)] * 4, k=2)
     assert (result.score, result.failure, result.stderr) == (end, 1 - end, 0.0)
-    assert result.stderr_same_tasks == 0.0
     far = stats.t.isf(0.025, 3) ** 2
     ends = sorted([end, abs(end - far / (4 + far))])
     assert (result.interval.low, result.interval.high) == pytest.approx(ends)
     one = form([(6, c)], k=2)
-    assert (one.score, one.stderr, one.stderr_same_tasks) == (end, None, 0.0)
+    assert (one.score, one.stderr) == (end, None)
     assert (one.interval.low if c == 0 else one.interval.high) == end
     assert one.interval.high - one.interval.low > 0.1
 

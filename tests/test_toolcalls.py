@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import combinations, permutations
 from typing import Any
 
@@ -241,3 +242,9 @@ def test_json_text_says_the_same_as_mappings(made: Calls, wanted: Calls) -> None
     write: Callable[[Any], str] = json.dumps
     texts = [(name, write(arguments)) for name, arguments in made]
     assert tool_call_accuracy(texts, wanted) == tool_call_accuracy(made, wanted)
+
+
+def test_decimals_are_the_digits_that_json_writes() -> None:
+    """A reader that keeps them as `Decimal` and one that makes floats read the same call."""
+    for one, other in ((Decimal("0.1"), 0.1), (Decimal("1.0"), 1), (Decimal("sNaN"), math.nan)):
+        assert tool_call_accuracy([("f", {"x": one})], [("f", {"x": other})]).score == 1.0

@@ -143,7 +143,7 @@ def check_text(name: str, value: object, *, empty: bool = False) -> str:
         refuse(name, domain, value, TypeError)
     if not value and not empty:
         refuse(name, domain, value)
-    return value
+    return str.__str__(value)  # of an enum its value
 
 
 def check_generated(name: str, value: object) -> str:

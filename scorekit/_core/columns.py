@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import wraps
 from itertools import chain
 from numbers import Real
+from operator import index
 from typing import TYPE_CHECKING, Any, ParamSpec, SupportsIndex, TypeVar, cast
 
 from scorekit._core.checks import (
     MAX_COUNT,
     check_bounded_count,
-    check_count,
     check_flag,
     check_items,
     check_number,
@@ -110,15 +110,17 @@ def numbered_ids(name: str, values: object) -> tuple[tuple[str, ...], NDArray[np
         if (ids := _plain_ids(known)) is not None:
             return ids, codes
     first: dict[str, object] = {}
+    names: list[str] = []
     if set(map(type, items)) == {float} and not all(item == item for item in items):  # noqa: PLR0124
         i = next(i for i, item in enumerate(items) if is_missing(item))
         domain = "a non-empty string or an integer (a missing one makes floats of the others)"
         refuse(f"{name}[{i}]", domain, items[i])
     for i, item in enumerate(items):
-        one = first.setdefault(check_id(f"{name}[{i}]", item), item)
+        names.append(check_id(f"{name}[{i}]", item))
+        one = first.setdefault(names[i], item)
         if isinstance(one, str) != isinstance(item, str):
             refuse(f"{name}[{i}]", f"unlike all others, {shown(item)} like {shown(one)}", item)
-    return numbered(list(map(str, items)))
+    return numbered(names)
 
 
 def names_of(name: str, values: object) -> list[str]:
@@ -131,7 +133,10 @@ def _plain_ids(distinct: Sequence[Any]) -> tuple[str, ...] | None:
     """Return names as strings where all are of one kind that says what it is."""
     kinds = set(map(type, distinct))
     if kinds == {int}:
-        return tuple(map(str, distinct))
+        try:
+            return tuple(map(str, distinct))
+        except ValueError:  # one has more digits than Python writes
+            return None
     return tuple(distinct) if kinds == {str} and all(distinct) else None
 
 
@@ -142,12 +147,28 @@ def name_of(value: str | int) -> str:
 
 def check_id(name: str, value: object) -> str:
     """Return a name, a non-empty string or an integer, as a string."""
+    if isinstance(value, str) and value:
+        return str.__str__(value)  # of an enum its value
     if isinstance(value, SupportsIndex) and not is_flag(value):
-        return str(check_count(name, value, -MAX_COUNT))
-    if not isinstance(value, str) or not value:
-        kind = InputError if isinstance(value, str) or is_missing(value) else TypeError
-        refuse(name, "a non-empty string or an integer", value, kind)
-    return value
+        try:
+            return str(index(value))
+        except (TypeError, ValueError):  # an array, or more digits than Python writes
+            pass
+    kind = InputError if type(value) in (str, int) or is_missing(value) else TypeError
+    refuse(name, "a non-empty string or an integer", value, kind)
+
+
+def by_id(name: str, values: Mapping[Any, T]) -> Mapping[str, T]:
+    """Return a mapping by its keys as names; refuse an integer beside its digits as text."""
+    if set(map(type, values)) == {str} and all(values):
+        return values
+    found: dict[str, T] = {}
+    for key, value in values.items():
+        one = check_id(name, key)
+        if one in found:
+            refuse(name, "unlike all others, the integer 1 like '1'", key)
+        found[one] = value
+    return found
 
 
 def as_long(value: object, length: int) -> Any:
@@ -206,7 +227,7 @@ def attempts_in(name: str, values: object) -> tuple[Any, list[int] | None]:
         import numpy as np
 
         items = np.asarray(values)
-        if items.dtype.kind != "O":
+        if items.dtype.kind != "O" or not items.ndim:
             return values, None
         items = items.tolist()
     elif not is_ordered(values):
@@ -423,7 +444,7 @@ def split_missing(name: str, values: object) -> tuple[NDArray[Any], NDArray[np.b
         missing = np.fromiter(map(is_missing, array.tolist()), np.bool_, array.size)
     filled = np.where(missing, 0, array)
     whole = array.dtype.kind == "f" and bool((filled == np.floor(filled)).all())
-    if whole and float(filled.max()) < MAX_COUNT:  # a float16 could not be compared with it
+    if whole and float(abs(filled).max()) < MAX_COUNT:  # a float16 could not be compared with it
         filled = filled.astype(np.int64)
     return filled, missing
 

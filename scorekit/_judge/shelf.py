@@ -115,6 +115,8 @@ class Shelf:
 
     def read(self, key: str, decode: Callable[[Any], Any]) -> Any:
         """Return what the disk holds under *key*, or None unless all of it is right."""
+        if self._disk is None:
+            return None
         try:
             text = self._tried(lambda disk: disk.get(key))
             found = json.loads(text or "null")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Final, cast
 
 import attrs
 from sqlglot import exp
@@ -16,20 +17,17 @@ from scorekit._sql.tree import (
     Arithmetic,
     Column,
     Literal,
+    Node,
     Ordered,
-    Place,
     Query,
     Scalar,
     Select,
     SetOperation,
     Source,
+    Table,
     Windowed,
-    outputs_of,
 )
 from scorekit.records import FrozenMapping
-
-_KINDS = {"integer": "integer", "text": "text", "boolean": "boolean"}
-_COUNTING = frozenset({"count", "row_number", "rank", "dense_rank", "ntile"})
 
 
 @attrs.frozen(eq=False)
@@ -40,8 +38,7 @@ class Catalog:
     dialect: str | None = None
     derived: dict[Source, Query] = attrs.Factory(dict[Source, Query])
     """Filled by who reads or looks at a tree."""
-    kinds: dict[Scalar, str] = attrs.Factory(dict[Scalar, str])
-    """Those that were asked for: a value may stand in many others."""
+    _kinds: dict[Node, str] = attrs.field(factory=dict[Node, str], init=False)
 
     def columns(self, table: str) -> tuple[Declared, ...]:
         """Return the columns of a base table, none where they are not known for sure."""
@@ -60,50 +57,65 @@ class Catalog:
         name = column.name.casefold()
         return next((c for c in self.columns(column.source.table) if c.name == name), None)
 
-    def kind(self, value: Scalar) -> str:
+    def kind(self, value: Node) -> str:
         """Return the kind of the values of an expression, as far as the schema says it."""
-        found = self.kinds.get(value)
+        found = self._kinds.get(value)
         if found is None:
-            found = self.kinds[value] = self._kind(value)
+            found = self._kinds[value] = self._kind(value)
         return found
 
-    def _kind(self, value: Scalar) -> str:  # noqa: PLR0911 - one per kind of node
+    def _kind(self, value: Node) -> str:
         if isinstance(value, Literal):
-            return _KINDS.get(value.kind, "unknown")
+            return value.kind if value.kind in ("integer", "text", "boolean") else "unknown"
         if isinstance(value, Aggregate):
-            if value.function == "count" or value.operand is None:
-                return "integer"
-            return self.kind(value.operand)
+            of = "integer" if value.operand is None else self.kind(value.operand)
+            return kind_of_aggregate(value.function, of)
         if isinstance(value, Arithmetic) and value.operator in "+*":
-            kinds = {self.kind(value.left), self.kind(value.right)}
-            return kinds.pop() if len(kinds) == 1 else "unknown"
+            return _one({self.kind(value.left), self.kind(value.right)})
         if not isinstance(value, Column):
             return "unknown"
-        if value.source.table:
-            declared = self.column(value)
-            return declared.kind if declared is not None else "unknown"
         query = self.derived.get(value.source)
-        if query is None or not value.name.isdigit():
-            return "unknown"
-        kinds = set(self._kinds_of_output(query, int(value.name)))
-        return kinds.pop() if len(kinds) == 1 else "unknown"
+        if query is not None:
+            return (
+                self.kind_of_output(query, int(value.name)) if value.name.isdigit() else "unknown"
+            )
+        declared = self.column(value)
+        return "unknown" if declared is None else declared.kind
 
-    def _kinds_of_output(self, query: Query, place: int) -> Iterable[str]:
-        if isinstance(query, Ordered):
-            yield from self._kinds_of_output(query.query, place)
-        elif isinstance(query, SetOperation):
-            for arm in query.arms:
-                yield from self._kinds_of_output(arm, place)
-        elif isinstance(query, Windowed):
-            k = place - len(outputs_of(query.query))
-            if k < 0:
-                yield from self._kinds_of_output(query.query, place)
-            else:
-                counting = k < len(query.windows) and query.windows[k].function in _COUNTING
-                yield "integer" if counting else "unknown"
-        elif isinstance(query, Select):
-            output = query.outputs[place] if place < len(query.outputs) else Place(place)
-            yield self.kind(output)
+    def kind_of_output(self, query: Query, place: int) -> str:
+        """Return the kind of an output of a query."""
+        if isinstance(query, SetOperation):
+            return _one({self.kind_of_output(arm, place) for arm in query.arms})
+        if isinstance(query, Windowed):
+            computed = place >= len(query.query.outputs)
+            return "unknown" if computed else self.kind_of_output(query.query, place)
+        if isinstance(query, Select):
+            known = place < len(query.outputs)
+            return self.inside(query.tables).kind(query.outputs[place]) if known else "unknown"
+        return self.kind_of_output(cast("Ordered", query).query, place)
+
+    def inside(self, tables: Iterable[Table]) -> Catalog:
+        """Return what is known where *tables* may be named too."""
+        del tables  # who fills this knows them all
+        return self
+
+
+NUMBERS: Final = frozenset({"integer", "natural", "number", "real"})
+
+
+def kind_of_aggregate(function: str, of: str) -> str:
+    """Return the kind of an aggregate of values of one kind: a sum may be of a wider type."""
+    if function == "count":
+        return "integer"
+    if function in ("min", "max"):
+        return of
+    if of not in NUMBERS:
+        return "unknown"
+    return "real" if of == "real" or function == "avg" else "number"
+
+
+def _one(kinds: set[str]) -> str:
+    return kinds.pop() if len(kinds) == 1 else "unknown"
 
 
 def catalog_of(columns: Mapping[str, Iterable[str]], dialect: str) -> Catalog:

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 from sqlglot import exp
 
-from scorekit._sql.catalog import Catalog
+from scorekit._sql.catalog import NUMBERS, Catalog
 from scorekit._sql.functions import VERSIONS
 from scorekit._sql.parsing import parse
 from scorekit._sql.read import UnreadError, bare_columns, read_names, read_query
@@ -44,7 +44,6 @@ from scorekit._sql.tree import (
     Source,
     Star,
     When,
-    outputs_of,
     walk,
 )
 
@@ -89,8 +88,8 @@ def drops_texts(
     except UnreadError:
         return False  # then they are proved equal by being the same text
     counts = [sum(map(_drops, walk(query))) for query in queries]
-    kinds = set(map(planner.kind, outputs_of(queries[0])))
-    return counts[0] != counts[1] and not kinds <= {*_NUMBERS, "time", "boolean"}
+    kinds = set(map(planner.kind, queries[0].outputs))
+    return counts[0] != counts[1] and not kinds <= {*NUMBERS, "time", "boolean"}
 
 
 def _drops(node: Node) -> bool:
@@ -99,9 +98,8 @@ def _drops(node: Node) -> bool:
     return isinstance(node, SetOperation) and node.distinct
 
 
-_NUMBERS: Final = frozenset({"integer", "natural", "number", "real"})
 _CLASSES: Final = {
-    **dict.fromkeys(_NUMBERS, "number"), "text": "text", "time": "time", "boolean": "boolean",
+    **dict.fromkeys(NUMBERS, "number"), "text": "text", "time": "time", "boolean": "boolean",
 }  # fmt: skip
 _LITERALS: Final = {
     "word": {"number", "time", "boolean"},
@@ -223,7 +221,7 @@ class _Planner(Catalog):
     def of_values(self, node: Node) -> Iterator[str]:  # noqa: C901 - a list of cases
         """Yield what kinds of values do not go together."""
         exact = self.dialect == "postgres"
-        if exact and any(self.kind(part) in {*_NUMBERS, "text", "time"} for part in _tests(node)):
+        if exact and any(self.kind(part) in {*NUMBERS, "text", "time"} for part in _tests(node)):
             yield "a condition is no boolean"
         if any(map(self.clash, self.compared(node))):
             yield "values of different types are compared"
@@ -231,13 +229,13 @@ class _Planner(Catalog):
             if self.clash(map(self.kind, [*(when.value for when in node.whens), node.default])):
                 yield "values of different types are alternatives"
         elif isinstance(node, SetOperation) and exact:
-            for several in zip(*map(outputs_of, node.arms), strict=False):
+            for several in zip(*[one.outputs for one in node.arms], strict=False):
                 if self.clash(map(self.kind, several)):
                     yield "the parts of a UNION have different types"
         elif isinstance(node, Cast):
             kind, other = self.kind(node.operand), _OTHER_TYPES.match(node.type)
-            never = (kind in _NUMBERS and (node.kind == "time" or other)) or (
-                kind == "time" and node.kind in _NUMBERS
+            never = (kind in NUMBERS and (node.kind == "time" or other)) or (
+                kind == "time" and node.kind in NUMBERS
             )
             if (exact and never) or _CLASSES.get(node.kind) in _LITERALS.get(kind, ()):
                 yield "a value is cast to a type that it cannot have"
@@ -250,12 +248,12 @@ class _Planner(Catalog):
         name, operands = _called(node)
         kinds = [self.kind(operand) for operand in operands]
         first = kinds[0] if kinds else ""
-        unlike = first in {*_NUMBERS, "time", "boolean"}
+        unlike = first in {*NUMBERS, "time", "boolean"}
         if (isinstance(node, Like) or name in _MATCHED) and not {*kinds[:2]} <= _TEXTS:
             yield "a pattern is compared with what is no text"
         elif name in _PARTED and exact and first in _CLASSES:
             yield "a part is taken of what has none"
-        elif name == "dpipe" and exact and {*kinds} <= _NUMBERS:
+        elif name == "dpipe" and exact and {*kinds} <= NUMBERS:
             yield "|| has no text"
         elif name in _COMPUTED or name in ("sum", "avg", "-x") or isinstance(node, Arithmetic):
             yield from self.of_numbers(name, kinds)
@@ -263,7 +261,7 @@ class _Planner(Catalog):
             yield "MIN and MAX have no truth values"
         elif name in _TEXTUAL and unlike:
             yield "a function of text has a number or a date"
-        elif name in _TIMED and {*kinds} & {*_NUMBERS, "text", "boolean"}:
+        elif name in _TIMED and {*kinds} & {*NUMBERS, "text", "boolean"}:
             yield "a function of dates has text or a number"
         elif name in _OF_TIMES and first in _LITERALS:
             yield "a function of dates has a text"
@@ -280,7 +278,7 @@ class _Planner(Catalog):
             yield "a date is used as a number"
         alone = computed <= _LITERALS.keys()
         unlike = not computed.isdisjoint({"word", "day", "flag"})
-        if (alone and name in _OF_TWO) or (unlike and (alone or computed & {*_NUMBERS, "text"})):
+        if (alone and name in _OF_TWO) or (unlike and (alone or computed & {*NUMBERS, "text"})):
             yield "text is used as a number"
         if exact and "real" in computed and (name == "%" or (name in _ROUNDED and len(kinds) > 1)):
             yield "a floating point number is rounded to places, or divided with a remainder"
@@ -313,15 +311,11 @@ class _Planner(Catalog):
 
     def kind_of_output(self, query: Query, place: int) -> str:
         """Return the kind of a column of a query."""
-        kinds = {*self._kinds_of_output(query, place)}
-        return _plain(kinds.pop()) if len(kinds) == 1 else ""
-
-    def _kinds_of_output(self, query: Query, place: int) -> Iterable[str]:
         outputs = query.outputs if isinstance(query, Select) else ()
         text = place < len(outputs) and self.kind(outputs[place]) in _LITERALS
-        return ["text"] if text else super()._kinds_of_output(query, place)
+        return "text" if text else _plain(super().kind_of_output(query, place))
 
-    def _kind(self, value: Scalar) -> str:  # noqa: C901, PLR0911, PLR0912 - one per kind of node
+    def _kind(self, value: Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one per kind of node
         """Return what an expression holds, for texts that are written out what they look like."""
         if isinstance(value, Literal):
             if value.kind == "text":
@@ -350,7 +344,7 @@ class _Planner(Catalog):
             return "number" if kind in ("integer", "natural") else kind
         if isinstance(value, Arithmetic):
             kinds = set(map(self.kind, operands))
-            if name == "/" and kinds <= _NUMBERS and self.dialect == "duckdb":
+            if name == "/" and kinds <= NUMBERS and self.dialect == "duckdb":
                 return "real"
             return _widest(kinds)
         return _OF_FUNCTIONS.get(name) or _plain(super()._kind(value))
@@ -378,12 +372,12 @@ def _plain(kind: str) -> str:
 
 def _widest(kinds: set[str]) -> str:
     """Return the kind of numbers that holds several."""
-    if not kinds <= _NUMBERS:
+    if not kinds <= NUMBERS:
         return ""
     return next((kind for kind in ("real", "number", "integer", "natural") if kind in kinds), "")
 
 
-def _called(node: Scalar) -> tuple[str, tuple[Scalar, ...]]:
+def _called(node: Node) -> tuple[str, tuple[Scalar, ...]]:
     """Return an operator or a function by name, with its operands; no name for other nodes."""
     if isinstance(node, Function):
         return node.name, node.operands

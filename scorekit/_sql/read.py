@@ -69,7 +69,6 @@ from scorekit._sql.tree import (
     has_aggregate,
     integer,
     local_sources,
-    outputs_of,
     replaced,
     sorted_nodes,
     walk,
@@ -133,12 +132,15 @@ def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
 class Names:
     """What the parts of a text mean, by the ids of its syntax; several times for a WITH."""
 
-    values: Mapping[int, Sequence[Scalar]]
+    values: dict[int, list[Scalar]]
     queries: Mapping[int, Sequence[Query]]
     selects: Mapping[int, Select]
     """Each SELECT before its windows are taken out and its rows sorted; of a WITH the last."""
     columns: Mapping[int, frozenset[str]]
     """The names of the columns of the tables of a SELECT."""
+    stars: Mapping[int, Sequence[tuple[str, Scalar]]]
+    """What a star stands for, with names."""
+    aliases: Mapping[Source, str]
     scans: Sequence[Source]
     """The base tables, in the order in which the text names them."""
     unread: str = ""
@@ -166,6 +168,8 @@ def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
         reader.queries,
         reader.selects,
         reader.columns,
+        reader.stars,
+        reader.aliases,
         reader.scans,
         str(failure or ""),
         isinstance(failure, RefusedError),
@@ -278,8 +282,6 @@ class _Scope:
     """Columns joined by USING, which belong to both sides."""
     aliases: dict[str, Scalar | None] = attrs.Factory(dict[str, "Scalar | None"])
     """Outputs that the clause may name; None where two have the name."""
-    windows: dict[str, exp.Window] = attrs.Factory(dict[str, exp.Window])
-    """What WINDOW names."""
     n_visible: int | None = None
     """How many of the tables an ON may name."""
 
@@ -483,7 +485,7 @@ class _Over(Scalar):
 
 _SELECT_PARTS = (
     "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having", "order",
-    "limit", "offset", "windows", "qualify",
+    "limit", "offset", "qualify",
 )  # fmt: skip
 
 _WITHOUT_ALIASES: Final = {"postgres": "where having expressions", "mysql": "where"}
@@ -516,6 +518,8 @@ class _Reader:
         self.queries: dict[int, list[Query]] = {}
         self.selects: dict[int, Select] = {}
         self.columns: dict[int, frozenset[str]] = {}
+        self.stars: dict[int, list[tuple[str, Scalar]]] = {}
+        self.aliases: dict[Source, str] = {}
         self.scans: list[Source] = []
 
     def whole(self, tree: exp.Expr) -> _Block:
@@ -559,7 +563,6 @@ class _Reader:
     def _select(self, tree: exp.Select, scope: _Scope) -> _Block:
         _check(tree, *_SELECT_PARTS)
         tables, conditions = self._from(tree, scope)
-        scope.windows.update(self._windows(tree))
         outputs, names = self._outputs(tree, scope)
         distinct = tree.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
@@ -581,6 +584,7 @@ class _Reader:
         self.selects[id(tree)] = select
         visible = (name for table in scope.tables for name in table.columns or ())
         self.columns[id(tree)] = frozenset(map(str.casefold, visible))
+        self.aliases.update((table.source, table.alias) for table in scope.tables)
         if keys is None and not select.aggregates:
             if tree.args.get("having") is not None:
                 error = UnreadError if self._dialect == "mysql" else RefusedError
@@ -596,16 +600,6 @@ class _Reader:
             raise UnreadError("QUALIFY without a window function")
         return _Block(self._ordered(tree, query, items), names)
 
-    def _windows(self, tree: exp.Select) -> dict[str, exp.Window]:
-        """Return what WINDOW names."""
-        found: dict[str, exp.Window] = {}
-        for node in tree.args.get("windows") or ():
-            if not isinstance(node, exp.Window) or self._names.name(node.this) in found:
-                raise UnreadError("a window that is not known")
-            _check(node, "this", "partition_by", "order", "spec", "alias")
-            found[self._names.name(node.this)] = node
-        return found
-
     def _set_operation(self, tree: exp.SetOperation, outer: _Scope | None, ctes: _Ctes) -> _Block:
         _check(tree, "with_", "this", "expression", "distinct", "order", "limit", "offset")
         chain: list[exp.SetOperation] = [tree]
@@ -617,7 +611,7 @@ class _Reader:
         query, names = first.query, first.names
         for one in reversed(chain):
             arm = self.query(one.expression, outer, ctes).query
-            widths = {len(outputs_of(part)) for part in (query, arm) if not _has_star(part)}
+            widths = {len(part.outputs) for part in (query, arm) if not _has_star(part)}
             if len(widths) > 1:
                 error = RefusedError if tree.find(exp.Star) else InvalidError
                 raise error("the arms of a set operation differ in their width")
@@ -670,11 +664,14 @@ class _Reader:
                 _check(node)
                 # of EXISTS no column is looked at
                 of_rows = scope.tables and isinstance(tree.parent, exp.Exists)
-                found += [("", integer(1))] if of_rows else self._star(scope)
+                self.stars[id(node)] = [("", integer(1))] if of_rows else self._star(scope)
+                found += self.stars[id(node)]
             elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
                 _check(node, "this", "table")
                 _check(node.this)
-                found += scope.table(self._names.name(node.args["table"])).all_columns()
+                table = scope.table(self._names.name(node.args["table"]))
+                self.stars[id(node)] = table.all_columns()
+                found += self.stars[id(node)]
             elif isinstance(node, exp.Alias):
                 _check(node, "this", "alias")
                 alias = self._names.name(node.args["alias"])
@@ -922,13 +919,8 @@ class _Reader:
             derived = self._derived(block, alias or name, columns or cte.columns, scope)
             self._of_with.setdefault(id(cte.tree), []).append(derived.source)
             return derived
-        if columns:  # other names for those of the table
-            own = _Scope(None, {})
-            base = self._base_table(node, name, alias, own)
-            outputs = self._star(own)
-            values = tuple(value for _, value in outputs)
-            block = _Block(Select((base,), outputs=values), tuple(name for name, _ in outputs))
-            return self._derived(block, alias, columns, scope)
+        if columns:
+            raise UnreadError("other names for the columns of a table")
         return self._base_table(node, name, alias, scope)
 
     def _base_table(self, node: exp.Table, name: str, alias: str, scope: _Scope) -> Scan:
@@ -1079,7 +1071,7 @@ class _Reader:
     def _inner(self, tree: exp.Expr, scope: _Scope, *, width: int | None = None) -> Query:
         """Read a query inside of an expression, which must have *width* columns if it is given."""
         query = self.query(tree, scope, scope.ctes).query
-        if width is not None and len(outputs_of(query)) != width:
+        if width is not None and len(query.outputs) != width:
             error = RefusedError if tree.find(exp.Star) else InvalidError
             raise error("a subquery has more or fewer columns than it may")
         return query
@@ -1278,8 +1270,9 @@ class _Reader:
 
     def _window(self, node: exp.Window, scope: _Scope) -> Scalar:
         """Read a window function with its PARTITION BY, ORDER BY and frame."""
-        _check(node, "this", "partition_by", "order", "spec", "alias", "over")
-        keys, items, spec = self._over(node, scope)
+        _check(node, "this", "partition_by", "order", "spec", "over")
+        keys = tuple(self.value(key, scope) for key in node.args.get("partition_by") or ())
+        items = tuple(_item(item, self.value(item.this, scope)) for item in _ordered_nodes(node))
         function: exp.Expr = node.this
         distinct = False
         operands: tuple[Scalar, ...]
@@ -1292,26 +1285,8 @@ class _Reader:
                 raise UnreadError(f"{type(function).__name__} is no window function that is known")
             name, distinct = found.function, found.distinct
             operands = () if found.operand is None else (found.operand,)
-        frame = _frame(spec, name, in_order=bool(items))
+        frame = _frame(node.args.get("spec"), name, in_order=bool(items))
         return _Over(Window(name, operands, keys, items, frame, distinct))
-
-    def _over(
-        self, node: exp.Window, scope: _Scope, depth: int = 0
-    ) -> tuple[tuple[Scalar, ...], tuple[OrderItem, ...], exp.Expr | None]:
-        """Return the keys, the order and the frame of a window, which may be that of another."""
-        keys = tuple(self.value(key, scope) for key in node.args.get("partition_by") or ())
-        items = tuple(_item(item, self.value(item.this, scope)) for item in _ordered_nodes(node))
-        spec = node.args.get("spec")
-        alias = node.args.get("alias")
-        if alias is not None:
-            named = scope.windows.get(self._names.name(alias))
-            if named is None or depth > len(scope.windows):
-                raise UnreadError(f"there is no window {alias.name}")
-            more, before, frame = self._over(named, scope, depth + 1)
-            if (keys and more) or (items and before) or (spec is not None and frame is not None):
-                raise UnreadError("a window that says something twice")
-            keys, items, spec = keys or more, items or before, spec or frame
-        return keys, items, spec
 
     def _isolated(
         self, select: Select, items: tuple[OrderItem, ...], kept: Scalar
@@ -1361,7 +1336,7 @@ def _common(left: list[_Visible], right: list[_Visible]) -> list[str]:
 
 
 def _has_star(query: Query) -> bool:
-    return any(isinstance(output, Star) for output in outputs_of(query))
+    return any(isinstance(output, Star) for output in query.outputs)
 
 
 def is_settled(query: Query) -> bool:

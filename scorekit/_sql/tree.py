@@ -171,6 +171,11 @@ class Query(Node):
 
     __slots__ = ()
 
+    @property
+    def outputs(self) -> tuple[Scalar, ...]:
+        """What its rows consist of."""
+        raise NotImplementedError
+
 
 @attrs.frozen(eq=False)
 class Source(Node):
@@ -467,6 +472,11 @@ class SetOperation(Query):
     distinct: bool
     arms: tuple[Query, ...]
 
+    @property
+    def outputs(self) -> tuple[Scalar, ...]:
+        """Those of its first arm."""
+        return self.arms[0].outputs
+
 
 @attrs.frozen(eq=False)
 class OrderItem(Node):
@@ -515,6 +525,12 @@ class Windowed(Query):
     query: Query
     windows: tuple[Window, ...]
 
+    @property
+    def outputs(self) -> tuple[Scalar, ...]:
+        """Those of its query, and a place for each window."""
+        n = len(self.query.outputs)
+        return (*self.query.outputs, *[Place(n + i) for i in range(len(self.windows))])
+
 
 @attrs.frozen(eq=False)
 class Ordered(Query):
@@ -528,6 +544,11 @@ class Ordered(Query):
     items: tuple[OrderItem, ...]
     limit: Scalar | None = None
     offset: Scalar | None = None
+
+    @property
+    def outputs(self) -> tuple[Scalar, ...]:
+        """Those of its query."""
+        return self.query.outputs
 
 
 # What serves all.
@@ -617,22 +638,6 @@ def has_aggregate(node: Node) -> bool:
     if isinstance(node, Aggregate | Query):
         return isinstance(node, Aggregate)
     return node.holds_aggregate
-
-
-def outputs_of(query: Query) -> tuple[Scalar, ...]:
-    """Return the outputs of a query; of a set operation those of its first arm."""
-    if isinstance(query, Select):
-        return query.outputs
-    if isinstance(query, SetOperation):
-        return outputs_of(query.arms[0])
-    if isinstance(query, Ordered):
-        return outputs_of(query.query)
-    assert isinstance(query, Windowed)  # noqa: S101 - there is no other kind
-    n = len(outputs_of(query.query))
-    return (
-        *outputs_of(query.query),
-        *[Place(n + i) for i in range(len(query.windows))],
-    )
 
 
 def defined_in(node: Node) -> frozenset[Source]:

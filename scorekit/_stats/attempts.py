@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -27,11 +26,8 @@ def best(tasks: Sequence[Floats], k: int) -> PerTask:
     """Estimate the best score of *k* attempts at each task, given its sorted scores."""
     n = np.array([task.size for task in tasks], dtype=np.int64)
     pairs = np.array([_best(task, k) for task in tasks]).reshape(-1, 2)
-    variances = None
-    if (n >= 2 * k).all():
-        variances = np.array([_best_variance(task, k) for task in tasks])
     graded = any(bool(((task > 0.0) & (task < 1.0)).any()) for task in tasks)
-    return PerTask(n, pairs[:, 0], pairs[:, 1], variances, graded=graded)
+    return PerTask(n, pairs[:, 0], pairs[:, 1], graded=graded)
 
 
 def best_ends(scores: Floats, k: int, confidence_level: float) -> tuple[float, float, str]:
@@ -71,22 +67,11 @@ def g_pass(n: Counts, c: Counts, k: int, worths: Sequence[Floats]) -> list[PerTa
     row_of = np.array([places[task] for task in tasks], dtype=np.intp)
     pairs = np.array([_worth(*_successes(*task, k), worths) for task in places])
     pairs = pairs.reshape(-1, len(worths), 2)
-    found: list[Floats | None] = [None] * len(worths)
-    if (n >= 2 * k).all():
-        joint = _worth_of_both(k, worths)
-        variances = np.array(
-            [
-                _g_pass_variances(*_successes(*task, 2 * k), own, joint)
-                for task, own in zip(places, pairs, strict=True)
-            ]
-        ).reshape(-1, len(worths))
-        found = [variances[row_of, i] for i in range(len(worths))]
     return [
         PerTask(
             n,
             pairs[row_of, i, 0],
             pairs[row_of, i, 1],
-            found[i],
             graded=bool(((worth > 0.0) & (worth < 1.0)).any()),
         )
         for i, worth in enumerate(worths)
@@ -97,12 +82,8 @@ def majority(tasks: Sequence[Votes], k: int) -> PerTask:
     """Estimate the chance that *k* votes on each task go to the correct answer."""
     n = np.array([c + sum(others) for c, others in tasks], dtype=np.int64)
     chances = {task: _majority(*task, k) for task in set(tasks)}
-    variances = None
-    if (n >= 2 * k).all():
-        of_task = {task: _jackknife(*task, k) for task in chances}
-        variances = np.array([of_task[task] for task in tasks])
     scores = np.array([chances[task] for task in tasks])
-    return PerTask(n, scores, 1.0 - scores, variances)
+    return PerTask(n, scores, 1.0 - scores)
 
 
 def carry_through_binomial(
@@ -131,18 +112,6 @@ def _best(scores: Floats, k: int) -> tuple[float, float]:
     low, high = float(scores[0]), float(scores[-1])
     best, lack = math.fsum(weights * scores), math.fsum(weights * (1.0 - scores))
     return min(max(best, low), high), min(max(lack, 1.0 - high), 1.0 - low)
-
-
-def _best_variance(scores: Floats, k: int) -> float:
-    """Return the unbiased sampling variance: a square less the mean product of disjoint draws."""
-    best, lack = _best(scores, k)
-    if lack < best:  # the same variance, and less of it cancels
-        scores, best = 1.0 - scores, lack
-    n = scores.size
-    lower = np.cumsum(_weights(n, k) * scores)[:-1]
-    weights = np.concatenate([np.zeros(k), _weights(n - k, k)])
-    both = 2.0 * math.fsum(lower * (weights * scores)[1:])
-    return max(best * best - both, 0.0)
 
 
 def _successes(n: int, c: int, k: int) -> tuple[int, Floats]:
@@ -178,33 +147,6 @@ def _worth(least: int, chances: Floats, worths: Sequence[Floats]) -> list[tuple[
             score, failure = _total(chances * own), _total(chances * (1.0 - own))
             pairs.append((min(score, 1.0), min(failure, 1.0)))
     return pairs
-
-
-def _worth_of_both(k: int, worths: Sequence[Floats]) -> Floats:
-    """
-    Return the mean product of what two disjoint draws of *k* are worth, and of what each lacks.
-
-    By worth, by these two, and by the successes in both draws: given these, how many are in the
-    first is the same whatever the task.
-    """
-    products = np.empty((len(worths), 2, 2 * k + 1))
-    for both in range(2 * k + 1):
-        least, chances = _successes(2 * k, both, k)
-        for i, worth in enumerate(worths):
-            own = worth[least : least + chances.size]  # the other draw has it the other way round
-            products[i, 0, both] = chances @ (own * own[::-1])
-            products[i, 1, both] = chances @ ((1.0 - own) * (1.0 - own[::-1]))
-    return products
-
-
-def _g_pass_variances(least: int, chances: Floats, pairs: Floats, joint: Floats) -> list[float]:
-    """Return unbiased sampling variances: a square less the mean product of disjoint draws."""
-    variances: list[float] = []
-    for pair, products in zip(pairs, joint, strict=True):
-        side = int(np.argmin(pair))  # of the rarer event less cancels
-        both = _total(chances * products[side, least : least + chances.size])
-        variances.append(max(float(pair[side]) ** 2 - both, 0.0))
-    return variances
 
 
 def _ways(n: int, most: int, scale: float) -> Floats:
@@ -245,15 +187,3 @@ def _rest(ways: Sequence[Floats], x: int, rest: int) -> float:
             more[1:, x:] += each[x] * chosen[:-1, : rest + 1 - x]
         chosen = more
     return math.fsum(chosen[:, rest] / np.arange(1.0, rest // x + 2))
-
-
-def _jackknife(n_correct: int, others: Sequence[int], k: int) -> float:
-    """Return the variance from leaving out one sample after another; equal ones count together."""
-    n = n_correct + sum(others)
-    without = [(n_correct, _majority(n_correct - 1, others, k))] if n_correct else []
-    for m, times in Counter(others).items():
-        i = others.index(m)
-        fewer = (*others[:i], m - 1, *others[i + 1 :])
-        without.append((m * times, _majority(n_correct, fewer, k)))
-    mean = math.fsum(count * share for count, share in without) / n
-    return (n - 1) / n * math.fsum(count * (share - mean) ** 2 for count, share in without)

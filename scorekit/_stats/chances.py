@@ -16,8 +16,8 @@ a million samples 6 % too large: the factorials cancel, and their rounding stays
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,14 +70,9 @@ def one_task(n: int, c: int, k: int) -> tuple[float, float]:
     if n <= EXACT_UP_TO:
         draws, failures = math.comb(n, k), math.comb(n - c, k)
         return (draws - failures) / draws, failures / draws
-    if k == 1:
-        return c / n, (n - c) / n
-    counts = float(n), float(c), float(k)
-    if c * k < _NEAR_ZERO * n:
-        log_failure = _log_failure(*counts, math.log1p, _delta)
-        return -math.expm1(log_failure), math.exp(log_failure)
-    failure = _failure(*counts, math.exp, _delta)
-    return 1.0 - failure, failure
+    ((_, found),) = blocks(np.array([n]), np.array([c]), (k,))
+    scores, failures = found[k]
+    return float(scores[0]), float(failures[0])
 
 
 class Table(NamedTuple):
@@ -150,30 +145,28 @@ def _by_stirling(n: Floats, c: Floats, k: float) -> tuple[Floats, Floats]:
     failure = 1.0 - score
     near_zero = (c > 0.0) & (expected < _NEAR_ZERO)
     if near_zero.any():
-        log_failure = _log_failure(n[near_zero], c[near_zero], k, np.log1p, _deltas)
+        log_failure = _log_failure(n[near_zero], c[near_zero], k)
         score[near_zero], failure[near_zero] = -np.expm1(log_failure), np.exp(log_failure)
     rest = (expected >= _NEAR_ZERO) & (expected <= _BEYOND_FLOATS) & (n - c >= k)
     if rest.any():
-        failure[rest] = _failure(n[rest], c[rest], k, np.exp, _deltas)
+        failure[rest] = _failure(n[rest], c[rest], k)
         score[rest] = 1.0 - failure[rest]
     return score, failure
 
 
-# What follows is written once, for floats and for arrays of them.
-#
 # Stirling's formula turns the failure, with r = n - c - k, into
 #     ((n-c)/n)^k ((n-k)/n)^c ((n-c)(n-k)/(n r))^(r + 1/2) e^D,
 # where D gathers the four deltas; the powers of e cancel.
 
 
-def _log_failure(n: Any, c: Any, k: float, log1p: Callable[[Any], Any], delta: Any) -> Any:
+def _log_failure(n: Floats, c: Floats, k: float) -> Floats:
     """Return the logarithm of the failure; no term is much larger than a small result."""
     r = n - c - k
-    powers = k * log1p(-c / n) + c * log1p(-k / n) + (r + 0.5) * log1p(c / n * k / r)
-    return powers + _gathered_deltas(n, c, k, delta)
+    powers = k * np.log1p(-c / n) + c * np.log1p(-k / n) + (r + 0.5) * np.log1p(c / n * k / r)
+    return np.asarray(powers + _gathered_deltas(n, c, k))
 
 
-def _failure(n: Any, c: Any, k: float, exp: Callable[[Any], Any], delta: Any) -> Any:
+def _failure(n: Floats, c: Floats, k: float) -> Floats:
     """
     Return the failure as a product of powers.
 
@@ -189,51 +182,43 @@ def _failure(n: Any, c: Any, k: float, exp: Callable[[Any], Any], delta: Any) ->
     base_r = ratio * base_c
     lost_r = lost + lost_c + _product_error(ratio, base_c, base_r) / base_r
     root = base_k ** (k / 4.0) * base_c ** (c / 4.0) * base_r ** ((r + 0.5) / 4.0)
-    correction = k * lost_k + c * lost_c + (r + 0.5) * lost_r + _gathered_deltas(n, c, k, delta)
+    correction = k * lost_k + c * lost_c + (r + 0.5) * lost_r + _gathered_deltas(n, c, k)
     square = root * root
-    return square * exp(correction) * square
+    return np.asarray(square * np.exp(correction) * square)
 
 
-def _quotient(top: Any, bottom: Any) -> tuple[Any, Any]:
+def _quotient(top: Floats, bottom: Floats) -> tuple[Floats, Floats]:
     """Return ``top / bottom`` rounded, and the relative error of that."""
     quotient = top / bottom
     product = quotient * bottom
     return quotient, ((top - product) - _product_error(quotient, bottom, product)) / top
 
 
-def _product_error(x: Any, y: Any, product: Any) -> Any:
+def _product_error(x: Floats, y: Floats, product: Floats) -> Floats:
     """Return ``x * y - product`` exactly, *product* being ``x * y`` rounded (Dekker 1971)."""
     x_high, x_low = _halves(x)
     y_high, y_low = _halves(y)
     return ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
 
 
-def _halves(x: Any) -> tuple[Any, Any]:
+def _halves(x: Floats) -> tuple[Floats, Floats]:
     """Split *x* into two parts of at most 26 bits, whose products are exact (Veltkamp 1968)."""
     shifted = 134217729.0 * x
     high = shifted - (shifted - x)
     return high, x - high
 
 
-def _gathered_deltas(n: Any, c: Any, k: float, delta: Callable[[Any], Any]) -> Any:
-    return (delta(n - c) - delta(n)) + (delta(n - k) - delta(n - c - k))
-
-
-def _delta(x: float) -> float:
-    return _DELTAS[int(x)] if x < len(_DELTAS) else float(_stirling_series(x))
+def _gathered_deltas(n: Floats, c: Floats, k: float) -> Floats:
+    return np.asarray((_deltas(n - c) - _deltas(n)) + (_deltas(n - k) - _deltas(n - c - k)))
 
 
 def _deltas(x: Floats) -> Floats:
-    deltas: Floats = _stirling_series(np.maximum(x, len(_DELTAS)))
+    """Return what Stirling's formula lacks, from 16 on by his series, to the last bit."""
+    y = 1.0 / np.maximum(x, len(_DELTAS))
+    z = y * y
+    tail = 1 / 1260 - z * (1 / 1680 - z * (1 / 1188 - z * (691 / 360360)))
+    deltas: Floats = y * (1 / 12 - z * (1 / 360 - z * tail))
     small = x < len(_DELTAS)
     if small.any():
         deltas[small] = np.array(_DELTAS)[x[small].astype(np.intp)]
     return deltas
-
-
-def _stirling_series(x: Any) -> Any:
-    """Return Stirling's series, for x >= 16 to the last bit."""
-    y = 1.0 / x
-    z = y * y
-    tail = 1 / 1260 - z * (1 / 1680 - z * (1 / 1188 - z * (691 / 360360)))
-    return y * (1 / 12 - z * (1 / 360 - z * tail))

@@ -1,4 +1,4 @@
-"""What an agreement beyond chance may be: the profile likelihood of a table of counts."""
+"""An agreement beyond chance, and what it may be: the profile likelihood of a table of counts."""
 
 from __future__ import annotations
 
@@ -32,19 +32,26 @@ NEAR = 1e-5
 """Shares of cells that differ less are the same."""
 
 
-def agreement_interval(
-    agreement: float, counts: Floats, cost: Floats, expected: Expected, confidence_level: float
-) -> Interval:
+def agreement(
+    counts: Floats, cost: Floats, expected: Expected, confidence_level: float
+) -> tuple[float, float | None, Interval]:
     """
-    Bound ``1 - D / E``, *D* being the mean of *cost* over the items and *E* what is *expected*.
+    Return ``1 - D / E``, *D* being the mean of *cost* over the items and *E* what is *expected*.
 
-    It holds every agreement that some table of shares has under which the counts are likely
-    enough: twice the log of the likelihood ratio is at most the square of Student's quantile.
+    And its standard error, and its interval: every agreement that some table of shares has under
+    which the counts are likely enough, twice the log of the likelihood ratio being at most the
+    square of Student's quantile.
     """
-    n, low, high = float(counts.sum()), -1.0, 1.0
+    n, error, low, high = float(counts.sum()), None, -1.0, 1.0
+    start = counts / n
+    by_chance, slopes = expected(start)
+    ratio = float(np.sum(start * cost)) / by_chance
+    agreement = 1.0 - ratio
     if n > 1.0:
+        influence = cost - ratio * slopes
+        influence -= float(np.sum(start * influence))
+        error = math.sqrt(float(np.sum(start * influence * influence)) / n) / by_chance
         most = t_quantile(confidence_level, n - 1.0)
-        start = counts / n
 
         def excess(target: float) -> float:
             nonlocal start
@@ -60,11 +67,15 @@ def agreement_interval(
         start = counts / n
         if excess(1.0 - NEAR) > 0.0:
             high = root(excess, agreement, 1.0 - NEAR, NEAR)
-    return Interval(
-        low=min(low, agreement),
-        high=max(high, agreement),
-        confidence_level=confidence_level,
-        method="profile likelihood",
+    return (
+        agreement,
+        error,
+        Interval(
+            low=min(low, agreement),
+            high=max(high, agreement),
+            confidence_level=confidence_level,
+            method="profile likelihood",
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from operator import mul
 
 import numpy as np
 
-from scorekit._stats.bounded import Floats, Groups, joint_reach, mean_of
+from scorekit._stats.bounded import Floats, Groups, joint_reach, mean_of, widened
 from scorekit.intervals import effective_groups, group_sums, t_quantile
 
 RESAMPLES = 4000
@@ -32,7 +32,8 @@ def log_mean_ends(values: Floats, groups: Groups, confidence_level: float, seed:
     Bound the mean of *values* >= 0 by a bootstrap-t of its logarithm, which draws whole groups.
 
     Resamples without any spread are left out, and the ends are never closer than Student's t puts
-    them: few values, or few different ones, have too few resamples.
+    them: few values, or few different ones, have too few resamples.  They are `widened`, as the
+    mean comes from the values that are drawn from.
     """
     scale = float(values.max()) or 1.0  # scaled, no square can overflow
     sums, sizes = group_sums(values / scale, groups), group_sums(np.ones(values.size), groups)
@@ -42,10 +43,10 @@ def log_mean_ends(values: Floats, groups: Groups, confidence_level: float, seed:
     if not mean or sums.size == 1:
         return 0.0, math.inf if mean else 0.0
     (_,), (error,) = _means(sums[None], sizes[None])
-    low = high = 0.0
+    low, high, n_groups = 0.0, 0.0, effective_groups(groups)
     if error > ROUNDING:
         rng = np.random.RandomState(seed)  # the one stream that NumPy promises to keep
-        high = t_quantile(confidence_level, effective_groups(groups) - 1.0)
+        high = t_quantile(confidence_level, n_groups - 1.0)
         low = -high
         if sums.size > MOST_GROUPS:
             part = rng.permutation(sums.size) % MOST_GROUPS
@@ -58,9 +59,10 @@ def log_mean_ends(values: Floats, groups: Groups, confidence_level: float, seed:
             tail = (1.0 - confidence_level) / 2.0
             first, last = np.quantile(shifts, (tail, 1.0 - tail)).tolist()
             low, high = min(low, first), max(high, last)
-    most = -low * float(error)
+    reach = widened(n_groups, 1) * float(error)
+    most = -low * reach
     return (
-        scale * mean * math.exp(-high * float(error)),
+        scale * mean * math.exp(-high * reach),
         scale * mean * math.exp(most) if most < MAX_LOG else math.inf,
     )
 

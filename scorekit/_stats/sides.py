@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from scorekit._core.attempts import Attempts, CaseScores
-from scorekit._core.checks import check_items, check_scores, is_flag, is_ordered
+from scorekit._core.checks import check_items, check_scores, is_ordered
+from scorekit._core.columns import by_id
 from scorekit._stats.passes import score_each
 from scorekit.errors import refuse, shown
 from scorekit.records import (
@@ -130,9 +130,9 @@ class Side(NamedTuple):
         ends = {suite: cases for suite, cases in self.ends.items() if suite[0] in metrics}
         return self._replace(suites=suites, failing=failing, ends=ends)
 
-    def add_pass_at_k(self, name: str, metric: object, whose: str) -> None:
+    def add_pass_at_k(self, name: str, metric: str, whose: str) -> None:
         """Add the mean pass@k of each case, if that is what *metric* names."""
-        words = _PASS_AT_K.fullmatch(metric) if isinstance(metric, str) else None
+        words = _PASS_AT_K.fullmatch(metric)
         singles = {key: CaseScores.of(c) for key, c in self.suites.items() if key[0] == "pass@1"}
         if words is None or not singles:
             return
@@ -204,12 +204,10 @@ def read_side(name: str, run: object) -> Side:
         kind = run.get("kind")
         if isinstance(kind, str) and kind in _KINDS:
             refuse(name, f"a report, as {kind}.from_json(text) returns it", run, TypeError)
-        cases: dict[str, tuple[float, ...]] = {}
-        for case, value in run.items():
-            case_id = check_case_id(f"a case of {name}", case)
-            if case_id in cases:
-                refuse(f"a case of {name}", "unlike all others, the integer 1 like '1'", case)
-            cases[case_id] = _scores(name, case, value)
+        cases = {
+            case: _scores(name, case, value)
+            for case, value in by_id(f"a case of {name}", run).items()
+        }
         scores = ReportScores({("score", None): cases} if cases else {})
     if scores is None:
         domain = "a CodeReport, a SqlReport or a mapping from case to score"
@@ -222,14 +220,6 @@ def read_side(name: str, run: object) -> Side:
     if not scores.suites and not scores.failing:
         refuse(name, "a run with at least one case", {})
     return Side.of(scores)
-
-
-def check_case_id(name: str, case: object) -> str:
-    if isinstance(case, str):
-        return case
-    if isinstance(case, Integral) and not is_flag(case):
-        return str(int(case))
-    refuse(name, "a string or an integer", case, TypeError)
 
 
 def _scores(side: str, case: object, value: object) -> tuple[float, ...]:

@@ -32,8 +32,8 @@ class PerTask(NamedTuple):
     """Samples of each task."""
     scores: Floats
     failures: Floats
-    variances: Floats | None
-    """Sampling variance of each; None unless each has 2k samples."""
+    variances: Floats | None = None
+    """Sampling variance of each, where it is estimated."""
     n_alike: Floats | None = None
     """Tasks that each entry stands for; None where each is one."""
     graded: bool = False

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TypeGuard
 
 from scorekit._sql.prove.logic import Facts
-from scorekit._sql.prove.normal import Arm, LeftJoins, Sorted, outputs_of
+from scorekit._sql.prove.normal import Arm, LeftJoins, Sorted
 from scorekit._sql.prove.scalars import is_literal, unconverted
 from scorekit._sql.prove.scope import (
     NOTHING,
@@ -155,7 +155,7 @@ def _never_null_in(query: Query, place: int, scope: Scope) -> Rests | None:
         arms = query.arms if query.operator == "union" else query.arms[:1]
         return every(_never_null_in(arm, place, scope) for arm in arms)
     if isinstance(query, Windowed):
-        computed = place >= len(outputs_of(query.query))
+        computed = place >= len(query.query.outputs)
         return None if computed else _never_null_in(query.query, place, scope)
     assert isinstance(query, Select)
     output = query.outputs[place]
@@ -283,7 +283,7 @@ def unique_outputs(query: Query, scope: Scope) -> list[tuple[tuple[int, ...], Re
         return [(key, rests) for key, rests in inner if all(i < query.width for i in key)]
     if isinstance(query, Windowed):
         return unique_outputs(query.query, scope)  # no window repeats a row
-    whole = tuple(range(len(outputs_of(query))))
+    whole = tuple(range(len(query.outputs)))
     if isinstance(query, SetOperation):
         return [(whole, NOTHING)] if query.distinct else []
     assert isinstance(query, Select)

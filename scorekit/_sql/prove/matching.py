@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, TypeVar
 import attrs
 
 from scorekit._sql.prove.logic import not_true
-from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted, is_open, outputs_of
+from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted, is_open
 from scorekit._sql.prove.rule import (
     Rows,
     View,
@@ -80,7 +80,7 @@ class Matcher:
 
     def permuted(self, first: Query, second: Query) -> bool:
         """Say whether two queries give the same rows if the columns of one are put in order."""
-        if len(outputs_of(first)) != len(outputs_of(second)):
+        if len(first.outputs) != len(second.outputs):
             return False
         columns = self._queries(first, second, identity=False)
         return columns is not None and _one_to_one(columns)
@@ -90,8 +90,8 @@ class Matcher:
     def _queries(self, first: Query, second: Query, *, identity: bool) -> Columns | None:
         """Return which columns are the same if the rows are, else None."""
         self._steps.take()
-        width = len(outputs_of(first))
-        if identity and len(outputs_of(second)) != width:
+        width = len(first.outputs)
+        if identity and len(second.outputs) != width:
             return None
         if isinstance(first, Sorted) and isinstance(second, Sorted):
             return self._sorted(first, second, identity=identity)
@@ -132,7 +132,7 @@ class Matcher:
             return None
         places = {Place(j): Place(min(alike)) for j, alike in enumerate(columns)}
         theirs = [replaced(window, places) for window in second.windows]
-        n = len(outputs_of(first.query))
+        n = len(first.query.outputs)
         windows = (
             frozenset(n + k for k, mine in enumerate(first.windows) if mine == other)
             for other in theirs
@@ -147,7 +147,7 @@ class Matcher:
         if len(first.arms) != len(second.arms):
             return None
         if first.operator == "union":
-            wide = any(isinstance(one, Star) for arm in first.arms for one in outputs_of(arm))
+            wide = any(isinstance(one, Star) for arm in first.arms for one in arm.outputs)
             return self._arms(first.arms, second.arms, None, identity=identity or wide)
         ours, theirs = [*first.arms], [*second.arms]
         if first.operator == "except":
@@ -156,7 +156,7 @@ class Matcher:
                 return None
             ours, theirs = ours[1:], theirs[1:]
         found = self._arms(ours, theirs, None, identity=True)
-        return None if found is None else _by_place(len(outputs_of(first)))
+        return None if found is None else _by_place(len(first.outputs))
 
     def _arms(
         self,

@@ -15,14 +15,11 @@ from scorekit._sql.tree import (
     Derived,
     Node,
     OrderItem,
-    Place,
     Query,
     Scalar,
     ScalarQuery,
     Select,
-    SetOperation,
     Table,
-    Windowed,
     walk,
 )
 
@@ -64,23 +61,14 @@ class Sorted(Query):
     offset: int = 0
 
     @property
+    def outputs(self) -> tuple[Scalar, ...]:
+        """The first outputs of its query."""
+        return self.query.outputs[: self.width]
+
+    @property
     def bounded(self) -> bool:
         """Whether it takes but a part of the rows."""
         return self.limit is not None or self.offset > 0
-
-
-def outputs_of(query: Query) -> tuple[Scalar, ...]:
-    """Return the outputs of a query; of a set operation those of its first arm."""
-    if isinstance(query, Select):
-        return query.outputs
-    if isinstance(query, SetOperation):
-        return outputs_of(query.arms[0])
-    if isinstance(query, Sorted):
-        return outputs_of(query.query)[: query.width]
-    assert isinstance(query, Windowed)
-    n = len(outputs_of(query.query))
-    windows = tuple(Place(n + i) for i in range(len(query.windows)))
-    return (*outputs_of(query.query), *windows)
 
 
 def exactly_one(query: Query) -> bool:

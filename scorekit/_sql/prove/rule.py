@@ -116,9 +116,9 @@ class View:
         """Return the kind of values of an expression over some tables."""
         return self._scope.inside(tables).kind(value)
 
-    def kind_in(self, query: Query, place: int) -> str:
+    def kind_of_output(self, query: Query, place: int) -> str:
         """Return the kind of an output of a query."""
-        return self._scope.kind_in(query, place)
+        return self._scope.kind_of_output(query, place)
 
     def exact(self, value: Scalar, tables: Iterable[Table] = ()) -> bool:
         """Say whether equal values of an expression are the same to every function."""

@@ -13,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from scorekit._sql.catalog import NUMBERS
 from scorekit._sql.definitions import Reference
 from scorekit._sql.prove.dependencies import is_equation
 from scorekit._sql.prove.logic import with_canonical_names
@@ -23,7 +24,6 @@ from scorekit._sql.prove.normal import (
     Sorted,
     exactly_one,
     is_open,
-    outputs_of,
 )
 from scorekit._sql.prove.rule import (
     Rows,
@@ -40,7 +40,7 @@ from scorekit._sql.prove.rule import (
     with_aggregates,
 )
 from scorekit._sql.prove.scalars import LOOSE_TYPES, As, in_order, is_boolean, is_literal
-from scorekit._sql.prove.scope import NUMBERS, derived_in
+from scorekit._sql.prove.scope import derived_in
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (
     FALSE,
@@ -384,7 +384,7 @@ def collapsed(select: Select, _: View) -> Node | None:
     if not isinstance(table, Derived) or table.shared:
         return None
     source, inner = table.source, table.query
-    columns = [Column(source, str(i)) for i in range(len(outputs_of(inner)))]
+    columns = [Column(source, str(i)) for i in range(len(inner.outputs))]
     if isinstance(inner, SetOperation):
         identity = select.outputs == tuple(columns) and select.where == TRUE
         return inner if identity and not select.distinct else None
@@ -688,7 +688,7 @@ def equal_columns(select: Select, _: View) -> Node | None:
         arms = arms_of(table.query)
         if all(isinstance(arm, Select) for arm in arms):
             seen: dict[tuple[Scalar, ...], int] = {}
-            for i, outputs in enumerate(zip(*map(outputs_of, arms), strict=False)):
+            for i, outputs in enumerate(zip(*[one.outputs for one in arms], strict=False)):
                 first = seen.setdefault(outputs, i)
                 if first != i:
                     alike[Column(table.source, str(i))] = Column(table.source, str(first))
@@ -710,7 +710,7 @@ def pruned(select: Select, _: View) -> Node | None:
     parts: dict[Derived, Derived] = {}
     new: dict[Column, Column] = {}
     for table in derived_in(select.tables):
-        width = len(outputs_of(table.query))
+        width = len(table.query.outputs)
         kept = [i for i in range(width) if Column(table.source, str(i)) in used]
         narrowed = _narrowed(table.query, kept) if len(kept) < width else None
         if narrowed is None or (not kept and not isinstance(narrowed, Select)) or table.shared:
@@ -769,7 +769,7 @@ def sees_equals_alike(select: Select, table: Derived, view: View) -> bool:
     """Say whether it does not matter which of equal rows a DISTINCT keeps."""
     query = table.query
     arms = query.arms if isinstance(query, SetOperation) else (query,)
-    columns = [Column(table.source, str(i)) for i in range(len(outputs_of(query)))]
+    columns = [Column(table.source, str(i)) for i in range(len(query.outputs))]
     exact = {
         column
         for i, column in enumerate(columns)
@@ -1204,7 +1204,7 @@ def without_itself(query: SetOperation, _: View) -> Node | None:
     if query.operator != "except":
         return None
     first, *others = map(with_canonical_names, query.arms)
-    return empty(len(outputs_of(query))) if first in others else None
+    return empty(len(query.outputs)) if first in others else None
 
 
 @rule("arm without rows dropped", SetOperation)
@@ -1220,7 +1220,7 @@ def without_empty_arms(query: SetOperation, view: View) -> Node | None:
     if len(kept) > 1:
         return attrs.evolve(query, arms=tuple(kept))
     if not kept:
-        return empty(len(outputs_of(query)))
+        return empty(len(query.outputs))
     return as_distinct(kept[0]) if query.distinct and view.repeats else kept[0]
 
 
@@ -1236,9 +1236,9 @@ def _adds_nothing(arm: Query, union: SetOperation, view: View) -> bool:
 
 def _of_one_type(first: Query, second: Query, view: View) -> bool:
     kinds: list[list[str]] = []
-    outputs = outputs_of(first), outputs_of(second)
+    outputs = first.outputs, second.outputs
     for query, its in zip((first, second), outputs, strict=True):
-        kinds.append([view.kind_in(query, i) for i in range(len(its))])
+        kinds.append([view.kind_of_output(query, i) for i in range(len(its))])
     return all(
         NULL in pair or one == other != "unknown" or {one, other} == {"integer", "natural"}
         for *pair, one, other in zip(*outputs, *kinds, strict=True)
@@ -1344,7 +1344,7 @@ def is_total(window: Window, inner: Select, view: View) -> bool:
 @rule("LIMIT 0 has no rows", Sorted)
 def no_rows_by_limit(query: Sorted, _: View) -> Node | None:
     """A query of no rows has none, and none are taken by LIMIT 0."""
-    if any(isinstance(output, Star) for output in outputs_of(query)):
+    if any(isinstance(output, Star) for output in query.outputs):
         return None
     if query.limit == 0 or is_empty(query.query):
         return empty(query.width)

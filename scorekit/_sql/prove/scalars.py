@@ -250,7 +250,7 @@ class Scalars:
 
     def _converts(self, column: Scalar) -> bool:
         """Say whether SQLite makes numbers of some of the texts in a column."""
-        found = self.scope.declared(column)
+        found = self.scope.column(column)
         return found is not None and found.limits.converts
 
     def _family(self, value: Scalar) -> str | None:
@@ -316,7 +316,7 @@ class Scalars:
                 return "integer"
             if kind == "boolean":
                 return kind
-            column = self.scope.declared(value)
+            column = self.scope.column(value)
             odd = column is not None and (column.limits.padded or column.limits.converts)
             return "text" if kind == "text" and self.scope.exact(value) and not odd else None
         if self.is_whole(value) and self.family(value) == "number":
@@ -332,7 +332,7 @@ class Scalars:
         if isinstance(value, Apart):
             return self.type_of(value.value)
         if isinstance(value, Column):
-            column = self.scope.declared(value)
+            column = self.scope.column(value)
             if column is None or column.limits.padded or column.limits.converts:
                 return None
             kind = {"natural": "integer"}.get(column.kind, column.kind)

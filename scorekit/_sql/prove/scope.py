@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final, TypeAlias
 
 import attrs
 
+from scorekit._sql.catalog import Catalog
 from scorekit._sql.kinds import UNCASED
-from scorekit._sql.kinds import Column as Declared
-from scorekit._sql.prove.normal import Arm, Sorted, outputs_of
-from scorekit._sql.schema import SqlSchema
+from scorekit._sql.prove.normal import Arm
 from scorekit._sql.tree import (
     Aggregate,
-    Arithmetic,
     Column,
     Derived,
     Exists,
@@ -22,13 +20,9 @@ from scorekit._sql.tree import (
     Join,
     Literal,
     Node,
-    Query,
     Scalar,
-    Select,
-    SetOperation,
     Source,
     Table,
-    Windowed,
     local_sources,
 )
 
@@ -36,8 +30,6 @@ Rests: TypeAlias = frozenset[str]
 """What an answer rests on, in sentences; an answer that is no is None instead."""
 
 NOTHING: Final[Rests] = frozenset()
-
-NUMBERS: Final = frozenset({"integer", "natural", "number", "real"})
 
 
 class UnsupportedError(Exception):
@@ -91,20 +83,15 @@ def derived_in(tables: Iterable[Table]) -> Iterator[Derived]:
             yield from derived_in(child for child in table.children if isinstance(child, Table))
 
 
-@attrs.frozen
-class Scope:
+@attrs.frozen(eq=False)
+class Scope(Catalog):
     """What is known where an expression stands: all of it is given, nothing is found out."""
 
-    schema: SqlSchema | None
-    dialect: str | None
     steps: Steps = attrs.Factory(Steps)
-    derived: Mapping[Source, Query] = attrs.Factory(dict[Source, Query])
-    """The query that each derived table is that may be named here."""
     optional: frozenset[Source] = frozenset()
     """Tables whose row may be all NULLs, as an outer join found no other."""
     memo: dict[object, object] = attrs.field(factory=dict[object, object])
     """What has been found out by now, by what it was asked of: the answers are the same again."""
-    _kinds: dict[Node, str] = attrs.field(factory=dict[Node, str], init=False)
 
     @cached_property
     def key(self) -> tuple[object, ...]:
@@ -124,14 +111,6 @@ class Scope:
 
     # Base tables.
 
-    def declared(self, column: Scalar) -> Declared | None:
-        """Return what the schema says of a column of a base table."""
-        schema = self.schema
-        if not isinstance(column, Column) or schema is None or not schema.given:
-            return None
-        found = schema.tables.get(column.source.table.casefold(), ())
-        return next((one for one in found if one.name == column.name.casefold()), None)
-
     def keys(self, source: Source) -> tuple[tuple[str, ...], ...]:
         """Return the keys of a base table."""
         if self.schema is None or not source.table:
@@ -145,51 +124,10 @@ class Scope:
         table, name = column.source.table, column.name.casefold()
         if any(name in key for key in self.keys(column.source)):
             return frozenset((f"{table}.{name} is never NULL (key)",))
-        declared = self.declared(column)
+        declared = self.column(column)
         if declared is not None and not declared.nullable:
             return frozenset((f"{table}.{name} is never NULL (schema)",))
         return None
-
-    # Kinds of values.
-
-    def kind(self, value: Node) -> str:
-        """Return the kind of values of an expression, as far as it is known."""
-        found = self._kinds.get(value)
-        if found is None:
-            found = self._kinds[value] = self._kind(value)
-        return found
-
-    def _kind(self, value: Node) -> str:
-        if isinstance(value, Literal):
-            return value.kind if value.kind in ("integer", "text", "boolean") else "unknown"
-        if isinstance(value, Aggregate):
-            of = "integer" if value.operand is None else self.kind(value.operand)
-            return kind_of_aggregate(value.function, of)
-        if isinstance(value, Arithmetic) and value.operator in "+*":
-            kinds = {self.kind(value.left), self.kind(value.right)}
-            return kinds.pop() if len(kinds) == 1 else "unknown"
-        if not isinstance(value, Column):
-            return "unknown"
-        query = self.derived.get(value.source)
-        if query is not None:
-            return self.kind_in(query, int(value.name))
-        declared = self.declared(value)
-        return "unknown" if declared is None else declared.kind
-
-    def kind_in(self, query: Query, place: int) -> str:
-        """Return the kind of an output of a query."""
-        if isinstance(query, SetOperation):
-            kinds = {self.kind_in(arm, place) for arm in query.arms}
-            return kinds.pop() if len(kinds) == 1 else "unknown"
-        if isinstance(query, Sorted):
-            return self.kind_in(query.query, place)
-        if isinstance(query, Windowed):
-            computed = place >= len(outputs_of(query.query))
-            return "unknown" if computed else self.kind_in(query.query, place)
-        assert isinstance(query, Select)
-        if place >= len(query.outputs):
-            return "unknown"
-        return self.inside(query.tables).kind(query.outputs[place])
 
     def exact(self, value: Scalar) -> bool:
         """Say whether equal values of an expression are the same to every function."""
@@ -198,17 +136,6 @@ class Scope:
             return self.dialect is not None and self.dialect not in UNCASED
         literal = isinstance(value, Literal) and value.kind in ("integer", "text", "null")
         return kind in ("integer", "natural", "boolean") or literal
-
-
-def kind_of_aggregate(function: str, of: str) -> str:
-    """Return the kind of an aggregate of values of one kind: a sum may be of a wider type."""
-    if function == "count":
-        return "integer"
-    if function in ("min", "max"):
-        return of
-    if of not in NUMBERS:
-        return "unknown"
-    return "real" if of == "real" or function == "avg" else "number"
 
 
 def never_null_alone(value: Node) -> bool:

@@ -14,7 +14,7 @@ from scorekit._sql.kinds import UNCASED
 from scorekit._sql.prove.dependencies import Relation
 from scorekit._sql.prove.logic import with_canonical_names
 from scorekit._sql.prove.matching import Matcher
-from scorekit._sql.prove.normal import Sorted, exactly_one, outputs_of
+from scorekit._sql.prove.normal import Sorted, exactly_one
 from scorekit._sql.prove.rewriting import Rewriting
 from scorekit._sql.prove.rule import View, aggregates_of
 from scorekit._sql.prove.rules import as_distinct, is_total, looks_at
@@ -156,7 +156,7 @@ def _proof(  # noqa: PLR0917 - those of `search`
     normal: list[Query] = []
     settled: list[_Settled] = []
     for query, letter in zip(queries, "ab", strict=True):
-        scope = Scope(schema, dialect, steps)
+        scope = Scope(schema, dialect, steps=steps)
         view = View(scope)
         found = normal_form(_renamed(query, letter), view)
         found = _as_set(found) if semantics == "set" else found
@@ -179,14 +179,14 @@ def _proof(  # noqa: PLR0917 - those of `search`
         flips.reverse()
     for flipped in flips:  # one may be read in terms of the other
         pair = normal[flipped], normal[not flipped]
-        view = View(Scope(schema, dialect, steps))
+        view = View(Scope(schema, dialect, steps=steps))
         if Matcher(view, steps).same(*pair):
             return Proof(tuple(sorted(rests | view.rests)), told)
-        view = View(Scope(schema, dialect, steps))
+        view = View(Scope(schema, dialect, steps=steps))
         if column_order == "ignored" and Matcher(view, steps).permuted(*pair):
             return Proof(tuple(sorted(rests | view.rests)), (*told, PERMUTED))
     for flipped in flips:
-        view = View(Scope(schema, dialect, steps))
+        view = View(Scope(schema, dialect, steps=steps))
         if _is_within(normal[flipped], normal[not flipped], Matcher(view, steps)):
             return Within(tuple(sorted(rests | view.rests)), flipped=flipped)
     return None
@@ -255,7 +255,7 @@ def _with_orders_inside(node: Node, view: View) -> Node:
 
 def _as_sorted(query: Ordered, view: View) -> Sorted:
     inner, items = query.query, query.items
-    width = len(outputs_of(inner))
+    width = len(inner.outputs)
     bounds = [_number(query.limit), _number(query.offset) or 0]
     if isinstance(inner, Select) and items:
         outputs = list(inner.outputs)
@@ -334,7 +334,7 @@ class _Settled:
             self.rests |= {TIES}
         if scope.dialect in UNCASED and isinstance(node, Select | SetOperation):
             shown = _chosen(node)
-            if any(scope.kind_in(node, i) in ("text", "unknown") for i in shown):
+            if any(scope.kind_of_output(node, i) in ("text", "unknown") for i in shown):
                 self.rests |= {EQUAL_TEXTS}
         if isinstance(node, ScalarQuery):
             self._look_at_value(node.query, scope)
@@ -360,7 +360,7 @@ class _Settled:
 
 def _chosen(query: Select | SetOperation) -> list[int]:
     """Return the outputs of a query that show one of several equal values."""
-    outputs = outputs_of(query)
+    outputs = query.outputs
     if query.distinct:
         return [i for i, one in enumerate(outputs) if not _is_constant(one)]
     if isinstance(query, SetOperation):

@@ -111,7 +111,7 @@ class _Finder:
             return self._output(query.query, place)
         if isinstance(query, tree.SetOperation):
             return self._output(query.arms[0], place)
-        outputs = tree.outputs_of(query)
+        outputs = query.outputs
         return self._place(outputs[place]) if place < len(outputs) else None
 
     def _meanings(self, column: exp.Expr) -> list[Place | None]:
@@ -144,7 +144,7 @@ class _Finder:
             for i, value in enumerate(part.values):
                 self._unite(self._place(value), self._output(part.query, i))
         elif isinstance(part, tree.SetOperation) and part.operator != "union":
-            for i in range(len(tree.outputs_of(part))):
+            for i in range(len(part.outputs)):
                 self._unite(*(self._output(arm, i) for arm in part.arms))
 
     def _compare(self, node: exp.Expr) -> None:

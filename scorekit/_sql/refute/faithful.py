@@ -19,11 +19,6 @@ from scorekit._sql.refute.expressions import (
 )
 from scorekit._sql.refute.sandbox import CLOCKS, COMPUTED, ZONES
 
-
-class ForeignError(UnfaithfulError):
-    """A text is no query of the dialect that it is read in."""
-
-
 MAX_PARTS: Final = 2_000
 """Nodes of the largest tree that is looked at."""
 
@@ -133,8 +128,7 @@ def check_read(read: Names) -> None:
     if len(read.scans) > MAX_SOURCES:
         raise UnfaithfulError(f"more than {MAX_SOURCES} tables are too many to try out")
     if read.unread:
-        error = ForeignError if read.refused else UnfaithfulError
-        raise error(f"its meaning is not certain: {read.unread}")
+        raise UnfaithfulError(f"its meaning is not certain: {read.unread}")
 
 
 # What dialects share with SQLite.

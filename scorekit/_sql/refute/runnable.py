@@ -46,6 +46,7 @@ from scorekit._sql.refute.sandbox import (
     quoted,
 )
 from scorekit._sql.tree import (
+    Column,
     Exists,
     Literal,
     Ordered,
@@ -133,18 +134,6 @@ def runnable(
     """
     tree = tree.copy()
     nodes = list(tree.walk())
-    starred = [
-        node
-        for node in nodes
-        if isinstance(node, exp.Select)
-        and any(part.is_star for part in node.expressions)
-        and (node.args.get("group") or node.find(exp.AggFunc))
-    ]
-    if starred:
-        own = {name: tables[names[name]] for name in names.keys() - cte_names(nodes)}
-        for select in starred:
-            _write_out_stars(select, own)
-        nodes = list(tree.walk())
     check_determined(nodes, sqlite=reading.is_sqlite)
     _check_outer_joins(nodes)
     typed: Mapping[str, str] = {}
@@ -160,6 +149,9 @@ def runnable(
     read = read_names(tree, catalog_of(listed, reading.dialect))
     check_read(read)
     _mark_queries(nodes, read)
+    if any(isinstance(node, exp.Star) for node in nodes):
+        _write_out_stars(nodes, read)
+        nodes = list(tree.walk())
     _rename(nodes, names)
     if reading.folded:
         _fold(nodes)
@@ -208,7 +200,7 @@ def _guard(nodes: list[exp.Expr], read: Names, *, sqlite: bool) -> None:
     for node in nodes:
         if isinstance(node, exp.Subquery) and _is_value(node):
             _guard_value(node, sqlite=sqlite)
-        elif isinstance(node, exp.Window) and node.arg_key != "windows":
+        elif isinstance(node, exp.Window):
             _guard_window(node)
 
 
@@ -459,26 +451,25 @@ def _bare_columns(clause: exp.Expr, block: Select, read: Names) -> Iterator[exp.
             stack.extend(node.iter_expressions())
 
 
-def _write_out_stars(select: exp.Select, tables: Mapping[str, Sequence[str]]) -> None:
-    """Write the columns that stars stand for, if they are those of tables, by name as written."""
-    clauses = filter(None, [select.args.get("from_"), *(select.args.get("joins") or ())])
-    columns: dict[str, list[exp.Expr]] = {}
-    for clause in clauses:
-        source = clause.this
-        named = written_name(source) if isinstance(source, exp.Table) else ""
-        if named not in tables or clause.args.get("using") or clause.args.get("method"):
-            return
-        alias = exp.to_identifier(source.alias_or_name, quoted=True)
-        columns[alias.name.casefold()] = [
-            exp.column(exp.to_identifier(column, quoted=True), alias.copy())
-            for column in tables[named]
-        ]
-    shown: list[exp.Expr] = []
-    for part in select.expressions:
-        of = [part.table.casefold()] if isinstance(part, exp.Column) and part.table else columns
-        meant = [c for name in of for c in columns.get(name, ())] if part.is_star else []
-        shown += meant or [part]
-    select.set("expressions", shown)
+def _write_out_stars(nodes: list[exp.Expr], read: Names) -> None:
+    """Write the columns that stars among groups stand for, if each is of one table."""
+    for node in nodes:
+        block = read.selects.get(id(node))
+        if block is None or (block.keys is None and not _aggregates(node.expressions)):
+            continue
+        shown: list[exp.Expr] = []
+        for part in node.expressions:
+            meant = read.stars.get(id(part), ())
+            if not all(name and isinstance(value, Column) for name, value in meant):
+                break
+            for name, value in meant:
+                (source,) = value.sources
+                alias = exp.to_identifier(read.aliases[source], quoted=True)
+                shown.append(exp.column(exp.to_identifier(name, quoted=True), alias))
+                read.values[id(shown[-1])] = [value]
+            shown += [] if meant else [part]
+        else:
+            node.set("expressions", shown)
 
 
 # Subqueries that stand for a value.
@@ -561,17 +552,6 @@ _PLACED = (
 
 def _guard_window(window: exp.Window) -> None:
     """Stop where rows that the order of a window leaves tied decide what a function shows."""
-    named = window.args.get("alias")
-    select = window.find_ancestor(exp.Select)
-    if named is not None:
-        listed = select.args.get("windows") or () if select is not None else ()
-        found = [w for w in listed if w.name.casefold() == named.name.casefold()]
-        if not found or found[0].args.get("alias"):
-            raise UnfaithfulError("a window is built on another")
-        defined = found[0].copy()
-        for key in ("partition_by", "order", "spec"):
-            window.set(key, defined.args.get(key) or window.args.get(key))
-        window.set("alias", None)
     spec = window.args.get("spec")
     framed = spec is not None and (
         str(spec.args.get("kind")).upper() == "ROWS" or bool(spec.args.get("exclude"))

@@ -18,7 +18,6 @@ from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.expressions import WHOLE, UnfaithfulError, is_text
 from scorekit._sql.refute.faithful import (
-    ForeignError,
     Reading,
     asks_time,
     check_reasonable,
@@ -124,7 +123,7 @@ def refute(
         pairs = _pairs(texts, pair, [*nodes[0], *nodes[1]], dialect)
         told = hints(nodes)
         known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
-        plans = _planned(pairs, known)
+        plans = [(reading, runnables(read, known, reading)) for reading, read in pairs]
         if known.rules:
             known, told = _enforced(known, nodes, [reading for reading, _ in plans])
         moments, said = _moments(nodes)
@@ -192,20 +191,6 @@ def _pairs(
         with suppress(UnfaithfulError):
             found.append((reading, read_pair(texts, reading.dialect)))
     return found or [(reading, pair) for reading in readings(pair.dialect)]
-
-
-def _planned(
-    pairs: Sequence[tuple[Reading, Pair]], known: TablesRead
-) -> list[tuple[Reading, tuple[Runnable, Runnable]]]:
-    """Return what the sandbox runs in each reading, but for those in which a text is no query."""
-    found: list[tuple[Reading, tuple[Runnable, Runnable]]] = []
-    for i, (reading, read) in enumerate(pairs, 1):
-        try:
-            found.append((reading, runnables(read, known, reading)))
-        except ForeignError:
-            if i == len(pairs) and not found:
-                raise
-    return found
 
 
 def _enforced(
