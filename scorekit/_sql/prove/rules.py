@@ -885,9 +885,9 @@ def conditions_on_keys_first(select: Select, view: View) -> Node | None:
 
 @rule("simpler aggregate", Select)
 def plain_aggregates(select: Select, view: View) -> Node | None:
-    """``COUNT(DISTINCT x)`` counts each x once anyway where no two rows of a group share it; what
-    the keys determine is its own least value; and a sum of ones and noughts counts, but for the
-    sum of nothing, which no group is.
+    """``COUNT(DISTINCT x)`` counts each x once anyway where no two rows of a group share it; COUNT
+    of what is never NULL counts rows; what the keys determine is its own least value; and a sum
+    of ones and noughts counts, but for the sum of nothing, which no group is.
     """
     if select.keys is None and not select.aggregates:
         return None
@@ -904,6 +904,8 @@ def plain_aggregates(select: Select, view: View) -> Node | None:
                 value = _of_one_row(agg, rows) if rows.determined(keys)(this) else None
                 if value is not None:
                     found[agg] = value
+            elif agg.function == "count" and not agg.distinct and rows.never_null(this):
+                found[agg] = Aggregate("count")
             elif (agg.function, agg.distinct) == ("sum", False) and isinstance(this, Case):
                 values = [when.value for when in this.whens], this.default
                 if select.keys is not None and values == ([ONE], integer(0)):
