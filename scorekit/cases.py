@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_ty
 
 import attrs
 
-from scorekit._cases.runner import Job, Outcome, outcomes, without_judge
+from scorekit._cases.runner import CaseRun, Job, Outcome, without_judge
 from scorekit._core.checks import (
     check_choice,
     check_count,
@@ -493,7 +493,7 @@ def score_sql_case(
     item, job = _alone(**arguments)
     if judge is None:
         return item.score(without_judge(job))
-    (outcome,) = run_to_end(lambda: outcomes([job], judge))
+    (outcome,) = run_to_end(CaseRun([job], judge).outcomes)
     return item.score(outcome)
 
 
@@ -541,7 +541,7 @@ async def ascore_sql_case(
     arguments: dict[str, Any] = {**locals()}
     judge = optional_judge(arguments.pop("judge"))
     item, job = _alone(**arguments)
-    (outcome,) = await outcomes([job], judge)
+    (outcome,) = await CaseRun([job], judge).outcomes()
     return item.score(outcome)
 
 
@@ -1557,14 +1557,9 @@ async def ascore_sql_cases(
     token = ledger.set(paid)
     try:
         with told(progress, "case") as tell:
-            found = await outcomes(
-                [item.job(seconds) for item in items],
-                judge,
-                executor=executor,
-                tell=tell,
-                ends_at=ends_at,
-                together=asks_together(judge),
-            )
+            jobs = [item.job(seconds) for item in items]
+            run = CaseRun(jobs, judge, executor, tell, ends_at, asks_together(judge))
+            found = await run.outcomes()
     finally:
         ledger.reset(token)
     scores = tuple(item.score(one) for item, one in zip(items, found, strict=True))

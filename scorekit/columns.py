@@ -267,12 +267,14 @@ class _Known:
     """Whether a table or column that is not here does not exist."""
     schema: SqlSchema
     """What it was made from."""
+    dialect: str | None
 
     def lacks(self, table: str) -> bool:
         """Say whether there is no such table, however it is qualified."""
         last = table.rpartition(".")[2]
         is_named = last in self.last_parts or not _PLAIN.match(last)
-        return self.complete and not is_named and not _SYSTEM.search(table)
+        foreign = self.dialect in ("postgres", "mysql") and last.startswith("sqlite_")
+        return self.complete and not is_named and (foreign or not _SYSTEM.search(table))
 
     def columns(self, table: str) -> _Names | None:
         """Return the columns of a table that is qualified more or less than in the schema."""
@@ -297,7 +299,7 @@ def _known_tables(schema: Any, dialect: str | None) -> _Known | None:
         for table, columns in found.tables.items()
     }
     last_parts = frozenset(name.rpartition(".")[2] for name in (*tables, *found.unclear))
-    return _Known(tables, last_parts, found.complete, found)
+    return _Known(tables, last_parts, found.complete, found, dialect)
 
 
 _remembered_schema = lru_cache(maxsize=256)(_known_tables)

@@ -444,31 +444,16 @@ def clustered_stderr(
     """
     import numpy as np
 
-    shifts = mean_shifts(np.asarray(values), codes, noise=noise)
-    if shifts is None:
-        return None
-    return math.sqrt((1.0 - 1.0 / shifts.size) * float(shifts @ shifts))
-
-
-def mean_shifts(
-    values: NDArray[np.float64],
-    codes: Sequence[int] | NDArray[np.intp],
-    *,
-    noise: float = 0.0,
-) -> NDArray[np.float64] | None:
-    """Return by how much the mean falls where a group is left out; None with one group."""
-    import numpy as np
-
+    numbers = np.asarray(values)
     _, group_of, sizes = distinct(np.asarray(codes))
-    n = group_of.size
     if sizes.size == 1:
         return None
-    offsets = values - values[0]  # equal values have no spread at all
+    offsets = numbers - numbers[0]  # equal values have no spread at all
     sums = group_sums(offsets - exact_mean(offsets), group_of)
     if float(abs(sums).max()) < noise:
-        sums[:] = 0.0
-    shifts: NDArray[np.float64] = sums / (n - sizes)
-    return shifts
+        return 0.0
+    shifts = sums / (numbers.size - sizes)  # of the mean, where a group is left out
+    return math.sqrt((1.0 - 1.0 / sizes.size) * float(shifts @ shifts))
 
 
 def group_sums(

@@ -239,7 +239,10 @@ def test_text_that_cannot_be_divided_ends_one_database_only() -> None:
         ("SELECT random()", "SELECT 1"),
         ("SELECT date()", "SELECT '2021-06-05'"),
         ("SELECT strftime('%Y', CURRENT_TIMESTAMP)", "SELECT '2030'"),
-        ("SELECT group_concat(name) FROM users", "SELECT 1"),
+        (
+            "SELECT group_concat(name) FROM users",
+            "SELECT group_concat(name) FROM (SELECT name FROM users ORDER BY age) q",
+        ),
         ("SELECT rowid FROM users", "SELECT id FROM users"),
         (
             "SELECT id, row_number() OVER (ORDER BY age) FROM users",
@@ -835,20 +838,19 @@ def test_only_what_no_group_determines_is_not_tried_out(
 ) -> None:
     """Names mean in the sandbox what they mean in the tree."""
     schema = {"users": {**SCHEMA["users"], "id": "int"}}
-    if dialect is None and "AS id" in a:
-        verdict = "unknown"  # MySQL takes the output
+    if dialect is None and "HAVING" in a:
+        verdict = "unknown"  # PostgreSQL has no names of outputs there, and MySQL prefers them
     assert decide(a, b, dialect=dialect, schema=schema).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("dialect", "a", "reason"),
     [
-        ("sqlite", "SELECT id, ROW_NUMBER() OVER (w ORDER BY id) FROM users WINDOW w AS (PARTITION BY age)", ""),
-        ("sqlite", "SELECT id, RANK() OVER nope FROM users", "there is no window nope"),
+        ("sqlite", "SELECT id, RANK() OVER nope FROM users", "alias of Window is not known"),
         ("sqlite", "SELECT DISTINCT 1 FROM users ORDER BY age", "DISTINCT leaves open"),
         ("postgres", "SELECT DISTINCT city FROM users ORDER BY age", "ordered by what it does not return"),
-        ("postgres", "SELECT CAST(name AS INT) FROM users", "dialects cast otherwise"),
-        ("postgres", "SELECT CAST(name AS DATE) FROM users", "dialects cast otherwise"),
+        ("snowflake", "SELECT CAST(name AS INT) FROM users", "dialects cast otherwise"),
+        ("oracle", "SELECT CAST(name AS DATE) FROM users", "dialects cast otherwise"),
         ("postgres", "SELECT CAST(name AS VARCHAR(1)) FROM users", "dialects cast otherwise"),
         ("postgres", "SELECT CAST(name AS JSON) FROM users", "dialects cast otherwise"),
         ("postgres", "SELECT * FROM (VALUES (1, 2)) AS v(a, b)", "may not understand VALUES"),

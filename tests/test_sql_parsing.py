@@ -396,16 +396,15 @@ def _readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ("item", "end", "dialects"),
     [
         ("a + b AS c", " FROM (", [""]),
-        ("[a] + b AS c", " FROM (", [""]),
+        ("[a] + b AS c", " FROM (", ["", "tsql"]),
         ("a + b AS c", ", CASE WHEN a", [""]),
-        ("`a` + b AS c", " FROM (", ["", "mysql"]),
-        ("`a` + b AS c", " FROM t FROM u", ["", "mysql", "bigquery"]),
+        ("`a` + b AS c", " FROM (", ["", "mysql", "bigquery"]),
     ],
 )
-def test_a_long_text_that_was_cut_off_is_read_in_few_dialects(
+def test_a_long_text_is_read_in_the_dialects_that_it_has_the_marks_of(
     monkeypatch: pytest.MonkeyPatch, item: str, end: str, dialects: list[str]
 ) -> None:
-    """A dialect that reads a text up to its end, where something is missing, is the right one."""
+    """Brackets and backticks are such marks; each attempt takes long."""
     readings = _readings(monkeypatch)
     text = f"SELECT {', '.join([item] * (16_000 // len(item)))}{end}"
     with pytest.raises(SqlError) as caught:

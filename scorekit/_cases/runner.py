@@ -67,37 +67,20 @@ class _Half(NamedTuple):
     seconds: float
 
 
-async def outcomes(
-    jobs: Sequence[Job],
-    judge: Judge | None,
-    *,
-    executor: Executor | None = None,
-    tell: Progress | None = None,
-    ends_at: float | None = None,
-    together: bool = False,
-) -> list[Outcome]:
-    """
-    Return what is found out about each case, in input order.
-
-    Args:
-        jobs: The cases.
-        judge: Is asked here, several pairs at a time.
-        executor: Computes the rest; None for a thread.
-        tell: Hears how many cases are done.
-        ends_at: When, by the event loop's clock, the judge is asked no more.
-        together: Whether the judge wants to hear of all pairs at once.
-    """
-    return await _Run(tuple(jobs), judge, executor, tell, ends_at, together).outcomes()
-
-
 @attrs.define
-class _Run:
-    jobs: tuple[Job, ...]
+class CaseRun:
+    """Jobs side by side, with one judge, who is asked here, several pairs at a time."""
+
+    jobs: Sequence[Job]
     judge: Judge | None
-    executor: Executor | None
-    tell: Progress | None
-    ends_at: float | None
-    together: bool
+    executor: Executor | None = None
+    """Computes the rest; None for a thread."""
+    tell: Progress | None = None
+    """Hears how many cases are done."""
+    ends_at: float | None = None
+    """When, by the event loop's clock, the judge is asked no more."""
+    together: bool = False
+    """Whether the judge wants to hear of all pairs at once."""
     ready: asyncio.Queue[int | None] = attrs.field(factory=asyncio.Queue)
     """Cases to ask the judge about; None is the end."""
     waiting: dict[int, tuple[Pair, Others | None, float]] = attrs.field(factory=dict)
@@ -107,6 +90,7 @@ class _Run:
     n_told: int = 0
 
     async def outcomes(self) -> list[Outcome]:
+        """Return what is found out about each case, in input order."""
         asks_now = self.judge is not None and not self.together
         n_askers = min(places_at(self.judge), len(self.jobs)) if asks_now else 0
         tasks = [asyncio.ensure_future(self._ask()) for _ in range(n_askers)]

@@ -282,8 +282,6 @@ class _Scope:
     """Columns joined by USING, which belong to both sides."""
     aliases: dict[str, Scalar | None] = attrs.Factory(dict[str, "Scalar | None"])
     """Outputs that the clause may name; None where two have the name."""
-    windows: dict[str, exp.Window] = attrs.Factory(dict[str, exp.Window])
-    """What WINDOW names."""
     n_visible: int | None = None
     """How many of the tables an ON may name."""
 
@@ -487,7 +485,7 @@ class _Over(Scalar):
 
 _SELECT_PARTS = (
     "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having", "order",
-    "limit", "offset", "windows", "qualify",
+    "limit", "offset", "qualify",
 )  # fmt: skip
 
 _WITHOUT_ALIASES: Final = {"postgres": "where having expressions", "mysql": "where"}
@@ -565,7 +563,6 @@ class _Reader:
     def _select(self, tree: exp.Select, scope: _Scope) -> _Block:
         _check(tree, *_SELECT_PARTS)
         tables, conditions = self._from(tree, scope)
-        scope.windows.update(self._windows(tree))
         outputs, names = self._outputs(tree, scope)
         distinct = tree.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
@@ -602,16 +599,6 @@ class _Reader:
         elif kept != TRUE:
             raise UnreadError("QUALIFY without a window function")
         return _Block(self._ordered(tree, query, items), names)
-
-    def _windows(self, tree: exp.Select) -> dict[str, exp.Window]:
-        """Return what WINDOW names."""
-        found: dict[str, exp.Window] = {}
-        for node in tree.args.get("windows") or ():
-            if not isinstance(node, exp.Window) or self._names.name(node.this) in found:
-                raise UnreadError("a window that is not known")
-            _check(node, "this", "partition_by", "order", "spec", "alias")
-            found[self._names.name(node.this)] = node
-        return found
 
     def _set_operation(self, tree: exp.SetOperation, outer: _Scope | None, ctes: _Ctes) -> _Block:
         _check(tree, "with_", "this", "expression", "distinct", "order", "limit", "offset")
@@ -932,13 +919,8 @@ class _Reader:
             derived = self._derived(block, alias or name, columns or cte.columns, scope)
             self._of_with.setdefault(id(cte.tree), []).append(derived.source)
             return derived
-        if columns:  # other names for those of the table
-            own = _Scope(None, {})
-            base = self._base_table(node, name, alias, own)
-            outputs = self._star(own)
-            values = tuple(value for _, value in outputs)
-            block = _Block(Select((base,), outputs=values), tuple(name for name, _ in outputs))
-            return self._derived(block, alias, columns, scope)
+        if columns:
+            raise UnreadError("other names for the columns of a table")
         return self._base_table(node, name, alias, scope)
 
     def _base_table(self, node: exp.Table, name: str, alias: str, scope: _Scope) -> Scan:
@@ -1288,8 +1270,9 @@ class _Reader:
 
     def _window(self, node: exp.Window, scope: _Scope) -> Scalar:
         """Read a window function with its PARTITION BY, ORDER BY and frame."""
-        _check(node, "this", "partition_by", "order", "spec", "alias", "over")
-        keys, items, spec = self._over(node, scope)
+        _check(node, "this", "partition_by", "order", "spec", "over")
+        keys = tuple(self.value(key, scope) for key in node.args.get("partition_by") or ())
+        items = tuple(_item(item, self.value(item.this, scope)) for item in _ordered_nodes(node))
         function: exp.Expr = node.this
         distinct = False
         operands: tuple[Scalar, ...]
@@ -1302,26 +1285,8 @@ class _Reader:
                 raise UnreadError(f"{type(function).__name__} is no window function that is known")
             name, distinct = found.function, found.distinct
             operands = () if found.operand is None else (found.operand,)
-        frame = _frame(spec, name, in_order=bool(items))
+        frame = _frame(node.args.get("spec"), name, in_order=bool(items))
         return _Over(Window(name, operands, keys, items, frame, distinct))
-
-    def _over(
-        self, node: exp.Window, scope: _Scope, depth: int = 0
-    ) -> tuple[tuple[Scalar, ...], tuple[OrderItem, ...], exp.Expr | None]:
-        """Return the keys, the order and the frame of a window, which may be that of another."""
-        keys = tuple(self.value(key, scope) for key in node.args.get("partition_by") or ())
-        items = tuple(_item(item, self.value(item.this, scope)) for item in _ordered_nodes(node))
-        spec = node.args.get("spec")
-        alias = node.args.get("alias")
-        if alias is not None:
-            named = scope.windows.get(self._names.name(alias))
-            if named is None or depth > len(scope.windows):
-                raise UnreadError(f"there is no window {alias.name}")
-            more, before, frame = self._over(named, scope, depth + 1)
-            if (keys and more) or (items and before) or (spec is not None and frame is not None):
-                raise UnreadError("a window that says something twice")
-            keys, items, spec = keys or more, items or before, spec or frame
-        return keys, items, spec
 
     def _isolated(
         self, select: Select, items: tuple[OrderItem, ...], kept: Scalar

@@ -117,8 +117,8 @@ def _deviance(
             break
     else:
         return math.inf, shares
-    ratios = counts[held] / n / shares[held]
-    return 2.0 * float(np.sum(counts[held] * np.log(ratios))), shares
+    with np.errstate(divide="ignore"):  # a share that came to 0 makes the table impossible
+        return 2.0 * float(np.sum(counts[held] * np.log(counts[held] / n / shares[held]))), shares
 
 
 def _tilted(n: Floats, h: Floats) -> Floats | None:

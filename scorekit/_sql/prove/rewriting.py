@@ -12,14 +12,13 @@ from itertools import count
 from typing import Final, cast
 
 from scorekit._sql.prove.logic import Mode
-from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted
+from scorekit._sql.prove.normal import Arm, Sorted
 from scorekit._sql.prove.rule import Rule, View
 from scorekit._sql.prove.rules import RULES, determined_keys, flat_joins, inlined
 from scorekit._sql.prove.scope import ExhaustedError, Scope, UnsupportedError
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (
     And,
-    Derived,
     Node,
     Not,
     Or,
@@ -146,22 +145,17 @@ class Rewriting:
         return cast("Query", self._applied(new, view))
 
     def _table(self, table: Table, scope: Scope) -> Table:
-        if isinstance(table, Derived):
-            query = self._query(table.query, scope)
-            return table if query is table.query else table.with_children((table.source, query))
         if isinstance(table, Arm):
-            inside = scope.inside(table.tables)
-            tables = (self._table(one, inside) for one in table.tables)
-            return Arm(tuple(tables), self._scalar(table.condition, inside, "filter"))
-        if isinstance(table, LeftJoins):
-            base = tuple(self._table(one, scope) for one in table.base)
-            arms = tuple(cast("Arm", self._table(arm, scope)) for arm in table.arms)
-            return LeftJoins(base, arms)
-        if isinstance(table, FullJoin):
-            first, second = (self._table(arm, scope) for arm in (table.first, table.second))
-            condition = self._scalar(table.condition, scope, "filter")
-            return FullJoin(cast("Arm", first), cast("Arm", second), condition)
-        return table
+            scope = scope.inside(table.tables)
+        parts = tuple(self._part(child, scope) for child in table.children)
+        return table if parts == table.children else table.with_children(parts)
+
+    def _part(self, part: Node, scope: Scope) -> Node:
+        if isinstance(part, Query):
+            return self._query(part, scope)
+        if isinstance(part, Table):
+            return self._table(part, scope)
+        return self._scalar(part, scope, "filter") if isinstance(part, Scalar) else part
 
     # Expressions.
 

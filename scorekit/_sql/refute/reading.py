@@ -63,13 +63,26 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
 
 
 def _rewrite_all(nodes: Sequence[exp.Expr]) -> None:
-    """Write ``<> ALL (SELECT ...)``, which is how Snowflake's NOT IN is parsed, as NOT IN."""
+    """
+    Write ``= ANY`` as IN, and ``<> ALL`` as NOT IN, of a query or an array that is written out.
+
+    The parser reads Snowflake's NOT IN as ``<> ALL``, too.
+    """
     for node in nodes:
-        every = node.expression if isinstance(node, exp.NEQ) else None
-        query = every.this if isinstance(every, exp.All) else None
-        if isinstance(query, exp.Query):
-            query = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
-            node.replace(exp.Not(this=exp.In(this=node.this, query=query)))
+        if not isinstance(node, exp.EQ | exp.NEQ):
+            continue
+        several = node.expression
+        if not isinstance(several, exp.Any if isinstance(node, exp.EQ) else exp.All):
+            continue
+        among = several.this.unnest() if isinstance(several.this, exp.Paren) else several.this
+        if isinstance(among, exp.Query):
+            among = among if isinstance(among, exp.Subquery) else exp.Subquery(this=among)
+            found = exp.In(this=node.this, query=among)
+        elif isinstance(among, exp.Array) and among.expressions:
+            found = exp.In(this=node.this, expressions=among.expressions)
+        else:
+            continue
+        node.replace(found if isinstance(node, exp.EQ) else exp.Not(this=found))
 
 
 def check_known(
@@ -103,7 +116,8 @@ def check_known(
         if fault is not None:
             database = VERSIONS[dialect].partition(" ")[0]
             raise UnfaithfulError(f"{database} may refuse the {which} query: {fault}")
-    return tuple(sorted(set[str]().union(*(versions(own, dialect) for own in words))))
+    needed = (versions(*read, dialect) for read in zip(words, pair[:2], strict=True))
+    return tuple(sorted(set[str]().union(*needed)))
 
 
 def _same_words(first: Sequence[Token], second: Sequence[Token]) -> bool:

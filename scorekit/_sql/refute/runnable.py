@@ -20,6 +20,7 @@ from scorekit._sql.refute.expressions import (
     UnfaithfulError,
     compare_as_numbers,
     is_text,
+    join_texts,
     keep_apart,
     kind_of_expression,
     same_cast,
@@ -36,6 +37,7 @@ from scorekit._sql.refute.faithful import (
 from scorekit._sql.refute.sandbox import (
     AT_LEAST,
     AT_MOST,
+    COMPUTED,
     DIVIDE,
     OF_COPIES,
     ONLY,
@@ -160,6 +162,7 @@ def runnable(
     _stop_clocks(nodes)
     _read_strings(nodes, read)
     _guard(nodes, read, sqlite=reading.is_sqlite)
+    join_texts(list(tree.walk()), typed)
     if not reading.is_sqlite:
         keep_apart(nodes, typed)
         _write_as_sqlite(list(tree.walk()), typed, reading.dialect)
@@ -200,7 +203,7 @@ def _guard(nodes: list[exp.Expr], read: Names, *, sqlite: bool) -> None:
     for node in nodes:
         if isinstance(node, exp.Subquery) and _is_value(node):
             _guard_value(node, sqlite=sqlite)
-        elif isinstance(node, exp.Window) and node.arg_key != "windows":
+        elif isinstance(node, exp.Window):
             _guard_window(node)
 
 
@@ -277,7 +280,7 @@ def _rename(nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
 
 def _fold(nodes: list[exp.Expr]) -> None:
     for node in nodes:
-        if is_text(node):
+        if is_text(node) and not node.meta.get(COMPUTED):
             node.set("this", node.name.lower())
         elif isinstance(node, exp.Upper):
             node.replace(exp.Lower(this=node.this))
@@ -556,8 +559,6 @@ def _guard_window(window: exp.Window) -> None:
     framed = spec is not None and (
         str(spec.args.get("kind")).upper() == "ROWS" or bool(spec.args.get("exclude"))
     )
-    if window.args.get("alias") is not None:
-        raise UnfaithfulError("a window that has a name")
     if not framed and not isinstance(window.this, _PLACED):
         return
     order = window.args.get("order")

@@ -18,7 +18,6 @@ from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
 from scorekit._sql.refute.expressions import WHOLE, UnfaithfulError, is_text
 from scorekit._sql.refute.faithful import (
-    ForeignError,
     Reading,
     asks_time,
     check_reasonable,
@@ -124,7 +123,7 @@ def refute(
         pairs = _pairs(texts, pair, [*nodes[0], *nodes[1]], dialect)
         told = hints(nodes)
         known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
-        plans = _planned(pairs, known)
+        plans = [(reading, runnables(read, known, reading)) for reading, read in pairs]
         if known.rules:
             known, told = _enforced(known, nodes, [reading for reading, _ in plans])
         moments, said = _moments(nodes)
@@ -192,20 +191,6 @@ def _pairs(
         with suppress(UnfaithfulError):
             found.append((reading, read_pair(texts, reading.dialect)))
     return found or [(reading, pair) for reading in readings(pair.dialect)]
-
-
-def _planned(
-    pairs: Sequence[tuple[Reading, Pair]], known: TablesRead
-) -> list[tuple[Reading, tuple[Runnable, Runnable]]]:
-    """Return what the sandbox runs in each reading, but for those in which a text is no query."""
-    found: list[tuple[Reading, tuple[Runnable, Runnable]]] = []
-    for i, (reading, read) in enumerate(pairs, 1):
-        try:
-            found.append((reading, runnables(read, known, reading)))
-        except ForeignError:
-            if i == len(pairs) and not found:
-                raise
-    return found
 
 
 def _enforced(
@@ -291,7 +276,7 @@ def runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable
                 raise UnfaithfulError(f"{column.name} is compared by a rule of its own")
             padded = column.limits.padded and reading.dialect not in _UNPADDED
             if padded and any(
-                tree.find(*_PATTERNS) and _names(column.name)(tree) for tree in pair[:2]
+                _sees_spaces(tree) and _names(column.name)(tree) for tree in pair[:2]
             ):
                 raise UnfaithfulError(f"spaces fill {column.name}, and LIKE may see them")
     if reading.dialect in _WIDE_SUMS:
@@ -306,6 +291,12 @@ def runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable
 _PATTERNS: Final = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.Glob)
 _UNPADDED: Final = frozenset({"sqlite", "duckdb", "mysql"})
 """Dialects in which texts of a CHAR(n) are read without the spaces that fill them."""
+
+
+def _sees_spaces(tree: exp.Expr) -> bool:
+    """Say whether a query has a pattern, or a text that ends in a space."""
+    texts = tree.find_all(exp.Literal)
+    return tree.find(*_PATTERNS) is not None or any(text.name.endswith(" ") for text in texts)
 
 
 _WIDE_SUMS: Final = frozenset({"postgres", "materialize", "risingwave"})
