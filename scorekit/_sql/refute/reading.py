@@ -133,31 +133,42 @@ _COMPARING = (
     exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is,
     exp.Like, exp.ILike, exp.Glob, exp.In, exp.Between,
 )  # fmt: skip
+_BITS = (
+    exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift,
+)  # fmt: skip
+_UNCLEAR = (
+    (_COMPARING, (*_COMPARING, exp.Not, exp.Escape)),
+    (_BITS, (*_BITS, exp.DPipe, exp.BitwiseNot)),
+    (exp.DPipe, (*_BITS, exp.BitwiseNot)),
+    ((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow), exp.BitwiseNot),
+)
+"""Operators, and those that may not stand in them without brackets."""
 
 
 def _check_precedence(
     tree: exp.Expr, nodes: Sequence[exp.Expr], text: str, script: Script
 ) -> None:
     """
-    Refuse a comparison of a comparison without brackets.
+    Refuse what dialects bracket otherwise, such as a comparison of a comparison.
 
     ``a = b LIKE c`` is ``(a = b) LIKE c`` in some dialects and ``a = (b LIKE c)`` in others, and
     the parser does not follow each.
     """
     for node in nodes:
+        parts = [node.args.get(name) for name in ("this", "expression", "low", "high")]
+        for outer, inside in _UNCLEAR:
+            if isinstance(node, outer) and any(isinstance(part, inside) for part in parts):
+                raise UnfaithfulError("brackets must say which operator comes first")
         if not isinstance(node, _COMPARING):
             continue
-        for name in ("expression", "low", "high"):
-            inner = node.args.get(name)
-            if isinstance(inner, (*_COMPARING, exp.Not)):
-                raise UnfaithfulError("brackets must say which comparison comes first")
+        for inner in parts:
             if script.dialect or not isinstance(inner, exp.Paren):
                 continue
             # the parser's own brackets: it reads IS as binding tighter, as few dialects do
             if isinstance(inner.this, _COMPARING) and _n_brackets(
                 tree.sql(), script
             ) > _n_brackets(text, script):
-                raise UnfaithfulError("brackets must say which comparison comes first")
+                raise UnfaithfulError("brackets must say which operator comes first")
 
 
 def _n_brackets(text: str, script: Script) -> int:
