@@ -160,13 +160,6 @@ def test_different_conditions(first: str, second: str, dialect: str | None) -> N
     assert not are_equivalent(first, second, dialect)
 
 
-@pytest.mark.parametrize("dialect", [None, "sqlite", "postgres"])
-def test_texts_are_joined_in_any_order(dialect: str | None) -> None:
-    """Brackets do not matter, nor does NULL change that."""
-    assert are_equivalent("(s || u) || 'x' = 'y'", "s || (u || 'x') = 'y'", dialect, "bool")
-    assert not are_equivalent("s || u = 'y'", "u || s = 'y'", dialect)
-
-
 def test_equal_as_filters_only() -> None:
     """NULL and false are one in WHERE, and two in a column."""
     for first, second in [("x = NULL", "1 = 0"), ("x = x", "x IS NOT NULL")]:
