@@ -101,7 +101,6 @@ EQUAL_EVERYWHERE = [
     ("x >= 2 AND x <= 2", "x = 2"),
     ("COALESCE(s, '') <> 'a'", "s IS NULL OR s <> 'a'"),
     ("s = 'O''Neil & co.' AND s <> 'x (y)'", "s = 'O''Neil & co.'"),
-    ("COALESCE(odd, COALESCE(x, s)) = 1", "COALESCE(COALESCE(odd, x), s) = 1"),
 ]  # fmt: skip
 EQUAL_WHERE_TYPES_BIND = [
     ("x > 4", "x >= 5"),
