@@ -975,6 +975,12 @@ NO_INPUTS = (
 )
 """What is said of cases of which nothing can be scored."""
 
+SAFETY_ASKED = (
+    "whether a missing safety_valid counts (to parts of one suite give the same metrics=, with "
+    "'safety_validation' or without)"
+)
+"""What is said of an option that follows from others."""
+
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
@@ -1256,11 +1262,13 @@ class SqlReport(Report):
                     getattr(one if name == "model" else one.options, name)
                     for one in (self, report)
                 )
-                if first != second and not (name == "asks_safety" and _without_safety(reports)):
-                    raise InputError(
-                        f"{name} of others[{i}] must be {shown(first)}, as in the first report, "
-                        f"got {shown(second)}"
-                    )
+                if first == second or (name == "asks_safety" and _without_safety(reports)):
+                    continue
+                what = SAFETY_ASKED if name == "asks_safety" else name
+                raise InputError(
+                    f"{what} of others[{i}] must be {shown(first)}, as in the first report, "
+                    f"got {shown(second)}"
+                )
             for case_id in dict.fromkeys(case.case_id for case in report.cases):
                 if case_id in seen:
                     raise InputError(

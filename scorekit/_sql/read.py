@@ -919,8 +919,13 @@ class _Reader:
             derived = self._derived(block, alias or name, columns or cte.columns, scope)
             self._of_with.setdefault(id(cte.tree), []).append(derived.source)
             return derived
-        if columns:
-            raise UnreadError("other names for the columns of a table")
+        if columns:  # other names for those of the table
+            own = _Scope(None, {})
+            base = self._base_table(node, name, alias, own)
+            outputs = self._star(own)
+            values = tuple(value for _, value in outputs)
+            block = _Block(Select((base,), outputs=values), tuple(name for name, _ in outputs))
+            return self._derived(block, alias, columns, scope)
         return self._base_table(node, name, alias, scope)
 
     def _base_table(self, node: exp.Table, name: str, alias: str, scope: _Scope) -> Scan:
