@@ -68,7 +68,12 @@ class Writer:
             f"REPLACE({column}, 'a', '{self.pick('b', 'aa', '')}')",
             f"LPAD({column}, {k}, 'x')",
         )
-        joined = f"CONCAT({column}, '{self.pick('x', 'a')}')", f"CONCAT_WS('-', {column}, t.name)"
+        joined = [
+            f"CONCAT({column}, '{self.pick('x', 'a')}')",
+            f"CONCAT_WS('-', {column}, t.name)",
+        ]
+        if self.dialect != "mysql":
+            joined += [f"t.name || ' ' || {column}", f"{column} || '{self.pick(' ', 'a ')}'"]
         return str(self.pick(*plain, *parts, *ends, *changed, *joined, *self.own_texts(column, k)))
 
     def own_texts(self, column: str, k: int) -> tuple[str, ...]:
@@ -87,11 +92,22 @@ class Writer:
         k = self.pick(0, 1, 2)
         plain = "t.n", "t.pay", "t.f", "t.s", "u.amount", "t.n + 1", "t.pay * 1.1", "t.n * 0.5"
         rounded = f"ROUND(t.pay, {k})", f"ROUND(t.pay / 3, {k})", "CEIL(t.pay)", "FLOOR(t.pay)"
+        read = "CAST(u.code AS SIGNED)" if self.dialect == "mysql" else "CAST(u.code AS INT)"
         whole = "ABS(t.n)", f"t.n % {k + 2}", f"t.n / {k + 2}", "SIGN(t.n)", "CAST(t.pay AS INT)"
         whole = (*whole[:4], "CAST(t.pay AS SIGNED)" if self.dialect == "mysql" else whole[4])
         dated = "EXTRACT(YEAR FROM t.born)", "EXTRACT(MONTH FROM t.born)", "LENGTH(t.name)"
         parts = "CAST(t.n AS DECIMAL(10, 2)) / 4", "COALESCE(t.n, 0)", "NULLIF(t.n, 0)"
-        found = (*plain, *rounded, *whole, *dated, *parts, f"GREATEST(t.n, {k})", "SQRT(ABS(t.n))")
+        reads = read, "CAST(u.code AS DECIMAL(8, 2))"
+        found = (
+            *plain,
+            *rounded,
+            *whole,
+            *reads,
+            *dated,
+            *parts,
+            f"GREATEST(t.n, {k})",
+            "SQRT(ABS(t.n))",
+        )
         own = {
             "mysql": (
                 "YEAR(t.born)",
@@ -107,14 +123,17 @@ class Writer:
     def time(self) -> str:
         """Return an expression of a time."""
         n, unit = self.pick(1, 2, 31), self.pick("day", "month", "year")
+        cast = "CAST(u.code AS DATE)"
         if self.dialect == "mysql":
-            step = f"INTERVAL {n} {unit}"
-            return str(
-                self.pick("t.born", "u.day", f"DATE_ADD(t.born, {step})", f"t.born - {step}")
-            )
+            step, added = f"INTERVAL {n} {unit}", f"DATE_ADD(t.born, INTERVAL {n} {unit})"
+            read = f"STR_TO_DATE(u.code, '{self.pick('%Y-%m-%d', '%Y%m%d')}')"
+            return str(self.pick("t.born", "u.day", added, f"t.born - {step}", cast, read))
         step = f"INTERVAL '{n} {unit}'"
         cut = f"DATE_TRUNC('{unit}', t.born)"
-        return str(self.pick("t.born", "u.day", cut, f"t.born + {step}", f"t.born - {step}"))
+        if self.dialect == "postgres":
+            cast = self.pick(cast, "TO_DATE(u.code, 'YYYY-MM-DD')", "TO_DATE(u.code, 'YYYYMM')")
+        moved = f"t.born + {step}", f"t.born - {step}"
+        return str(self.pick("t.born", "u.day", cut, *moved, cast))
 
     def condition(self) -> str:
         """Return a condition."""
@@ -140,7 +159,11 @@ class Writer:
         if form == "groups":
             having = self.pick("", f" HAVING COUNT(*) {self.pick('>', '>=')} {self.pick(1, 2)}")
             key = self.pick("t.name", "t.n", "t.born")
-            added = self.pick("SUM(t.pay)", "COUNT(u.id)", "MAX(t.n)", "AVG(t.n)", "MIN(t.name)")
+            joined = {"mysql": "GROUP_CONCAT(u.code)"}.get(
+                self.dialect, "STRING_AGG(u.code, ', ')"
+            )
+            plain = "SUM(t.pay)", "COUNT(u.id)", "MAX(t.n)", "AVG(t.n)", "MIN(t.name)", joined
+            added = self.pick(*plain, *("BOOL_AND(t.n > 1)",) * (self.dialect != "mysql"))
             return f"SELECT {key}, {added} {source} GROUP BY {key}{having}"
         if form == "total":
             kind = self.pick("SUM", "AVG", "MIN", "MAX", "COUNT", "COUNT")
@@ -192,13 +215,9 @@ def statements(found: Counterexample, dialect: str) -> Iterator[str]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as counterexamples show it."""
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, Decimal | float):
-        return float(f"{value:.9g}") + 0.0
-    if isinstance(value, int):
-        return float(f"{value:.9g}")
+    """Return a value as counterexamples show it, fractions to the digits that all types have."""
+    if isinstance(value, Decimal | float | int):
+        return float(f"{value:.9g}" if value == int(value) else f"{value:.4g}") + 0.0
     if isinstance(value, dt.datetime):
         value = value.replace(tzinfo=None)
     if isinstance(value, dt.date):

@@ -43,7 +43,14 @@ VALUES: dict[str, tuple[Any, ...]] = {
 UNITS = ("year", "quarter", "month", "week", "day", "dow", "doy", "hour", "minute")
 UNITED = ("date_trunc", "date_part", "datediff", "date_diff", "timestampdiff")
 WINDOWS = ("ntile", "first_value", "last_value", "nth_value", "row_number", "rank", "dense_rank")
-FORMATS = {"to_char": "YYYY-MM-DD HH24:MI:SS", "date_format": "%Y-%m-%d %H:%i:%S"}
+FORMATS = {
+    "to_char": ("YYYY-MM-DD HH24:MI:SS", "%Y-%m-%d %H:%M:%S"),
+    "date_format": ("%Y-%m-%d %H:%i:%S", "%Y-%m-%d %H:%M:%S"),
+    "strftime": ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S"),
+    "to_date": ("YYYY-MM-DD", "%Y-%m-%d"),
+    "str_to_date": ("%Y-%m-%d", "%Y-%m-%d"),
+}
+"""Formats of times as a database has them, and as the sandbox does."""
 MOST = 400
 """Calls of a function."""
 
@@ -84,8 +91,8 @@ def calls(row: Function) -> Iterator[tuple[Any, ...]]:
         pools = [VALUES.get(kind, VALUES["any"]) for kind in kinds]
         if row.name in UNITED and n > 1 and kinds[0] in ("text", "any"):
             pools[0] = UNITS
-        if row.name in ("to_char", "date_format", "strftime") and n > 1:
-            pools = [VALUES["time"], (FORMATS.get(row.name, "%Y-%m-%d %H:%M:%S"),)]
+        if row.name in FORMATS and n > 1:
+            pools = [VALUES["text" if row.returns == "time" else "time"], FORMATS[row.name][:1]]
         yield from itertools.islice(itertools.product(*pools), MOST)
 
 
@@ -100,7 +107,7 @@ def computed(row: Function, arguments: tuple[Any, ...]) -> Any:
     if row.null == "any" and None in values:
         return None
     if row.name in FORMATS:
-        values[1] = "%Y-%m-%d %H:%M:%S"
+        values[1] = FORMATS[row.name][1]
     assert row.compute is not None
     return row.compute(*values)
 

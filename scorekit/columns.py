@@ -267,12 +267,14 @@ class _Known:
     """Whether a table or column that is not here does not exist."""
     schema: SqlSchema
     """What it was made from."""
+    dialect: str | None
 
     def lacks(self, table: str) -> bool:
         """Say whether there is no such table, however it is qualified."""
         last = table.rpartition(".")[2]
         is_named = last in self.last_parts or not _PLAIN.match(last)
-        return self.complete and not is_named and not _SYSTEM.search(table)
+        foreign = self.dialect in ("postgres", "mysql") and last.startswith("sqlite_")
+        return self.complete and not is_named and (foreign or not _SYSTEM.search(table))
 
     def columns(self, table: str) -> _Names | None:
         """Return the columns of a table that is qualified more or less than in the schema."""
@@ -297,7 +299,7 @@ def _known_tables(schema: Any, dialect: str | None) -> _Known | None:
         for table, columns in found.tables.items()
     }
     last_parts = frozenset(name.rpartition(".")[2] for name in (*tables, *found.unclear))
-    return _Known(tables, last_parts, found.complete, found)
+    return _Known(tables, last_parts, found.complete, found, dialect)
 
 
 _remembered_schema = lru_cache(maxsize=256)(_known_tables)
@@ -312,7 +314,7 @@ def _read_text(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
         script = parse(sql, dialect)
     except SqlError as error:
         return _Columns(frozenset(), frozenset(), error)
-    reader = _Reader(known, script.dialect, sql.casefold())
+    reader = _Reader(known, script.dialect)
     found = _Columns(frozenset(), frozenset())
     try:
         for statement in script.statements:
@@ -322,7 +324,7 @@ def _read_text(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
     else:
         found = _Columns(frozenset(reader.read), frozenset(reader.nowhere))
     lacking = Lacking(frozenset(reader.lacking_tables), frozenset(reader.lacking))
-    if lacking.error is not None and _is_sure(script, reader.text, dialect):
+    if lacking.error is not None and _is_sure(script, sql.casefold(), dialect):
         found = found._replace(lacking=lacking)
     return found
 
@@ -391,11 +393,9 @@ _Ctes: TypeAlias = dict[str, _Names | None]
 class _Reader:
     """Collects the columns that the statements of a script read."""
 
-    def __init__(self, known: _Known | None, dialect: str, text: str) -> None:
+    def __init__(self, known: _Known | None, dialect: str) -> None:
         self.known = known
         self.dialect = dialect
-        self.text = text
-        """The script, case-folded."""
         self.read: set[str] = set()
         self.nowhere: set[str] = set()
         self.lacking: set[str] = set()

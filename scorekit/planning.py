@@ -18,8 +18,8 @@ from scorekit._core.checks import (
     check_score,
     is_ordered,
 )
-from scorekit._core.columns import as_builtins, check_labels
-from scorekit.errors import InputError, refuse, shown
+from scorekit._core.columns import as_builtins
+from scorekit.errors import refuse, shown
 from scorekit.intervals import normal_quantile
 from scorekit.records import Record, Report, is_mapping
 
@@ -564,8 +564,6 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
         scores: A `CodeReport` of one model, of which each attempt counts 1 or 0, as in pass@1. Or
             a mapping from task to the scores of its attempts, ``{"t1": [1, 0], "t2": [1]}``; where
             each attempt was judged several times, to a sequence of scores for each attempt.
-            Or a table, a data frame or a mapping of columns, with the columns ``task`` and
-            ``score``, and ``attempt`` and ``judge`` if there are several; a row for each score.
             Or a list of several of these, repeats of the same tasks without judgements.
             Scores are finite numbers up to 1e100 in size, booleans count 0 and 1.
 
@@ -575,9 +573,7 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
     Raises:
         InputError: If there are fewer than two tasks, no task has two attempts (in one repeat), no
             attempt has two judgements where they are nested, or repeats have judgements or
-            different tasks. Also if a number is out of range, a column is
-            missing, a table has two rows for one attempt and no judge, or a report has several
-            models.
+            different tasks. Also if a number is out of range, or a report has several models.
         TypeError: If *scores* is none of these, or a score is not a number.
 
     Examples:
@@ -672,21 +668,6 @@ _Row = tuple[Any, object, float]
 """Task, attempt and score."""
 
 
-def _rows_of(scores: object) -> tuple[list[_Row], bool]:
-    """Return a row for each score, and whether attempts were judged several times."""
-    if isinstance(scores, Report):
-        return _rows_of_tasks(_passes(scores))
-    frame: Any = scores
-    names = getattr(scores, "column_names", getattr(scores, "columns", None))
-    if is_mapping(scores) and {"task", "score"} <= set(scores):
-        names = list(scores)
-    if names is not None and hasattr(frame, "__getitem__"):
-        return _rows_of_table(frame, [str(name) for name in names])
-    if not is_mapping(scores):
-        _refuse_kind(scores)
-    return _rows_of_tasks(scores)
-
-
 def _passes(report: Report) -> Mapping[Any, Any]:
     """Return the attempts of a report as right or wrong."""
     found = report.scores_by_case()
@@ -700,7 +681,9 @@ def _passes(report: Report) -> Mapping[Any, Any]:
 
 
 def _refuse_kind(scores: object) -> NoReturn:
-    domain = "a CodeReport, a mapping from task to attempts, or a table"
+    domain = "a CodeReport, or a mapping from task to attempts"
+    if hasattr(scores, "columns"):
+        domain += " (of a table: dict(table.groupby('task')['score'].apply(list)))"
     refuse("scores", domain, scores, TypeError)
 
 
@@ -709,7 +692,11 @@ def _inner(name: str, values: object) -> tuple[Any, ...]:
     return check_items(name, inner, what="scores")
 
 
-def _rows_of_tasks(tasks: Mapping[Any, Any]) -> tuple[list[_Row], bool]:
+def _rows_of(scores: object) -> tuple[list[_Row], bool]:
+    """Return a row for each score, and whether attempts were judged several times."""
+    tasks = _passes(scores) if isinstance(scores, Report) else scores
+    if not is_mapping(tasks):
+        _refuse_kind(scores)
     if not tasks:
         refuse("scores", "of at least 2 tasks", 0)
     name_of = {task: f"scores[{shown(task)}]" for task in tasks}
@@ -726,30 +713,6 @@ def _rows_of_tasks(tasks: Mapping[Any, Any]) -> tuple[list[_Row], bool]:
                 where = f"{name}[{j}]" if judged else name
                 rows.append((task, i, check_score(where, score, *SCORES)))
     return rows, judged
-
-
-def _rows_of_table(table: Any, names: list[str]) -> tuple[list[_Row], bool]:
-    known = ("task", "attempt", "judge", "score")
-    for name in ("task", "score", *(["attempt"] if "judge" in names else [])):
-        if name not in names:
-            refuse("scores", f"a table with the column {name!r}", names)
-    columns: dict[str, list[Any]] = {
-        name: list(as_builtins(table[name])) for name in known if name in names
-    }
-    values = check_items("scores['score']", columns["score"], what="scores")
-    score = [check_score(f"scores['score'][{i}]", one, *SCORES) for i, one in enumerate(values)]
-    labels = {
-        name: check_labels(f"scores[{name!r}]", column, len(score))
-        for name, column in columns.items()
-        if name != "score"
-    }
-    attempts = labels.get("attempt", list(range(len(score))))
-    rows: list[_Row] = list(zip(columns["task"], attempts, score, strict=True))
-    if "judge" not in labels and len({row[:2] for row in rows}) < len(rows):
-        raise InputError(
-            "scores must have one row for each attempt, or a column 'judge', got several rows"
-        )
-    return rows, "judge" in labels
 
 
 def _prices(prices: object, *, judged: bool, repeated: bool) -> tuple[float, float, float, float]:

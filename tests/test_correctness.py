@@ -489,6 +489,29 @@ MAY_RUN = [
     "SELECT ARRAY_AGG(x ORDER BY id), MAX(id) FROM t",
     "SELECT x FROM t GROUP BY x ORDER BY RANK() OVER (ORDER BY x)",
 ]
+
+
+def test_a_table_of_another_databases_own_is_lacking() -> None:
+    """PostgreSQL and MySQL have no sqlite_master, which SQLite and DuckDB have."""
+    for dialect in ("postgres", "mysql", "sqlite", "duckdb"):
+        error = query_correctness(
+            "SELECT name FROM sqlite_master", "SELECT x FROM t", schema=THREE, dialect=dialect
+        ).error
+        assert error is not None
+        lacking = (error.origin, error.kind) == ("output", "unknown_table")
+        assert lacking is (dialect in ("postgres", "mysql"))
+
+
+def test_a_query_in_from_without_a_name_needs_a_version() -> None:
+    """PostgreSQL 16 and later take it."""
+    pair = "SELECT x FROM (SELECT x FROM t WHERE x > 1)", "SELECT x FROM t WHERE x > 1"
+    found = sql_equivalence(*pair, schema=THREE, dialect="postgres")
+    assert (found.verdict, found.assumptions[-1:]) == (
+        "proved",
+        ("the database is PostgreSQL 16 or later",),
+    )
+
+
 THREE = {
     "t": {"id": "int", "x": "int"},
     "u": {"id": "int", "y": "int"},

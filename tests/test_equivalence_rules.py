@@ -243,7 +243,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT d.name, n.c FROM d LEFT JOIN n ON n.a = d.id WHERE n.b = 1 OR n.a + 1 > d.size",
         "SELECT d.name, n.c FROM d LEFT JOIN n ON n.a = d.id WHERE n.b = 1 OR d.size = 1",
     ],
-    "full join to outer or inner join": [
+    "full join to outer join": [
         "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE COALESCE(d.size, 0) > 0 AND e.rank > 0",
         "SELECT e.id, d.id FROM e FULL JOIN d ON e.boss = d.id WHERE d.size > 0 OR d.name = 'x'",
         "SELECT e.id, d.id FROM (SELECT * FROM e WHERE rank > 0) e FULL JOIN (SELECT * FROM d WHERE size > 0) d ON e.boss = d.id WHERE d.size > 0",

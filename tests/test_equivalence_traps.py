@@ -194,3 +194,26 @@ def test_only_double_quotes_hold_a_text_in_sqlite(written: str) -> None:
         assert sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite").verdict == "unknown"
     text = query.replace(written, '"Bob"'), query.replace(written, "'Bob'")
     assert sql_equivalence(*text, schema=SCHEMA, dialect="sqlite").verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "unclear", "read"),
+    [
+        ("sqlite", "name LIKE '1' <= 3", "(name LIKE '1') <= 3"),
+        ("sqlite", "x BETWEEN 1 AND y < 5", "(x BETWEEN 1 AND y) < 5"),
+        ("sqlite", "name LIKE 'a' ESCAPE 'b' < 1", "(name LIKE 'a' ESCAPE 'b') < 1"),
+        ("duckdb", "~x * 3 = 6", "(~x) * 3 = 6"),
+        ("duckdb", "name || x & 1 = 'a'", "(name || x) & 1 = 'a'"),
+        ("postgres", "x | y & 1 = 1", "x | (y & 1) = 1"),
+    ],
+)
+def test_what_databases_bracket_otherwise_needs_brackets(
+    dialect: str, unclear: str, read: str
+) -> None:
+    """The parser brackets these as the named database does not."""
+    pair = (f"SELECT id FROM t WHERE {condition}" for condition in (unclear, read))
+    result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect)
+    assert (result.verdict, result.reason) == (
+        "unknown",
+        "brackets must say which operator comes first",
+    )

@@ -93,41 +93,26 @@ def test_three_levels_are_unbiased_with_unequal_numbers() -> None:
     assert (abs(estimates.mean(axis=0) - true) < 4 * errors).all()
 
 
-def test_tables_and_nested_forms_agree() -> None:
-    """A mapping, its attempts as mappings, columns and data frames, rows in any order."""
+def test_nested_forms_agree() -> None:
+    """A mapping, its attempts as mappings, as iterators, and under long names."""
     nested: dict[str, list[list[float]]] = {
         "a": [[1, 0], [1, 1, 0.5]],
         "b": [[0, 0]],
         "c": [[1], [0, 1]],
     }
-    rows = [
-        (task, i, f"judge {j}", score)
-        for task, attempts in nested.items()
-        for i, own in enumerate(attempts)
-        for j, score in enumerate(own)
-    ]
-    columns: dict[str, Any] = dict(
-        zip(("task", "attempt", "judge", "score"), map(list, zip(*rows, strict=True)), strict=True)
-    )
     expected = variance_components(nested)
     assert expected.n_judgements == 10
-    assert variance_components(columns) == expected
-    assert variance_components(pd.DataFrame(columns)) == expected
-    pl = pytest.importorskip("polars")
-    pytest.importorskip("pyarrow")
-    assert variance_components(pl.DataFrame(columns, strict=False)) == expected
-    assert variance_components(pl.DataFrame(columns, strict=False).to_arrow()) == expected
     by_name = {t: {i: dict(enumerate(own)) for i, own in enumerate(a)} for t, a in nested.items()}
     assert variance_components(by_name) == expected
-    back = variance_components(pd.DataFrame(columns).iloc[::-1])
-    assert back.between_tasks == pytest.approx(expected.between_tasks)
-    assert back.between_judgements == pytest.approx(expected.between_judgements)
     once = {t: (iter(own) for own in attempts) for t, attempts in nested.items()}
     assert variance_components(once) == expected
     long = {"x" * 500 + t: attempts for t, attempts in nested.items()}
     assert variance_components(long) == expected
-    plain = {"task": ["a", "b", "a", "b"], "score": [True, False, 0.5, 1]}
-    assert variance_components(plain) == variance_components({"a": [1, 0.5], "b": [0, 1]})
+    frame = pd.DataFrame({"task": ["a", "b", "a", "b"], "score": [True, False, 0.5, 1]})
+    with pytest.raises(TypeError, match=r"\(of a table: dict\(table.groupby\('task'\)\['score'\]"):
+        variance_components(frame)
+    mapping = dict(frame.groupby("task")["score"].apply(list))  # as the message says
+    assert variance_components(mapping) == variance_components({"a": [1, 0.5], "b": [0, 1]})
 
 
 def test_a_report_counts_right_attempts() -> None:
@@ -152,7 +137,7 @@ def test_other_reports_are_refused() -> None:
         "scores must be a report of one model, such as report.for_model(name), got ['x', 'y']"
     )
     queries = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")])
-    with pytest.raises(TypeError, match=r"^scores must be a CodeReport, a mapping from task to "):
+    with pytest.raises(TypeError, match=r"^scores must be a CodeReport, or a mapping from "):
         variance_components(queries)
 
 
@@ -175,17 +160,6 @@ def test_a_stderr_is_that_of_simulated_means() -> None:
     scores += rng.normal(0, math.sqrt(0.1), shape).mean(axis=(1, 2, 3))
     expected = parts.stderr(n_tasks=30, n_attempts=3, n_judgements=2)
     assert scores.std() == pytest.approx(expected, rel=0.03)
-
-
-def test_repeats_as_tables_are_matched_by_task_whatever_the_order_of_their_rows() -> None:
-    """A harness that runs tasks side by side writes them in another order each time."""
-    rows = [("a", 1), ("a", 1), ("b", 0), ("b", 0), ("c", 1), ("c", 0)]
-    tables = [
-        {"task": [task for task, _ in some], "score": [score for _, score in some]}
-        for some in (rows, rows[::-1])
-    ]
-    mappings = [{"a": [1, 1], "b": [0, 0], "c": [1, 0]}] * 2
-    assert variance_components(tables) == variance_components(mappings)
 
 
 # Plans.
@@ -327,27 +301,7 @@ def test_looks_save_more_the_more_power_is_asked_for() -> None:
         (
             [1, 0],
             TypeError,
-            ("scores must be a CodeReport, a mapping from task to attempts, or a table, got 1"),
-        ),
-        (
-            {"task": ["a", "b"], "judge": ["x", "x"], "score": [1, 0]},
-            InputError,
-            "scores must be a table with the column 'attempt', got ['task', 'judge', 'score']",
-        ),
-        (
-            pd.DataFrame({"task": ["a"], "passed": [1]}),
-            InputError,
-            "scores must be a table with the column 'score', got ['task', 'passed']",
-        ),
-        (
-            {"task": ["a", "a"], "attempt": [0, 0], "score": [1, 0]},
-            InputError,
-            "scores must have one row for each attempt, or a column 'judge', got several rows",
-        ),
-        (
-            {"task": ["a"], "score": [1, 0]},
-            InputError,
-            "scores['task'] must be 2 labels, one for each entry, got 1",
+            "scores must be a CodeReport, or a mapping from task to attempts, got 1",
         ),
     ],
 )

@@ -61,6 +61,10 @@ VALUES: list[tuple[str, tuple[Any, ...], Any]] = [
     ("add_time", ("2020-02-29", -1, "year"), "2019-02-28"),
     ("add_time", ("2020-01-01", 90, "minute"), "2020-01-01 01:30:00"),
     ("add_time", ("2020-01-01", -1, "quarter"), "2019-10-01"),
+    ("text_number", ("-1.50",), -1.5), ("text_whole", ("201208",), 201208),
+    ("text_date", ("2020-02-29 10:00",), "2020-02-29"), ("text_moment", ("2020-02-29",), "2020-02-29"),
+    ("text_moment", ("2020-02-29 10:00",), "2020-02-29 10:00:00"), ("to_date", (None, "%Y"), None),
+    ("to_date", ("201208", "%Y%m"), "2012-08-01"), ("str_to_date", ("20120809", "%Y%m%d"), "2012-08-09"),
 ]
 REFUSED: list[tuple[str, tuple[Any, ...]]] = [
     ("substr", ("abc", 0, 2)), ("left", ("abc", -1)), ("repeat", ("ab", 999)), ("lpad", ("a", 2, "")),
@@ -73,6 +77,10 @@ REFUSED: list[tuple[str, tuple[Any, ...]]] = [
     ("boundaries", ("week", "2020-01-01", "2020-02-01")),
     ("whole_units", ("decade", "2020-01-01", "2020-02-01")), ("add_time", ("2020-01-01", 1, "eon")),
     ("add_time", ("9999-12-31", 1, "day")), ("add_time", ("9999-12-31", 1, "month")),
+    ("text_number", ("1e5",)), ("text_number", (" 1",)), ("text_whole", ("1.0",)),
+    ("text_moment", ("20200229",)), ("text_date", ("2020-02-30",)), ("to_date", ("2012", "%Y")),
+    ("to_date", ("2012-8-1", "%Y-%m-%d")), ("to_date", ("a", "%Y-%m-%d")),
+    ("str_to_date", ("201208", "%Y%m")),
 ]
 # fmt: on
 

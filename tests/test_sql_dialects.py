@@ -49,7 +49,11 @@ def fault(sql: str, dialect: str) -> tuple[str, str] | None:
     if len(statements) != 1:
         return "open", "several statements"
     words = tokens(sql, dialect)
-    why = unknown(words, statements[0], dialect) or " or ".join(versions(words, dialect)) or None
+    why = (
+        unknown(words, statements[0], dialect)
+        or " or ".join(versions(words, statements[0], dialect))
+        or None
+    )
     why = why or misfit(statements[0], dialect, read_schema(SCHEMA, None, dialect))
     return None if why is None else ("open", why)
 

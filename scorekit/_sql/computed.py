@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import datetime as dt
 import math
+import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
@@ -260,6 +261,61 @@ def _written(moment: dt.datetime) -> str:
     return moment.isoformat(" ").removesuffix(" 00:00:00")
 
 
+def text_moment(text: str) -> str:
+    """Return the moment that a text gives in full."""
+    if not _MOMENT.fullmatch(text):
+        _stop("a text that is no time")
+    return _written(_moment(text))
+
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
+
+
+def text_date(text: str) -> str:
+    """Return the day that a text gives."""
+    return as_date(text_moment(text))
+
+
+def text_number(text: str) -> float:
+    """Return the number that a text gives."""
+    if not _NUMBER.fullmatch(text):
+        _stop("a text that is no number")
+    return float(text)
+
+
+def text_whole(text: str) -> int:
+    """Return the whole number that a text gives."""
+    number = text_number(text)
+    if "." in text:
+        _stop("a text that is no whole number")
+    return int(number)
+
+
+_NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
+
+
+def to_date(text: str | None, written: str) -> str | None:
+    """Return the day of a text in a format, its first where the format has none."""
+    if text is None:
+        return None
+    try:
+        moment = dt.datetime.strptime(text, written)  # noqa: DTZ007 - days without a zone
+    except ValueError:
+        raise NoValueError("a text that is no time of this format") from None
+    if format_time(_written(moment), written) != text or not {"%Y", "%m"} <= {
+        *re.findall("%.", written)
+    }:
+        _stop("a time of which not all is given")
+    return moment.date().isoformat()
+
+
+def str_to_date(text: str | None, written: str) -> str | None:
+    """Return the day of a text in a format that has all of it."""
+    if set(re.findall("%.", written)) != {"%Y", "%m", "%d"}:
+        _stop("a time of which not all is given")
+    return to_date(text, written)
+
+
 def as_date(text: str) -> str:
     """Return the day of a moment."""
     return _moment(text).date().isoformat()
@@ -417,3 +473,10 @@ def add_time(text: str, n: int, unit: str) -> str:
         return _written(moment.replace(year=years, month=months + 1, day=min(moment.day, n_days)))
     except (ValueError, OverflowError, calendar.IllegalMonthError):
         raise NoValueError("a time out of range") from None
+
+
+HELPERS: Final = (
+    add_time, as_date, date_part, round_, text_date, text_moment, text_number, text_whole,
+    to_whole,
+)  # fmt: skip
+"""What the sandbox needs besides the functions that databases have."""

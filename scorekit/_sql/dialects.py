@@ -238,10 +238,12 @@ def unknown(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | None:
     )
 
 
-def versions(words: Sequence[Token], dialect: str) -> set[str]:
-    """Return the versions of a database that functions of a query need, as assumptions."""
+def versions(words: Sequence[Token], tree: exp.Expr, dialect: str) -> set[str]:
+    """Return the versions of a database that a query needs, as assumptions."""
     newer = since(dialect)
     named = {newer.get(word.text.lower()) for word, after in pairwise(words) if after.text == "("}
+    shapes = {shape.since for node in tree.walk() for _, shape in _shapes(node)}
+    named |= {version for version in shapes if version.startswith(_name(dialect))}
     return {f"the database is {version} or later" for version in named if version}
 
 
@@ -409,6 +411,8 @@ class Shape:
     lacked: str = ""
     test: Callable[[exp.Expr], object] = _any
     """On a node of the kind; a text that it returns says more."""
+    since: str = ""
+    """The first version of a database that has it."""
 
 
 def _beyond(node: exp.Expr, known: frozenset[str]) -> str:
@@ -455,8 +459,9 @@ SHAPES: Final = (
     Shape(exp.SetOperation, "ORDER BY or LIMIT in front of a UNION", _ALL, "",
           lambda n: isinstance(n.this, exp.Select) and (n.this.args.get("order") or n.this.args.get("limit"))),
     Shape(exp.Subquery, "brackets around a query", "sqlite", "", lambda n: n.parent is None),
-    Shape(exp.Subquery, "a subquery in FROM without a name", "mysql", "postgres",
-          lambda n: isinstance(n.parent, exp.From | exp.Join) and not n.alias and not isinstance(n.this, exp.Table)),
+    Shape(exp.Subquery, "a subquery in FROM without a name", "mysql", "",
+          lambda n: isinstance(n.parent, exp.From | exp.Join) and not n.alias and not isinstance(n.this, exp.Table),
+          "PostgreSQL 16"),
     Shape(exp.TableAlias, "names of columns behind a table", "", "sqlite mysql",
           lambda n: n.args.get("columns") and not isinstance(n.parent, exp.CTE)),
     Shape(exp.TableAlias, "names of columns behind a table", "sqlite", "",

@@ -77,17 +77,10 @@ MAX_WORK: Final = 4_000
 
 
 @attrs.frozen
-class _Null:
-    """Whether a value is NULL."""
+class _Is:
+    """Whether a value is NULL, or a test that is not looked into is true."""
 
-    node: int
-    wanted: bool
-
-
-@attrs.frozen
-class _Truth:
-    """Whether a test that is not looked into is true."""
-
+    what: Literal["null", "true"]
     node: int
     wanted: bool
 
@@ -103,20 +96,12 @@ class _AtMost:
 
 @attrs.frozen
 class _Equal:
-    """The difference of two values is this number; neither is NULL."""
+    """Whether the difference of two values is this number; neither is NULL."""
 
     first: int
     second: int
     number: Number
-
-
-@attrs.frozen
-class _Differ:
-    """The difference of two values is not this number; neither is NULL."""
-
-    first: int
-    second: int
-    number: Number
+    wanted: bool
 
 
 @attrs.frozen
@@ -129,7 +114,7 @@ class _Some:
     parts: tuple[_Statement, ...]
 
 
-_Fact: TypeAlias = _Null | _Truth | _AtMost | _Equal | _Differ
+_Fact: TypeAlias = _Is | _AtMost | _Equal
 _Statement: TypeAlias = "_Fact | _All | _Some"
 
 _YES, _NO = _All(()), _Some(())
@@ -238,7 +223,7 @@ class _Reader:
         if found is None:
             self.take()
             if isinstance(term, Query):
-                found = with_canonical_names(term)
+                found = self._canonical_query(term)
             else:
                 children = term.children
                 others = [self._in_order(child) for child in children]
@@ -247,6 +232,14 @@ class _Reader:
                 if isinstance(found, Like):
                     found = self._uncased(found)
             self._canonical[term] = found
+        return found
+
+    def _canonical_query(self, query: Query) -> Query:
+        memo, key = self.scalars.scope.memo, ("canonical", query)
+        found = memo.get(key)
+        if not isinstance(found, Query):
+            self._steps.spare -= query.size
+            found = memo[key] = with_canonical_names(query)
         return found
 
     def _uncased(self, like: Like) -> Like:
@@ -279,78 +272,66 @@ class _Reader:
         found = self._read.get(key)
         if found is None:
             self.take()
-            read = {"true": self._true, "false": self._false, "null": self._null}[question]
             around, self.rests = self.rests, set()
             try:
-                statement = read(term, wanted=wanted)
+                if question == "null":
+                    statement = self._null(term, wanted=wanted)
+                else:
+                    statement = self._truth(term, value=question == "true", wanted=wanted)
             finally:
                 own, self.rests = frozenset(self.rests), around
             found = self._read[key] = statement, own
         self.rests |= found[1]
         return found[0]
 
-    def _true(self, term: Scalar, *, wanted: bool) -> _Statement:
-        join, meet = (_all, _some) if wanted else (_some, _all)
+    def _truth(self, term: Scalar, *, value: bool, wanted: bool) -> _Statement:
+        """Say that a condition is true, or that it is false, or that it is not so."""
+
+        def read(part: Scalar) -> _Statement:
+            return self._cached("true" if value else "false", part, wanted)
+
         if isinstance(term, Constant) and term.kind in ("boolean", "null"):
-            return _constant((term == TRUE) == wanted)
+            return _constant((term == (TRUE if value else FALSE)) == wanted)
         if isinstance(term, Constant) and term.kind == "integer":
-            return _constant((term.text != "0") == wanted)
-        if isinstance(term, And):
-            return join(self.true(part, wanted=wanted) for part in term.parts)
-        if isinstance(term, Or):
-            return meet(self.true(part, wanted=wanted) for part in term.parts)
+            return _constant(((term.text != "0") == value) == wanted)
+        if isinstance(term, And | Or):
+            join = _all if (isinstance(term, And) == value) == wanted else _some
+            return join(map(read, term.parts))
         if isinstance(term, Not):
-            return self.false(term.operand, wanted=wanted)
+            return (self.false if value else self.true)(term.operand, wanted=wanted)
         if isinstance(term, Among):
-            return self.true(self._spelled_list(term), wanted=wanted)
+            return read(self._spelled_list(term))
         if isinstance(term, Comparison) and not term.may_be_nan:
-            return self._compared(term.operator, term.left, term.right, wanted=wanted)
-        if isinstance(term, IsNull):
-            return self.null(term.operand, wanted=wanted)
-        if isinstance(term, Function):
-            special = self._special(term, wanted=wanted)
-            if special is not None:
-                return special
+            one = term if value else negated(term)
+            return self._compared(one.operator, one.left, one.right, wanted=wanted)
         cases = self.cases(term)
         if cases is not None:
-            return self._by_cases(cases, lambda value: self.true(value, wanted=wanted))
+            return self._by_cases(cases, read)
+        if value:
+            return self._true_test(term, wanted=wanted)
+        if isinstance(term, Comparison) and term.operator == "<>":  # that may be NaN
+            return self.true(negated(term), wanted=wanted)
+        if wanted:
+            return _all((self.true(term, wanted=False), self.null(term, wanted=False)))
+        return _some((self.true(term), self.null(term)))
+
+    def _true_test(self, term: Scalar, *, wanted: bool) -> _Statement:
+        """Say that a test that is not taken apart is true; one that is true is not NULL."""
+        if isinstance(term, IsNull):
+            return self.null(term.operand, wanted=wanted)
+        special = self._special(term, wanted=wanted) if isinstance(term, Function) else None
+        if special is not None:
+            return special
         if self._is_true_boolean(term):
             return self._compared("=", term, TRUE, wanted=wanted)
-        return self._opaque(term, wanted=wanted)
-
-    def _opaque(self, term: Scalar, *, wanted: bool) -> _Statement:
-        """Take a test as it is; one that is true is not NULL."""
         if isinstance(term, Comparison) and term.operator == "<>":  # that may be NaN
             return self.false(attrs.evolve(term, operator="="), wanted=wanted)
         node = self.node(self.canonical(term))
         if not wanted:
-            return _Truth(node, wanted=False)
+            return _Is("true", node, wanted=False)
         not_null = [term, *(term.values if isinstance(term, InQuery) else ())]
         parts = [self.null(one, wanted=False) for one in not_null]
-        return _all((_Truth(node, wanted=True), *parts))
-
-    def _false(self, term: Scalar, *, wanted: bool) -> _Statement:
-        join, meet = (_all, _some) if wanted else (_some, _all)
-        if isinstance(term, Constant) and term.kind in ("boolean", "null"):
-            return _constant((term == FALSE) == wanted)
-        if isinstance(term, Constant) and term.kind == "integer":
-            return _constant((term.text == "0") == wanted)
-        if isinstance(term, And):
-            return meet(self.false(part, wanted=wanted) for part in term.parts)
-        if isinstance(term, Or):
-            return join(self.false(part, wanted=wanted) for part in term.parts)
-        if isinstance(term, Not):
-            return self.true(term.operand, wanted=wanted)
-        if isinstance(term, Among):
-            return self.false(self._spelled_list(term), wanted=wanted)
-        if isinstance(term, Comparison) and (not term.may_be_nan or term.operator == "<>"):
-            return self.true(negated(term), wanted=wanted)
-        cases = self.cases(term)
-        if cases is not None:
-            return self._by_cases(cases, lambda value: self.false(value, wanted=wanted))
-        if wanted:
-            return _all((self.true(term, wanted=False), self.null(term, wanted=False)))
-        return _some((self.true(term), self.null(term)))
+        return _all((_Is("true", node, wanted=True), *parts))
 
     def _null(self, term: Scalar, *, wanted: bool) -> _Statement:
         join, meet = (_all, _some) if wanted else (_some, _all)
@@ -382,7 +363,7 @@ class _Reader:
         if never is not None:
             self.rests |= never
             return _constant(not wanted)
-        literal = _Null(self.node(self.canonical(term)), wanted)
+        literal = _Is("null", self.node(self.canonical(term)), wanted)
         if wanted:
             return literal
         return _all((literal, *(self.null(operand, wanted=False) for operand in operands)))
@@ -565,8 +546,7 @@ def _related(
         true = {"=": number == 0, "<>": number != 0, "<": number > 0, "<=": number >= 0}[operator]
         return _constant(true == wanted)
     if operator in ("=", "<>"):
-        kind = _Equal if (operator == "=") == wanted else _Differ
-        return kind(first, second, number)
+        return _Equal(first, second, number, (operator == "=") == wanted)
     closed = int(operator == "<=")
     if wanted:
         return _AtMost(first, second, (number, closed))
@@ -602,8 +582,7 @@ class _World:
 
     def __init__(self, reader: _Reader) -> None:
         self.reader = reader
-        self.nulls: dict[int, bool] = {}
-        self.truths: dict[int, bool] = {}
+        self.known: dict[str, dict[int, bool]] = {"null": {}, "true": {}}
         self.order = Order(reader.is_whole)
         self.open: list[_Some] = []
         self._placed: set[int] = set()
@@ -612,7 +591,7 @@ class _World:
 
     def copy(self) -> _World:
         new = _World(self.reader)
-        new.nulls, new.truths = dict(self.nulls), dict(self.truths)
+        new.known = {what: dict(values) for what, values in self.known.items()}
         new.order, new.open = self.order.copy(), list(self.open)
         new._placed, new._merged = set(self._placed), set(self._merged)
         new._derived = set(self._derived)
@@ -626,17 +605,15 @@ class _World:
         if isinstance(statement, _Some):
             self.open.append(statement)
             return bool(statement.parts)
-        if isinstance(statement, _Null):
-            return self.nulls.setdefault(statement.node, statement.wanted) == statement.wanted
-        if isinstance(statement, _Truth):
-            return self.truths.setdefault(statement.node, statement.wanted) == statement.wanted
+        if isinstance(statement, _Is):
+            known = self.known[statement.what]
+            return known.setdefault(statement.node, statement.wanted) == statement.wanted
         if not (self._place(statement.first) and self._place(statement.second)):
             return False
         if isinstance(statement, _AtMost):
             return self.order.at_most(statement.first, statement.second, statement.bound)
-        if isinstance(statement, _Equal):
-            return self.order.equal(statement.first, statement.second, statement.number)
-        return self.order.differ(statement.first, statement.second, statement.number)
+        add = self.order.equal if statement.wanted else self.order.differ
+        return add(statement.first, statement.second, statement.number)
 
     def _place(self, node: int) -> bool:
         """Add what is known of a node by itself."""
@@ -667,20 +644,17 @@ class _World:
     def holds(self, statement: _Statement) -> bool | None:
         """Say whether a statement follows at once, contradicts at once, or neither (None)."""
         self.reader.take()
-        if isinstance(statement, _Null):
-            known = self.nulls.get(statement.node)
-            return None if known is None else known == statement.wanted
-        if isinstance(statement, _Truth):
-            known = self.truths.get(statement.node)
+        if isinstance(statement, _Is):
+            known = self.known[statement.what].get(statement.node)
             return None if known is None else known == statement.wanted
         if isinstance(statement, _AtMost):
             edge = statement.first, statement.second, statement.bound
             if self.order.holds(*edge):
                 return True
             return False if self.order.fails(*edge) else None
-        if isinstance(statement, (_Equal, _Differ)):
+        if isinstance(statement, _Equal):
             differ = self._differ(statement.first, statement.second, statement.number)
-            return differ if differ is None else differ == isinstance(statement, _Differ)
+            return differ if differ is None else differ != statement.wanted
         values = [self.holds(part) for part in statement.parts]
         deciding = isinstance(statement, _Some)
         if deciding in values:
@@ -719,7 +693,7 @@ class _World:
 
     @property
     def _n_known(self) -> int:
-        return len(self.nulls) + len(self.truths) + len(self._merged) + len(self._derived)
+        return sum(map(len, (*self.known.values(), self._merged, self._derived)))
 
     def _undecided(self, some: _Some) -> tuple[_Statement, ...] | None:
         """Return the alternatives that are left, None where one of them holds."""
@@ -782,11 +756,12 @@ class _World:
         reader = self.reader
         groups: dict[Scalar, list[int]] = {}
         for node in list(reader.compounds):
-            if node in self._placed or node in self.nulls or node in self.truths:
+            if node in self._placed or any(node in values for values in self.known.values()):
                 term = reader.terms[node]
                 groups.setdefault(self.image(term, equal), []).append(node)
         for image, nodes in groups.items():
-            if not all(self._null_like(image, node) for node in nodes if node in self.nulls):
+            nulls = self.known["null"]
+            if not all(self._null_like(image, node) for node in nodes if node in nulls):
                 return False
             number = number_of(image)
             if number is not None and not all(self._is_number(node, number) for node in nodes):
@@ -799,7 +774,7 @@ class _World:
 
     def _null_like(self, image: Scalar, node: int) -> bool:
         """Let what a node is the same as be NULL if it is."""
-        statement = self.reader.null(image, wanted=self.nulls[node])
+        statement = self.reader.null(image, wanted=self.known["null"][node])
         if statement in self._derived:
             return True
         self._derived.add(statement)
@@ -813,12 +788,12 @@ class _World:
         return self.order.equal(node, ZERO, number)
 
     def _merge(self, nodes: list[int]) -> bool:
-        for statuses in (self.nulls, self.truths):
-            values = {statuses[node] for node in nodes if node in statuses}
+        for known in self.known.values():
+            values = {known[node] for node in nodes if node in known}
             if len(values) > 1:
                 return False
             if values:
-                statuses.update(dict.fromkeys(nodes, values.pop()))
+                known.update(dict.fromkeys(nodes, values.pop()))
         placed = [node for node in nodes if node in self._placed]
         self._merged.add(tuple(placed))
         return all(self.order.equal(placed[0], node, 0) for node in placed[1:])

@@ -12,14 +12,13 @@ from itertools import count
 from typing import Final, cast
 
 from scorekit._sql.prove.logic import Mode
-from scorekit._sql.prove.normal import Arm, FullJoin, LeftJoins, Sorted
+from scorekit._sql.prove.normal import Arm, Sorted
 from scorekit._sql.prove.rule import Rule, View
 from scorekit._sql.prove.rules import RULES, determined_keys, flat_joins, inlined
 from scorekit._sql.prove.scope import ExhaustedError, Scope, UnsupportedError
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (
     And,
-    Derived,
     Node,
     Not,
     Or,
@@ -39,6 +38,9 @@ _FIRST: Final = (inlined, determined_keys)
 
 MAX_ROUNDS: Final = 16
 """Passes over a query before it is taken as it is."""
+
+NODES_A_STEP: Final = 64
+"""Size of a query that takes one step more to be looked at by a rule."""
 
 MAX_SIZE: Final = 6_000
 """Nodes of the largest query that is rewritten any further."""
@@ -75,7 +77,7 @@ class Rewriting:
     def _applied(self, node: Node, view: View, rules: Iterable[Rule] | None = None) -> Node:
         """Return *node* after the rules for its kind, up to one that makes another kind of it."""
         for one in self._rules.get(type(node), ()) if rules is None else rules:
-            self._scope.steps.take()
+            self._scope.steps.take(1 + node.size // NODES_A_STEP)
             view.rests = frozenset()
             found = one(node, view)
             if found is None:
@@ -146,22 +148,17 @@ class Rewriting:
         return cast("Query", self._applied(new, view))
 
     def _table(self, table: Table, scope: Scope) -> Table:
-        if isinstance(table, Derived):
-            query = self._query(table.query, scope)
-            return table if query is table.query else table.with_children((table.source, query))
         if isinstance(table, Arm):
-            inside = scope.inside(table.tables)
-            tables = (self._table(one, inside) for one in table.tables)
-            return Arm(tuple(tables), self._scalar(table.condition, inside, "filter"))
-        if isinstance(table, LeftJoins):
-            base = tuple(self._table(one, scope) for one in table.base)
-            arms = tuple(cast("Arm", self._table(arm, scope)) for arm in table.arms)
-            return LeftJoins(base, arms)
-        if isinstance(table, FullJoin):
-            first, second = (self._table(arm, scope) for arm in (table.first, table.second))
-            condition = self._scalar(table.condition, scope, "filter")
-            return FullJoin(cast("Arm", first), cast("Arm", second), condition)
-        return table
+            scope = scope.inside(table.tables)
+        parts = tuple(self._part(child, scope) for child in table.children)
+        return table if parts == table.children else table.with_children(parts)
+
+    def _part(self, part: Node, scope: Scope) -> Node:
+        if isinstance(part, Query):
+            return self._query(part, scope)
+        if isinstance(part, Table):
+            return self._table(part, scope)
+        return self._scalar(part, scope, "filter") if isinstance(part, Scalar) else part
 
     # Expressions.
 

@@ -77,7 +77,6 @@ from scorekit._sql.tree import (
     Table,
     When,
     Window,
-    Windowed,
     conjunction,
     conjuncts,
     found_in,
@@ -113,10 +112,10 @@ def is_empty(query: Query) -> bool:
 
 
 @rule("EXISTS of no more than is asked", Exists)
-def existence(node: Exists, view: View) -> Node | None:
+def existence(node: Exists, _: View) -> Node | None:
     """EXISTS asks for rows, not for their values, number or order: so outputs, DISTINCT and a
     LIMIT go, and GROUP BY without HAVING, as a group has a row; an aggregate without GROUP BY
-    gives a row always; a row without tables is there if its condition is true.
+    gives a row always.
     """
     query = node.query
     if isinstance(query, Sorted):
@@ -127,10 +126,6 @@ def existence(node: Exists, view: View) -> Node | None:
         return FALSE
     if query.keys is None and query.aggregates:
         return TRUE if query.having == TRUE else None
-    if not query.tables and query.plain:
-        if query.where == TRUE or view.mode == "filter":
-            return query.where
-        return Case((When(query.where, TRUE),), FALSE)
     keys = None if query.having == TRUE else query.keys
     return Exists(attrs.evolve(query, keys=keys, outputs=(), distinct=False))
 
@@ -379,10 +374,9 @@ def _is_null(value: Scalar) -> bool:
 
 
 @rule("derived table without more than it needs", Select, told=False)
-def collapsed(select: Select, view: View) -> Node | None:
+def collapsed(select: Select, _: View) -> Node | None:
     """A SELECT that only filters and computes over one derived table is part of that: over groups
-    WHERE is HAVING; over DISTINCT it is WHERE, where the outputs keep all columns or drop
-    duplicates again; a set operation gives just its own columns in order.
+    WHERE is HAVING; a set operation gives just its own columns in order.
     """
     if len(select.tables) != 1 or select.keys is not None or select.aggregates:
         return None
@@ -394,7 +388,7 @@ def collapsed(select: Select, view: View) -> Node | None:
     if isinstance(inner, SetOperation):
         identity = select.outputs == tuple(columns) and select.where == TRUE
         return inner if identity and not select.distinct else None
-    if not isinstance(inner, Select) or inner.plain:
+    if not isinstance(inner, Select) or inner.plain or inner.distinct:
         return None
     new = dict(zip(columns, inner.outputs, strict=True))
     parts = (select.where, *select.outputs)
@@ -406,14 +400,6 @@ def collapsed(select: Select, view: View) -> Node | None:
     where = replaced(select.where, new)
     outputs = tuple(replaced(output, new) for output in select.outputs)
     result = attrs.evolve(inner, outputs=outputs, distinct=select.distinct)
-    if inner.distinct:
-        exact = {column for column, output in new.items() if view.exact(output, inner.tables)}
-        whole = {*inner.outputs} <= {*outputs} or select.distinct
-        if inner.keys is not None or inner.aggregates or not whole:
-            return None
-        if not all(looks_at(part, new, exact) for part in parts):
-            return None
-        return attrs.evolve(and_where(result, conjuncts(where)), distinct=True)
     result = attrs.evolve(result, having=conjunction((*conjuncts(inner.having), where)))
     return None if inner.keys is None and not result.aggregates else result
 
@@ -432,10 +418,10 @@ def inner_for_arm(select: Select, arm: Arm, rest: Iterable[Table]) -> Select:
     return and_where(with_tables(select, (*rest, *arm.tables)), conjuncts(arm.condition))
 
 
-@rule("full join to outer or inner join", Select)
-def inner_for_full_joins(select: Select, view: View) -> Node | None:
-    """WHERE is never true of the rows in which a full join has filled one side up, or both: it
-    asks something of a column that NULL does not pass.
+@rule("full join to outer join", Select)
+def outer_for_full_joins(select: Select, view: View) -> Node | None:
+    """WHERE is never true of the rows in which a full join has filled one side up: it asks
+    something of a column that NULL does not pass.
     """
     view.rows_of(select)
     for table in select.tables:
@@ -446,13 +432,8 @@ def inner_for_full_joins(select: Select, view: View) -> Node | None:
         if not any(kept):
             continue
         rest = [other for other in select.tables if other is not table]
-        first, second = sides if kept[0] else sides[::-1]
-        if all(kept):
-            whole = with_tables(select, (*rest, *first.tables, *second.tables))
-            return and_where(
-                whole, conjuncts(conjunction((first.condition, second.condition, table.condition)))
-            )
         # rows of `first` stay, with those of `second` where there are any
+        first, second = sides if kept[0] else sides[::-1]
         arm = Arm(second.tables, conjunction((second.condition, table.condition)))
         left = LeftJoins(first.tables, (arm,))
         return and_where(with_tables(select, (*rest, left)), conjuncts(first.condition))
@@ -750,8 +731,6 @@ def _narrowed(query: Query, kept: list[int]) -> Query | None:
         plain = query.operator == "union" and not query.distinct
         some = tuple(arm for arm in arms if arm is not None)
         return attrs.evolve(query, arms=some) if plain and len(some) == len(arms) else None
-    if isinstance(query, Windowed):
-        return _without_windows(query, kept)
     if not isinstance(query, Select) or query.distinct:
         return None
     if any(isinstance(output, Star) for output in query.outputs):
@@ -759,14 +738,6 @@ def _narrowed(query: Query, kept: list[int]) -> Query | None:
     narrowed = attrs.evolve(query, outputs=tuple(query.outputs[i] for i in kept))
     alone = query.keys is None and query.aggregates and not narrowed.aggregates
     return None if alone else narrowed
-
-
-def _without_windows(query: Windowed, kept: list[int]) -> Query | None:
-    """Return a query without windows where none of them is kept: a window adds no row."""
-    n = len(query.query.outputs)
-    if any(i >= n for i in kept):
-        return None
-    return _narrowed(query.query, kept) if kept != [*range(n)] else query.query
 
 
 @rule("needless DISTINCT in a derived table dropped", Select)
@@ -1240,17 +1211,12 @@ def without_itself(query: SetOperation, _: View) -> Node | None:
 
 @rule("arm without rows dropped", SetOperation)
 def without_empty_arms(query: SetOperation, view: View) -> Node | None:
-    """An arm without rows adds none to a union, takes none away, and leaves none in common; in a
-    union it stays where the types of the columns may hang on it.
+    """An arm without rows adds none to a union; it stays where the types of the columns may hang
+    on it.
     """
     if query.operator != "union":
-        if is_empty(query.arms[0]) or (
-            query.operator == "intersect" and any(map(is_empty, query.arms))
-        ):
-            return empty(len(query.outputs))
-        kept = [arm for arm in query.arms if not is_empty(arm)]
-    else:
-        kept = [arm for arm in query.arms if not _adds_nothing(arm, query, view)]
+        return None
+    kept = [arm for arm in query.arms if not _adds_nothing(arm, query, view)]
     if len(kept) == len(query.arms):
         return None
     if len(kept) > 1:

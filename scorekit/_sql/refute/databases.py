@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted
 from scorekit._sql.refute.aims import Aim, Place, aim
+from scorekit._sql.refute.expressions import DESCRIBED
 from scorekit._sql.refute.hints import MAX_VALUES, Hints
 from scorekit._sql.refute.inference import Link, TablesRead, linked_columns
 from scorekit._sql.refute.sandbox import Cell, Database
@@ -129,6 +130,7 @@ class Maker:
         self._drawn: dict[tuple[str, str], tuple[list[Cell], list[Cell]]] = {}
         self._more: dict[tuple[str, str], list[Cell]] = {}
         self._idle = self._without_use()
+        self._strict = dialect in DESCRIBED
 
     # What a column draws from.
 
@@ -179,11 +181,15 @@ class Maker:
         if place not in self._more:
             fitting: list[Cell] = [
                 f
-                for v in _more(column, _MORE + self._told.n_rows)
+                for v in _more(column, _MORE + self._told.n_rows, of_all=self._casts(column))
                 if (f := fitted(v, column)) is not None
             ]
             self._more[place] = self._allowed(table, column, fitting)
         return self._more[place]
+
+    def _casts(self, column: Column) -> bool:
+        """Say whether queries cast a column of texts, which fails where it is no number or day."""
+        return self._strict and column.kind == "text" and column.name in self._told.strict
 
     def _allowed(self, table: str, column: Column, values: list[Cell]) -> list[Cell]:
         """Return the values that pass each rule about the column alone."""
@@ -192,6 +198,10 @@ class Maker:
                 rows = [self._only(table, column.name, value) for value in values]
                 passed = self._holds(table, rule.condition, rows)
                 values = [v for v, ok in zip(values, passed, strict=True) if ok]
+        for condition in self._told.strict[column.name] if self._casts(column) else ():
+            rows = [self._only(table, column.name, value) for value in values]
+            passed = self._holds(table, condition, rows) if rows else []
+            values = [v for v, ok in zip(values, passed, strict=True) if ok]
         return values
 
     def _only(self, table: str, name: str, value: Cell) -> _Row:
@@ -663,14 +673,17 @@ def _base(column: Column) -> Sequence[Cell]:
     return _BASE[column.kind]
 
 
-def _more(column: Column, n: int) -> Sequence[Cell]:
+def _more(column: Column, n: int, *, of_all: bool) -> Sequence[Cell]:
     limits, kind = column.limits, column.kind
     if limits.form == "uuid":
         return UUIDS
     if limits.form or limits.values or kind == "boolean":
         return ()
+    days = [f"2022-01-{i + 1:02}" for i in range(28)]
     if kind == "time":
-        return [f"2022-01-{i + 1:02}" for i in range(28)]
+        return days
+    if of_all:
+        return [*map(str, range(4, 4 + n)), *days]
     if kind in ("text", "collated", "unknown"):
         return (
             [f"d{i}" for i in range(n)] if limits.length != 1 else list("defghijklmnopqrstuvwxyz")

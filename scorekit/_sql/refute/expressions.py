@@ -13,7 +13,7 @@ from scorekit._sql import computed
 from scorekit._sql.computed import CODES
 from scorekit._sql.functions import FUNCTIONS, Function, arity, meanings
 from scorekit._sql.kinds import to_single
-from scorekit._sql.refute.sandbox import APART, COMPUTED, computed_name
+from scorekit._sql.refute.sandbox import APART, COMPUTED, JOINED, computed_name
 
 
 class UnfaithfulError(Exception):
@@ -36,8 +36,8 @@ NUMERIC: Final = WHOLE | {"number", "real"}
 _KIND: Final = "scorekit_kind"
 _MERGED = (
     exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.Mod, exp.Paren, exp.Min, exp.Max,
-    exp.Ordered, exp.Coalesce, exp.Nullif, exp.Filter, exp.Lag, exp.Lead, exp.FirstValue,
-    exp.LastValue, exp.NthValue, exp.Window,
+    exp.Distinct, exp.Ordered, exp.Coalesce, exp.Nullif, exp.Filter, exp.Lag, exp.Lead,
+    exp.FirstValue, exp.LastValue, exp.NthValue, exp.Window,
 )  # fmt: skip
 _COUNTED = (exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile)
 
@@ -64,7 +64,7 @@ def kind_of_expression(node: exp.Expr, kinds: Mapping[str, str]) -> str:  # noqa
         return {"integer": "wide", "natural": "wide", "wide": "number"}.get(kind, kind)
     if isinstance(node, _COUNTED):
         return "integer"
-    if isinstance(node, exp.Lower | exp.Upper | exp.DPipe | exp.Trim):
+    if isinstance(node, exp.Lower | exp.Upper | exp.DPipe | exp.Trim | exp.GroupConcat):
         return "text"
     if isinstance(node, exp.Cast):
         return _CAST_KINDS.get(cast_class(node), "")
@@ -141,6 +141,7 @@ _CALLS: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.DateTrunc: ("date_trunc", "unit this"),
     exp.TimeToStr: ("to_char date_format strftime", "this format"),
     exp.TsOrDsToDate: ("date", "this"),
+    exp.StrToDate: ("to_date str_to_date", "this format"),
     exp.Year: ("year", "this"),
     exp.Quarter: ("quarter", "this"),
     exp.Month: ("month", "this"),
@@ -213,6 +214,9 @@ def write_calls(tree: exp.Expr, kinds: Mapping[str, str], dialect: str) -> None:
             _add(node, node.this, n, unit, kinds, back=isinstance(node, exp.Sub))
         elif isinstance(node, exp.TsOrDsToTimestamp):
             node.replace(node.this)
+        elif isinstance(node, exp.LogicalAnd | exp.LogicalOr):
+            kind = exp.Min if isinstance(node, exp.LogicalAnd) else exp.Max
+            node.replace(kind(this=node.this))
         elif (row := _row(node, dialect)) is not None:
             _call(node, row, kinds, dialect)
 
@@ -275,14 +279,35 @@ def _arguments(node: exp.Expr, dialect: str) -> Iterator[exp.Expr]:
         for part in cast("list[object]", value) if isinstance(value, list) else [value]:
             if isinstance(part, exp.Var):
                 yield exp.Literal.string(part.name.lower())
-            elif key == "format" and not _is_format(part):
-                raise UnfaithfulError("a format of times that is not looked into")
+            elif key == "format":
+                if not isinstance(part, exp.Literal) or not _FORMAT.fullmatch(part.name):
+                    raise UnfaithfulError("a format of times that is not looked into")
+                part.meta[COMPUTED] = True  # its case counts in all readings
+                yield part
             elif isinstance(part, exp.Expr):
                 yield part
 
 
-def _is_format(part: object) -> bool:
-    return isinstance(part, exp.Literal) and _FORMAT.fullmatch(part.name) is not None
+def join_texts(nodes: Iterable[exp.Expr], kinds: Mapping[str, str]) -> None:
+    """
+    Let the sandbox join the texts of a group, where their order cannot matter.
+
+    Raises:
+        UnfaithfulError: If more than texts are joined, or windows of them.
+    """
+    for node in nodes:
+        if not isinstance(node, exp.GroupConcat):
+            continue
+        value, distinct = node.this, exp.Literal.number(0)
+        while isinstance(value, exp.Order | exp.Distinct):
+            if isinstance(value, exp.Distinct):
+                distinct = exp.Literal.number(1)
+            value = value.this or value.expressions[0]
+        between = node.args.get("separator") or exp.Literal.string(",")
+        plain = kind_of_expression(value, kinds) in {*WHOLE, "text", ""}
+        if not plain or not is_text(between) or isinstance(node.parent, exp.Window):
+            raise UnfaithfulError("texts that are joined in a way that is not looked into")
+        node.replace(exp.Anonymous(this=JOINED, expressions=[value, between, distinct]))
 
 
 def _fits(kind: str, wanted: str) -> bool:
@@ -413,7 +438,29 @@ def cast_class(cast: exp.Cast) -> str:
     return "DATE" if cast.to.is_type(_T.DATE) else ""
 
 
-def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Expr:  # noqa: C901, PLR0911
+_CASTS: Final[Mapping[tuple[str, str], object]] = {
+    ("DATE", "time"): computed.as_date,
+    ("DATE", "text"): computed.text_date,
+    ("TIMESTAMP", "time"): None,
+    ("TIMESTAMP", "text"): computed.text_moment,
+    ("REAL", "whole"): "REAL",
+    ("REAL", "number"): "REAL",
+    ("REAL", "text"): computed.text_number,
+    ("DECIMAL", "whole"): "REAL",
+    ("DECIMAL", "number"): "REAL",
+    ("DECIMAL", "text"): computed.text_number,
+    ("INTEGER", "whole"): None,
+    ("INTEGER", "number"): computed.to_whole,
+    ("INTEGER", "text"): computed.text_whole,
+    ("TEXT", "whole"): "TEXT",
+    ("TEXT", "text"): "TEXT",
+}
+"""What casts values of a kind: SQLite, a function of the sandbox, or nothing."""
+_CAST_ANYWHERE: Final = (None, "REAL", "TEXT", computed.as_date)
+"""What databases that are not described do alike, too."""
+
+
+def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Expr:
     """
     Return what a CAST does in every dialect, in SQLite's words.
 
@@ -422,28 +469,23 @@ def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Exp
     """
     value: exp.Expr = cast.this
     to, kind = cast_class(cast), kind_of_expression(value, kinds)
+    kind = "whole" if kind in WHOLE else "number" if kind in NUMERIC else kind
     sizes = [int(part.name) for part in cast.to.expressions if part.name.isdecimal()]
-    if to in ("DATE", "TIMESTAMP"):
-        if is_text(value) and _DATE.match(value.name):
-            return value
-        if kind == "time":
-            return value if to == "TIMESTAMP" else _called(computed.as_date, value)
-    elif to == "REAL" and kind in NUMERIC:
-        return exp.cast(value, "REAL")
-    elif to == "DECIMAL" and (kind in WHOLE or (kind in NUMERIC and dialect in DESCRIBED)):
-        if not sizes and dialect == "mysql":
-            sizes = [10, 0]
-        if not sizes or kind in WHOLE:
-            return exp.cast(value, "REAL")
-        places = exp.Literal.number(sizes[1] if len(sizes) > 1 else 0)
-        return _called(computed.round_, value, places)
-    elif to == "INTEGER" and kind in WHOLE:
+    if is_text(value) and to in ("DATE", "TIMESTAMP") and _DATE.match(value.name):
         return value
-    elif to == "INTEGER" and kind in NUMERIC and dialect in DESCRIBED:
-        return _called(computed.to_whole, value)
-    elif to == "TEXT" and not sizes and kind in (*WHOLE, "text"):
-        return exp.cast(value, "TEXT")
-    raise UnfaithfulError("dialects cast otherwise than SQLite does")
+    how = _CASTS.get((to, kind), "")
+    exact = to == "DECIMAL" and kind != "whole"
+    everywhere = how in _CAST_ANYWHERE and not exact
+    if how == "" or (to == "TEXT" and sizes) or not (everywhere or dialect in DESCRIBED):
+        raise UnfaithfulError("dialects cast otherwise than SQLite does")
+    if how is None:
+        return value
+    found = exp.cast(value, how) if isinstance(how, str) else _called(how, value)
+    if exact and not sizes and dialect == "mysql":
+        sizes = [10, 0]
+    if exact and sizes:
+        found = _called(computed.round_, found, exp.Literal.number([*sizes, 0][1]))
+    return found
 
 
 def _called(function: object, *arguments: exp.Expr) -> exp.Expr:

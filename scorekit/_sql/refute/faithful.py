@@ -58,8 +58,8 @@ def only_cased(nodes: Iterable[exp.Expr], dialect: str) -> bool:
 # What no database determines.
 
 _UNDETERMINED = (
-    exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDatetime, exp.GroupConcat, exp.TableSample,
-    exp.AnyValue, exp.First, exp.Last,
+    exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDatetime, exp.TableSample, exp.AnyValue, exp.First,
+    exp.Last,
 )  # fmt: skip
 _ASKED = (exp.Identifier, exp.CurrentDate, exp.CurrentTimestamp)
 """What asks for the time in all dialects alike, or in SQLite alone."""
@@ -146,8 +146,10 @@ _SHARED = (
     exp.DataType, exp.DataTypeParam, exp.Window, exp.WindowSpec, exp.RowNumber,
     exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead,
     exp.FirstValue, exp.LastValue, exp.NthValue, exp.Filter, exp.Trim, exp.CurrentDate,
-    exp.CurrentTimestamp,
+    exp.CurrentTimestamp, exp.GroupConcat,
 )  # fmt: skip
+_COUNTED_SPACES = frozenset({"sqlite", "postgres", "duckdb"})
+"""Dialects in which texts differ that only spaces at their ends tell apart."""
 # Arguments of these that are no trees, or are trees of shared types, and change the meaning.
 _UNSHARED_ARGS: Final[tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]] = (
     (exp.Select, ("qualify",)),
@@ -199,7 +201,8 @@ def _check_text(node: exp.Expr, dialect: str) -> None:
         raise UnfaithfulError("the empty string is NULL in oracle")
     if dialect == _EMPTY_IS_NULL and isinstance(node, exp.DPipe):
         raise UnfaithfulError("NULL is the empty string in oracle")
-    if is_text(node) and node.name.rstrip("%_").endswith(" "):
+    spaced = is_text(node) and node.name.rstrip("%_").endswith(" ")
+    if spaced and dialect not in _COUNTED_SPACES:
         raise UnfaithfulError("spaces at the end of strings may not count")
     if is_text(node) and "\\" in node.name:
         raise UnfaithfulError("SQLite does not escape by backslash")

@@ -36,11 +36,13 @@ class Hints(NamedTuple):
     ordered: bool
     """Whether rows are placed, or numbers added or divided: rows should rarely be equal."""
     n_sources: int
+    strict: dict[str, list[exp.Expr]]
+    """What a column is cast to, over its bare name: an error where it cannot be."""
 
 
 def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
     """Return what the nodes of queries say about values."""
-    told = Hints({}, {}, {}, 0, 0, ordered=False, n_sources=0)
+    told = Hints({}, {}, {}, 0, 0, ordered=False, n_sources=0, strict={})
     for nodes in trees:
         counts = {
             node.alias.casefold()
@@ -56,6 +58,8 @@ def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
                     _unite(told.group, part.name.casefold(), part.name.casefold())
             elif isinstance(node, _COMPUTED):
                 _compute(node, told.values)
+            if isinstance(node, exp.Cast | exp.StrToDate):
+                _note_strict(node, told)
         cuts = [node for node in nodes if isinstance(node, exp.Limit | exp.Fetch | exp.Offset)]
         kept = [literal for cut in cuts if (literal := cut.find(exp.Literal)) is not None]
         told = told._replace(
@@ -78,6 +82,7 @@ _PATTERNS = (exp.Like, exp.ILike, exp.Glob)
 _PARTS = (exp.Substring, exp.TimeToStr, exp.StrPosition, exp.Extract, exp.Year)
 _NUMBERS_AS_TEXT = ("7", "2.5", "12", "1.27", "3.14159")
 _TEMPLATES = ("2020-02-02", "1:23.456")
+_DATES = ("2020-02-02", "2021-12-31", "20200202", "202112", "2019-10-08 10:30:00")
 _YEAR = re.compile(r"\A(?:19|20)\d\d(?!\d)")
 _PART_OF_DATE = re.compile(r"\d{4}(?:-\d\d?)?-?|-?[01]\d-?")
 
@@ -190,6 +195,19 @@ def _compute(node: exp.Expr, values: dict[str, list[Cell]]) -> None:
             parts += filter(None, (part.args.get(name) for name in ("true", "false")))
         elif isinstance(part, exp.Paren | exp.Coalesce):
             parts += part.iter_expressions()
+
+
+def _note_strict(node: exp.Expr, told: Hints) -> None:
+    """Note what a column is cast to, or what is computed of it alone, and texts that fit."""
+    columns = {column.name.casefold() for column in node.find_all(exp.Column)}
+    if len(columns) != 1 or node.find(exp.AggFunc, exp.Query) is not None:
+        return
+    (name,) = columns
+    bare = node.copy()
+    for column in list(bare.find_all(exp.Column)):
+        column.replace(exp.column(exp.to_identifier(name, quoted=True)))
+    told.strict.setdefault(name, []).append(exp.Not(this=exp.Is(this=bare, expression=exp.Null())))
+    told.values.setdefault(name, [])[:0] = _DATES
 
 
 def _unite(group: dict[str, str], first: str, second: str) -> None:

@@ -63,13 +63,26 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
 
 
 def _rewrite_all(nodes: Sequence[exp.Expr]) -> None:
-    """Write ``<> ALL (SELECT ...)``, which is how Snowflake's NOT IN is parsed, as NOT IN."""
+    """
+    Write ``= ANY`` as IN, and ``<> ALL`` as NOT IN, of a query or an array that is written out.
+
+    The parser reads Snowflake's NOT IN as ``<> ALL``, too.
+    """
     for node in nodes:
-        every = node.expression if isinstance(node, exp.NEQ) else None
-        query = every.this if isinstance(every, exp.All) else None
-        if isinstance(query, exp.Query):
-            query = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
-            node.replace(exp.Not(this=exp.In(this=node.this, query=query)))
+        if not isinstance(node, exp.EQ | exp.NEQ):
+            continue
+        several = node.expression
+        if not isinstance(several, exp.Any if isinstance(node, exp.EQ) else exp.All):
+            continue
+        among = several.this.unnest() if isinstance(several.this, exp.Paren) else several.this
+        if isinstance(among, exp.Query):
+            among = among if isinstance(among, exp.Subquery) else exp.Subquery(this=among)
+            found = exp.In(this=node.this, query=among)
+        elif isinstance(among, exp.Array) and among.expressions:
+            found = exp.In(this=node.this, expressions=among.expressions)
+        else:
+            continue
+        node.replace(found if isinstance(node, exp.EQ) else exp.Not(this=found))
 
 
 def check_known(
@@ -103,7 +116,8 @@ def check_known(
         if fault is not None:
             database = VERSIONS[dialect].partition(" ")[0]
             raise UnfaithfulError(f"{database} may refuse the {which} query: {fault}")
-    return tuple(sorted(set[str]().union(*(versions(own, dialect) for own in words))))
+    needed = (versions(*read, dialect) for read in zip(words, pair[:2], strict=True))
+    return tuple(sorted(set[str]().union(*needed)))
 
 
 def _same_words(first: Sequence[Token], second: Sequence[Token]) -> bool:
@@ -119,31 +133,42 @@ _COMPARING = (
     exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is,
     exp.Like, exp.ILike, exp.Glob, exp.In, exp.Between,
 )  # fmt: skip
+_BITS = (
+    exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift,
+)  # fmt: skip
+_UNCLEAR = (
+    (_COMPARING, (*_COMPARING, exp.Not, exp.Escape)),
+    (_BITS, (*_BITS, exp.DPipe, exp.BitwiseNot)),
+    (exp.DPipe, (*_BITS, exp.BitwiseNot)),
+    ((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow), exp.BitwiseNot),
+)
+"""Operators, and those that may not stand in them without brackets."""
 
 
 def _check_precedence(
     tree: exp.Expr, nodes: Sequence[exp.Expr], text: str, script: Script
 ) -> None:
     """
-    Refuse a comparison of a comparison without brackets.
+    Refuse what dialects bracket otherwise, such as a comparison of a comparison.
 
     ``a = b LIKE c`` is ``(a = b) LIKE c`` in some dialects and ``a = (b LIKE c)`` in others, and
     the parser does not follow each.
     """
     for node in nodes:
+        parts = [node.args.get(name) for name in ("this", "expression", "low", "high")]
+        for outer, inside in _UNCLEAR:
+            if isinstance(node, outer) and any(isinstance(part, inside) for part in parts):
+                raise UnfaithfulError("brackets must say which operator comes first")
         if not isinstance(node, _COMPARING):
             continue
-        for name in ("expression", "low", "high"):
-            inner = node.args.get(name)
-            if isinstance(inner, (*_COMPARING, exp.Not)):
-                raise UnfaithfulError("brackets must say which comparison comes first")
+        for inner in parts:
             if script.dialect or not isinstance(inner, exp.Paren):
                 continue
             # the parser's own brackets: it reads IS as binding tighter, as few dialects do
             if isinstance(inner.this, _COMPARING) and _n_brackets(
                 tree.sql(), script
             ) > _n_brackets(text, script):
-                raise UnfaithfulError("brackets must say which comparison comes first")
+                raise UnfaithfulError("brackets must say which operator comes first")
 
 
 def _n_brackets(text: str, script: Script) -> int:

@@ -20,6 +20,7 @@ from scorekit._sql.refute.expressions import (
     UnfaithfulError,
     compare_as_numbers,
     is_text,
+    join_texts,
     keep_apart,
     kind_of_expression,
     same_cast,
@@ -36,6 +37,7 @@ from scorekit._sql.refute.faithful import (
 from scorekit._sql.refute.sandbox import (
     AT_LEAST,
     AT_MOST,
+    COMPUTED,
     DIVIDE,
     OF_COPIES,
     ONLY,
@@ -160,6 +162,7 @@ def runnable(
     _stop_clocks(nodes)
     _read_strings(nodes, read)
     _guard(nodes, read, sqlite=reading.is_sqlite)
+    join_texts(list(tree.walk()), typed)
     if not reading.is_sqlite:
         keep_apart(nodes, typed)
         _write_as_sqlite(list(tree.walk()), typed, reading.dialect)
@@ -277,7 +280,7 @@ def _rename(nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
 
 def _fold(nodes: list[exp.Expr]) -> None:
     for node in nodes:
-        if is_text(node):
+        if is_text(node) and not node.meta.get(COMPUTED):
             node.set("this", node.name.lower())
         elif isinstance(node, exp.Upper):
             node.replace(exp.Lower(this=node.this))

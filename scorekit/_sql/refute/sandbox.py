@@ -8,14 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NoReturn, Self, TypeAlias
 
-from scorekit._sql.computed import (
-    NoValueError,
-    add_time,
-    as_date,
-    date_part,
-    round_,
-    to_whole,
-)
+from scorekit._sql.computed import HELPERS, NoValueError
 from scorekit._sql.functions import FUNCTIONS as OF_DATABASES
 from scorekit._sql.rows import ResultRow
 
@@ -38,10 +31,10 @@ OWN: Final = tuple(
     f"scorekit_{name}"
     for name in (
         *("divide", "ratio", "remainder", "only", "at_min", "at_max"),
-        *("of_copies", "untied", "settled"),
+        *("of_copies", "untied", "settled", "joined"),
     )
 )
-DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, UNTIED, SETTLED = OWN
+DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, UNTIED, SETTLED, JOINED = OWN
 
 # Harmless and a function of their arguments alone.  Not here: what makes long values out of short
 # ones (printf, zeroblob, hex), what is random or tells the time, and what leaves an order open.
@@ -66,7 +59,7 @@ _OF_OTHERS: Final = {
     computed_name(compute, null): (compute, null == "any")
     for compute, null in (
         *((row.compute, row.null) for row in OF_DATABASES),
-        *((helper, "any") for helper in (add_time, as_date, date_part, round_, to_whole)),
+        *((helper, "any") for helper in HELPERS),
     )
     if compute is not None and not isinstance(compute, str)
 }
@@ -250,6 +243,8 @@ class Sandbox:
             self._connection.create_function(name, 2, self._guarded(compute), deterministic=True)
         for name, sign in ((ONLY, 0), (AT_LEAST, 1), (AT_MOST, -1)):
             self._connection.create_aggregate(name, 2, partial(_Only, sign, self._bare))
+        joined: Any = partial(_Joined, self._in_no_order)
+        self._connection.create_aggregate(JOINED, 3, joined)
         self._connection.create_aggregate(OF_COPIES, 2, partial(_Only, 0, self._of_copies))
         self._connection.create_function(UNTIED, 2, self._untied, deterministic=True)
         self._connection.create_function(SETTLED, 2, self._settled, deterministic=True)
@@ -299,6 +294,9 @@ class Sandbox:
 
     def _bare(self) -> None:
         self._fail("a column that is neither grouped nor aggregated")
+
+    def _in_no_order(self) -> None:
+        self._fail("texts that may be joined in any order")
 
     def _of_copies(self) -> None:
         self._fail("DISTINCT leaves open what its rows are ordered by")
@@ -353,6 +351,25 @@ class _Only:
         if len(self._values) > 1:
             self._fail()
         return self._values[0] if self._values else None
+
+
+class _Joined:
+    """The texts of a group one after the other, where their order cannot matter."""
+
+    def __init__(self, fail: Callable[[], None]) -> None:
+        self._fail = fail
+        self._between = ""
+        self._texts: list[str] = []
+
+    def step(self, value: Cell, between: Cell, is_distinct: int) -> None:
+        if isinstance(value, float) or (self._texts and value not in (None, self._texts[0])):
+            self._fail()
+        elif value is not None and not (is_distinct and self._texts):
+            self._between = str(between)
+            self._texts.append(str(value))
+
+    def finalize(self) -> str | None:
+        return self._between.join(self._texts) if self._texts else None
 
 
 def _before(first: Cell, second: Cell, sign: int) -> bool:
