@@ -19,8 +19,8 @@ Expected: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 UNSEEN = 1e-9
 """Items that stand for a cell without any: only so may it be given a share."""
 
-STEPS = 200
-"""Most steps to a table that has an agreement; about ten are taken."""
+STEPS = 100
+"""Most steps to a table that has an agreement; ten to eighty are taken."""
 
 BLEND = 0.3
 """Share of the way to the next table that a step takes."""
