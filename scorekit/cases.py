@@ -237,7 +237,8 @@ class SqlCase(Record):
                 store(self, name, check_flag(name, getattr(self, name)))
         if self.expected is not None:
             accepted_queries(self.expected)
-        _check_texts("expected_tables", self.expected_tables or ())
+        if self.expected_tables is not None:
+            _check_texts("expected_tables", self.expected_tables)
         _check_texts("errors", self.errors, empty=True)
         if self.confidence is not None:
             check_choice("confidence", self.confidence, tuple(DEFAULT_NOMINAL))
