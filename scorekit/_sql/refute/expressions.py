@@ -114,8 +114,6 @@ _CALLS: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Substring: ("substr", "this start length"),
     exp.Left: ("left", "this expression"),
     exp.Right: ("right", "this expression"),
-    exp.Reverse: ("reverse", "this"),
-    exp.Repeat: ("repeat", "this times"),
     exp.Replace: ("replace", "this expression replacement"),
     exp.Pad: ("lpad", "this expression fill_pattern"),
     exp.Concat: ("concat", "expressions"),
@@ -123,17 +121,12 @@ _CALLS: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.StrPosition: ("strpos instr", "this substr"),
     exp.SplitPart: ("split_part", "this delimiter part_index"),
     exp.SubstringIndex: ("substring_index", "this delimiter count"),
-    exp.StartsWith: ("starts_with", "this expression"),
-    exp.Ascii: ("ascii", "this"),
-    exp.Sign: ("sign", "this"),
     exp.Round: ("round", "this decimals"),
     exp.Ceil: ("ceil", "this"),
     exp.Floor: ("floor", "this"),
     exp.Trunc: ("trunc truncate", "this decimals"),
     exp.Pow: ("power", "this expression"),
     exp.Sqrt: ("sqrt", "this"),
-    exp.Exp: ("exp", "this"),
-    exp.Ln: ("ln", "this"),
     exp.Greatest: ("greatest", "this expressions"),
     exp.Least: ("least", "this expressions"),
     exp.Extract: ("date_part", "this expression"),
@@ -147,11 +140,9 @@ _CALLS: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Month: ("month", "this"),
     exp.Day: ("day", "this"),
     exp.DayOfMonth: ("dayofmonth", "this"),
-    exp.DayOfYear: ("dayofyear", "this"),
     exp.Hour: ("hour", "this"),
     exp.Minute: ("minute", "this"),
     exp.Second: ("second", "this"),
-    exp.LastDay: ("last_day", "this"),
     exp.DateDiff: ("date_diff datediff", "unit expression this"),
     exp.TimestampDiff: ("timestampdiff", "unit expression this"),
 }
@@ -188,8 +179,8 @@ def _row(node: exp.Expr, dialect: str) -> Function | None:
         names = [node.name.lower()]
     elif isinstance(node, exp.Extract) and dialect == "mysql":
         return _NAMES["date_part"]
-    elif isinstance(node, exp.Pad):
-        names = ["lpad" if node.args.get("is_left") else "rpad"]
+    elif isinstance(node, exp.Pad) and not node.args.get("is_left"):
+        return None
     elif type(node) in _CALLS:
         names = _CALLS[type(node)][0].split()
     else:
