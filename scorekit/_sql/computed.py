@@ -165,8 +165,19 @@ def _sure(number: float) -> float:
 
 
 def to_whole(number: float) -> int:
-    """Return the nearest whole number."""
-    return int(round_(number))
+    """Return the nearest whole number, which all types of whole numbers hold."""
+    found = int(round_(number))
+    if abs(found) >= 1 << 31:
+        _stop("a large whole number")
+    return found
+
+
+def as_decimal(number: float, digits: int, places: int) -> float:
+    """Round to the decimal places of a type of so many digits."""
+    found = round_(number, places)
+    if abs(found) >= 10.0 ** (digits - places):
+        _stop("a number of too many digits")
+    return found
 
 
 def power(base: float, exponent: float) -> float:
@@ -246,7 +257,7 @@ def text_whole(text: str) -> int:
     number = text_number(text)
     if "." in text:
         _stop("a text that is no whole number")
-    return int(number)
+    return to_whole(number)
 
 
 _NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
@@ -418,7 +429,7 @@ def add_time(text: str, n: int, unit: str) -> str:
 
 
 HELPERS: Final = (
-    add_time, as_date, date_part, round_, text_date, text_moment, text_number, text_whole,
-    to_whole,
+    add_time, as_date, as_decimal, date_part, round_, text_date, text_moment, text_number,
+    text_whole, to_whole,
 )  # fmt: skip
 """What the sandbox needs besides the functions that databases have."""
