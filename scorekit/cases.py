@@ -237,7 +237,8 @@ class SqlCase(Record):
                 store(self, name, check_flag(name, getattr(self, name)))
         if self.expected is not None:
             accepted_queries(self.expected)
-        _check_texts("expected_tables", self.expected_tables or ())
+        if self.expected_tables is not None:
+            _check_texts("expected_tables", self.expected_tables)
         _check_texts("errors", self.errors, empty=True)
         if self.confidence is not None:
             check_choice("confidence", self.confidence, tuple(DEFAULT_NOMINAL))
@@ -974,6 +975,12 @@ NO_INPUTS = (
 )
 """What is said of cases of which nothing can be scored."""
 
+SAFETY_ASKED = (
+    "whether a missing safety_valid counts (to parts of one suite give the same metrics=, with "
+    "'safety_validation' or without)"
+)
+"""What is said of an option that follows from others."""
+
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
@@ -1078,22 +1085,30 @@ class SqlReport(Report):
         case_id, message = lacking[named[0][0]]
         return [last, f"not scored, first {one_line(case_id, 60)}: {message}"]
 
-    def _metric(self, name: str) -> str:
+    def _metric(self, name: str) -> tuple[list[dict[str, object]], str]:
+        """Return what a table and a text say of a metric; nothing where it has no score."""
         statistics: Statistics | None = getattr(self, name)
         n = 0 if statistics is None else statistics.count
-        n_undecided = self.n_undecided if name == "query_correctness" else 0
+        bounds = self.query_correctness_bounds if name == "query_correctness" else None
+        rows: list[dict[str, object]] = []
+        row: dict[str, object]
         parts: list[str] = []
-        if n_undecided and self.query_correctness_bounds is not None:
-            low, high = self.query_correctness_bounds
+        title, of = name, f"of {n}"
+        if bounds is not None and (n_undecided := self.n_undecided):
+            low, high = (f"{end:.4g}" for end in bounds)
+            row = {"metric": f"{name}, {n_undecided} undecided", "mean": f"{low} to {high}"}
+            rows.append(row | {" ": Scale(None, bounds), "cases": n + n_undecided})
             left_out = f"{n_undecided} of {n + n_undecided} undecided"
-            parts.append(f"between {low:.4g} and {high:.4g} ({left_out})")
+            parts.append(f"between {low} and {high} ({left_out})")
+            title, of = f"{name}, decided alone", f"of the {n} decided"
         if statistics is not None:
-            interval = f" {self.intervals[name]}" if name in self.intervals else ""
-            of = f"of the {n} decided" if n_undecided else f"of {n}"
-            parts.append(f"{statistics.mean:.4g}{interval} (mean {of})")
+            mean, interval = statistics.mean, self.intervals.get(name)
+            row = {"metric": title, "mean": Estimate(mean, interval)}
+            rows.append(row | {" ": Scale.of(mean, interval), "cases": n})
+            parts.append(f"{mean:.4g}{'' if interval is None else f' {interval}'} (mean {of})")
         if name == "safety_validation" and (safety := self.safety) is not None:
             parts += safety.said()
-        return f"{name}: {'; '.join(parts)}" if parts else ""
+        return rows, f"{name}: {'; '.join(parts)}" if parts else ""
 
     @property
     def n_undecided(self) -> int:
@@ -1129,33 +1144,9 @@ class SqlReport(Report):
         return ReportScores({**suites}, failing, unsafe, sql=sql, is_judged=is_judged)
 
     def _sheet(self) -> Sheet:
-        rows: list[dict[str, object]] = []
-        for name in METRICS:
-            statistics: Statistics | None = getattr(self, name)
-            bounds = self.query_correctness_bounds if name == "query_correctness" else None
-            title = name
-            if bounds is not None and (n_undecided := self.n_undecided):
-                n_pairs = n_undecided + (0 if statistics is None else statistics.count)
-                rows.append(
-                    {
-                        "metric": f"{name}, {n_undecided} undecided",
-                        "mean": f"{bounds[0]:.4g} to {bounds[1]:.4g}",
-                        " ": Scale(None, bounds),
-                        "cases": n_pairs,
-                    }
-                )
-                title = f"{name}, decided alone"
-            if statistics is not None:
-                interval = self.intervals.get(name)
-                rows.append(
-                    {
-                        "metric": title,
-                        "mean": Estimate(statistics.mean, interval),
-                        " ": Scale.of(statistics.mean, interval),
-                        "cases": statistics.count,
-                    }
-                )
-        lines = [line for name in METRICS if (line := self._metric(name))]
+        told = [self._metric(name) for name in METRICS]
+        rows = [row for some, _ in told for row in some]
+        lines = [line for _, line in told if line]
         notes: list[str] = []
         if self.n_by_method:
             notes.append(
@@ -1271,11 +1262,13 @@ class SqlReport(Report):
                     getattr(one if name == "model" else one.options, name)
                     for one in (self, report)
                 )
-                if first != second and not (name == "asks_safety" and _without_safety(reports)):
-                    raise InputError(
-                        f"{name} of others[{i}] must be {shown(first)}, as in the first report, "
-                        f"got {shown(second)}"
-                    )
+                if first == second or (name == "asks_safety" and _without_safety(reports)):
+                    continue
+                what = SAFETY_ASKED if name == "asks_safety" else name
+                raise InputError(
+                    f"{what} of others[{i}] must be {shown(first)}, as in the first report, "
+                    f"got {shown(second)}"
+                )
             for case_id in dict.fromkeys(case.case_id for case in report.cases):
                 if case_id in seen:
                     raise InputError(

@@ -314,7 +314,7 @@ def _read_text(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
         script = parse(sql, dialect)
     except SqlError as error:
         return _Columns(frozenset(), frozenset(), error)
-    reader = _Reader(known, script.dialect, sql.casefold())
+    reader = _Reader(known, script.dialect)
     found = _Columns(frozenset(), frozenset())
     try:
         for statement in script.statements:
@@ -324,7 +324,7 @@ def _read_text(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
     else:
         found = _Columns(frozenset(reader.read), frozenset(reader.nowhere))
     lacking = Lacking(frozenset(reader.lacking_tables), frozenset(reader.lacking))
-    if lacking.error is not None and _is_sure(script, reader.text, dialect):
+    if lacking.error is not None and _is_sure(script, sql.casefold(), dialect):
         found = found._replace(lacking=lacking)
     return found
 
@@ -393,11 +393,9 @@ _Ctes: TypeAlias = dict[str, _Names | None]
 class _Reader:
     """Collects the columns that the statements of a script read."""
 
-    def __init__(self, known: _Known | None, dialect: str, text: str) -> None:
+    def __init__(self, known: _Known | None, dialect: str) -> None:
         self.known = known
         self.dialect = dialect
-        self.text = text
-        """The script, case-folded."""
         self.read: set[str] = set()
         self.nowhere: set[str] = set()
         self.lacking: set[str] = set()

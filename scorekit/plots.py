@@ -191,11 +191,7 @@ def plot_pass_at_k(
     if is_mapping(results) or isinstance(results, CodeReport):
         named = lines[:MAX_NAMES]
         title = f"{len(named)} of {len(lines)} models" if len(named) < len(lines) else None
-        legend = axes.legend(named, ["."] * len(named), title=title, loc="best")
-        legend.get_title().set_fontsize(_size(axes))
-        for text, model in zip(legend.get_texts(), curves, strict=False):
-            # "_a" as a label would be left out
-            text.set(text=_label(model), parse_math=False, fontsize=_size(axes))
+        _name_marks(axes, named, curves, title=title, loc="best")
     if max(ks) > 10 * min(ks):
         axes.set_xscale("log")
     if len(ks) <= MAX_TICKS:
@@ -436,19 +432,21 @@ def plot_time_horizon(
     own = _axes(ax, width_inches)
     axes = _pen(own)
     axes.set_xscale("log")
-    for place, (name, one) in enumerate(named.items()):
+    marks: list[Any] = []
+    for place, one in enumerate(named.values()):
         color, marker = SHADES[place % len(SHADES)], MARKERS[place % len(MARKERS)]
         lengths: dict[float, list[float]] = {}
         for minutes, rate in zip(one.minutes, one.pass_rates, strict=True):
             lengths.setdefault(minutes, []).append(rate)
-        axes.scatter(
-            list(lengths),
-            [fmean(rates) for rates in lengths.values()],
-            s=[12 * math.sqrt(len(rates)) for rates in lengths.values()],
-            color=color,
-            marker=marker,
-            alpha=0.5,
-            label=_label(name) if name else None,
+        marks.append(
+            axes.scatter(
+                list(lengths),
+                [fmean(rates) for rates in lengths.values()],
+                s=[12 * math.sqrt(len(rates)) for rates in lengths.values()],
+                color=color,
+                marker=marker,
+                alpha=0.5,
+            )
         )
         if one.score is None:
             continue
@@ -460,7 +458,7 @@ def plot_time_horizon(
     axes.set_ylim(-0.05, 1.05)
     _say(axes, "Success by the length of tasks", "Time a human takes (minutes)", "Success rate")
     if "" not in named:
-        axes.legend(fontsize=_size(axes), frameon=False)
+        _name_marks(axes, marks, named, frameon=False)
     return own
 
 
@@ -549,6 +547,14 @@ def _pen(axes: Any) -> Any:
 
 def _label(name: str) -> str:
     return one_line(name, MAX_LABEL)
+
+
+def _name_marks(axes: Any, marks: Sequence[Any], names: Iterable[str], **options: Any) -> None:
+    """Make a legend, in which "_a" as a label would be left out, and "$a$" be a formula."""
+    legend = axes.legend(marks, ["."] * len(marks), **options)
+    legend.get_title().set_fontsize(_size(axes))
+    for text, name in zip(legend.get_texts(), names, strict=False):
+        text.set(text=_label(name), parse_math=False, fontsize=_size(axes))
 
 
 def _point(

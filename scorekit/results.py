@@ -368,9 +368,11 @@ def _checked(name: str, rows: object, *, exact: bool) -> list[ResultRow]:
         if not _PLAIN.issuperset(map(type, cells)):
             # pandas has no NULL among numbers but NaN
             nan = None if kind in ("ndarray", "Pandas") else NAN
-            cells = tuple(plain(cell, exact=exact, nan=nan) for cell in cells)
             try:
+                cells = tuple(plain(cell, exact=exact, nan=nan) for cell in cells)
                 hash(cells)
+            except RecursionError:
+                refuse(f"{name}[{i}]", "cells that are nested less deeply", row)
             except TypeError:
                 _refuse_cell(f"{name}[{i}]", cells)
         if width is None:

@@ -174,7 +174,7 @@ def pass_at_k(
         InputError: If a count is out of range, *k* or a column is empty, the columns differ in
             length, or a task has too few samples (with ``"drop"``: every task). Also if ten tasks
             or more show that each was tried until its first pass: the share of passes among such
-            attempts is too high, 0.60 for a true 0.50.
+            attempts is too high, 0.69 for a rate of 0.50 and at most five attempts.
         TypeError: If a count is not an integer, only one of the two is a column, a label is not
             hashable, or *clusters* is given for a single task.
 

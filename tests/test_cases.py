@@ -644,6 +644,11 @@ def test_reports_compare_metric_by_metric() -> None:
             "expected_tables must be a sequence of strings, got 'users'",
         ),
         (
+            {"expected_tables": 0},
+            TypeError,
+            "expected_tables must be a sequence of strings, got 0",
+        ),
+        (
             {"expected_tables": [1]},
             TypeError,
             "expected_tables[0] must be a non-empty string, got 1",

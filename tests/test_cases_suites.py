@@ -369,8 +369,14 @@ def test_what_would_not_be_one_run_is_not_merged() -> None:
     validated = score_sql_cases([case(2, is_valid=True, should_pass=True)])
     safe = score_sql_cases([case(3, is_valid=True, safety_valid=True, should_pass=True)])
     assert first.merge(safe).options.asks_safety
-    with pytest.raises(InputError, match=r"^asks_safety of others\[0\] must be False"):
+    with pytest.raises(InputError, match=r"give the same metrics=, .* must be False, as in"):
         validated.merge(safe)
+    asked: Any = {"metrics": ["safety_validation", "validation_accuracy"]}
+    parts = [
+        score_sql_cases([case(i, is_valid=True, should_pass=True, **verdict)], **asked)
+        for i, verdict in enumerate([{}, {"safety_valid": True}])
+    ]
+    assert parts[0].merge(parts[1]).n_cases == 2  # as the message says
 
 
 def test_two_questions_under_one_id_are_a_mistake() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sqlite3
 import subprocess
 import sys
 from typing import Any
@@ -14,6 +15,11 @@ from hypothesis import strategies as st
 from sqlglot.dialects.dialect import Dialect
 
 from scorekit import SqlCase, score_sql_case, score_sql_cases, strategies
+from scorekit._sql.catalog import Catalog
+from scorekit._sql.parsing import parse
+from scorekit._sql.read import read_query
+from scorekit._sql.schema import read_schema
+from scorekit._sql.tree import Column, found_in
 from scorekit.cases import SqlReport
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.errors import InputError
@@ -573,6 +579,31 @@ def test_properties_of_the_score(one: str, two: str) -> None:
     assert (forward.missing, forward.unexpected) == (back.unexpected, back.missing)
     assert column_accuracy(one, one, schema=strategies.SHOP).score == 1.0
     assert column_accuracy(one, forward.expected, schema=strategies.SHOP).score == forward.score
+
+
+@given(SHOP_QUERIES)
+def test_columns_are_those_that_sqlite_reads(query: str) -> None:
+    """Oracle: SQLite's authorizer, which is asked for each column; the tree has the same ones."""
+    connection = sqlite3.connect(":memory:")
+    for table, columns in strategies.SHOP.items():
+        connection.execute(f'CREATE TABLE "{table}" ({", ".join(map(json.dumps, columns))})')
+    asked: set[str] = set()
+
+    def note(action: int, table: str | None, column: str | None, *_: str | None) -> int:
+        if action == sqlite3.SQLITE_READ and column:
+            asked.add(f"{table}.{column}".lower())
+        return sqlite3.SQLITE_OK
+
+    connection.set_authorizer(note)
+    connection.execute(f"EXPLAIN {query}")
+    found = set(read(query, "sqlite", strategies.SHOP))
+    if query.count('"part"') == 1:  # a WITH that nothing names, which SQLite leaves out
+        assert asked <= found
+        return
+    catalog = Catalog(read_schema(strategies.SHOP, None, "sqlite"), "sqlite")
+    tree = read_query(parse(query, "sqlite").statements[0], catalog).query
+    meant = (column for column in found_in(tree, Column) if column.source.table)
+    assert found == asked == {f"{column.source.table}.{column.name}" for column in meant}
 
 
 @given(st.sampled_from(["u", "orders", "name", '"Ü b"']), st.sampled_from(["o", "users", "id"]))

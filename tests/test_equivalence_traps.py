@@ -217,3 +217,27 @@ def test_what_databases_bracket_otherwise_needs_brackets(
         "unknown",
         "brackets must say which operator comes first",
     )
+
+
+MERGED = "FROM t JOIN u USING (id) JOIN u AS w ON w.y = t.y"
+
+
+def test_a_column_that_using_merges_is_that_of_its_tables_alone() -> None:
+    """A third table that has the name too keeps its column, and makes the bare name ambiguous."""
+    shown = 't.id, t.x, t.y, t.name, f, n, "any", u.x, u.y, u.name, w.id, w.x, w.y, w.name'
+    pair = f"SELECT * {MERGED}", f"SELECT {shown} {MERGED}"
+    assert sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite").verdict == "proved"
+    fewer = f"SELECT * {MERGED}", f"SELECT {shown.replace('w.id, ', '')} {MERGED}"
+    assert sql_equivalence(*fewer, schema=SCHEMA, dialect="sqlite").verdict == "refuted"
+    for dialect in ("sqlite", "duckdb", "postgres"):
+        result = sql_equivalence(
+            f"SELECT id {MERGED}", f"SELECT t.id {MERGED}", schema=SCHEMA, dialect=dialect
+        )
+        assert result.reason.endswith("several tables have a column id")
+
+
+def test_a_text_in_double_quotes_gives_its_output_no_name() -> None:
+    """SQLite finds no column of that name in ORDER BY."""
+    pair = 'SELECT "zz" FROM t ORDER BY zz', "SELECT 'zz' FROM t ORDER BY 1"
+    result = sql_equivalence(*pair, schema=SCHEMA, dialect="sqlite")
+    assert result.reason.endswith("no table has a column zz")

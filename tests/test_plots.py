@@ -525,5 +525,11 @@ def test_the_curve_of_a_time_horizon() -> None:
     several = plot_time_horizon({"a": result, "b": time_horizon(runs[0], [True] * 8)})
     assert len(several.collections) == 2
     assert len([line for line in several.lines if len(np.asarray(line.get_xdata())) > 2]) == 1
+    odd = {"_hidden": result, "$$": result}
+    ax = plot_time_horizon(odd)
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [*odd]
     with pytest.raises(TypeError, match=r"^horizons must be a TimeHorizon, got 3$"):
         plot_time_horizon(3)  # type: ignore[arg-type]

@@ -543,3 +543,14 @@ def test_further_right_results() -> None:
         result_accuracy(on, on, also_accepted=({"a": []},))
     with pytest.raises(TypeError, match=r"^also_accepted\[0\] must be a sequence of rows, got 1$"):
         result_accuracy([], [], also_accepted=(1,))  # type: ignore[arg-type]
+
+
+def test_cells_beyond_any_depth_are_refused() -> None:
+    """A list in a list in a list, as no database returns it."""
+    cell: list[Any] = []
+    for _ in range(5_000):
+        cell = [cell]
+    with pytest.raises(
+        InputError, match=r"^expected_rows\[0\] must be cells that are nested less"
+    ):
+        result_accuracy([], [(cell,)])

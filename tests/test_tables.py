@@ -426,6 +426,8 @@ def test_sqlglot_is_quiet_only_while_we_parse(caplog: pytest.LogCaptureFixture) 
         # no tables, or two
         ("DESC FUNCTION f", "spark", ""),
         ("DESCRIBE TABLE a", "snowflake", "a"),
+        ("ALTER TABLE a EXCHANGE PARTITION (ds='1') WITH TABLE b", "hive", "a b"),
+        ("UNLOAD ('SELECT * FROM a WHERE x = ''y''') TO 's3://x'", "redshift", "a"),
         ("EXEC p; SELECT * FROM a", "tsql", "a"),
     ],
 )
@@ -498,7 +500,16 @@ def test_a_schema_left_out_is_the_default_one(
     ("sql", "dialect", "tables"),
     [
         ("SELECT a FROM t # FROM x\nWHERE b = 1", "mysql", ("t",)),
+        ("SELECT a, b INTO @a, @b FROM t", "mysql", ("t",)),
+        (
+            "SELECT a, (SELECT max(x) FROM u) INTO @a, @b FROM t; SELECT 1 FROM v",
+            None,
+            ("t", "u", "v"),
+        ),
+        ("SELECT a FROM t WHERE b = 1 INTO @a", "mysql", ("t",)),
         ("INSERT INTO @t SELECT a FROM u", "tsql", ("u",)),
+        ("ALTER TABLE a APPEND FROM b", "redshift", ("a", "b")),
+        ("ALTER TABLE a APPEND FROM b", None, ("a", "b")),
         ("REFRESH TABLE t", "spark", ("t",)),
         ("REFRESH TABLE t", None, ("t",)),
     ],

@@ -221,6 +221,11 @@ _HELD = re.compile(
     r"(?i)(?<=[\s(;$'])(?:select|insert\s+into|update\s+\S+\s+set|delete\s+from|merge\s+into"
     r"|with\s+\S+\s+as)\b"
 )
+_UNLOAD = re.compile(r"(?is)unload\s*\(\s*'((?:[^']|'')*)'")
+_EXCHANGE = re.compile(
+    r"(?is)alter\s+table\s+(\S+)\s+(?:exchange\s+partition\b.*\bwith\s+table|append\s+from)"
+    r"\s+(\S+)"
+)
 _PLACE = re.compile(r"Line (\d+), column (\d+)\.$")
 
 
@@ -311,9 +316,17 @@ class _Pieces:
 
     def keep_held(self, part: str, kept: list[exp.Expr], unread: list[str]) -> None:
         """Add the statements that *part* holds."""
+        unload, exchange = _UNLOAD.match(part), _EXCHANGE.match(part)
         held = _HELD.search(part, 1) if _HOLDER.match(part) else None
-        start = held.start() if held else len(part)
-        inside = part[start - (part[start - 1 : start] == "(") :].rstrip("$' \n") if held else ""
+        if unload:
+            inside = unload[1].replace("''", "'")
+        elif exchange:
+            inside = f"SELECT 1 FROM {exchange[1]}, {exchange[2]}"  # noqa: S608 - only parsed
+        else:
+            start = held.start() if held else len(part)
+            inside = (
+                part[start - (part[start - 1 : start] == "(") :].rstrip("$' \n") if held else ""
+            )
         found, failed = self.read(inside) if self.n_left > 0 else ([], [])
         kept += found
         unread += failed if found else [part]
@@ -459,6 +472,7 @@ def _trees(text: str, dialect: Dialect) -> list[exp.Expr | None]:
     words = _words(text, dialect)
     _check_nesting(nesting(words, dialect), text)
     _check_groups(words, text)
+    words = _with_one_variable(words)
     parser = dialect.parser(max_nodes=_NODES + _NODES_PER_TOKEN * len(words))
     try:
         with quiet():
@@ -505,6 +519,50 @@ def _words(text: str, dialect: Dialect) -> list[Token]:
         raise SqlError(
             "parse", f"the tokenizer failed with {type(error).__name__}: {error}", text
         ) from None
+
+
+def _with_one_variable(words: list[Token]) -> list[Token]:
+    """
+    Rewrite MySQL's ``INTO @a, @b``, which the parser does not take.
+
+    One variable stays, in front of FROM: the statement still returns no rows.
+    """
+    kept: list[Token] = []
+    start = i = 0
+    while i < len(words):
+        if words[i].token_type in (TokenType.SELECT, TokenType.SEMICOLON):
+            start = len(kept)
+        end = _end_of_variables(words, i) if words[i].token_type == TokenType.INTO else i
+        last = end == len(words) or words[end].token_type == TokenType.SEMICOLON
+        if end <= i + 1 or not (last or end > i + _A_VARIABLE):
+            kept.append(words[i])
+            i += 1
+            continue
+        depth, place = 0, len(kept)
+        for at in range(start, len(kept)):
+            kind = kept[at].token_type
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            if kind == TokenType.FROM and depth == 0:
+                place = at
+                break
+        kept[place:place] = words[i : i + _A_VARIABLE]
+        i = end
+    return kept
+
+
+_A_VARIABLE = 3
+"""Words in ``INTO @a``."""
+
+
+def _end_of_variables(words: list[Token], start: int) -> int:
+    """Return where the list of variables ends that begins behind an INTO."""
+    end = start + 1
+    while end + 1 < len(words) and words[end].token_type == TokenType.PARAMETER:
+        end += 2
+        if end >= len(words) or words[end].token_type != TokenType.COMMA:
+            return end
+        end += 1
+    return start
 
 
 def _check_nesting(depth: int, text: str) -> None:

@@ -267,6 +267,14 @@ class _Cte(NamedTuple):
     ctes: _Ctes
 
 
+class _Merged(NamedTuple):
+    """A column that USING or NATURAL made of several."""
+
+    value: Scalar
+    sources: frozenset[Source]
+    """The tables that have it."""
+
+
 _Ctes = dict[str, "_Cte | None"]
 """By name; None stands for one whose own definition is being read."""
 
@@ -278,7 +286,7 @@ class _Scope:
     outer: _Scope | None
     ctes: _Ctes
     tables: list[_Visible] = attrs.Factory(list[_Visible])
-    merged: dict[str, Scalar] = attrs.Factory(dict[str, Scalar])
+    merged: dict[str, _Merged] = attrs.Factory(dict[str, "_Merged"])
     """Columns joined by USING, which belong to both sides."""
     aliases: dict[str, Scalar | None] = attrs.Factory(dict[str, "Scalar | None"])
     """Outputs that the clause may name; None where two have the name."""
@@ -421,8 +429,10 @@ class _Names:
 
     def _in_scope(self, name: str, scope: _Scope) -> tuple[list[Scalar], bool]:
         """Return what *name* may be in one scope, and whether it must be that."""
-        if name in scope.merged:
-            found, sure = [scope.merged[name]], True
+        merged = scope.merged.get(name)
+        if merged is not None:
+            self.check_one(name, scope, merged.sources)
+            found, sure = [merged.value], True
         else:
             found, sure = self._in_tables(name, scope)
         if name not in scope.aliases:
@@ -436,6 +446,14 @@ class _Names:
             raise UnreadError(f"dialects differ in what {name} means")
         return [alias], True
 
+    def check_one(self, name: str, scope: _Scope, sources: frozenset[Source]) -> None:
+        """Refuse a name that other tables than these have, too."""
+        for i, table in enumerate(scope.tables):
+            if name in (table.columns or ()) and table.source not in sources:
+                visible = scope.n_visible is None or i < scope.n_visible
+                error = InvalidError if visible else RefusedError
+                raise error(f"several tables have a column {name}")
+
     def _in_tables(self, name: str, scope: _Scope) -> tuple[list[Scalar], bool]:
         known: list[int] = []
         unknown: list[int] = []
@@ -445,9 +463,7 @@ class _Names:
             elif name in table.columns:
                 known.append(i)
         if len(known) > 1:
-            n_visible = len(scope.tables) if scope.n_visible is None else scope.n_visible
-            error = InvalidError if known[1] < n_visible else RefusedError
-            raise error(f"several tables have a column {name}")
+            self.check_one(name, scope, frozenset((scope.tables[known[0]].source,)))
         places = known or unknown
         for i in places:
             scope.check_visible(i)
@@ -679,8 +695,9 @@ class _Reader:
                 if self._dialect not in _NO_LATERAL_ALIASES:
                     scope.aliases[alias] = None
             else:
-                name = self._names.name(node.this) if isinstance(node, exp.Column) else ""
-                found.append((name, self.value(node, scope)))
+                value = self.value(node, scope)
+                is_name = isinstance(node, exp.Column) and not isinstance(value, Literal)
+                found.append((self._names.name(node.this) if is_name else "", value))
         if not found:
             raise UnreadError("a SELECT of no columns")
         return tuple(value for _, value in found), tuple(name for name, _ in found)
@@ -694,9 +711,10 @@ class _Reader:
         seen: set[str] = set()
         for table in scope.tables:
             for name, column in table.all_columns():
-                if name in scope.merged and name:
+                merged = scope.merged.get(name)
+                if merged is not None and table.source in merged.sources:
                     if name not in seen:
-                        found.append((name, scope.merged[name]))
+                        found.append((name, merged.value))
                     seen.add(name)
                 else:
                     found.append((name, column))
@@ -874,10 +892,15 @@ class _Reader:
             names = _common(left, right) if join.method else []
         conditions: list[Scalar] = []
         for name in names:
-            mine = scope.merged.get(name) or _one_column(name, left)
+            known = scope.merged.get(name)
+            if known is not None:
+                self._names.check_one(name, attrs.evolve(scope, tables=left), known.sources)
+            mine = _one_column(name, left) if known is None else known.value
             other = _one_column(name, right)
             either = join.side.upper() in ("RIGHT", "FULL")
-            scope.merged[name] = Function("coalesce", (mine, other)) if either else mine
+            value = Function("coalesce", (mine, other)) if either else mine
+            sources = mine.sources if known is None else known.sources
+            scope.merged[name] = _Merged(value, sources | other.sources)
             conditions.append(Comparison("=", mine, other))
         return conditions
 
@@ -919,8 +942,13 @@ class _Reader:
             derived = self._derived(block, alias or name, columns or cte.columns, scope)
             self._of_with.setdefault(id(cte.tree), []).append(derived.source)
             return derived
-        if columns:
-            raise UnreadError("other names for the columns of a table")
+        if columns:  # other names for those of the table
+            own = _Scope(None, {})
+            base = self._base_table(node, name, alias, own)
+            outputs = self._star(own)
+            values = tuple(value for _, value in outputs)
+            block = _Block(Select((base,), outputs=values), tuple(name for name, _ in outputs))
+            return self._derived(block, alias, columns, scope)
         return self._base_table(node, name, alias, scope)
 
     def _base_table(self, node: exp.Table, name: str, alias: str, scope: _Scope) -> Scan:

@@ -48,6 +48,9 @@ _N = TypeVar("_N", bound=Node)
 MAX_PAIRINGS: Final = 200
 """Ways to pair the tables of two queries that are tried."""
 
+PAIRS_A_STEP: Final = 4
+"""Pairs of columns that are compared in one step."""
+
 Columns: TypeAlias = "tuple[frozenset[int], ...]"
 """For each output of the second query, those of the first that are the same in each row."""
 
@@ -329,6 +332,7 @@ class Matcher:
         if a.aggregates and a.keys is None:
             rows = self.view.rows(a.tables)
         outermost = self._depth == 1
+        self._steps.take(len(a.outputs) * len(b.outputs) // PAIRS_A_STEP)
         outputs = [
             [as_shown(output) if outermost else output for output in one.outputs] for one in (a, b)
         ]

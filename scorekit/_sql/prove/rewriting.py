@@ -39,6 +39,9 @@ _FIRST: Final = (inlined, determined_keys)
 MAX_ROUNDS: Final = 16
 """Passes over a query before it is taken as it is."""
 
+NODES_A_STEP: Final = 64
+"""Size of a query that takes one step more to be looked at by a rule."""
+
 MAX_SIZE: Final = 6_000
 """Nodes of the largest query that is rewritten any further."""
 
@@ -74,7 +77,7 @@ class Rewriting:
     def _applied(self, node: Node, view: View, rules: Iterable[Rule] | None = None) -> Node:
         """Return *node* after the rules for its kind, up to one that makes another kind of it."""
         for one in self._rules.get(type(node), ()) if rules is None else rules:
-            self._scope.steps.take()
+            self._scope.steps.take(1 + node.size // NODES_A_STEP)
             view.rests = frozenset()
             found = one(node, view)
             if found is None:

@@ -196,6 +196,13 @@ def without_double_not(node: Not, view: View) -> Node | None:
 # What a SELECT reads.
 
 
+def own_derived(select: Select) -> Iterator[tuple[int, Derived]]:
+    """Yield the derived tables of a FROM, with their places, whose rows no other one has."""
+    for place, table in enumerate(select.tables):
+        if isinstance(table, Derived) and not table.shared:
+            yield place, table
+
+
 def with_tables(select: Select, tables: Iterable[Table]) -> Select:
     """Return a SELECT from other tables."""
     return attrs.evolve(select, tables=tuple(tables))
@@ -642,10 +649,10 @@ def without_self_joins(select: Select, view: View) -> Node | None:
 @rule("single row to scalar subquery", Select)
 def scalars_for_single_rows(select: Select, view: View) -> Node | None:
     """A derived table of exactly one row, such as ``(SELECT MAX(x) FROM t)``, is a value."""
-    for table in select.tables if len(select.tables) > 1 else ():
-        if not isinstance(table, Derived) or not exactly_one(table.query) or is_open(table):
-            continue
+    for _, table in own_derived(select) if len(select.tables) > 1 else ():
         inner = table.query
+        if not exactly_one(inner) or is_open(table):
+            continue
         assert isinstance(inner, Select)
         if all(map(has_aggregate, inner.outputs)):
             new = {
@@ -747,13 +754,11 @@ def plain_for_distinct(select: Select, view: View) -> Node | None:
     """
     if repeats(select, view):
         return None
-    parts: dict[Derived, Derived] = {}
-    for table in select.tables:
-        if isinstance(table, Derived) and not table.shared:
-            plain = _with_duplicates(table.query)
-            if plain is not None and sees_equals_alike(select, table, view):
-                parts[table] = attrs.evolve(table, query=plain)
-    tables = [parts.get(t, t) if isinstance(t, Derived) else t for t in select.tables]
+    tables = [*select.tables]
+    for place, table in own_derived(select):
+        plain = _with_duplicates(table.query)
+        if plain is not None and sees_equals_alike(select, table, view):
+            tables[place] = attrs.evolve(table, query=plain)
     return with_tables(select, tables)
 
 
@@ -787,9 +792,9 @@ def conditions_pulled_up(select: Select, view: View) -> Node | None:
     """
     if len(select.tables) == 1 and select.keys is None and not select.aggregates:
         return None
-    for table in select.tables:
-        inner = table.query if isinstance(table, Derived) and not table.shared else None
-        if not isinstance(inner, Select) or not isinstance(table, Derived) or inner.plain:
+    for _, table in own_derived(select):
+        inner = table.query
+        if not isinstance(inner, Select) or inner.plain:
             continue
         if inner.keys is None and inner.aggregates:
             continue
@@ -1053,16 +1058,11 @@ def distinct_moved_out(select: Select, view: View) -> Node | None:
     """
     if not select.plain:
         return None
-    repeated = any(
-        isinstance(table, Derived)
-        and isinstance(table.query, Select | SetOperation)
-        and table.query.distinct
-        for table in select.tables
-    )
-    if not repeated or not view.rows_of(select).determined(select.outputs).everything():
+    whole = attrs.evolve(select, distinct=True)
+    moved = plain_for_distinct.rewrite(whole, view)
+    if moved == whole or not view.rows_of(select).determined(select.outputs).everything():
         return None
-    moved = plain_for_distinct.rewrite(attrs.evolve(select, distinct=True), view)
-    return moved if moved is not None and moved != attrs.evolve(select, distinct=True) else None
+    return moved
 
 
 # Aggregates of aggregates.
@@ -1082,9 +1082,7 @@ def merged_groups(select: Select, view: View) -> Node | None:
     if select.keys is None and not select.aggregates:
         return None
     alone = len(select.tables) == 1 and select.where == TRUE
-    for table in select.tables:
-        if not isinstance(table, Derived) or table.shared:
-            continue
+    for _, table in own_derived(select):
         if alone or (isinstance(table.query, Select) and select.keys is not None):
             found = _merged(select, table, view)
             if found is not None:
@@ -1288,11 +1286,9 @@ def _of_known_kinds(query: SetOperation, view: View) -> bool:
     """Say whether the columns are of one known type: what else an engine converts is not known."""
     rows: list[tuple[str, ...]] = []
     for arm in query.arms:
-        union = isinstance(arm, SetOperation) and arm.operator == "union"
-        for one in arm.arms if isinstance(arm, SetOperation) and union else (arm,):
-            if not isinstance(one, Select) or any(map(has_aggregate, one.outputs)):
-                return False
-            rows.append(tuple(view.kind(output, one.tables) for output in one.outputs))
+        if not isinstance(arm, Select) or any(map(has_aggregate, arm.outputs)):
+            return False
+        rows.append(tuple(view.kind(output, arm.tables) for output in arm.outputs))
     fits = {"integer", "natural", "text", "boolean", "time", "number"}
     return all(row == rows[0] for row in rows) and fits.issuperset(rows[0])
 
@@ -1304,9 +1300,9 @@ def pushed_into_union(select: Select, view: View) -> Node | None:
     """
     if select.keys is not None or select.aggregates:
         return None
-    for place, table in enumerate(select.tables):
-        query = table.query if isinstance(table, Derived) and not table.shared else None
-        if not isinstance(query, SetOperation) or not isinstance(table, Derived):
+    for place, table in own_derived(select):
+        query = table.query
+        if not isinstance(query, SetOperation):
             continue
         if query.operator != "union" or query.distinct or len(query.arms) > MAX_ARMS:
             continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import attrs
 
@@ -218,19 +218,6 @@ def in_order(node: Node) -> Node:
         if node.right.order < node.left.order:
             return attrs.evolve(node, left=node.right, right=node.left)
         return node
-    if isinstance(node, Function) and node.name == "dpipe":
-        left, right = node.operands
-        if isinstance(right, Function) and (right.name, right.form) == (node.name, node.form):
-            first = attrs.evolve(right, operands=(left, right.operands[0]))
-            return attrs.evolve(
-                node, operands=(cast("Scalar", in_order(first)), right.operands[1])
-            )
-    if isinstance(node, Function) and node.name == "coalesce":
-        flat: list[Scalar] = []
-        for one in node.operands:
-            nested = isinstance(one, Function) and (one.name, one.form) == (node.name, node.form)
-            flat += one.operands if nested and isinstance(one, Function) else (one,)
-        return attrs.evolve(node, operands=tuple(flat))
     return node
 
 

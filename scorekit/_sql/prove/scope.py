@@ -40,10 +40,10 @@ class ExhaustedError(UnsupportedError):
     """A search took more steps than it is allowed."""
 
 
-MAX_STEPS: Final = 150_000
-"""Nodes visited for one pair of queries before it is given up."""
+MAX_STEPS: Final = 40_000
+"""Nodes visited for one pair of queries, large ones counted more, before it is given up."""
 
-MAX_SPARE_STEPS: Final = 200_000
+MAX_SPARE_STEPS: Final = 100_000
 """Steps of all questions about one pair whose answer may be left open."""
 
 
