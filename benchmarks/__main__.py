@@ -42,10 +42,7 @@ the sizes are larger.
 Times are medians on one machine; read them as ratios.
 
 Measured on {day}: {machine} before.
-{busy}
-`evaluate` is the estimator of Hugging Face's `code_eval`, a script fetched at run time; it takes
-part only where `benchmarks/peers.py` was told where to find it.
-"""
+{busy}"""
 
 BUSY = """
 Other programs ran at the same time: two columns of one row were measured in turns and can be

@@ -705,7 +705,9 @@ def bradley_terry(
     core = table[np.ix_(places, places)]
     k = len(places)
     fit = _fit(core, np.zeros(k), 0.0)
-    errors = np.sqrt(np.diag(np.linalg.inv(fit.information + 1.0 / k) - 1.0 / k))
+    scale = float(fit.information.max())  # beside large counts 1 / k would lose its digits
+    inverse = np.linalg.inv(fit.information / scale + 1.0 / k) - 1.0 / k
+    errors = np.sqrt(np.diag(inverse) / scale)
     ends: dict[str, tuple[float, float, float]] = {}
     for place, strength, error in zip(places, fit.strengths, errors, strict=True):
         middle, reach = float(strength), quantile * float(error)

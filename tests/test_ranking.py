@@ -603,3 +603,10 @@ def test_a_level_near_0_has_its_narrow_interval() -> None:
     pair = compare_models({"a": {"t": 1, "u": 0}, "b": {"t": 0, "u": 0}}, confidence_level=1e-320)
     assert pair.pairs[0].interval is not None
     assert pair.pairs[0].interval.low <= 0.5 <= pair.pairs[0].interval.high
+
+
+@pytest.mark.parametrize("n", [10, 10**9])
+def test_errors_of_strengths_keep_their_digits(n: int) -> None:
+    """Of two that win equally often the strength has the variance of half a log odds."""
+    ends = bradley_terry({("a", "b"): n, ("b", "a"): n}).intervals["a"]
+    assert ends.high == pytest.approx(stats.norm.ppf(0.975) / math.sqrt(2 * n), rel=1e-12)

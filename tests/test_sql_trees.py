@@ -379,6 +379,22 @@ def test_a_name_is_the_column_that_the_engine_takes(text: str, meant: list[str])
     assert columns(read(text).query) == meant
 
 
+@pytest.mark.parametrize("dialect", ["mysql", "bigquery"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT x.N FROM (SELECT a AS n FROM t) AS x",
+        "SELECT x.n FROM (SELECT a AS N FROM t) AS x",
+        "WITH x (N) AS (SELECT a FROM t) SELECT n FROM x",
+        "SELECT t.A FROM t JOIN (SELECT A FROM t) AS x USING (A)",
+        "SELECT a AS N FROM t ORDER BY n",
+    ],
+)
+def test_the_case_of_columns_never_matters(text: str, dialect: str) -> None:
+    """Also where that of tables does."""
+    assert columns(read(text, dialect).query) == ["t.a"]
+
+
 def test_a_double_quoted_name_that_nothing_has_is_a_text_in_sqlite() -> None:
     """SQLite reads a text; elsewhere the name is missing, and without a schema it may be both."""
     text = 'SELECT a FROM t WHERE c = "x"'

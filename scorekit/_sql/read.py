@@ -353,7 +353,9 @@ class _Names:
         if not text.isascii():
             return text
         if self.dialect in CASE_MATTERS:  # tables: as written, which is the safe side
-            is_column = isinstance(identifier.parent, exp.Column) and identifier.arg_key == "this"
+            parent, key = identifier.parent, identifier.arg_key
+            is_column = isinstance(parent, exp.Alias) or key in ("columns", "using")
+            is_column = is_column or (isinstance(parent, exp.Column) and key == "this")
             return text.casefold() if is_column else text
         return normal_name(text, self.dialect, quoted=bool(identifier.args.get("quoted")))
 
