@@ -63,7 +63,7 @@ class Writer:
         plain = column, f"UPPER({column})", f"LOWER({column})", f"TRIM({column})"
         k = self.pick(1, 2, 3)
         parts = f"SUBSTR({column}, {k}, {self.pick(1, 2)})", f"SUBSTRING({column}, {k})"
-        ends = f"LEFT({column}, {k})", f"RIGHT({column}, {k})", f"REVERSE({column})"
+        ends = f"LEFT({column}, {k})", f"RIGHT({column}, {k})"
         changed = (
             f"REPLACE({column}, 'a', '{self.pick('b', 'aa', '')}')",
             f"LPAD({column}, {k}, 'x')",
@@ -93,7 +93,7 @@ class Writer:
         plain = "t.n", "t.pay", "t.f", "t.s", "u.amount", "t.n + 1", "t.pay * 1.1", "t.n * 0.5"
         rounded = f"ROUND(t.pay, {k})", f"ROUND(t.pay / 3, {k})", "CEIL(t.pay)", "FLOOR(t.pay)"
         read = "CAST(u.code AS SIGNED)" if self.dialect == "mysql" else "CAST(u.code AS INT)"
-        whole = "ABS(t.n)", f"t.n % {k + 2}", f"t.n / {k + 2}", "SIGN(t.n)", "CAST(t.pay AS INT)"
+        whole = "ABS(t.n)", f"t.n % {k + 2}", f"t.n / {k + 2}", "FLOOR(t.f)", "CAST(t.pay AS INT)"
         whole = (*whole[:4], "CAST(t.pay AS SIGNED)" if self.dialect == "mysql" else whole[4])
         dated = "EXTRACT(YEAR FROM t.born)", "EXTRACT(MONTH FROM t.born)", "LENGTH(t.name)"
         parts = "CAST(t.n AS DECIMAL(10, 2)) / 4", "COALESCE(t.n, 0)", "NULLIF(t.n, 0)"

@@ -123,6 +123,7 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT x.k + 1 FROM (SELECT COUNT(*) AS k FROM n) x WHERE x.k > 1",
         "SELECT x.v FROM (SELECT pay AS v FROM e UNION SELECT a FROM n) x",
         "SELECT DISTINCT x.k FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x",
+        "SELECT x.k FROM (SELECT DISTINCT COUNT(*) AS k FROM n GROUP BY a) x",
     ],
     "condition on the keys of groups before them": [
         "SELECT boss, MAX(pay) FROM e GROUP BY boss HAVING boss > 1 AND MAX(pay) > 2",

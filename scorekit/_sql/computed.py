@@ -68,26 +68,9 @@ def replace(text: str | None, part: str | None, other: str | None) -> str | None
     return text.replace(part, other) if part else text
 
 
-def reverse(text: str) -> str:
-    """Return a text backwards."""
-    return text[::-1]
-
-
-def repeat(text: str, n: int) -> str:
-    """Return a text several times."""
-    if n * len(text) > _LONGEST:
-        _stop("a long text")
-    return text * max(0, n)
-
-
 def lpad(text: str, n: int, fill: str = " ") -> str:
     """Fill a text from the left, or cut it, to a length."""
     return _filling(text, n, fill) + text[:n]
-
-
-def rpad(text: str, n: int, fill: str = " ") -> str:
-    """Fill a text from the right, or cut it, to a length."""
-    return text[:n] + _filling(text, n, fill)
 
 
 def _filling(text: str, n: int, fill: str) -> str:
@@ -142,22 +125,7 @@ def substring_index(text: str, between: str, n: int) -> str:
     return between.join(parts[:n] if n >= 0 else parts[n:])
 
 
-def starts_with(text: str, part: str) -> int:
-    """Say whether a text begins with another."""
-    return int(text.startswith(part))
-
-
-def ascii_code(text: str) -> int:
-    """Return the number of the first character."""
-    return ord(text[0]) if text else 0
-
-
 # Numbers.  What is near a bound may be on either side of it, as decimals or as fractions.
-
-
-def sign(number: float) -> int:
-    """Return -1, 0 or 1."""
-    return (number > 0) - (number < 0)
 
 
 def round_(number: float, places: int = 0) -> float:
@@ -197,8 +165,19 @@ def _sure(number: float) -> float:
 
 
 def to_whole(number: float) -> int:
-    """Return the nearest whole number."""
-    return int(round_(number))
+    """Return the nearest whole number, which all types of whole numbers hold."""
+    found = int(round_(number))
+    if abs(found) >= 1 << 31:
+        _stop("a large whole number")
+    return found
+
+
+def as_decimal(number: float, digits: int, places: int) -> float:
+    """Round to the decimal places of a type of so many digits."""
+    found = round_(number, places)
+    if abs(found) >= 10.0 ** (digits - places):
+        _stop("a number of too many digits")
+    return found
 
 
 def power(base: float, exponent: float) -> float:
@@ -211,16 +190,6 @@ def power(base: float, exponent: float) -> float:
 def sqrt(number: float) -> float:
     """Return a square root."""
     return _computed(lambda: math.sqrt(number))
-
-
-def exp(number: float) -> float:
-    """Return a power of e."""
-    return _computed(lambda: math.exp(number))
-
-
-def ln(number: float) -> float:
-    """Return a natural logarithm."""
-    return _computed(lambda: math.log(number))
 
 
 def _computed(compute: Callable[[], float]) -> float:
@@ -288,7 +257,7 @@ def text_whole(text: str) -> int:
     number = text_number(text)
     if "." in text:
         _stop("a text that is no whole number")
-    return int(number)
+    return to_whole(number)
 
 
 _NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
@@ -352,19 +321,18 @@ def extract(unit: str, text: str) -> int:
     return int(_part(unit, text))
 
 
-def _of(unit: str, name: str = "") -> Callable[[str], int]:
+def _of(unit: str) -> Callable[[str], int]:
     """Return what returns a part of a time."""
 
     def part(text: str) -> int:
         return extract(unit, text)
 
-    part.__name__ = name or unit
+    part.__name__ = unit
     return part
 
 
 year, quarter, month, day = map(_of, ("year", "quarter", "month", "day"))
 hour, minute, second = map(_of, ("hour", "minute", "second"))
-dayofyear = _of("doy", "dayofyear")
 
 
 def monthname(text: str) -> str:
@@ -375,13 +343,6 @@ def monthname(text: str) -> str:
 def dayname(text: str) -> str:
     """Return the English name of a day of the week."""
     return calendar.day_name[extract("isodow", text) - 1]
-
-
-def last_day(text: str) -> str:
-    """Return the last day of a month."""
-    moment = _moment(text)
-    n_days = calendar.monthrange(moment.year, moment.month)[1]
-    return moment.date().replace(day=n_days).isoformat()
 
 
 def date_trunc(unit: str, text: str) -> str:
@@ -413,14 +374,6 @@ def format_time(text: str, written: str) -> str:
         digits = f"{getattr(moment, part):0{4 if code == 'Y' else 2}}"
         written = written.replace(f"%{code}", digits)
     return written
-
-
-def make_date(year_: int, month_: int, day_: int) -> str:
-    """Return a day."""
-    try:
-        return dt.date(year_, month_, day_).isoformat()
-    except (ValueError, OverflowError):
-        raise NoValueError("a day that does not exist") from None
 
 
 def datediff(first: str, second_: str) -> int:
@@ -476,7 +429,7 @@ def add_time(text: str, n: int, unit: str) -> str:
 
 
 HELPERS: Final = (
-    add_time, as_date, date_part, round_, text_date, text_moment, text_number, text_whole,
-    to_whole,
+    add_time, as_date, as_decimal, date_part, round_, text_date, text_moment, text_number,
+    text_whole, to_whole,
 )  # fmt: skip
 """What the sandbox needs besides the functions that databases have."""

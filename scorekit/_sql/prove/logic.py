@@ -69,9 +69,6 @@ Mode: TypeAlias = Literal["value", "bool", "filter"]
 MAX_CASES: Final = 24
 """Values of the largest CASE that is compared to another one value by value."""
 
-_NUMERIC: Final = ("integer", "number", "real")
-"""Types of numbers, each of which is converted to one that comes after it."""
-
 MAX_WORK: Final = 4_000
 """Statements looked at for one question before it is answered by no."""
 
@@ -465,28 +462,21 @@ class _Reader:
         return [(guard, value) for guard, value in found if guard != _NO]
 
     def exact_cases(self, term: Scalar) -> list[tuple[_Statement, Scalar]]:
-        """Return all values of nested CASE and the like; `As` marks what is converted."""
+        """Return all values of nested CASE and the like, itself where some may be converted."""
         found = self._branches(term)
         if found is None:
             return [(_YES, term)]
-        values = [value for _, value in found if value != NULL]
+        values = {value for _, value in found if value != NULL}
         types = {self.scalars.type_of(value) for value in values}
-        kept = self.scalars.dialect == "sqlite" or len(set(values)) <= 1 or None not in types
-        if not kept:
+        kept = self.scalars.dialect == "sqlite" or (len(types) == 1 and None not in types)
+        if len(values) > 1 and not kept:  # one may be converted to the type of another
             return [(_YES, term)]
-        ranks = {cast("str", one[0]) for one in types if one is not None}
-        mixed = self.scalars.dialect != "sqlite" and len(types) > 1 and len(set(values)) > 1
-        if mixed and not ranks <= {*_NUMERIC}:
-            return [(_YES, term)]
-        highest = max(ranks, key=_NUMERIC.index) if mixed else ""
-        nested: list[tuple[_Statement, Scalar]] = []
-        for guard, value in found:
-            if guard == _NO:
-                continue
-            for inner, one in self.exact_cases(value):
-                converted = mixed and one != NULL and self.scalars.type_of(one) != (highest,)
-                result = As(highest, one) if converted else one
-                nested.append((_all((guard, inner)), result))
+        nested = [
+            (_all((guard, inner)), one)
+            for guard, value in found
+            if guard != _NO
+            for inner, one in self.exact_cases(value)
+        ]
         if len(nested) > MAX_CASES:
             raise _OutOfWorkError
         return nested

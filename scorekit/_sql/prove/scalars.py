@@ -106,7 +106,7 @@ class Side(Scalar):
 @attrs.frozen(eq=False)
 class As(Scalar):
     """
-    A value converted to the greatest of several types, or to that of an aggregate of it.
+    A value as one of the type of an aggregate of it.
 
     It equals the value, but what computes with it may tell: a mean is divided otherwise than the
     whole number that it is.

@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from scorekit._sql.kinds import CLOCK_TIMES, UUIDS, Column, fitted
 from scorekit._sql.refute.aims import Aim, Place, aim
-from scorekit._sql.refute.expressions import DESCRIBED
 from scorekit._sql.refute.hints import MAX_VALUES, Hints
 from scorekit._sql.refute.inference import Link, TablesRead, linked_columns
 from scorekit._sql.refute.sandbox import Cell, Database
@@ -130,7 +129,6 @@ class Maker:
         self._drawn: dict[tuple[str, str], tuple[list[Cell], list[Cell]]] = {}
         self._more: dict[tuple[str, str], list[Cell]] = {}
         self._idle = self._without_use()
-        self._strict = dialect in DESCRIBED
 
     # What a column draws from.
 
@@ -181,15 +179,13 @@ class Maker:
         if place not in self._more:
             fitting: list[Cell] = [
                 f
-                for v in _more(column, _MORE + self._told.n_rows, of_all=self._casts(column))
+                for v in _more(
+                    column, _MORE + self._told.n_rows, cast=column.name in self._told.strict
+                )
                 if (f := fitted(v, column)) is not None
             ]
             self._more[place] = self._allowed(table, column, fitting)
         return self._more[place]
-
-    def _casts(self, column: Column) -> bool:
-        """Say whether queries cast a column of texts, which fails where it is no number or day."""
-        return self._strict and column.kind == "text" and column.name in self._told.strict
 
     def _allowed(self, table: str, column: Column, values: list[Cell]) -> list[Cell]:
         """Return the values that pass each rule about the column alone."""
@@ -198,10 +194,6 @@ class Maker:
                 rows = [self._only(table, column.name, value) for value in values]
                 passed = self._holds(table, rule.condition, rows)
                 values = [v for v, ok in zip(values, passed, strict=True) if ok]
-        for condition in self._told.strict[column.name] if self._casts(column) else ():
-            rows = [self._only(table, column.name, value) for value in values]
-            passed = self._holds(table, condition, rows) if rows else []
-            values = [v for v, ok in zip(values, passed, strict=True) if ok]
         return values
 
     def _only(self, table: str, name: str, value: Cell) -> _Row:
@@ -673,7 +665,7 @@ def _base(column: Column) -> Sequence[Cell]:
     return _BASE[column.kind]
 
 
-def _more(column: Column, n: int, *, of_all: bool) -> Sequence[Cell]:
+def _more(column: Column, n: int, *, cast: bool) -> Sequence[Cell]:
     limits, kind = column.limits, column.kind
     if limits.form == "uuid":
         return UUIDS
@@ -682,7 +674,7 @@ def _more(column: Column, n: int, *, of_all: bool) -> Sequence[Cell]:
     days = [f"2022-01-{i + 1:02}" for i in range(28)]
     if kind == "time":
         return days
-    if of_all:
+    if cast and kind == "text":
         return [*map(str, range(4, 4 + n)), *days]
     if kind in ("text", "collated", "unknown"):
         return (

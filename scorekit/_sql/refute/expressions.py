@@ -84,7 +84,7 @@ def kind_of_expression(node: exp.Expr, kinds: Mapping[str, str]) -> str:  # noqa
 
 def kind_of_column(column: exp.Column, kinds: Mapping[str, str]) -> str:
     """Return what a column holds, told from the table that it is said to be of."""
-    name, table = column.name.casefold(), column.table.casefold()
+    name, table = (part.strip("`").casefold() for part in (column.name, column.table))
     if not table:
         select = column.find_ancestor(exp.Select)
         source = select.args.get("from_") if select and not select.args.get("joins") else None
@@ -114,8 +114,6 @@ _CALLS: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Substring: ("substr", "this start length"),
     exp.Left: ("left", "this expression"),
     exp.Right: ("right", "this expression"),
-    exp.Reverse: ("reverse", "this"),
-    exp.Repeat: ("repeat", "this times"),
     exp.Replace: ("replace", "this expression replacement"),
     exp.Pad: ("lpad", "this expression fill_pattern"),
     exp.Concat: ("concat", "expressions"),
@@ -123,17 +121,12 @@ _CALLS: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.StrPosition: ("strpos instr", "this substr"),
     exp.SplitPart: ("split_part", "this delimiter part_index"),
     exp.SubstringIndex: ("substring_index", "this delimiter count"),
-    exp.StartsWith: ("starts_with", "this expression"),
-    exp.Ascii: ("ascii", "this"),
-    exp.Sign: ("sign", "this"),
     exp.Round: ("round", "this decimals"),
     exp.Ceil: ("ceil", "this"),
     exp.Floor: ("floor", "this"),
     exp.Trunc: ("trunc truncate", "this decimals"),
     exp.Pow: ("power", "this expression"),
     exp.Sqrt: ("sqrt", "this"),
-    exp.Exp: ("exp", "this"),
-    exp.Ln: ("ln", "this"),
     exp.Greatest: ("greatest", "this expressions"),
     exp.Least: ("least", "this expressions"),
     exp.Extract: ("date_part", "this expression"),
@@ -147,11 +140,9 @@ _CALLS: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Month: ("month", "this"),
     exp.Day: ("day", "this"),
     exp.DayOfMonth: ("dayofmonth", "this"),
-    exp.DayOfYear: ("dayofyear", "this"),
     exp.Hour: ("hour", "this"),
     exp.Minute: ("minute", "this"),
     exp.Second: ("second", "this"),
-    exp.LastDay: ("last_day", "this"),
     exp.DateDiff: ("date_diff datediff", "unit expression this"),
     exp.TimestampDiff: ("timestampdiff", "unit expression this"),
 }
@@ -188,8 +179,8 @@ def _row(node: exp.Expr, dialect: str) -> Function | None:
         names = [node.name.lower()]
     elif isinstance(node, exp.Extract) and dialect == "mysql":
         return _NAMES["date_part"]
-    elif isinstance(node, exp.Pad):
-        names = ["lpad" if node.args.get("is_left") else "rpad"]
+    elif isinstance(node, exp.Pad) and not node.args.get("is_left"):
+        return None
     elif type(node) in _CALLS:
         names = _CALLS[type(node)][0].split()
     else:
@@ -230,7 +221,7 @@ def _call(node: exp.Expr, row: Function, kinds: Mapping[str, str], dialect: str)
     wanted += wanted[-1:] * (len(arguments) - len(wanted))
     held = [kind_of_expression(argument, kinds) for argument in arguments]
     for part, kind, want in zip(arguments, held, wanted, strict=False):
-        dated = dialect != "postgres" and is_text(part) and _DATE.match(part.name)
+        dated = dialect != "postgres" and _is_day(part)
         if not (_fits(kind, want) or (want == "time" and dated)):
             raise UnfaithfulError(f"{dialect} may understand {row.name} of such a value otherwise")
     if (
@@ -328,10 +319,16 @@ def _add(
     """Let a query compute a time that some parts of time are added to."""
     written = n.name if isinstance(n, exp.Literal) else ""
     named = unit.name.lower().rstrip("s") if isinstance(unit, exp.Var) else ""
-    if not written.isdecimal() or not named or kind_of_expression(time, kinds) != "time":
+    dated = isinstance(node, exp.DateAdd | exp.DateSub) and _is_day(time)
+    timed = dated or kind_of_expression(time, kinds) == "time"
+    if not (written.isdecimal() and named and timed):
         raise UnfaithfulError("an interval that is not looked into")
     count = exp.Literal.number(f"{'-' * back}{int(written)}")
     _compute(node, computed.add_time, [time, count, exp.Literal.string(named)], "time")
+
+
+def _is_day(node: exp.Expr) -> bool:
+    return is_text(node) and _DATE.match(node.name) is not None
 
 
 def compare_as_numbers(nodes: Iterable[exp.Expr], kinds: Mapping[str, str]) -> None:
@@ -471,9 +468,11 @@ def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Exp
     to, kind = cast_class(cast), kind_of_expression(value, kinds)
     kind = "whole" if kind in WHOLE else "number" if kind in NUMERIC else kind
     sizes = [int(part.name) for part in cast.to.expressions if part.name.isdecimal()]
-    if is_text(value) and to in ("DATE", "TIMESTAMP") and _DATE.match(value.name):
+    if to in ("DATE", "TIMESTAMP") and _is_day(value):
         return value
     how = _CASTS.get((to, kind), "")
+    if kind == "text" and to != "TEXT" and not _is_of_table(value, kinds):
+        how = ""  # rows that a condition leaves out may be cast, too
     exact = to == "DECIMAL" and kind != "whole"
     everywhere = how in _CAST_ANYWHERE and not exact
     if how == "" or (to == "TEXT" and sizes) or not (everywhere or dialect in DESCRIBED):
@@ -483,9 +482,15 @@ def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Exp
     found = exp.cast(value, how) if isinstance(how, str) else _called(how, value)
     if exact and not sizes and dialect == "mysql":
         sizes = [10, 0]
-    if exact and sizes:
-        found = _called(computed.round_, found, exp.Literal.number([*sizes, 0][1]))
+    if to == "DECIMAL" and sizes:
+        found = _called(computed.as_decimal, found, *map(exp.Literal.number, [*sizes, 0][:2]))
     return found
+
+
+def _is_of_table(value: exp.Expr, kinds: Mapping[str, str]) -> bool:
+    """Say whether a value is computed of one column, which is that of a table."""
+    names = {column.name.strip("`").casefold() for column in value.find_all(exp.Column)}
+    return len(names) <= 1 and all(any(key.endswith(f".{n}") for key in kinds) for n in names)
 
 
 def _called(function: object, *arguments: exp.Expr) -> exp.Expr:

@@ -202,7 +202,7 @@ def _check_text(node: exp.Expr, dialect: str) -> None:
     if dialect == _EMPTY_IS_NULL and isinstance(node, exp.DPipe):
         raise UnfaithfulError("NULL is the empty string in oracle")
     spaced = is_text(node) and node.name.rstrip("%_").endswith(" ")
-    if spaced and dialect not in _COUNTED_SPACES:
+    if spaced and dialect not in _COUNTED_SPACES and not _is_shown(node):
         raise UnfaithfulError("spaces at the end of strings may not count")
     if is_text(node) and "\\" in node.name:
         raise UnfaithfulError("SQLite does not escape by backslash")
@@ -210,6 +210,16 @@ def _check_text(node: exp.Expr, dialect: str) -> None:
         raise UnfaithfulError("SQLite knows the case of ASCII letters only")
 
 
+def _is_shown(text: exp.Expr) -> bool:
+    """Say whether a text is a part of what the whole query shows, and is compared with nothing."""
+    select = text.parent_select
+    if select is None or select.parent is not None or text.find_ancestor(*_COMPARING) is not None:
+        return False
+    grouped = select.args.get("group") and text.find_ancestor(exp.AggFunc) is None
+    return not (grouped or select.args.get("distinct") or select.args.get("order"))
+
+
+_COMPARING = (exp.Predicate, exp.Where, exp.Join, exp.Having, exp.Case)
 _SORTED = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Ordered, exp.Min, exp.Max)
 _COMPUTED = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg, exp.Abs)
 _TEXTUAL = (exp.Like, exp.ILike, exp.Lower, exp.Upper, exp.Length, exp.DPipe)

@@ -6,11 +6,15 @@ import datetime as dt
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import product
 from typing import Final, NamedTuple
 
 from sqlglot import exp
 
+from scorekit._sql.computed import NoValueError, add_time, as_date
 from scorekit._sql.kinds import LARGEST_INTEGER
+from scorekit._sql.refute.faithful import asks_time
 from scorekit._sql.refute.sandbox import NOW_TEXT, Cell
 
 MAX_VALUES: Final = 48
@@ -37,7 +41,7 @@ class Hints(NamedTuple):
     """Whether rows are placed, or numbers added or divided: rows should rarely be equal."""
     n_sources: int
     strict: dict[str, list[exp.Expr]]
-    """What a column is cast to, over its bare name: an error where it cannot be."""
+    """Over the bare name of a column, that it is NULL or can be cast as queries cast it."""
 
 
 def hints(trees: Iterable[Sequence[exp.Expr]]) -> Hints:
@@ -78,6 +82,7 @@ _COMPUTED = (
     exp.Abs, exp.Round, exp.Trunc,
 )  # fmt: skip
 _ORDERED = (exp.Limit, exp.Fetch, exp.Window, exp.Sum, exp.Avg, exp.Div, exp.Mod)
+_SHIFTED = (exp.Interval, exp.DateAdd, exp.DateSub)
 _PATTERNS = (exp.Like, exp.ILike, exp.Glob)
 _PARTS = (exp.Substring, exp.TimeToStr, exp.StrPosition, exp.Extract, exp.Year)
 _NUMBERS_AS_TEXT = ("7", "2.5", "12", "1.27", "3.14159")
@@ -98,6 +103,10 @@ def _compared(node: exp.Expr, told: Hints, counts: Iterable[str], years: Sequenc
     near = [cell for one in literals[:MAX_VALUES] for cell in _near(one, pattern=pattern)]
     if not any(isinstance(part, exp.Query) for part in nodes):
         near += _solved(nodes, literals[:_MOST_LITERALS], years)
+    starts = [NOW_TEXT] if any(map(asks_time, nodes)) else []
+    if any(isinstance(part, _SHIFTED) for part in nodes):
+        starts += [one.name for one in literals if _near_days(one.name)]
+    near += _apart(literals[:_MOST_LITERALS], starts[:2])
     measured = any(isinstance(part, exp.Length) for part in nodes)
     for name in names:
         told.values.setdefault(name, []).extend(near)
@@ -206,7 +215,9 @@ def _note_strict(node: exp.Expr, told: Hints) -> None:
     bare = node.copy()
     for column in list(bare.find_all(exp.Column)):
         column.replace(exp.column(exp.to_identifier(name, quoted=True)))
-    told.strict.setdefault(name, []).append(exp.Not(this=exp.Is(this=bare, expression=exp.Null())))
+    column, null = exp.column(exp.to_identifier(name, quoted=True)), exp.Null()
+    there = exp.Not(this=exp.Is(this=bare, expression=null))
+    told.strict.setdefault(name, []).append(exp.or_(exp.Is(this=column, expression=null), there))
     told.values.setdefault(name, [])[:0] = _DATES
 
 
@@ -262,6 +273,20 @@ def _near_days(text: str) -> list[dt.date]:
         return [day + dt.timedelta(days=n) for n in (1, -1, 40, -40)]
     except (ValueError, OverflowError):
         return []
+
+
+def _apart(literals: Sequence[exp.Literal], starts: Iterable[str]) -> list[Cell]:
+    """Return days as many days, months and years before and after others as literals say."""
+    found: list[Cell] = []
+    for n in (int(n) for literal in literals for n in _AGO.findall(literal.name)):
+        for start, unit, way in product(starts, ("day", "month", "year"), (-1, 1)):
+            with suppress(NoValueError):
+                day = as_date(add_time(start, way * n, unit))
+                found += [day, *map(str, _near_days(day)[:2])]
+    return found
+
+
+_AGO = re.compile(r"\A[-+]?(\d{1,4})(?![-\d])")
 
 
 def _text(node: exp.Expr) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
@@ -16,7 +16,7 @@ from scorekit._sql.definitions import CheckRule
 from scorekit._sql.kinds import UNCASED, Column
 from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
-from scorekit._sql.refute.expressions import WHOLE, UnfaithfulError, is_text
+from scorekit._sql.refute.expressions import DESCRIBED, WHOLE, UnfaithfulError, is_text
 from scorekit._sql.refute.faithful import (
     Reading,
     asks_time,
@@ -126,6 +126,8 @@ def refute(
         plans = [(reading, runnables(read, known, reading)) for reading, read in pairs]
         if known.rules:
             known, told = _enforced(known, nodes, [reading for reading, _ in plans])
+        if any(reading.dialect in DESCRIBED for reading, _ in plans):
+            known = known._replace(rules=_castable(known, told))
         moments, said = _moments(nodes)
         known = known._replace(assumptions=(*known.assumptions, *said))
     except UnfaithfulError as error:
@@ -224,6 +226,23 @@ def _enforced(
     return known._replace(rules=kept, assumptions=assumptions), hints((*nodes, *further))
 
 
+def _castable(known: TablesRead, told: Hints) -> Mapping[str, tuple[CheckRule, ...]]:
+    """
+    Return the rules about rows, and that texts can be cast to what queries cast them to.
+
+    A database may cast those of rows that another condition leaves out.
+    """
+    rules = dict(known.rules)
+    for table, columns in known.tables.items():
+        for column in columns:
+            if column.kind == "text":
+                strict = told.strict.get(column.name, ())
+                of = frozenset({column.name})
+                casts = (CheckRule(table, of, condition) for condition in strict)
+                rules[table] = (*rules.get(table, ()), *casts)
+    return rules
+
+
 def _can_be_checked(
     condition: exp.Expr, known: TablesRead, table: str, readings: Sequence[Reading]
 ) -> bool:
@@ -243,8 +262,9 @@ def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Read
     """Return a query that shows of each row of a table whether a condition is true."""
     query = exp.Select(expressions=[condition.copy()])
     query = query.from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
-    kinds = {column.name: column.kind for column in known.tables[table]}
-    return runnable(query, {table: table}, kinds, reading, {table: list(kinds)}).sql
+    own = {column.name: column.kind for column in known.tables[table]}
+    kinds = own | {f"{table}.{name}": kind for name, kind in own.items()}
+    return runnable(query, {table: table}, kinds, reading, {table: list(own)}).sql
 
 
 def _holds(
