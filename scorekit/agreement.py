@@ -342,8 +342,9 @@ def rater_agreement(
         ...     ],
         ...     scale="ordinal",
         ... )
-        >>> round(result.score, 3), str(result.interval), result.n_items
-        (0.815, '[0.2078, 0.9709]', 11)
+        >>> ends = result.interval.low, result.interval.high
+        >>> round(result.score, 3), [round(end, 2) for end in ends], result.n_items
+        (0.815, [0.21, 0.97], 11)
         >>> rater_agreement([[1, 2, 3]], scale="nominal")
         Traceback (most recent call last):
         ...

@@ -101,6 +101,16 @@ def test_an_end_of_kappa_is_where_the_likelihood_falls_off() -> None:
         assert least == pytest.approx(stats.t.isf(0.025, 3) ** 2, rel=5e-3)
 
 
+def test_an_end_of_kappa_is_found_where_steps_go_in_a_circle() -> None:
+    """Both columns are alike to kappa; near -1 each step of the search overshoots by far."""
+    columns = [1, 0.5, 0.5], [1, 1, 0.5]
+    first, second = (judge_agreement(*both).interval for both in (columns, columns[::-1]))
+    assert first is not None
+    assert second is not None
+    assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-3)
+    assert first.low == pytest.approx(-0.989, abs=1e-3)
+
+
 @given(ITEMS, st.sampled_from(WEIGHTS))
 def test_kappa_against_other_libraries(
     rows: list[tuple[int, int]], weights: Literal["linear", "quadratic"] | None

@@ -450,7 +450,7 @@ class Select(Query):
     keys: tuple[Scalar, ...] | None = None
     """What GROUP BY names.  None: no GROUP BY; all rows are one group if there are aggregates."""
     having: Scalar = TRUE
-    outputs: tuple[Scalar, ...] = ()
+    outputs: tuple[Scalar, ...] = ()  # pyright: ignore[reportIncompatibleMethodOverride]
     distinct: bool = False
 
     @property

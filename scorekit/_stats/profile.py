@@ -19,17 +19,23 @@ Expected: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 UNSEEN = 1e-9
 """Items that stand for a cell without any: only so may it be given a share."""
 
-STEPS = 200
-"""Most steps to a table that has an agreement; about ten are taken."""
+STEPS = 100
+"""Most steps to a table that has an agreement; ten to eighty are taken."""
 
-LEAST = 0.02
-"""Share of the way to the next table that a step takes at least."""
+BLEND = 0.3
+"""Share of the way to the next table that a step takes."""
+
+MEMORY = 5
+"""Steps from which the next one is extrapolated."""
+
+ALIKE = 1e-8
+"""Relative size below which steps that differ in a direction are the same."""
 
 EDGE = 1.0 - 1e-14
 """How near a multiplier comes to where a share would be infinite."""
 
-NEAR = 1e-5
-"""Shares of cells that differ less are the same."""
+NEAR, FAR = 1e-5, 1e-3
+"""Shares of cells that differ less are the same; after the last step, more is not found."""
 
 
 def agreement(
@@ -57,7 +63,10 @@ def agreement(
             nonlocal start
             if abs(target - agreement) <= NEAR:
                 return -most
-            deviance, shares = _deviance(counts, cost, expected, target, start)
+            for place in (start, counts / n):
+                deviance, shares = _deviance(counts, cost, expected, target, place)
+                if math.isfinite(deviance):
+                    break
             if math.isfinite(deviance):
                 start = shares  # the next target is near
             return min(math.sqrt(max(deviance, 0.0)), 2.0 * most) - most  # nearly a line
@@ -89,13 +98,15 @@ def _deviance(
 
     Cells without an item have one share together, spread evenly: one for those that agree, and one
     for those that disagree most.  The condition on the table is made linear where it stands, which
-    has a solution in one unknown, and again where that leads.
+    has a solution in one unknown, and again where that leads.  Steps alone may go in a circle,
+    so each is mixed with those before it, such that they would have cancelled (Anderson 1965).
     """
     n, empty = float(counts.sum()), counts == 0.0
     held, ends = ~empty, {0.0, float(cost.max(initial=0.0, where=empty))}
     groups = [group for end in sorted(ends) if (group := empty & (cost == end)).any()]
     weights = np.concatenate([counts[held], np.full(len(groups), UNSEEN)])
-    shares, size, last = start.copy(), 1.0, np.zeros_like(start)
+    shares = start
+    past: list[tuple[Floats, Floats]] = []
     for _ in range(STEPS):
         by_chance, slopes = expected(shares)
         slopes = cost - (1.0 - target) * slopes
@@ -109,16 +120,28 @@ def _deviance(
         for group, share in zip(groups, found[found.size - len(groups) :], strict=True):
             moved[group] = share / np.count_nonzero(group)
         step = moved - shares
-        turned = float(np.sum(last * (last - step)))  # by how much less there is to go
-        if turned > 0.0:
-            size = min(max(size * float(np.sum(last * last)) / turned, LEAST), 1.0)
-        shares, last = shares + size * step, step
         if float(abs(step).max()) < NEAR:
             break
-    else:
+        past = [*past[-MEMORY:], (shares.ravel(), step.ravel())]
+        shares = _mixed(shares, step, past, held)
+    if float(abs(step).max()) > FAR:
         return math.inf, shares
     with np.errstate(divide="ignore"):  # a share that came to 0 makes the table impossible
         return 2.0 * float(np.sum(counts[held] * np.log(counts[held] / n / shares[held]))), shares
+
+
+def _mixed(
+    shares: Floats, step: Floats, past: list[tuple[Floats, Floats]], held: NDArray[np.bool_]
+) -> Floats:
+    """Return the next shares: a part of the *step*, corrected by what the last ones changed."""
+    plain = shares + BLEND * step
+    if len(past) == 1:
+        return plain
+    places, steps = (np.diff(np.array(side), axis=0).T for side in zip(*past, strict=True))
+    parts = np.linalg.lstsq(steps, step.ravel(), rcond=ALIKE)[0]
+    mixed = plain - ((places + BLEND * steps) @ parts).reshape(shares.shape)
+    is_table = float(mixed[held].min()) > 0.0 and float(mixed.min()) > -UNSEEN
+    return np.maximum(mixed, 0.0) if is_table else plain
 
 
 def _tilted(n: Floats, h: Floats) -> Floats | None:

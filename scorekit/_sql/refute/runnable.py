@@ -527,8 +527,8 @@ def _guard_value(query: exp.Subquery, *, sqlite: bool) -> None:
 
 
 def _mark_queries(nodes: list[exp.Expr], read: Names) -> None:
-    """Mark queries that depend on an outer row, and those that have one row at most."""
-    for node in nodes:
+    """Mark inner queries that depend on an outer row, and those that have one row at most."""
+    for node in nodes[1:]:
         for query in read.queries.get(id(node), ()):
             node.meta[_CORRELATED] = bool(free_sources(query))
             node.meta[_ONE_ROW] = _has_one_row(query)
