@@ -174,7 +174,7 @@ MAX_NAME = 32
 MAX_PAIRS = 10
 """Pairs that a text shows."""
 
-Scores = Report | Mapping[str, Mapping[Any, float | Iterable[float]]]
+Scores = Report | Mapping[Any, Mapping[Any, float | Iterable[float]]]
 
 
 def compare_models(
@@ -196,7 +196,8 @@ def compare_models(
     Args:
         scores: For each model its score at each task, or the scores of its attempts: finite
             numbers, higher is better, booleans as 0 and 1.  Or a `CodeReport` of two models or
-            more.  Tasks are strings or integers; those that a model lacks are left out for all.
+            more.  Models and tasks are strings or integers; tasks that a model lacks are left out
+            for all.
         metric: What to take from a report: ``"pass@1"``, right or wrong, or ``"code_score"``, with
             partial credit.  Of no matter for a mapping.
         bounds: The lowest and the highest score possible, needed for a mapping of unequal numbers
@@ -211,7 +212,7 @@ def compare_models(
 
     Raises:
         InputError: If there are fewer than two models, no task that all have, or a number is out
-            of range. Also if attempts are unequal and there are no *bounds*.
+            of range or of *bounds*. Also if attempts are unequal and there are no *bounds*.
         TypeError: If *scores* is neither a mapping of mappings nor a `CodeReport`, or a score not
             a number.
 

@@ -527,7 +527,8 @@ def test_the_curve_of_a_time_horizon() -> None:
     assert len([line for line in several.lines if len(np.asarray(line.get_xdata())) > 2]) == 1
     odd = {"_hidden": result, "$$": result}
     ax = plot_time_horizon(odd)
-    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+    assert isinstance(ax.figure, Figure)
+    ax.figure.draw_without_rendering()
     legend = ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [*odd]

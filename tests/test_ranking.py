@@ -586,7 +586,7 @@ def test_unknown_outcomes_are_counted() -> None:
 def test_tasks_and_models_are_paired_by_name() -> None:
     """An integer is its digits, as everywhere: one file may have read them as text."""
     scores = {"1": {"7": 1.0, "8": 0.5}, "2": {"7": 0.0, "8": 0.5}}
-    assert compare_models({1: {7: 1.0, 8: 0.5}, "2": scores["2"]}) == compare_models(scores)  # type: ignore[dict-item]
+    assert compare_models({1: {7: 1.0, 8: 0.5}, "2": scores["2"]}) == compare_models(scores)
 
 
 def test_bounds_are_those_of_attempts() -> None:
