@@ -82,7 +82,7 @@ def without(rng: Rng, run: dict[str, Any], share: float) -> dict[str, Any]:
     return {case: scores for case, scores in run.items() if rng.random() >= share} or run
 
 
-def designs() -> Iterator[tuple[str, str, Pair, dict[str, Any]]]:  # noqa: C901 - a table
+def designs() -> Iterator[tuple[str, str, Any, dict[str, Any]]]:  # noqa: C901 - a table
     """Yield unchanged runs: what is odd about them, their size, how they are drawn, options."""
     for n, k in ((20, 3), (100, 3)):
         yield (
@@ -170,13 +170,13 @@ def designs() -> Iterator[tuple[str, str, Pair, dict[str, Any]]]:  # noqa: C901 
             {"clusters": clusters},
         )
     for n_old, n_new in ((3, 3), (2, 1), (1, 2), (2, 2)):
-        for title, sizes in (("5 attempts", 5), ("1 to 5 attempts", None)):
+        for title, size in (("5 attempts", 5), ("1 to 5 attempts", None)):
             yield (
                 f"repeats that drift by .2 logits, {title}",
                 f"{n_old} v {n_new}, 30 cases",
-                lambda rng, n_old=n_old, n_new=n_new, sizes=sizes: tuple(
+                lambda rng, n_old=n_old, n_new=n_new, size=size: tuple(
                     [
-                        mapping(rng, drifted(rng, rates), sizes or rng.integers(1, 6, 30))
+                        mapping(rng, drifted(rng, rates), size or rng.integers(1, 6, 30))
                         for _ in range(n)
                     ]
                     for rates in [rng.random(30)]
@@ -224,6 +224,8 @@ def growing(rng: Rng, repetitions: int) -> None:
         changed = claimed = 0
         for _ in range(repetitions):
             rates = rng.random(n)
+            old: Run
+            new: Run
             if kind == "80 % ones":
                 old, new = grades(rng, n, 1), grades(rng, n, 1)
             else:
@@ -335,10 +337,9 @@ def clustered_scores(rng: Rng, repetitions: int) -> None:
 def planned(rng: Rng, repetitions: int) -> None:  # noqa: C901 - what is drawn stands inside
     """Print the power that a planned number of tasks has."""
 
-    def verdict(old: Array, new: Array, k: int, **options: Any) -> bool:
+    def verdict(both: Iterator[Array], k: int, **options: Any) -> bool:
         runs = (
-            {f"{i}": [1] * c + [0] * (k - c) for i, c in enumerate(side.tolist())}
-            for side in (old, new)
+            {f"{i}": [1] * c + [0] * (k - c) for i, c in enumerate(side.tolist())} for side in both
         )
         found = scorekit.compare_reports(*runs, attempts="independent", **options)
         return found.suite.verdict == "regressed"
@@ -349,7 +350,7 @@ def planned(rng: Rng, repetitions: int) -> None:  # noqa: C901 - what is drawn s
         test = "t" if k > 1 else "auto"
         power = np.mean(
             [
-                verdict(*(rng.binomial(k, side) for side in draw(n)), k, test=test)
+                verdict((rng.binomial(k, side) for side in draw(n)), k, test=test)
                 for _ in range(repetitions)
             ]
         )

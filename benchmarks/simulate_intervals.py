@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import attrs
 import numpy as np
@@ -95,7 +96,7 @@ def corrected_grades(rng: Rng, repetitions: int) -> None:
             human = GRADES[name](rng, n + 500)
             seen = np.where((human < 0.5) & (rng.random(human.size) < 0.3), 0.9, human)
             judge = np.clip(seen + rng.normal(0.02, 0.03, human.size), 0, 1)
-            columns = {
+            columns: dict[str, Any] = {
                 "judge_labeled": judge[:n],
                 "human": human[:n],
                 "judge_unlabeled": judge[n:],

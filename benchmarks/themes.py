@@ -801,6 +801,31 @@ def _whole_partitions(m: Maker) -> list[str]:
     return found
 
 
+@_theme
+def _computed_aggregates(m: Maker) -> list[str]:
+    """What is computed of an aggregate outside, and what looks like it: a mean is not whole."""
+    table, n = m.table(), m.rng.choice((0, 1, 2))
+    key, value = m.key("x", table), m.column("x", table, "int")
+    function = m.pick("AVG", "AVG", "SUM", "MAX", "COUNT")
+    again = "SUM" if function == "COUNT" else function
+    finer = m.column("x", table)
+    shown = f"{key} AS k, {function}({value}) AS m FROM {table.name} AS x"
+    fine = f"(SELECT {shown} GROUP BY {key}, {finer}) AS y"
+    grouped = (
+        f"(SELECT {shown} GROUP BY {key})",
+        f"(SELECT k, {again}(m) AS m FROM {fine} GROUP BY k)",
+        f"(SELECT {key} AS k, {value} AS m FROM {table.name} AS x)",
+    )
+    tests = f"z.m > {n}", f"z.m >= {n + 1}", f"NOT z.m <= {n}", f"z.m / 2 > {n}", "1 = 1", "1 = 1"
+    values = "z.m", "z.m / 2", "z.m * 1.0 / 2", "z.m + 0"
+    value, test = m.pick(*values), m.pick(*tests)
+    return [
+        f"SELECT z.k, {value if m.chance(0.8) else m.pick(*values)} AS v"
+        f" FROM {m.pick(*grouped)} AS z WHERE {test if m.chance(0.8) else m.pick(*tests)}"
+        for _ in range(N_DRAWN)
+    ]
+
+
 # Columns.
 
 

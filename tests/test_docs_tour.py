@@ -100,7 +100,7 @@ SAME_TEXT = {"berliners", "range", "unshipped", "latest"}
 NOT_SQL = {"regulars", "lost"}
 UNKNOWN_NAMES = {"berlin-sum", "top-three"}
 PROVED = {"revenue", "cheap", "basket", "unsold"}
-REFUTED = {"loyalty", "cancelled", "mean-price", "address", "increase"}  # an UPDATE
+REFUTED = {"waiting", "loyalty", "cancelled", "mean-price", "address", "increase"}  # an UPDATE
 
 # Tables in both queries and in either, where these differ.
 TABLES = {
@@ -178,7 +178,7 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "leap      code_score     0.967    0.800  -0.167",  # one 5/6, two without a test passed
         "Cases that fell by more than 0.05 (no verdict): 2 (4 scores)",  # each by both metrics
         "revenue      Revenue per category                 1.00   ✓ accepted   ✓ proved",
-        "waiting      Days open orders have waited         1.00   ✗ safety     ? nobody yet",
+        "waiting      Days open orders have waited         1.00   ✗ safety     ✗ refuted",
         "loyalty      Number of orders per customer        0.50   ✓ accepted   ✗ refuted",
         "regulars     Customers with over ten orders       0.00   ✓ syntax     ✗ not SQL",
         "march        Orders per day in March 2025         1.00   ✗ accepted   ? nobody yet",
@@ -187,17 +187,17 @@ def test_report_fits_a_terminal(printed: str) -> None:
         "table accuracy   2 of 5: 0.40",
         "same text            4         1.00",
         "proved               4         1.00",
-        "refuted              5         0.00",
+        "refuted              6         0.00",
         "unknown name         2         0.00",
-        "nobody yet           3            -",
+        "nobody yet           2            -",
         "products(category, price): ",
         "safe         15         1",
         "unsafe        1         3",
         "waiting   not authorized to use function: julianday          safety violation",
         "high               90 %         8   0.50 [",  # right: 4
         "Insufficient data for calibration (need ≥ 20 cases)",
-        "query_correctness     0.471            0.499       17          3",  # 8 of 17
-        "correctness is 0.400 to 0.550.",  # 8 and 11 of 20
+        "query_correctness     0.444            0.497       18          2",  # 8 of 18
+        "correctness is 0.400 to 0.500.",  # 8 and 10 of 20
         "table_accuracy        0.812",  # (15 + 1/2 + 2/5 + 1/3) / 20
         "safety_validation     0.900            0.300       20          0",  # 18 of 20
         "validation_accuracy   0.800            0.400       20          0",  # 16 of 20
@@ -314,9 +314,9 @@ def test_correctness_without_a_judge(answers: tour_sql.Evaluation) -> None:
     origins = {name: result.error.origin for name, result in results.items() if result.error}
     wrong = {name for name, origin in origins.items() if origin == "output"}
     assert wrong == NOT_SQL | UNKNOWN_NAMES
-    assert Counter(origins.values()) == {"output": 4, "instrument": 3}
-    assert answers.before.n_failed == 3
-    assert answers.before.query_correctness_bounds == (8 / 20, 11 / 20)
+    assert Counter(origins.values()) == {"output": 4, "instrument": 2}
+    assert answers.before.n_failed == 2
+    assert answers.before.query_correctness_bounds == (8 / 20, 10 / 20)
 
 
 def test_counterexamples_are_real(answers: tour_sql.Evaluation) -> None:
@@ -340,10 +340,11 @@ def test_counterexamples_are_real(answers: tour_sql.Evaluation) -> None:
                 (case.generated, shown.rows_of_a),
                 (case.expected[0], shown.rows_of_b),
             ):
-                counted = Counter(tuple(map(literal, row)) for row in database.execute(query))
+                then = query.replace("'now'", "'2022-06-15 10:30:00'")  # as its assumptions say
+                counted = Counter(tuple(map(literal, row)) for row in database.execute(then))
                 assert counted == Counter(rows)
         n_run += 1
-    assert n_run == 4
+    assert n_run == 5
 
 
 def literal(cell: object) -> str:

@@ -694,6 +694,7 @@ def test_functions_of_other_databases_are_run(
         ("duckdb", "SELECT y::int FROM (SELECT name AS y FROM a) s", "SELECT 1 FROM a"),
         ("mysql", "SELECT STR_TO_DATE(name, '%Y%m') FROM a WHERE name <> ''", "SELECT born FROM a WHERE name <> ''"),
         ("mysql", "SELECT YEAR(name) FROM a", "SELECT 1 FROM a"),
+        ("postgres", "SELECT id FROM a WHERE id = ANY ([1, 2]) AND 1 < id", "SELECT id FROM a WHERE id > 1 AND id = ANY ([1, 2])"),
         ("mysql", "SELECT DISTINCT CONCAT(name, ' ') FROM a", "SELECT CONCAT(name, ' ') FROM a WHERE id = 1 OR id <> 1"),
         ("mysql", "SELECT id FROM a WHERE CONCAT(name, ' ') = pay", "SELECT id FROM a WHERE id > 1"),
         ("mysql", "SELECT id FROM a GROUP BY id HAVING MAX(DISTINCT name) > 1", "SELECT id FROM a"),

@@ -71,8 +71,8 @@ def one_task(n: int, c: int, k: int) -> tuple[float, float]:
         draws, failures = math.comb(n, k), math.comb(n - c, k)
         return (draws - failures) / draws, failures / draws
     ((_, found),) = blocks(np.array([n]), np.array([c]), (k,))
-    scores, failures = found[k]
-    return float(scores[0]), float(failures[0])
+    score, failure = found[k]
+    return float(score[0]), float(failure[0])
 
 
 class Table(NamedTuple):

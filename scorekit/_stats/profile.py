@@ -63,10 +63,9 @@ def agreement(
             nonlocal start
             if abs(target - agreement) <= NEAR:
                 return -most
-            for place in (start, counts / n):
-                deviance, shares = _deviance(counts, cost, expected, target, place)
-                if math.isfinite(deviance):
-                    break
+            deviance, shares = _deviance(counts, cost, expected, target, start)
+            if math.isinf(deviance):
+                deviance, shares = _deviance(counts, cost, expected, target, counts / n)
             if math.isfinite(deviance):
                 start = shares  # the next target is near
             return min(math.sqrt(max(deviance, 0.0)), 2.0 * most) - most  # nearly a line
@@ -105,7 +104,7 @@ def _deviance(
     held, ends = ~empty, {0.0, float(cost.max(initial=0.0, where=empty))}
     groups = [group for end in sorted(ends) if (group := empty & (cost == end)).any()]
     weights = np.concatenate([counts[held], np.full(len(groups), UNSEEN)])
-    shares = start
+    shares, step = start, np.ones_like(start)
     past: list[tuple[Floats, Floats]] = []
     for _ in range(STEPS):
         by_chance, slopes = expected(shares)
@@ -137,11 +136,13 @@ def _mixed(
     plain = shares + BLEND * step
     if len(past) == 1:
         return plain
-    places, steps = (np.diff(np.array(side), axis=0).T for side in zip(*past, strict=True))
-    parts = np.linalg.lstsq(steps, step.ravel(), rcond=ALIKE)[0]
-    mixed = plain - ((places + BLEND * steps) @ parts).reshape(shares.shape)
+    places: Floats = np.diff(np.array([place for place, _ in past]), axis=0).T
+    steps: Floats = np.diff(np.array([one for _, one in past]), axis=0).T
+    parts = np.asarray(np.linalg.lstsq(steps, step.ravel(), rcond=ALIKE)[0], np.float64)
+    back: Floats = (places + BLEND * steps) @ parts
+    mixed = plain - back.reshape(shares.shape)
     is_table = float(mixed[held].min()) > 0.0 and float(mixed.min()) > -UNSEEN
-    return np.maximum(mixed, 0.0) if is_table else plain
+    return np.asarray(np.maximum(mixed, 0.0)) if is_table else plain
 
 
 def _tilted(n: Floats, h: Floats) -> Floats | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -56,7 +57,7 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
         if not nodes or any(isinstance(node, _WRITING) for node in nodes):
             raise UnfaithfulError(f"the {which} text is not a query that only reads")
         _check_precedence(tree, nodes, text, script)
-        _rewrite_all(nodes)
+        _rewrite_all(nodes, text)
         if script.dialect in ("", "sqlite"):
             _restore_sqlite(nodes, text, script)
         trees.append(tree)
@@ -64,12 +65,16 @@ def read_pair(texts: tuple[str, str], dialect: str | None) -> Pair:
     return Pair(trees[0], trees[1], used)
 
 
-def _rewrite_all(nodes: Sequence[exp.Expr]) -> None:
+_ARRAY = re.compile(r"\bARRAY\s*\[", re.IGNORECASE)
+
+
+def _rewrite_all(nodes: Sequence[exp.Expr], text: str) -> None:
     """
     Write ``= ANY`` as IN, and ``<> ALL`` as NOT IN, of a query or an array that is written out.
 
     The parser reads Snowflake's NOT IN as ``<> ALL``, too.
     """
+    named = sum(isinstance(n, exp.Array) for n in nodes) == len(_ARRAY.findall(text))
     for node in nodes:
         if not isinstance(node, exp.EQ | exp.NEQ):
             continue
@@ -80,7 +85,7 @@ def _rewrite_all(nodes: Sequence[exp.Expr]) -> None:
         if isinstance(among, exp.Query):
             among = among if isinstance(among, exp.Subquery) else exp.Subquery(this=among)
             found = exp.In(this=node.this, query=among)
-        elif isinstance(among, exp.Array) and among.expressions:
+        elif isinstance(among, exp.Array) and among.expressions and named:
             found = exp.In(this=node.this, expressions=among.expressions)
         else:
             continue
