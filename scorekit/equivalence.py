@@ -15,7 +15,7 @@ from scorekit._sql.parsing import check_dialect
 from scorekit._sql.prove.clauses import differing
 from scorekit._sql.prove.search import Proof, Within, search
 from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import ORDINALS, check_known, read_pair
+from scorekit._sql.refute.reading import ORDINALS, check_known, fold_names, read_pair
 from scorekit._sql.refute.search import Difference, Same, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
 from scorekit._sql.schema import Keys, Schema, read_schema
@@ -256,6 +256,7 @@ def sql_equivalence(
         unread = (*unread, NO_TABLE)
     try:
         pair = read_pair(texts, named)
+        unread = (*unread, *fold_names(pair, known, named))
         unread = (*unread, *check_known(texts, pair, known, named))
     except UnfaithfulError as error:
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))

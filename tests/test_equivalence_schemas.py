@@ -597,3 +597,34 @@ def test_a_level_between_table_and_columns_is_named() -> None:
             sql_equivalence("SELECT 1", "SELECT 1", schema={"users": columns})
         assert "{table: one['columns'] for table, one in schema.items()}" in str(caught.value)
         assert "'int primary key'" in str(caught.value)
+
+
+_CASED = 'CREATE TABLE "Emp" (id INT PRIMARY KEY, "Pay" INT)'
+
+
+@pytest.mark.parametrize("schema", [_CASED, {"Emp": {"id": "int primary key", "Pay": "int"}}])
+def test_names_with_capital_letters_are_found_in_quotes(schema: Any) -> None:
+    """PostgreSQL tells "Pay" from pay; that a schema's name has its capitals is an assumption."""
+    written = 'SELECT id FROM "Emp" WHERE "Pay" > 3'
+    equal = 'SELECT e.id FROM "Emp" AS e WHERE NOT e."Pay" <= 3'
+    other = 'SELECT id FROM "Emp" WHERE "Pay" >= 3'
+    proved = sql_equivalence(written, equal, schema=schema, dialect="postgres")
+    refuted = sql_equivalence(written, other, schema=schema, dialect="postgres")
+    assert (proved.verdict, refuted.verdict) == ("proved", "refuted")
+    for result in (proved, refuted):
+        assert "the names Emp, Pay have capital letters" in result.assumptions
+
+
+@pytest.mark.parametrize(
+    ("schema", "other"),
+    [
+        (_CASED, 'SELECT id FROM "Emp" WHERE Pay > 3'),  # which is pay
+        (_CASED, 'SELECT id FROM emp WHERE "Pay" > 3'),
+        ("CREATE TABLE Emp (id INT, Pay INT)", 'SELECT id FROM "Emp" WHERE "Pay" > 4'),
+    ],
+)
+def test_a_name_in_two_forms_is_not_found(schema: str, other: str) -> None:
+    """Of two forms PostgreSQL has one, and refuses the query with the other."""
+    written = 'SELECT id FROM "Emp" WHERE "Pay" > 3'
+    result = sql_equivalence(written, other, schema=schema, dialect="postgres")
+    assert result.verdict == "unknown"

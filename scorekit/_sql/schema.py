@@ -52,6 +52,8 @@ class SqlSchema:
     """Why nothing is known of a table or view that the schema names."""
     unread: tuple[str, ...] = ()
     """What of the schema could not be read, in sentences."""
+    cased: frozenset[str] = frozenset()
+    """Names with capital letters: those of a mapping, and those in double quotes of a text."""
 
     @property
     def complete(self) -> bool:
@@ -110,7 +112,20 @@ def read_schema(
     if found is None and not named:
         return None
     given = found is not None
-    return _settled(found or Definitions(dialect), named, given=given, null_keys=null_keys)
+    settled = _settled(found or Definitions(dialect), named, given=given, null_keys=null_keys)
+    return attrs.evolve(settled, cased=_cased(schema))
+
+
+_QUOTED = re.compile(r'"([^"]+)"')
+
+
+def _cased(schema: object) -> frozenset[str]:
+    if isinstance(schema, str):
+        names = _QUOTED.findall(schema)
+    else:
+        tables = schema if is_mapping(schema) else {}
+        names = [*tables, *(name for columns in tables.values() for name in columns)]
+    return frozenset(name for name in names if name != name.casefold())
 
 
 _NULLS_EQUAL: Final = frozenset({"tsql", "fabric"})

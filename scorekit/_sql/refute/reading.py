@@ -9,10 +9,12 @@ from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType, exp
 
+from scorekit._sql.catalog import normal_name
 from scorekit._sql.dialects import unknown, versions
 from scorekit._sql.functions import VERSIONS
 from scorekit._sql.operands import misfit
 from scorekit._sql.parsing import Script, is_explain, parse, tokens
+from scorekit._sql.read import CASE_MATTERS
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of
 from scorekit._sql.schema import SqlSchema
@@ -88,6 +90,34 @@ def _rewrite_all(nodes: Sequence[exp.Expr], text: str) -> None:
         else:
             continue
         node.replace(found if isinstance(node, exp.EQ) else exp.Not(this=found))
+
+
+def fold_names(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> tuple[str, ...]:
+    """
+    Write names in quotes as a schema's names are compared, where they have its capital letters.
+
+    Two names that differ in nothing else, such as ``"Pay"`` and ``pay``, are left as they are.
+
+    Returns:
+        That the names have their capital letters, as an assumption.
+    """
+    cased = frozenset[str]() if schema is None else schema.cased
+    if dialect is None or dialect in CASE_MATTERS or not cased:
+        return ()
+    written: dict[str, list[exp.Identifier]] = {}
+    for tree in pair[:2]:
+        for node in tree.find_all(exp.Identifier):
+            written.setdefault(node.name.casefold(), []).append(node)
+    found: list[str] = []
+    for name, nodes in written.items():
+        plain = normal_name(name, dialect, quoted=False)
+        [own, *others] = {normal_name(n.name, dialect, quoted=bool(n.quoted)) for n in nodes}
+        if own == plain or others or own not in cased:
+            continue
+        for node in nodes:
+            node.set("this", plain)
+        found.append(own)
+    return (f"the names {', '.join(sorted(found))} have capital letters",) if found else ()
 
 
 def check_known(
