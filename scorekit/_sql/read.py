@@ -453,7 +453,9 @@ class _Names:
         for i, table in enumerate(scope.tables):
             if name in (table.columns or ()) and table.source not in sources:
                 visible = scope.n_visible is None or i < scope.n_visible
-                error = InvalidError if visible else RefusedError
+                error: type[UnreadError] = InvalidError if visible else RefusedError
+                if len(sources) > 1 and self.dialect not in ("sqlite", "postgres", "mysql"):
+                    error = UnreadError  # DuckDB takes what USING merged
                 raise error(f"several tables have a column {name}")
 
     def _in_tables(self, name: str, scope: _Scope) -> tuple[list[Scalar], bool]:
