@@ -201,7 +201,7 @@ class Record(Shown):
                 not hold what such a result holds.
             TypeError: If *text* is not a string.
         """
-        given: object = text
+        given = cast("object", text)
         if not isinstance(given, str):
             refuse("text", "a string", given, TypeError)
         try:

@@ -103,7 +103,10 @@ def test_report_agrees_with_single_metrics_and_rationals(samples: list[CodeSampl
         own = groups[case.model][case.case_id]
         single = [
             code_score(
-                compiled=s.compiled, passed=s.passed or 0, failed=s.failed, warnings=s.warnings
+                compiled=bool(s.compiled),
+                passed=s.passed or 0,
+                failed=s.failed,
+                warnings=s.warnings,
             )
             for s in own
         ]
@@ -112,7 +115,7 @@ def test_report_agrees_with_single_metrics_and_rationals(samples: list[CodeSampl
         assert case.pass_at_k == (pass_at_k(n_samples=len(own), n_correct=n_correct),)
     for model in report.models:
         cases = groups[model.model].values()
-        rate = sum(Fraction(sum(s.compiled for s in c), len(c)) for c in cases) / len(cases)
+        rate = sum(Fraction(sum(bool(s.compiled) for s in c), len(c)) for c in cases) / len(cases)
         assert model.compilation_rate == pytest.approx(float(rate), rel=1e-15, abs=0)
         costs = [Fraction(s.cost_usd) for c in cases for s in c if s.cost_usd is not None]
         assert model.total_cost_usd == (float(sum(costs)) if costs else None)

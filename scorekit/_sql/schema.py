@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, TypeAlias, TypeGuard
+from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 import attrs
 
@@ -121,9 +121,9 @@ _QUOTED = re.compile(r'"([^"]+)"')
 
 def _cased(schema: object) -> frozenset[str]:
     if isinstance(schema, str):
-        names = _QUOTED.findall(schema)
+        names: list[str] = _QUOTED.findall(schema)
     else:
-        tables = schema if is_mapping(schema) else {}
+        tables = cast("Mapping[str, Mapping[str, str]]", schema or {})
         names = [*tables, *(name for columns in tables.values() for name in columns)]
     return frozenset(name for name in names if name != name.casefold())
 
