@@ -372,7 +372,7 @@ def _checked(name: str, rows: object, *, exact: bool) -> list[ResultRow]:
                 cells = tuple(plain(cell, exact=exact, nan=nan) for cell in cells)
                 hash(cells)
             except RecursionError:
-                refuse(f"{name}[{i}]", "cells that are nested less deeply", cast("object", row))
+                refuse(f"{name}[{i}]", "cells that are nested less deeply", cells)
             except TypeError:
                 _refuse_cell(f"{name}[{i}]", cells)
         if width is None:
