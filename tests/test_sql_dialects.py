@@ -206,6 +206,8 @@ def test_functions_of_the_same_meaning_are_not_the_same_text() -> None:
         ("postgres", "SELECT a FROM t ORDER BY a LIMIT 1, 2"),
         ("sqlite", "SELECT a FROM t WHERE a = ANY (SELECT a FROM u)"),
         ("sqlite", "SELECT a FROM t FETCH FIRST 1 ROWS ONLY"),
+        ("sqlite", "SELECT 18_49_share FROM t"),
+        ("sqlite", "SELECT a FROM t WHERE a = 1AND b = 2"),
         ("mysql", "SELECT a::int FROM t"),
         ("mysql", "SELECT COUNT(*) FILTER (WHERE a > 1) FROM t"),
         ("duckdb", "SELECT a FROM t ORDER BY a LIMIT 1, 2"),

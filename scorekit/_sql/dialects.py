@@ -209,10 +209,14 @@ def refusal(words: Sequence[Token], trees: Sequence[exp.Expr | None], dialect: s
     """Return which syntax of queries no version of a dialect's database takes, with its place."""
     if dialect not in VERSIONS or not any(isinstance(tree, exp.Query) for tree in trees):
         return None
+    if dialect == "sqlite" and (found := _numbered(words)) is not None:
+        word, after = found
+        what = f"the word {word.text}{after.text[:20]}"
+        return f"{_name(dialect)} does not have {what}. Line {word.line}, column {word.col}."
     written = _written(words)
     for form, pattern in _forms(dialect, refused=True):
-        found = pattern.search(written)
-        if found and _is_in_query(words, place := _place(written, found.start())):
+        match = pattern.search(written)
+        if match and _is_in_query(words, place := _place(written, match.start())):
             word = words[min(place, len(words) - 1)]
             return (
                 f"{_name(dialect)} does not have {form.what}. Line {word.line}, column {word.col}."
@@ -357,12 +361,7 @@ def _symbol(words: Sequence[Token], dialect: str) -> str | None:
         if word.token_type in _LITERALS:
             return f"{_name(dialect)} may not have the literal {text[:20]}"
         if word.token_type == TokenType.NUMBER and (
-            not _NUMBER.match(text)
-            or (
-                i + 1 < len(words)
-                and words[i + 1].start == word.end + 1
-                and _WORD.match(words[i + 1].text)
-            )
+            not _NUMBER.match(text) or (i + 1 < len(words) and _meet(word, words[i + 1]))
         ):
             return f"{_name(dialect)} may not have the number {text[:20]}"
         if word.token_type in _TEXTS or not text or _WORD.match(text):
@@ -372,6 +371,26 @@ def _symbol(words: Sequence[Token], dialect: str) -> str | None:
     return None
 
 
+def _meet(word: Token, after: Token) -> bool:
+    """Say whether a number is followed by a word without a space."""
+    return (
+        word.token_type == TokenType.NUMBER
+        and after.start == word.end + 1
+        and _WORD.match(after.text) is not None
+    )
+
+
+def _numbered(words: Sequence[Token]) -> tuple[Token, Token] | None:
+    """Return the parts of a word that begins with a number."""
+    for word, after in pairwise(words):
+        plain = after.token_type not in _TEXTS and not _SEPARATED.match(after.text)
+        if plain and _meet(word, after):
+            return word, after
+    return None
+
+
+_SEPARATED = re.compile(r"(?:_\d+)+\Z")
+"""Digits behind a separator, which SQLite has since 3.46."""
 _NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
 _WORD = re.compile(r"[\w$]")
 _LITERALS = (
