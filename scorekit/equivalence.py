@@ -230,9 +230,9 @@ def sql_equivalence(
         >>> result.verdict
         'refuted'
         >>> print(result.counterexample.to_text())
-        users(id, age): (11, NULL)
+        users(id, age): (4, NULL)
         The first query returns: no rows
-        The second query returns: (11)
+        The second query returns: (4)
         >>> query = "SELECT id FROM users WHERE age > {} ORDER BY id"
         >>> sql_equivalence(query.format(3), query.format(4), locate=True).differs_in
         ('WHERE',)
