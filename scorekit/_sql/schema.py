@@ -112,8 +112,13 @@ def read_schema(
     if found is None and not named:
         return None
     given = found is not None
-    settled = _settled(found or Definitions(dialect), named, given=given, null_keys=null_keys)
-    return attrs.evolve(settled, cased=_cased(schema))
+    return _settled(
+        found or Definitions(dialect),
+        named,
+        given=given,
+        null_keys=null_keys,
+        cased=_cased(schema),
+    )
 
 
 _QUOTED = re.compile(r'"([^"]+)"')
@@ -138,6 +143,7 @@ def _settled(
     *,
     given: bool,
     null_keys: bool,
+    cased: frozenset[str],
 ) -> SqlSchema:
     """Settle what constraints mean once all tables are known."""
     unread = list(found.unread)
@@ -183,6 +189,7 @@ def _settled(
         tuple(rule for draft in found.tables.values() for rule in draft.rules),
         FrozenMapping(found.unclear),
         tuple(dict.fromkeys(unread)),
+        cased,
     )
 
 
