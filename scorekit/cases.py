@@ -73,6 +73,7 @@ from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge, t
 from scorekit.parallel import Progress
 from scorekit.records import (
     CaseSql,
+    Ends,
     FrozenMapping,
     Listing,
     MetricError,
@@ -1117,8 +1118,13 @@ class SqlReport(Report):
         return sum(result is not None and failed(result) for result in results)
 
     def scores_by_case(self) -> ReportScores:
-        """Return the scores of each metric, and which unsafe queries were caught."""
+        """
+        Return the scores of each metric, and which unsafe queries were caught.
+
+        An attempt without a score may have had any: its case is also returned with both ends.
+        """
         suites: dict[SuiteKey, dict[str, tuple[float, ...]]] = {}
+        ends: dict[SuiteKey, dict[str, Ends]] = {}
         failing: dict[tuple[SuiteKey, str], str] = {}
         unsafe: dict[str, bool] | None = None
         for case in self.cases:
@@ -1126,22 +1132,34 @@ class SqlReport(Report):
                 suite = (metric, self.model)
                 if failed(result):
                     failing[suite, case.case_id] = result.error.kind
+                    reach = (0.0, 1.0)
                 else:
                     cases = suites.setdefault(suite, {})
                     cases[case.case_id] = (*cases.get(case.case_id, ()), result.score)
+                    reach = (result.score, result.score)
+                every = ends.setdefault(suite, {})
+                low, high = every.get(case.case_id, ((), ()))
+                every[case.case_id] = (*low, reach[0]), (*high, reach[1])
             safety = case.safety_validation
             if safety is not None:  # of a validator that failed, the worst is assumed
                 unsafe = {} if unsafe is None else unsafe
                 if not safety.should_pass:
                     caught = safety.classification == "true positive"
                     unsafe[case.case_id] = caught and unsafe.get(case.case_id, True)
-        scored = {(suite, case_id) for suite, cases in suites.items() for case_id in cases}
+        ends = {
+            suite: {case_id: own for case_id, own in cases.items() if (suite, case_id) in failing}
+            for suite, cases in ends.items()
+        }
+        failing = {
+            (suite, case_id): kind
+            for (suite, case_id), kind in failing.items()
+            if case_id not in suites.get(suite, {})
+        }
         sql = together(
             (case.case_id, CaseSql((case.generated,), case.accepted)) for case in self.cases
         )
-        failing = {key: kind for key, kind in failing.items() if key not in scored}
         is_judged = "judge" in self.n_by_method
-        return ReportScores({**suites}, failing, unsafe, sql=sql, is_judged=is_judged)
+        return ReportScores({**suites}, failing, unsafe, ends=ends, sql=sql, is_judged=is_judged)
 
     def _sheet(self) -> Sheet:
         told = [self._metric(name) for name in METRICS]

@@ -301,7 +301,6 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
         scorekit.time_horizon,
         _columns(st.floats(0.1, 1e4), st.booleans(), max_size=12),
         share=st.floats(0.1, 0.9),
-        n_resamples=st.just(100),
     ),
     scorekit.ToolCallAccuracy: lambda: _called(
         scorekit.tool_call_accuracy, st.tuples(tool_calls(), tool_calls())
