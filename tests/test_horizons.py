@@ -102,7 +102,11 @@ def test_the_ends_of_the_interval_against_scipy(n_families: int, share: float) -
     variance = max(
         float(moves @ inverse @ middle_part @ inverse @ moves) for middle_part in (alone, between)
     )
-    most = stats.t.ppf(0.975, n_families - 2) ** 2 * variance / float(moves @ inverse @ moves)
+    told = (design @ inverse @ moves) ** 2 * spread * weights
+    by_family = np.array([told[families == family].sum() for family in range(n_families)])
+    worth = by_family.sum() ** 2 / (by_family**2).sum()
+    df = min(n_families - 2, 3 * worth)
+    most = stats.t.ppf(0.975, df) ** 2 * variance / float(moves @ inverse @ moves)
     for end in (result.interval.low, result.interval.high):
         found = minimize_scalar(loss, bounds=(-20, 0), args=(math.log2(end),), method="bounded")
         assert 2 * (found.fun - loss(slope, place)) == pytest.approx(most, rel=1e-3)
