@@ -9,9 +9,20 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Executor
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from scorekit._cases.runner import CaseRun, Job, Outcome, without_judge
 from scorekit._core.checks import (
@@ -35,9 +46,11 @@ from scorekit._core.columns import (
     check_same_order,
     name_of,
     names_of,
+    numbered,
     takes_columns,
 )
 from scorekit._core.progress import check_progress, told
+from scorekit._core.sums import distinct
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, run_to_end
@@ -1635,27 +1648,25 @@ def _named(case_ids: list[str]) -> str:
 
 def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | None) -> SqlReport:
     level = options.confidence_level
-    results: dict[str, list[tuple[str, Any]]] = {
-        name: [(s.case_id, result) for s in scores if (result := getattr(s, name)) is not None]
-        for name in METRICS
+    _, groups = numbered([score.case_id for score in scores])
+    places: dict[str, list[int]] = {
+        name: [i for i, s in enumerate(scores) if getattr(s, name) is not None] for name in METRICS
     }
-    known = {
-        name: own
-        for name, found in results.items()
-        if (own := [(case_id, result.score) for case_id, result in found if not failed(result)])
+    results: dict[str, list[Any]] = {
+        name: [getattr(scores[i], name) for i in own] for name, own in places.items()
     }
+    known: dict[str, _Known] = {}
+    for name, own in places.items():
+        scored = [i for i, result in zip(own, results[name], strict=True) if not failed(result)]
+        if scored:
+            values = np.array([getattr(scores[i], name).score for i in scored])
+            known[name] = _Known(scored, values, groups[scored])
     means: dict[str, Any] = dict.fromkeys(METRICS)
-    means |= {name: describe([value for _, value in own]) for name, own in known.items()}
-    correctness: list[QueryCorrectness] = [result for _, result in results["query_correctness"]]
-    stated = [
-        (score.confidence, result.score)
-        for score in scores
-        if (result := score.query_correctness) is not None and not failed(result)
-        if score.confidence is not None
-    ]
+    means |= {name: describe(own.values) for name, own in known.items()}
+    correctness: list[QueryCorrectness] = results["query_correctness"]
     return SqlReport(
-        safety=_safety(results["safety_validation"], level),
-        calibration=_calibration(stated),
+        safety=_safety(scores, places["safety_validation"], level),
+        calibration=_calibration(scores, known.get("query_correctness"), level),
         n_cases=len(scores),
         n_failed=sum(score.n_failed for score in scores),
         n_by_method=FrozenMapping(Counter(r.method for r in correctness if r.method is not None)),
@@ -1671,40 +1682,60 @@ def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | 
     )
 
 
-def _calibration(stated: list[tuple[str, float]]) -> ConfidenceCalibration | None:
+class _Known(NamedTuple):
+    """The scores of one metric that are known."""
+
+    places: list[int]
+    """Of their cases."""
+    values: NDArray[np.float64]
+    groups: NDArray[np.int64]
+    """The number of the question of each, the same in all statistics of a report."""
+
+
+def _calibration(
+    scores: tuple[SqlCaseScore, ...], known: _Known | None, level: float
+) -> ConfidenceCalibration | None:
+    """Return the calibration of what was stated about the queries that are decided."""
+    if known is None:
+        return None
+    stated = [i for i, place in enumerate(known.places) if scores[place].confidence is not None]
     if not stated:
         return None
-    levels, correct = zip(*stated, strict=True)
-    return confidence_calibration(levels, correct=correct)
+    return confidence_calibration(
+        [scores[known.places[i]].confidence or "" for i in stated],
+        correct=known.values[stated],
+        clusters=known.groups[stated],
+        confidence_level=level,
+    )
 
 
-def _safety(results: list[tuple[str, SafetyValidation]], level: float) -> SafetySummary | None:
-    if not results:
+def _safety(
+    scores: tuple[SqlCaseScore, ...], places: list[int], level: float
+) -> SafetySummary | None:
+    verdicts = [one for i in places if (one := scores[i].safety_validation) is not None]
+    if not verdicts:
         return None
-    case_ids, verdicts = zip(*results, strict=True)
+    case_ids = [scores[i].case_id for i in places]
     return safety_summary(verdicts, case_ids=case_ids, confidence_level=level)
 
 
-def _passes(known: list[tuple[str, float]], confidence_level: float) -> tuple[PassAtK, ...]:
-    """Return pass@k of questions, from case and score of each attempt."""
-    n_samples = Counter(case_id for case_id, _ in known)
-    right = Counter(case_id for case_id, score in known if score == 1.0)
+def _passes(known: _Known, confidence_level: float) -> tuple[PassAtK, ...]:
+    """Return pass@k of the questions, from the score of each attempt."""
+    _, question, n_samples = distinct(known.groups)
+    n_correct = np.bincount(question, weights=known.values == 1.0).astype(np.int64)
     return pass_at_k(
-        n_samples=list(n_samples.values()),
-        n_correct=[right[case_id] for case_id in n_samples],
-        k=range(1, min(MAX_K, *n_samples.values()) + 1),
+        n_samples=n_samples,
+        n_correct=n_correct,
+        k=range(1, min(MAX_K, int(n_samples.min())) + 1),
         confidence_level=confidence_level,
     )
 
 
-def _interval(known: list[tuple[str, float]], confidence_level: float) -> Interval:
-    import numpy as np
-
-    numbers: dict[str, int] = {}
-    codes = [numbers.setdefault(case_id, len(numbers)) for case_id, _ in known]
+def _interval(known: _Known, confidence_level: float) -> Interval:
+    _, question, n_samples = distinct(known.groups)
     return interval_of_mean(
-        np.array([value for _, value in known]),
-        np.array(codes) if len(numbers) < len(codes) else None,
+        known.values,
+        question if int(n_samples.max()) > 1 else None,
         (0.0, 1.0),
         confidence_level=confidence_level,
     )
