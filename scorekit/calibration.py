@@ -506,11 +506,12 @@ class CalibrationError(Record):
     """Chance that a right attempt has a higher confidence than a wrong one, ties counting half;
     0.5 is chance. None if all outcomes are the same."""
     auroc_stderr: float | None
-    """DeLong's standard error, with clusters Obuchowski's; None without two of each outcome."""
+    """DeLong's standard error, with clusters Obuchowski's; None without two of each outcome, or
+    if those of one outcome are in one cluster."""
     auroc_interval: Interval | None
     """Wilson's interval on an effective number of attempts, from the standard error, and at most
-    ``3 n1 n0 / (n1 + n0 + 1)`` with *n1* right and *n0* wrong attempts. None without a standard
-    error."""
+    ``3 n1 n0 / (n1 + n0 + 1)`` with *n1* right and *n0* wrong attempts, over the design effect of
+    clusters. None without a standard error."""
     n_attempts: int
     n_correct: int
     bins: tuple[CalibrationBin, ...] = attrs.field(converter=listing)

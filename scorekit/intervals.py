@@ -496,6 +496,11 @@ def clustered_stderr(
     return math.sqrt((1.0 - 1.0 / sizes.size) * float(shifts @ shifts))
 
 
+def design_effect(grouped: float | None, alone: float | None) -> float:
+    """Return how many values tell as much as one, from the errors with groups and without."""
+    return max(1.0, (grouped / alone) ** 2) if grouped and alone else 1.0
+
+
 def group_sums(
     values: NDArray[np.float64], codes: Sequence[int] | NDArray[np.intp]
 ) -> NDArray[np.float64]:
