@@ -61,7 +61,7 @@ def test_kappa_reference() -> None:
 def test_results_read_on_one_line() -> None:
     """What `print` shows, also where there is no kappa."""
     agreed = judge_agreement([1, 0, 1, 1], [1, 0, 0, 1], weights="linear")
-    text = "linear kappa 0.5 [-0.7749, 0.9986], accuracy 0.75 [0.3006, 0.9544] (4 items)"
+    text = "linear kappa 0.5 [-1, 0.9985], accuracy 0.75 [0.3006, 0.9544] (4 items)"
     assert str(agreed) == text
     same = str(judge_agreement([1, 1], [1, 1]))
     assert same.startswith("kappa none (both gave every item the same score), accuracy 1 [")
@@ -72,43 +72,43 @@ def test_results_read_on_one_line() -> None:
     )
 
 
-def test_an_end_of_kappa_is_where_the_likelihood_falls_off() -> None:
-    """Oracle: SciPy's search over all tables with that kappa; the deviance is the square of t."""
-    counts = np.array([1.0, 0.0, 1.0, 2.0])
-    found = judge_agreement([1, 1, 0, 1], [0, 1, 0, 1]).interval
+@pytest.mark.parametrize("counts", [(1, 0, 1, 2), (9, 3, 1, 7), (20, 0, 0, 5)])
+def test_an_end_of_kappa_is_where_the_likelihood_falls_off(counts: tuple[int, ...]) -> None:
+    """Oracle: SciPy's search over all tables, chance being linear; twice its log is t squared."""
+    cells = [(0, 0), (0, 1), (1, 0), (1, 1)]  # human and judge
+    human, judge = (
+        [cell[side] for cell, n in zip(cells, counts, strict=True) for _ in range(n)]
+        for side in (0, 1)
+    )
+    found = judge_agreement(judge, human).interval
     assert found is not None
+    seen, n = np.array(counts, float), sum(counts)
+    start = seen / n
 
-    def kappa(shares: Any) -> float:
-        by_chance = (shares[0] + shares[1]) * (shares[1] + shares[3])
-        by_chance += (shares[2] + shares[3]) * (shares[0] + shares[2])
-        return float(1 - (shares[1] + shares[2]) / by_chance)
+    def by_chance(x: Any) -> float:
+        return float((x[0] + x[1]) * (x[1] + x[3]) + (x[2] + x[3]) * (x[0] + x[2]))
 
-    def deviance(shares: Any) -> float:
-        held = counts > 0
-        return float(2 * np.sum(counts[held] * np.log(counts[held] / 4 / shares[held])))
+    steps = np.eye(4) * 1e-6
+    slopes = np.array([by_chance(start + d) - by_chance(start - d) for d in steps]) / 2e-6
+
+    def deviance(x: Any) -> float:
+        held = seen > 0
+        return float(2 * np.sum(seen[held] * np.log(start[held] / x[held])))
 
     for end in (found.low, found.high):
+        if abs(end) >= 1 - 1e-4:  # no table is unlikely enough
+            continue
+        offsets = [0, 1, 1, 0] - (1 - end) * (slopes - slopes @ start + by_chance(start))
         limits: Any = (
             {"type": "eq", "fun": lambda x: x.sum() - 1},
-            {"type": "eq", "fun": lambda x, end=end: kappa(x) - end},
+            {"type": "eq", "fun": lambda x, offsets=offsets: x @ offsets},
         )
         starts = np.random.default_rng(1).dirichlet(np.ones(4), 8)
         found_by_scipy = [
-            minimize(deviance, start, bounds=[(1e-9, 1)] * 4, constraints=limits)
-            for start in starts
+            minimize(deviance, one, bounds=[(1e-9, 1)] * 4, constraints=limits) for one in starts
         ]
         least = min(one.fun for one in found_by_scipy if one.success)
-        assert least == pytest.approx(stats.t.isf(0.025, 3) ** 2, rel=5e-3)
-
-
-def test_an_end_of_kappa_is_found_where_steps_go_in_a_circle() -> None:
-    """Both columns are alike to kappa; near -1 each step of the search overshoots by far."""
-    columns = [1, 0.5, 0.5], [1, 1, 0.5]
-    first, second = (judge_agreement(*both).interval for both in (columns, columns[::-1]))
-    assert first is not None
-    assert second is not None
-    assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-3)
-    assert first.low == pytest.approx(-0.989, abs=1e-3)
+        assert least == pytest.approx(stats.t.isf(0.025, n - 1) ** 2, rel=5e-3)
 
 
 @given(ITEMS, st.sampled_from(WEIGHTS))
