@@ -34,10 +34,10 @@ def log_mean_ends(
     """
     Bound the mean of amounts >= 0 by a bootstrap-t of its logarithm, which draws whole groups.
 
-    *sums* and *sizes* are those of the groups, of amounts up to 1, and *student* is the quantile of Student's t.
-    Resamples without any spread are left out, and the ends are never closer than Student's t puts
-    them: few values, or few different ones, have too few resamples.  They are `widened`, as the
-    mean comes from the values that are drawn from.
+    *sums* and *sizes* are those of the groups, of amounts up to 1, and *student* is the quantile
+    of Student's t.  Resamples without any spread are left out, and the ends are never closer than
+    Student's t puts them: few values, or few different ones, have too few resamples.  They are
+    `widened`, as the mean comes from the values that are drawn from.
     """
     order = np.lexsort((sizes, sums))  # the same in whatever order they come
     sums, sizes = sums[order], sizes[order]
