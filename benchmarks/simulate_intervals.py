@@ -333,7 +333,7 @@ def common_costs(rng: Rng, repetitions: int) -> None:
 
 
 def retries(rng: Rng, repetitions: int) -> None:
-    """Print how often the mean pass rate is held, hard tasks being run 8 times and others twice."""
+    """Print how often the mean pass rate is held, hard tasks run 8 times and others twice."""
 
     def row(n: int, a: float, b: float) -> list[object]:
         counts = Count(), Count()
