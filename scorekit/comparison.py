@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
@@ -252,6 +253,8 @@ class Comparison(Report):
     """Cases whose pass rate in the current run is shown to lie below *floor*; the chance that one
     or more of them does not is at most ``1 - confidence_level``."""
     floor: float | None
+    most_attempts: int
+    """Attempts in the current run at the case that has most of them."""
     flaky: FrozenMapping[str, float]
     """The share of failed attempts, over both runs, of each case whose attempts differ within a
     run; that they vary is certain, so no error rate is needed."""
@@ -381,12 +384,18 @@ class Comparison(Report):
                 return str(self.suite.cannot_see)
             if self.single_cases == "not tested":
                 return f"{self.suite.cannot_see}{self._attempts_to_add()}"
-        error = 1.0 - self.confidence_level
+        error = round(1.0 - self.confidence_level, DECIMALS)
         if on == "worse" and not self.anytime:
             n_groups = [one.n_groups or one.n_cases for one in suites]
             margin = self.suite.within_margin.margin if self.suite.within_margin else 0.0
             if 1.0 - 2.0 * (error / 2.0) ** (1.0 / max(n_groups)) >= -margin:
                 return f"even if all cases fall, too few show more than the margin of {margin:g}"
+        if on == "floor" and self.floor is not None:
+            n = self.most_attempts
+            if (1.0 - self.floor) ** n > error:
+                enough = math.ceil(math.log(error) / math.log1p(-self.floor))
+                shown_by = f"{counted(n, 'attempt')} at a case cannot show a rate below"
+                return f"{shown_by} {self.floor:g}: make {enough} at least"
         return ""
 
     def _attempts_to_add(self) -> str:
@@ -881,6 +890,7 @@ def compare_reports(
         single_cases=singles.state(moved),
         below_floor=told(_below_floor(pairs, plan, shared_model)),
         floor=floor,
+        most_attempts=max(int(pair.after.sizes.max()) for pair in pairs),
         flaky=_flaky(pairs, names),
         confidence_level=confidence_level,
         threshold=plan.threshold,

@@ -124,8 +124,12 @@ class SuiteVerdict(Record):
     """``"regressed"`` if *adjusted_p_value* is at most *significance_level*, ``"improved"`` if
     *rise_p_value* is."""
     minimum_detectable_effect: float | None
-    """Least fall that has 80 % power to be found at *significance_level*, allowing for the number
-    of suites; of scores near 0 the least rise. None where no possible change has."""
+    """
+    Least fall that has 80 % power to be found at *significance_level*.
+
+    It allows for the number of suites, and for the noise that a fall adds where cases fall wholly.
+    Where cases have four attempts or more, their tests share in finding it. Of scores near 0 it is
+    the least rise. None where no possible change has that power."""
     cannot_see: str | None
     """Why no outcome of such a run could be significant, and what to add; None where one could."""
     within_margin: MarginVerdict | None
@@ -384,10 +388,10 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
     test: Test = "paired t" if groups is None else "clustered t"
     if n_groups > 1 and stderr:
         tail = two_sided_p(abs(delta) / stderr, n - 1.0) / 2.0
-        reach = t_quantile(asked.confidence_level, n - 1.0) * stderr
+        half = t_quantile(asked.confidence_level, n - 1.0) * stderr
         interval = Interval(
-            low=max(-1.0, delta - reach),
-            high=min(1.0, delta + reach),
+            low=max(-1.0, delta - half),
+            high=min(1.0, delta + half),
             confidence_level=asked.confidence_level,
             method=test,
         )
@@ -397,15 +401,15 @@ def _over_cases(before: Attempts, after: Attempts, groups: Groups | None, asked:
     p_values = (tail, 1.0 - tail) if delta < 0.0 else (1.0 - tail, tail)
     effect = None
     if least <= asked.strict:
-        t_level, t_power = (
-            t_quantile(one, n - 1.0) for one in (1 - 2 * asked.strict, 2 * POWER - 1)
-        )
-        effect = _least_effect(
-            mean_of((before.means + after.means) / 2.0),
-            lambda effect, room: (
-                t_level * math.sqrt(stderr**2 + effect * (room - effect) / n) + t_power * stderr
-            ),
-        )
+        quantiles = [t_quantile(one, n - 1.0) for one in (1.0 - 2.0 * asked.strict, 2 * POWER - 1)]
+        per_attempt = float(np.mean(1.0 / fewer))
+
+        def reach(effect: float, room: float) -> float:
+            added = effect * (room - effect) / n  # to the variance, where cases fall wholly
+            seen, by_chance = stderr**2 + added, stderr**2 + added * per_attempt
+            return quantiles[0] * math.sqrt(seen) + quantiles[1] * math.sqrt(by_chance)
+
+        effect = _least_effect(mean_of((before.means + after.means) / 2.0), reach)
     floored = max(p_values[0], least), max(p_values[1], least)
     return _Found(test, interval, floored, effect, least)
 
