@@ -256,8 +256,11 @@ class Comparison(Report):
     most_attempts: int
     """Attempts in the current run at the case that has most of them."""
     flaky: FrozenMapping[str, float]
-    """The share of failed attempts, over both runs, of each case whose attempts differ within a
-    run; that they vary is certain, so no error rate is needed."""
+    """
+    The share of failed attempts, over both runs, of each case whose attempts differ within a run.
+
+    That they vary is certain, so it has no error rate. Of several metrics it is the first in which
+    they do."""
     confidence_level: float
     threshold: float
     baseline_name: str
@@ -891,7 +894,7 @@ def compare_reports(
         below_floor=told(_below_floor(pairs, plan, shared_model)),
         floor=floor,
         most_attempts=max(int(pair.after.sizes.max()) for pair in pairs),
-        flaky=_flaky(pairs, names),
+        flaky=_flaky(pairs),
         confidence_level=confidence_level,
         threshold=plan.threshold,
         baseline_name=BASELINE if same_models else old.name(BASELINE),
@@ -1215,7 +1218,8 @@ def _below_floor(pairs: list[Paired], plan: _Plan, shared_model: str | None) -> 
             found.append((pair, ids, after, p_values))
     if not found:
         refuse("floor", "None where no metric has outcomes of 0 and 1", plan.floor)
-    least = np.concatenate([(1.0 - plan.floor) ** after.sizes for _, _, after, _ in found])
+    sizes = np.concatenate([after.sizes for _, _, after, _ in found])
+    least = np.asarray((1.0 - plan.floor) ** sizes, np.float64)
     p_values = np.concatenate([one[3] for one in found])
     low = np.flatnonzero(p_values <= plan.error)
     corrected = dict(
@@ -1235,16 +1239,17 @@ def _below_floor(pairs: list[Paired], plan: _Plan, shared_model: str | None) -> 
     return sorted(changes, key=lambda one: (one.current or 0.0, one.floor_p_value or 0.0))
 
 
-def _flaky(pairs: list[Paired], names: list[str]) -> FrozenMapping[str, float]:
+def _flaky(pairs: list[Paired]) -> FrozenMapping[str, float]:
     """Return the share of failures of each case whose attempts differ within a run."""
+    several = len({pair.suite[1] for pair in pairs}) > 1
     found: dict[str, float] = {}
-    for pair, name in zip(pairs, names, strict=True):
+    for pair in pairs:
         mixed = np.flatnonzero(pair.before.are_mixed | pair.after.are_mixed)
         totals = pair.before.totals()[mixed] + pair.after.totals()[mixed]
         shares = 1.0 - totals / (pair.before.sizes + pair.after.sizes)[mixed]
         for i, share in zip(mixed.tolist(), shares.tolist(), strict=True):
             case_id = pair.case_ids[i]
-            found[case_id if len(pairs) == 1 else f"{case_id} in {name}"] = share
+            found.setdefault(f"{case_id} / {pair.suite[1]}" if several else case_id, share)
     return FrozenMapping(found)
 
 

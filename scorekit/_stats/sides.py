@@ -246,7 +246,9 @@ def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
             known[case] = tuple(
                 one for one, is_none in zip(low, unknown, strict=True) if not is_none
             )
-    failing = {(suite, case): UNKNOWN for case in ends if case not in known}
+    failing: dict[tuple[SuiteKey, str], str] = {
+        (suite, case): UNKNOWN for case in ends if case not in known
+    }
     return ReportScores({suite: known} if known else {}, failing, ends={suite: ends})
 
 
