@@ -365,6 +365,20 @@ def effects(repetitions: int) -> None:
             print(f"| {n} x {k} | {name} | {np.mean(stated):.3f} | {shares} |", flush=True)
 
 
+def best_of_baselines(repetitions: int) -> None:
+    """Print how often an unchanged run stops against the best of several baselines."""
+    print("\n| baselines | stops |\n|---|---|")
+    for n in (1, 2, 5, 10, 20):
+        rng = np.random.default_rng([SEED, n])
+        stopped = 0
+        for _ in range(repetitions):
+            rates = rng.random(100)
+            runs = [run(rng, rates, 5) for _ in range(n)]
+            best = max(runs, key=lambda one: sum(map(sum, one.values())))
+            stopped += bool(gate((best, run(rng, rates, 5)), {}))
+        print(f"| {n} | {stopped / repetitions:.3f} |", flush=True)
+
+
 def main(*, full: bool = False) -> None:
     """Print the Markdown tables."""
     repetitions = 2000 if full else 20
@@ -373,6 +387,7 @@ def main(*, full: bool = False) -> None:
     table("Attempts that depend on each other, nothing changed", dependent(), repetitions)
     table("Losses", lost(), repetitions)
     effects(repetitions)
+    best_of_baselines(repetitions)
 
 
 if __name__ == "__main__":
