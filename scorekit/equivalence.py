@@ -70,15 +70,6 @@ class Counterexample(Record):
     def _sheet(self) -> Sheet:
         return Sheet("Counterexample", "", tables_of(self, ORDINALS))
 
-    def results(self, names: tuple[str, str]) -> list[tuple[str, tuple[tuple[str, ...], ...]]]:
-        """Return what each query returns behind a title that names it."""
-        order = " in this order" if self.order_only else ""
-        rows = self.rows_of_a, self.rows_of_b
-        return [
-            (f"The {name} query returns{order}", own)
-            for name, own in zip(names, rows, strict=True)
-        ]
-
 
 def returned_by(example: Counterexample) -> tuple[str, str]:
     """Say what each of the two queries returns."""
@@ -87,8 +78,15 @@ def returned_by(example: Counterexample) -> tuple[str, str]:
 
 def tables_of(example: Counterexample, names: tuple[str, str]) -> list[Table]:
     """Return the tables of an example, and what the queries of these *names* return."""
+    order = " in this order" if example.order_only else ""
+    first, second = (f"The {name} query returns{order}" for name in names)
+    return tables_under(example, (first, second))
+
+
+def tables_under(example: Counterexample, titles: tuple[str, str]) -> list[Table]:
+    """Return the tables of an example, and its two results under these *titles*."""
     found = [(one.table, one.columns, one.rows, str(one)) for one in example.tables]
-    for title, rows in example.results(names):
+    for title, rows in zip(titles, (example.rows_of_a, example.rows_of_b), strict=True):
         columns = tuple(f"column {i + 1}" for i in range(len(rows[0]) if rows else 0))
         found.append((title, columns, rows, f"{title}: {_listed(rows)}"))
     return [
@@ -303,7 +301,7 @@ def sql_equivalence(
     return SqlEquivalence(
         verdict="refuted",
         reason=one_line(_refuted(found)),
-        counterexample=_counterexample(found),
+        counterexample=counterexample_of(found),
         assumptions=(*found.assumptions, *unread),
         differs_in=differing(pair.first, pair.second, prove) if locate else (),
     )
@@ -352,7 +350,8 @@ def _same(semantics: str, column_order: str, tolerance: float) -> Same:
     return same
 
 
-def _counterexample(found: Difference) -> Counterexample:
+def counterexample_of(found: Difference) -> Counterexample:
+    """Return a database and two results as they are shown."""
     first, second = (_literals(rows) for rows in found.results)
     return Counterexample(
         tables=tuple(

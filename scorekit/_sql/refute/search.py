@@ -99,6 +99,7 @@ def refute(
     exact: bool,
     n_databases: int,
     seed: int,
+    trial: type[Trial] | None = None,
 ) -> Difference | NoDifference:
     """
     Look for a small database on which two queries differ, however they may be understood.
@@ -114,6 +115,7 @@ def refute(
         exact: Whether rows must come equally often.
         n_databases: Databases to try.
         seed: What their rows depend on.
+        trial: What tells whether they differ on a database; None for their results.
     """
     try:
         trees = pair.first, pair.second
@@ -134,7 +136,7 @@ def refute(
         return NoDifference(str(error))
     with ExitStack() as stack:
         trials = [
-            Trial(
+            (trial or Trial)(
                 reading,
                 plan,
                 known,
