@@ -136,7 +136,7 @@ class _Audit:
         )
         if isinstance(found, Difference):
             return found
-        if found.reason != NO_CHOICE and not found.reason.startswith("no difference"):
+        if found.reason != NO_CHOICE and not found.n_compared:
             self.undecided.setdefault(kind, one_line(found.reason))
         return None
 
