@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from sqlglot import exp
 
@@ -352,12 +352,18 @@ def _read(rows: Any) -> list[ResultRow]:
     return found
 
 
-def _items(several: Any) -> Iterable[Any]:
-    kind: type[Any] = type(several)
-    if issubclass(kind, str | bytes | dict) or not issubclass(kind, Iterable):
-        raise _EngineError(f"the engine must return rows of cells, not {kind.__name__}")
-    items: Iterable[Any] = several
-    return items
+def _items(several: object) -> Iterable[Any]:
+    if not _is_listed(several):
+        kind = type(several).__name__
+        raise _EngineError(f"the engine must return rows of cells, not {kind}")
+    return several
+
+
+_UNLISTED: Final[tuple[type[Any], ...]] = (str, bytes, dict)
+
+
+def _is_listed(several: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(several, Iterable) and not isinstance(several, _UNLISTED)
 
 
 def _unqualified(tree: exp.Expr, names: Mapping[str, str]) -> exp.Expr | None:
