@@ -283,12 +283,17 @@ def _reading_order(audited: _Audit) -> Iterator[Found]:
 
 def _choosing(audited: _Audit, joined: Sequence[exp.Expr]) -> tuple[str, str]:
     """Return what in a query shows a value of any row, and its clause."""
-    for node in audited.tree.find_all(exp.Column):
+    for node in audited.tree.find_all(exp.Column, exp.Star):
         block = audited.block(node)
-        if block is not None and audited.names.value(node) in bare_columns(block):
-            return f"{audited.written(node)}, which is neither grouped nor aggregated,", _clause(
-                node
-            )
+        bare = [] if block is None else bare_columns(block)
+        shown = (
+            isinstance(node.parent, exp.Select)
+            if isinstance(node, exp.Star)
+            else (audited.names.value(node) in bare and node.find_ancestor(exp.AggFunc) is None)
+        )
+        if bare and shown:
+            what = "a column of *" if isinstance(node, exp.Star) else audited.written(node)
+            return f"{what}, which is neither grouped nor aggregated,", _clause(node)
     if joined:
         return f"the text of {audited.written(joined[0])}", _clause(joined[0])
     return "the value of a window whose order leaves ties", "SELECT"
