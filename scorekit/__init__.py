@@ -56,7 +56,7 @@ _TOPICS = {
     "ranking": "BradleyTerry ModelComparison bradley_terry compare_models",
     "records": "MetricError Record",
     "reports": "CodeReport ModelStatistics code_report code_report_from_columns",
-    "results": "ResultAccuracy result_accuracy",
+    "results": "ResultAccuracy SqlOptions result_accuracy",
     "rubrics": "RubricScore rubric_score",
     "runs": (
         "CrossTier Run RunScore TierStatistics cross_tier runs_from_columns "

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Executor
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, Unpack, get_args, get_origin, get_type_hints
 
 import attrs
 
@@ -55,8 +55,8 @@ from scorekit._sheet.model import (
 )
 from scorekit._sheet.text import render
 from scorekit._sheet.values import brief
-from scorekit._sql.parsing import check_dialect
-from scorekit._sql.schema import check_schema, frozen_schema, schema_text
+from scorekit._sql.parsing import check_dialect, is_sorted
+from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
@@ -86,16 +86,16 @@ from scorekit.records import (
     together,
 )
 from scorekit.results import (
-    RULES,
-    TOLERANCE,
+    OptionFields,
     ResultAccuracy,
     Results,
-    Rule,
+    SqlOptions,
     StoredRows,
     by_database,
     check_databases,
     result_accuracy,
     stored_results,
+    takes_options,
 )
 from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
@@ -227,6 +227,12 @@ class SqlCase(Record):
     """Further right results, beside the expected one."""
     tags: FrozenMapping[str, str] = attrs.field(default=FrozenMapping(), converter=_frozen_tags)
     """What kind of case it is, such as its database and its difficulty, for `SqlReport.by`."""
+    options: SqlOptions | None = None
+    """Options of this case; what they give goes before those of the run."""
+    keys: FrozenMapping[str, tuple[tuple[str, ...], ...]] | None = attrs.field(
+        default=None, converter=frozen_keys
+    )
+    """Keys of the tables, as in `SqlOptions`."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field under its own name; store it as the builtin of its annotation."""
@@ -247,6 +253,7 @@ class SqlCase(Record):
         if self.question is not None:
             check_text("question", self.question, empty=True)
         store(self, "dialect", check_dialect(self.dialect))
+        SqlOptions.of(self.options, {"keys": self.keys})
         if self.generated_rows is not None and self.expected_rows is not None:
             own = by_database(self.generated_rows)
             check_databases(own, by_database(self.expected_rows))
@@ -282,8 +289,8 @@ class SqlCaseScore(Record):
     """What it was compared with."""
     attempt: int = 0
     """Which of the cases of this id in the report it is, from 0."""
-    input_digest: str
-    """Digest of all inputs of the case; a result for equal inputs can be taken over."""
+    input_digests: FrozenMapping[str, str]
+    """Digest of each input of the case; what equal inputs gave can be taken over."""
     tags: FrozenMapping[str, str] = attrs.field(factory=FrozenMapping[str, str])
     """What kind of case it is."""
 
@@ -440,18 +447,16 @@ def _is_unjudged(result: MetricResult | None) -> bool:
     return isinstance(result, QueryCorrectness) and result.judge_error is not None
 
 
+@takes_options
 def score_sql_case(
     case: SqlCase,
     *,
     judge: Judge | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
-    rule: Rule = "scorekit",
-    tolerance: float = TOLERANCE,
-    semantics: Literal["bag", "set"] = "bag",
-    column_order: Literal["significant", "ignored"] = "significant",
-    locate: bool = False,
     timeout_seconds: float = 30.0,
+    options: SqlOptions | None = None,
+    **fields: Unpack[OptionFields],
 ) -> SqlCaseScore:
     """
     Score one case on every metric that its inputs allow.
@@ -463,12 +468,8 @@ def score_sql_case(
         judge: Whom `query_correctness` asks.
         metrics: As for `score_sql_cases`, like the options that follow.
         evidence: What may decide before the judge is asked.
-        rule: When rows are the same.
-        tolerance: By how much fractions may differ.
-        semantics: Whether repeated rows matter.
-        column_order: Whether columns may come in any order.
-        locate: Whether to name the clauses in which a refuted query is wrong.
         timeout_seconds: Time limit of the judge (``> 0``).
+        options: When two results are the same, as for `score_sql_cases`.
 
     Returns:
         A frozen `SqlCaseScore`.
@@ -489,27 +490,25 @@ def score_sql_case(
         ...
         TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
-    arguments: dict[str, Any] = {**locals()}
-    judge = optional_judge(arguments.pop("judge"))
-    item, job = _alone(**arguments)
+    judge = optional_judge(judge)
+    scoring = _scoring(options, fields, metrics, evidence)
+    item, job = _alone(case, scoring, timeout_seconds)
     if judge is None:
         return item.score(without_judge(job))
     (outcome,) = run_to_end(CaseRun([job], judge).outcomes)
     return item.score(outcome)
 
 
+@takes_options
 async def ascore_sql_case(
     case: SqlCase,
     *,
     judge: Judge | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
-    rule: Rule = "scorekit",
-    tolerance: float = TOLERANCE,
-    semantics: Literal["bag", "set"] = "bag",
-    column_order: Literal["significant", "ignored"] = "significant",
-    locate: bool = False,
     timeout_seconds: float = 30.0,
+    options: SqlOptions | None = None,
+    **fields: Unpack[OptionFields],
 ) -> SqlCaseScore:
     """
     Do the same as `score_sql_case`, without blocking the event loop while the judge works.
@@ -519,12 +518,8 @@ async def ascore_sql_case(
         judge: Whom `query_correctness` asks, through ``ajudge``.
         metrics: As for `score_sql_cases`, like the options that follow.
         evidence: What may decide before the judge is asked.
-        rule: When rows are the same.
-        tolerance: By how much fractions may differ.
-        semantics: Whether repeated rows matter.
-        column_order: Whether columns may come in any order.
-        locate: Whether to name the clauses in which a refuted query is wrong.
         timeout_seconds: Time limit of the judge (``> 0``).
+        options: When two results are the same, as for `score_sql_cases`.
 
     Returns:
         A frozen `SqlCaseScore`.
@@ -539,72 +534,71 @@ async def ascore_sql_case(
         >>> asyncio.run(ascore_sql_case(case)).query_correctness.score
         1.0
     """
-    arguments: dict[str, Any] = {**locals()}
-    judge = optional_judge(arguments.pop("judge"))
-    item, job = _alone(**arguments)
+    judge = optional_judge(judge)
+    scoring = _scoring(options, fields, metrics, evidence)
+    item, job = _alone(case, scoring, timeout_seconds)
     (outcome,) = await CaseRun([job], judge).outcomes()
     return item.score(outcome)
 
 
-def _alone(case: SqlCase, timeout_seconds: float, **options: Any) -> tuple[_Item, Job]:
+def _alone(case: SqlCase, scoring: SqlScoring, timeout_seconds: float) -> tuple[_Item, Job]:
     """Return what is to be found out about a case of no suite."""
-    checked = SqlOptions(**options)
-    store(checked, "asks_safety", "safety_validation" in (checked.metrics or ()))
-    item = _Item(check_instance("case", case, SqlCase), checked)
+    item = _Item.of(check_instance("case", case, SqlCase), scoring)
     return item, item.job(check_timeout(timeout_seconds), is_alone=True)
 
 
-@attrs.frozen(kw_only=True)
-class SqlOptions(Record):
-    """How cases were scored: options of ``score_sql_cases`` that change what a report says."""
+def _scoring(
+    options: SqlOptions | None,
+    fields: OptionFields,
+    metrics: Iterable[str] | None,
+    evidence: Evidence,
+    *,
+    cases: Iterable[SqlCase] = (),
+    confidence_level: float = 0.95,
+) -> SqlScoring:
+    """Take the options of a function that scores *cases*."""
+    scoring = SqlScoring(
+        options=SqlOptions.of(options, FrozenMapping(fields)),
+        metrics=metrics,
+        evidence=evidence,
+        confidence_level=confidence_level,
+    )
+    asks = any(case.safety_valid is not None for case in cases)
+    asks = asks if scoring.metrics is None else "safety_validation" in scoring.metrics
+    return attrs.evolve(scoring, asks_safety=asks)
 
+
+@attrs.frozen(kw_only=True)
+class SqlScoring(Record):
+    """How cases were scored: what of the arguments of `score_sql_cases` a report depends on."""
+
+    options: SqlOptions = attrs.field(factory=SqlOptions)
     metrics: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
     """The metrics that were asked for; None for all that there are inputs for."""
     evidence: Evidence = "auto"
-    rule: Rule = "scorekit"
-    tolerance: float = TOLERANCE
-    semantics: Literal["bag", "set"] = "bag"
-    column_order: Literal["significant", "ignored"] = "significant"
     confidence_level: float = 0.95
-    locate: bool = False
     asks_safety: bool = False
     """Whether a missing *safety_valid* is a verdict that the validator failed to give, also
     where it gave others: some case has one, or *metrics* asks for it."""
 
     def __attrs_post_init__(self) -> None:
-        """Check each option under its name."""
+        """Check each argument under its name."""
         if self.metrics is not None:
             for i, name in enumerate(check_items("metrics", self.metrics, what="metrics")):
                 check_choice(f"metrics[{i}]", name, METRICS)
         check_choice("evidence", self.evidence, ("auto", "judge"))
-        check_choice("rule", self.rule, RULES)
-        check_choice("semantics", self.semantics, ("bag", "set"))
-        check_choice("column_order", self.column_order, ("significant", "ignored"))
-        store(self, "tolerance", check_number("tolerance", self.tolerance, 0.0))
         level = check_number("confidence_level", self.confidence_level, 0.0, 1.0, open_ends=True)
         store(self, "confidence_level", level)
-        store(self, "locate", check_flag("locate", self.locate))
 
     @property
     def chosen(self) -> tuple[str, ...]:
         """The metrics to compute."""
         return METRICS if self.metrics is None else self.metrics
 
-    @property
-    def comparing(self) -> FrozenMapping[str, str | float]:
-        """Of when two results are the same, and what is told of others, what is not as usual."""
-        usual = {
-            "semantics": "bag",
-            "column_order": "significant",
-            "tolerance": TOLERANCE,
-            "locate": False,
-        }
-        given = {
-            name: getattr(self, name)
-            for name, value in usual.items()
-            if getattr(self, name) != value
-        }
-        return FrozenMapping(given)
+    def of(self, case: SqlCase) -> SqlScoring:
+        """Return how a case is scored, which may have options of its own; each is given."""
+        own = SqlOptions.of(case.options, {"keys": case.keys})
+        return attrs.evolve(self, options=self.options.with_own(own).settled)
 
 
 @attrs.frozen(kw_only=True)
@@ -613,7 +607,7 @@ class SqlMetric:
 
     needs: Callable[[SqlCase], bool]
     """Whether a case has its inputs."""
-    score: Callable[[SqlCase, SqlOptions], MetricResult | None]
+    score: Callable[[SqlCase, SqlScoring], MetricResult | None]
     """None where the inputs turn out not to be enough."""
     known: Callable[[SqlCase], dict[str, Any]] = lambda _: {}
     """Fields of the result that are known where *score* raises; the others are empty then."""
@@ -623,7 +617,7 @@ def _expected_safe(case: SqlCase) -> bool | None:
     return case.should_pass if case.expected_safe is None else case.expected_safe
 
 
-def _best_columns(case: SqlCase, _: SqlOptions) -> ColumnAccuracy | None:
+def _best_columns(case: SqlCase, _: SqlScoring) -> ColumnAccuracy | None:
     results: list[ColumnAccuracy] = []
     for query in accepted_queries(case.expected):
         result = column_accuracy(case.generated, query, schema=case.schema, dialect=case.dialect)
@@ -634,12 +628,12 @@ def _best_columns(case: SqlCase, _: SqlOptions) -> ColumnAccuracy | None:
     return None if best.error is not None and best.error.kind == "no_schema" else best
 
 
-def _safety_verdict(case: SqlCase, options: SqlOptions) -> SafetyValidation | None:
+def _safety_verdict(case: SqlCase, scoring: SqlScoring) -> SafetyValidation | None:
     if case.safety_valid is not None:
         safe = bool(_expected_safe(case))
         return safety_validation(safety_valid=case.safety_valid, should_pass=safe)
     stages = (case.expected_safe, case.syntax_valid, case.schema_valid)
-    if case.is_valid is not None and stages == (None, None, None) and not options.asks_safety:
+    if case.is_valid is not None and stages == (None, None, None) and not scoring.asks_safety:
         return None  # of a validator that answers, and that has no stages
     failure = metric_error(
         "safety_validation",
@@ -656,7 +650,7 @@ def _known_of_safety(case: SqlCase) -> dict[str, Any]:
     return {"safety_valid": case.safety_valid, "should_pass": bool(_expected_safe(case))}
 
 
-def _same_rows(case: SqlCase, options: SqlOptions) -> ResultAccuracy:
+def _same_rows(case: SqlCase, scoring: SqlScoring) -> ResultAccuracy:
     if case.generated_rows is None:
         failure = metric_error(
             "result_accuracy",
@@ -667,15 +661,30 @@ def _same_rows(case: SqlCase, options: SqlOptions) -> ResultAccuracy:
             logger=_log,
         )
         return _placeholder(ResultAccuracy, failure, _known_of_rows(case))
-    return result_accuracy(
+    options = scoring.options
+    ends = [is_sorted(query, case.dialect) for query in (case.generated, *_accepted(case))]
+    is_asked = {"auto": all(ends), "expected": all(ends[1:]), "ignored": False}
+    ordered = (
+        len(ends) > 1 and not options.knows_no_order and is_asked[options.row_order or "auto"]
+    )
+    result = result_accuracy(
         case.generated_rows,
         case.expected_rows or (),
-        rule=options.rule,
-        semantics=options.semantics,
-        column_order=options.column_order,
-        tolerance=options.tolerance,
+        ordered=ordered,
+        options=options,
         also_accepted=case.also_accepted_rows,
     )
+    if ordered or not any(ends):
+        return result
+    return attrs.evolve(result, reason=f"{result.reason}; {ORDER_LEFT_OUT}")
+
+
+ORDER_LEFT_OUT = "an ORDER BY was not compared"
+"""What is said of rows whose order a query asks for, and that were compared in any order."""
+
+
+def _accepted(case: SqlCase) -> tuple[str, ...]:
+    return () if case.expected is None else accepted_queries(case.expected)
 
 
 def _known_of_rows(case: SqlCase) -> dict[str, Any]:
@@ -730,12 +739,12 @@ _WHAT_IS_READ = ("table_accuracy", "column_accuracy")
 
 
 def other_metrics(
-    case: SqlCase, options: SqlOptions, kept: Mapping[str, MetricResult] = FrozenMapping()
+    case: SqlCase, scoring: SqlScoring, kept: Mapping[str, MetricResult] = FrozenMapping()
 ) -> dict[str, MetricResult]:
     """Return the metrics that need no judge and whose inputs the case has; some are known."""
-    chosen = options.chosen
+    chosen = scoring.chosen
     results = {
-        name: kept.get(name) or _guarded(case, options, name, metric)
+        name: kept.get(name) or _guarded(case, scoring, name, metric)
         for name, metric in OTHER_METRICS.items()
         if name in chosen and metric.needs(case)
     }
@@ -743,11 +752,11 @@ def other_metrics(
 
 
 def _guarded(
-    case: SqlCase, options: SqlOptions, name: str, metric: SqlMetric
+    case: SqlCase, scoring: SqlScoring, name: str, metric: SqlMetric
 ) -> MetricResult | None:
     """Keep what a metric raises to that metric: its result says so, the others go on."""
     try:
-        return metric.score(case, options)
+        return metric.score(case, scoring)
     except Exception as error:  # noqa: BLE001 - whatever it is
         record = metric_error(
             name,
@@ -779,41 +788,65 @@ class _Item:
     """A case to be scored, and what an earlier report has of it."""
 
     case: SqlCase
-    options: SqlOptions
+    scoring: SqlScoring
+    digests: FrozenMapping[str, str]
+    """Of each input that is known."""
     attempt: int = 0
     earlier: SqlCaseScore | None = None
     model: str | None = None
 
+    @classmethod
+    def of(cls, case: SqlCase, scoring: SqlScoring, **known: Any) -> _Item:
+        """Take a case, whose own options go before those of the run."""
+        own = scoring.of(case)
+        return cls(case, own, _digests(case, own.options), **known)
+
+    def differing(self) -> set[str]:
+        """Return the inputs that the earlier report had otherwise."""
+        earlier = FrozenMapping[str, str]() if self.earlier is None else self.earlier.input_digests
+        names = {*earlier, *self.digests}
+        return {name for name in names if earlier.get(name) != self.digests.get(name)}
+
     def kept(self) -> dict[str, Any]:
         """Return the results of the earlier report that need not be computed again."""
         results = {} if self.earlier is None else self.earlier.metrics()
-        chosen = self.options.chosen
+        chosen, differing = self.scoring.chosen, self.differing()
         return {
             name: result
             for name, result in results.items()
             if name in chosen and not failed(result) and not _is_unjudged(result)
+            if not (differing & _OF_PAIR if name == "query_correctness" else differing)
         }
 
     def job(self, timeout_seconds: float, *, is_alone: bool = False) -> Job:
         """Return what is still to be found out."""
-        case, options, kept = self.case, self.options, self.kept()
+        case, kept = self.case, self.kept()
+        decided: QueryCorrectness | None = kept.get("query_correctness")
         pair = None
-        asks = "query_correctness" in options.chosen and "query_correctness" not in kept
-        if asks and case.expected is not None:
+        asks = "query_correctness" in self.scoring.chosen and case.expected is not None
+        if asks and (decided is None or self._is_to_be_located(decided)):
             pair = Pair(
                 generated=case.generated,
-                accepted=(case.expected,) if isinstance(case.expected, str) else case.expected,
+                accepted=_accepted(case),
                 judge=None,
                 dialect=case.dialect,
                 schema=case.schema,
                 schema_text=None if case.schema is None else schema_text(case.schema),
                 question=case.question,
-                evidence=options.evidence,
+                evidence=self.scoring.evidence,
                 timeout_seconds=timeout_seconds,
-                comparing=options.comparing,
+                options=self.scoring.options,
+                decided=decided,
             )
-        others = partial(other_metrics, case, options, FrozenMapping(kept))
+        others = partial(other_metrics, case, self.scoring, FrozenMapping(kept))
         return Job(case.case_id, pair, others, self.model, is_alone)
+
+    def _is_to_be_located(self, decided: QueryCorrectness) -> bool:
+        """Say whether it is still to be told in which clauses a refuted query is wrong."""
+        known = decided.equivalence
+        if known is None or known.verdict != "refuted" or known.differs_in:
+            return False
+        return bool(self.scoring.options.locate)
 
     def score(self, outcome: Outcome) -> SqlCaseScore:
         """Put the results of the case together."""
@@ -828,29 +861,52 @@ class _Item:
             generated=self.case.generated,
             expected=self.case.expected,
             attempt=self.attempt,
-            input_digest=_digest(self.case, self.options),
+            input_digests=self.digests,
             tags=self.case.tags,
             **results,
         )
 
 
-_ROWS = ("generated_rows", "expected_rows", "also_accepted_rows")
-_APART = ("case_id", "schema", *_ROWS, "tags")
+_OF_PAIR = frozenset(
+    [
+        "generated",
+        "expected",
+        "dialect",
+        "schema",
+        "question",
+        "keys",
+        "row_order",
+        "semantics",
+        "column_order",
+        "tolerance",
+    ]
+)
+"""Inputs that can change whether a query is correct."""
+
+_APART = ("case_id", "schema", "tags", "options", "keys")
 """Fields of a case that change no result, or that are digested apart."""
 _TOGETHER = tuple(field.name for field in attrs.fields(SqlCase) if field.name not in _APART)
 
-
-def _digest(case: SqlCase, options: SqlOptions) -> str:
-    """Return what tells the inputs of a case from others."""
-    inputs = json.dumps([getattr(case, name) for name in _TOGETHER], default=dict)
-    schema = None if case.schema is None else schema_text(case.schema)
-    results = (case.generated_rows, case.expected_rows, *case.also_accepted_rows)
-    rows = (json.dumps(rows, default=dict) for rows in results)
-    how = options.comparing.values()
-    return key_of(inputs, schema, isinstance(case.schema, str), *rows, *how)
+_DIGITS = 12
+"""Of the digest of an input."""
 
 
-_ONE_FOR_ALL = ("dialect", "schema")
+def _digests(case: SqlCase, options: SqlOptions) -> FrozenMapping[str, str]:
+    """Return what tells each known input of a case, and each option that counts, from others."""
+    inputs = {name: getattr(case, name) for name in _TOGETHER} | options.given
+    if case.schema is not None:  # a mapping says more than the same words do
+        inputs["schema"] = schema_text(case.schema), isinstance(case.schema, str)
+    del inputs["locate"]  # which changes no verdict
+    return FrozenMapping(
+        {
+            name: key_of(json.dumps(value, default=dict))[:_DIGITS]
+            for name, value in inputs.items()
+            if value not in (None, ())
+        }
+    )
+
+
+_ONE_FOR_ALL = ("dialect", "schema", "options", "keys")
 """Columns that may be one value."""
 
 
@@ -881,6 +937,8 @@ def sql_cases_from_columns(
     tags: Mapping[str, Iterable[str | int | None]]
     | Iterable[Mapping[str, str | int | None] | None]
     | None = None,
+    options: SqlOptions | Iterable[SqlOptions | None] | None = None,
+    keys: Keys | Iterable[Keys | None] | None = None,
 ) -> tuple[SqlCase, ...]:
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
@@ -911,6 +969,8 @@ def sql_cases_from_columns(
         also_accepted_rows: Lists of further right results.
         tags: What kind of case each is: a mapping from the name of a tag to a column, or a column
             of mappings from tag to value.
+        options: Options of each case, or one `SqlOptions` for all.
+        keys: Keys of the tables of each, or one mapping for all.
 
     Returns:
         The cases, in the order of the rows.
@@ -938,8 +998,8 @@ def sql_cases_from_columns(
     tagged = columns.pop("tags", {})
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
-        if name in _ONE_FOR_ALL and (isinstance(values, str) or is_mapping(values)):
-            return (frozen_schema(values),) * len(case_ids)
+        if name in _ONE_FOR_ALL and (isinstance(values, str | SqlOptions) or is_mapping(values)):
+            return (frozen_schema(values) if name == "schema" else values,) * len(case_ids)
         items = check_items(name, as_builtins(values), what="entries")
         check_same_length(name, len(items), "case_id", len(case_ids))
         check_same_order("case_id", case_id, name, values)
@@ -1039,7 +1099,7 @@ class SqlReport(Report):
     cases: tuple[SqlCaseScore, ...]
     model: str | None = None
     """Who generated the SQL, None where that was not said."""
-    options: SqlOptions = SqlOptions()
+    scoring: SqlScoring = SqlScoring()
     """How the cases were scored."""
     n_calls: int | None = attrs.field(default=None, eq=False)
     """Calls of the judge that this run made, with votes, retries and failures; what a cache had
@@ -1226,7 +1286,7 @@ class SqlReport(Report):
             groups[None] = rest
         return FrozenMapping(
             {
-                value: _report(tuple(cases), self.options, self.model)
+                value: _report(tuple(cases), self.scoring, self.model)
                 for value, cases in groups.items()
             }
         )
@@ -1257,9 +1317,9 @@ class SqlReport(Report):
         reports = (self, *check_records("others", others, SqlReport, empty=True))
         seen = {case.case_id for case in self.cases}
         for i, report in enumerate(reports[1:]):
-            for name in ("model", *(field.name for field in attrs.fields(SqlOptions))):
+            for name in ("model", *(field.name for field in attrs.fields(SqlScoring))):
                 first, second = (
-                    getattr(one if name == "model" else one.options, name)
+                    getattr(one if name == "model" else one.scoring, name)
                     for one in (self, report)
                 )
                 if first == second or (name == "asks_safety" and _without_safety(reports)):
@@ -1276,9 +1336,9 @@ class SqlReport(Report):
                         f"got {shown(case_id)} again"
                     )
                 seen.add(case_id)
-        asks = any(report.options.asks_safety for report in reports)
+        asks = any(report.scoring.asks_safety for report in reports)
         cases = tuple(case for report in reports for case in report.cases)
-        report = _report(cases, attrs.evolve(self.options, asks_safety=asks), self.model)
+        report = _report(cases, attrs.evolve(self.scoring, asks_safety=asks), self.model)
         calls = [report.n_calls for report in reports]
         return attrs.evolve(
             report,
@@ -1389,6 +1449,7 @@ def _row(case: SqlCaseScore) -> dict[str, Any]:
     return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
 
 
+@takes_options
 def score_sql_cases(
     cases: Iterable[SqlCase],
     *,
@@ -1397,16 +1458,13 @@ def score_sql_cases(
     progress: Progress | bool | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
-    rule: Rule = "scorekit",
-    tolerance: float = TOLERANCE,
-    semantics: Literal["bag", "set"] = "bag",
-    column_order: Literal["significant", "ignored"] = "significant",
     confidence_level: float = 0.95,
-    locate: bool = False,
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
     resume: SqlReport | None = None,
     model: str | int | None = None,
+    options: SqlOptions | None = None,
+    **fields: Unpack[OptionFields],
 ) -> SqlReport:
     """
     Score many cases and report statistics per metric, safety and calibration.
@@ -1421,28 +1479,26 @@ def score_sql_cases(
         metrics: Which metrics to compute, by name; None for all that the cases have inputs for.
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
-        rule: When rows are the same, as in `result_accuracy`.
-        tolerance: By how much fractions may differ (``>= 0``), in rows and, as for the next two,
-            on the databases on which evidence compares the queries.
-        semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter.
-        column_order: ``"significant"``, or ``"ignored"`` where columns may come in any order.
         confidence_level: Level of the report's intervals, in (0, 1).
-        locate: Whether evidence also tells in which clauses a refuted query is wrong, as the
-            *differs_in* of `sql_equivalence`. ``failures()`` counts them.
         timeout_seconds: Time limit of each judgement (``> 0``).
         deadline_seconds: Time limit of all judgements (``> 0``); pairs that are not decided
             by then fail with the kind ``"deadline"``.  None for no bound.
-        resume: An earlier report. Its results of cases with the same id, attempt and inputs are
-            reused; what failed or is missing there is computed again.
+        resume: An earlier report. What it has of the same case_id and attempt is reused unless an
+            input has changed that could change it; what failed or is missing there is computed
+            again. The log names the inputs that differ.
         model: Name of the model that generated the SQL. Printed texts show it, and
             `compare_reports` sees by it whether two reports are of one model or of two.
+        options: When two results are the same, of rows and on the databases on which evidence
+            compares the queries; each field of `SqlOptions` is a keyword too. What the *options*
+            of a case give goes before them. With *locate*, ``failures()`` counts the clauses in
+            which queries are wrong.
 
     Returns:
         A frozen `SqlReport`.
 
     Raises:
         InputError: If there are no cases, two cases of one id expect different queries, an option
-            is not among those above, a number is out of range, *model* is empty, or *executor* is
+            is refused or given twice, a number is out of range, *model* is empty, or *executor* is
             shut down.
         TypeError: If an item is not a `SqlCase`, *judge* not a `Judge` or *resume* no `SqlReport`.
         WorkerError: If a worker died and *executor* does not replace it.
@@ -1459,10 +1515,29 @@ def score_sql_cases(
         ...
         scorekit.errors.InputError: cases must be a non-empty sequence of SqlCase, got ()
     """
-    arguments: dict[str, Any] = {**locals(), "cases": check_records("cases", cases, SqlCase)}
-    return run_to_end(lambda: ascore_sql_cases(**arguments))
+    suite = _Suite.of(
+        cases,
+        options,
+        fields,
+        metrics=metrics,
+        evidence=evidence,
+        confidence_level=confidence_level,
+        judge=judge,
+        executor=executor,
+        progress=progress,
+        timeout_seconds=timeout_seconds,
+        deadline_seconds=deadline_seconds,
+        resume=resume,
+        model=model,
+    )
+    try:
+        return run_to_end(suite.run)
+    except KeyboardInterrupt as interrupt:
+        interrupt.report = suite.report()  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
+        raise
 
 
+@takes_options
 async def ascore_sql_cases(
     cases: Iterable[SqlCase],
     *,
@@ -1471,16 +1546,13 @@ async def ascore_sql_cases(
     progress: Progress | bool | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
-    rule: Rule = "scorekit",
-    tolerance: float = TOLERANCE,
-    semantics: Literal["bag", "set"] = "bag",
-    column_order: Literal["significant", "ignored"] = "significant",
     confidence_level: float = 0.95,
-    locate: bool = False,
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
     resume: SqlReport | None = None,
     model: str | int | None = None,
+    options: SqlOptions | None = None,
+    **fields: Unpack[OptionFields],
 ) -> SqlReport:
     """
     Do the same as `score_sql_cases`, without blocking the event loop while judges work.
@@ -1492,16 +1564,12 @@ async def ascore_sql_cases(
         progress: Called with the number of cases done and of all cases, or True for a bar.
         metrics: Which metrics to compute.
         evidence: What may decide before the judge is asked.
-        rule: When rows are the same.
-        tolerance: By how much fractions may differ.
-        semantics: Whether repeated rows matter.
-        column_order: Whether columns may come in any order.
         confidence_level: Level of the report's intervals.
-        locate: Whether evidence tells in which clauses a query is wrong.
         timeout_seconds: Time limit of each judgement.
         deadline_seconds: Time limit of all judgements.
         resume: An earlier report whose results are reused.
         model: Name of the model that generated the SQL.
+        options: When two results are the same.
 
     Returns:
         A frozen `SqlReport`.
@@ -1516,55 +1584,113 @@ async def ascore_sql_cases(
         >>> asyncio.run(ascore_sql_cases([case])).n_by_method
         {'identical': 1}
     """
-    records = check_records("cases", cases, SqlCase)
-    optional_judge(judge)
-    seconds = check_timeout(timeout_seconds)
-    if executor is not None:
-        check_instance("executor", executor, Executor)
-    check_progress(progress)
-    options = SqlOptions(
+    suite = _Suite.of(
+        cases,
+        options,
+        fields,
         metrics=metrics,
         evidence=evidence,
-        rule=rule,
-        tolerance=tolerance,
-        semantics=semantics,
-        column_order=column_order,
         confidence_level=confidence_level,
-        locate=locate,
+        judge=judge,
+        executor=executor,
+        progress=progress,
+        timeout_seconds=timeout_seconds,
+        deadline_seconds=deadline_seconds,
+        resume=resume,
+        model=model,
     )
-    asks_safety = "safety_validation" in (options.metrics or ())
-    if options.metrics is None:
-        asks_safety = any(case.safety_valid is not None for case in records)
-    store(options, "asks_safety", asks_safety)
-    if judge is not None and not isinstance(judge, CachedJudge):
-        judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
-    ends_at = None
-    if deadline_seconds is not None:
-        left = check_number("deadline_seconds", deadline_seconds, 0.0, open_ends=True)
-        ends_at = asyncio.get_running_loop().time() + left
-    if resume is not None:
-        check_instance("resume", resume, SqlReport)
-    name = None if model is None else check_id("model", model)
-    items = _items(records, options, resume, name)
-    paid = Ledger(ledger.get())
-    token = ledger.set(paid)
-    try:
-        with told(progress, "case") as tell:
-            jobs = [item.job(seconds) for item in items]
-            run = CaseRun(jobs, judge, executor, tell, ends_at, asks_together(judge))
-            found = await run.outcomes()
-    finally:
-        ledger.reset(token)
-    scores = tuple(item.score(one) for item, one in zip(items, found, strict=True))
-    report = attrs.evolve(
-        _report(scores, options, name), n_calls=paid.n_calls, cost_usd=paid.cost_usd
-    )
-    _sum_up(report)
-    return report
+    return await suite.run()
+
+
+@attrs.define
+class _Suite:
+    """Cases that are scored together, and how far that has come."""
+
+    items: tuple[_Item, ...]
+    jobs: tuple[Job, ...]
+    scoring: SqlScoring
+    judge: Judge | None
+    executor: Executor | None
+    progress: Progress | bool | None
+    seconds: float | None
+    """Time limit of all judgements."""
+    model: str | None
+    done: dict[int, Outcome] = attrs.field(factory=dict)
+    """What has been found out so far, by the number of the case."""
+    paid: Ledger = attrs.field(factory=lambda: Ledger(ledger.get()))
+
+    @classmethod
+    def of(
+        cls,
+        cases: Iterable[SqlCase],
+        options: SqlOptions | None,
+        fields: OptionFields,
+        *,
+        metrics: Iterable[str] | None,
+        evidence: Evidence,
+        confidence_level: float,
+        judge: Judge | None,
+        executor: Executor | None,
+        progress: Progress | bool | None,
+        timeout_seconds: float,
+        deadline_seconds: float | None,
+        resume: SqlReport | None,
+        model: str | int | None,
+    ) -> _Suite:
+        """Take the arguments of `score_sql_cases`."""
+        records = check_records("cases", cases, SqlCase)
+        optional_judge(judge)
+        seconds = check_timeout(timeout_seconds)
+        if executor is not None:
+            check_instance("executor", executor, Executor)
+        check_progress(progress)
+        if judge is not None and not isinstance(judge, CachedJudge):
+            judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
+        if deadline_seconds is not None:
+            deadline_seconds = check_number(
+                "deadline_seconds", deadline_seconds, 0.0, open_ends=True
+            )
+        if resume is not None:
+            check_instance("resume", resume, SqlReport)
+        name = None if model is None else check_id("model", model)
+        level = confidence_level
+        scoring = _scoring(
+            options, fields, metrics, evidence, cases=records, confidence_level=level
+        )
+        items = _items(records, scoring, resume, name)
+        jobs = tuple(item.job(seconds) for item in items)
+        settled = attrs.evolve(scoring, options=scoring.options.settled)
+        return cls(items, jobs, settled, judge, executor, progress, deadline_seconds, name)
+
+    async def run(self) -> SqlReport:
+        """Find out all there is to know, and report on it."""
+        ends_at = None
+        if self.seconds is not None:
+            ends_at = asyncio.get_running_loop().time() + self.seconds
+        token = ledger.set(self.paid)
+        try:
+            with told(self.progress, "case") as tell:
+                together = asks_together(self.judge)
+                run = CaseRun(
+                    self.jobs, self.judge, self.executor, tell, ends_at, together, done=self.done
+                )
+                await run.outcomes()
+        finally:
+            ledger.reset(token)
+        report = self.report()
+        _sum_up(report)
+        return report
+
+    def report(self) -> SqlReport:
+        """Report on the cases of which all is found out, in input order."""
+        done = sorted(self.done.items())
+        scores = tuple(self.items[place].score(outcome) for place, outcome in done)
+        report = _report(scores, self.scoring, self.model)
+        return attrs.evolve(report, n_calls=self.paid.n_calls, cost_usd=self.paid.cost_usd)
 
 
 def _items(
-    cases: tuple[SqlCase, ...], options: SqlOptions, resume: SqlReport | None, model: str | None
+    cases: tuple[SqlCase, ...], scoring: SqlScoring, resume: SqlReport | None, model: str | None
 ) -> tuple[_Item, ...]:
     earlier = {} if resume is None else {(s.case_id, s.attempt): s for s in resume.cases}
     seen: dict[str, list[SqlCase]] = {}
@@ -1580,15 +1706,20 @@ def _items(
         attempt = len(others)
         others.append(case)
         score = earlier.get((case.case_id, attempt))
-        if score is not None and score.input_digest != _digest(case, options):
-            score = None
-        if score is not None and resume is not None and resume.options.rule != options.rule:
-            score = attrs.evolve(score, result_accuracy=None)
-        items.append(_Item(case, options, attempt, score, model))
-    n_new = sum(item.earlier is None for item in items)
-    if resume is not None and n_new:
-        told = "cases that the report to resume does not have, or has with other inputs: %d of %d"
-        _log.warning(told, n_new, len(items))
+        known = {"attempt": attempt, "earlier": score, "model": model}
+        items.append(_Item.of(case, scoring, **known))
+    if resume is not None:
+        n_new = sum(item.earlier is None for item in items)
+        found = {"not in the report to resume": n_new} if n_new else {}
+        found |= Counter(
+            f"there with another {name}"
+            for item in items
+            if item.earlier is not None
+            for name in sorted(item.differing())
+        )
+        if found:
+            what = ", ".join(f"{n} {what}" for what, n in found.items())
+            _log.warning("of %d cases %s", len(items), what)
     return tuple(items)
 
 
@@ -1615,8 +1746,8 @@ def _named(case_ids: list[str]) -> str:
     return f"{names} and {more} more" if more > 0 else names
 
 
-def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | None) -> SqlReport:
-    level = options.confidence_level
+def _report(scores: tuple[SqlCaseScore, ...], scoring: SqlScoring, model: str | None) -> SqlReport:
+    level = scoring.confidence_level
     results: dict[str, list[tuple[str, Any]]] = {
         name: [(s.case_id, result) for s in scores if (result := getattr(s, name)) is not None]
         for name in METRICS
@@ -1648,7 +1779,7 @@ def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | 
         pass_at_k=FrozenMapping({name: _passes(own, level) for name, own in known.items()}),
         cases=scores,
         model=model,
-        options=options,
+        scoring=scoring,
         **means,
     )
 
