@@ -40,7 +40,7 @@ from scorekit._core.columns import (
 from scorekit._core.progress import check_progress, told
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
-from scorekit._judge.waiting import check_timeout, run_to_end
+from scorekit._judge.waiting import check_timeout, off_loop, run_to_end
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Block,
@@ -536,7 +536,7 @@ async def ascore_sql_case(
     """
     judge = optional_judge(judge)
     scoring = _scoring(options, fields, metrics, evidence)
-    item, job = _alone(case, scoring, timeout_seconds)
+    item, job = await off_loop(lambda: _alone(case, scoring, timeout_seconds))
     (outcome,) = await CaseRun([job], judge).outcomes()
     return item.score(outcome)
 
@@ -662,11 +662,8 @@ def _same_rows(case: SqlCase, scoring: SqlScoring) -> ResultAccuracy:
         )
         return _placeholder(ResultAccuracy, failure, _known_of_rows(case))
     options = scoring.options
-    ends = [is_sorted(query, case.dialect) for query in (case.generated, *_accepted(case))]
-    is_asked = {"auto": all(ends), "expected": all(ends[1:]), "ignored": False}
-    ordered = (
-        len(ends) > 1 and not options.knows_no_order and is_asked[options.row_order or "auto"]
-    )
+    asked, compared = _orders(case, options)
+    ordered = bool(compared) and all(compared) and not options.knows_no_order
     result = result_accuracy(
         case.generated_rows,
         case.expected_rows or (),
@@ -674,13 +671,21 @@ def _same_rows(case: SqlCase, scoring: SqlScoring) -> ResultAccuracy:
         options=options,
         also_accepted=case.also_accepted_rows,
     )
-    if ordered or not any(ends):
+    if ordered or not asked:
         return result
     return attrs.evolve(result, reason=f"{result.reason}; {ORDER_LEFT_OUT}")
 
 
 ORDER_LEFT_OUT = "an ORDER BY was not compared"
 """What is said of rows whose order a query asks for, and that were compared in any order."""
+
+
+def _orders(case: SqlCase, options: SqlOptions) -> tuple[bool, list[bool]]:
+    """Say whether a query ends in an ORDER BY, and beside which accepted ones it is compared."""
+    own = is_sorted(case.generated, case.dialect)
+    ends = [is_sorted(query, case.dialect) for query in _accepted(case)]
+    counts = {"auto": own, "expected": True, "ignored": False}[options.row_order or "auto"]
+    return own or any(ends), [counts and end for end in ends]
 
 
 def _accepted(case: SqlCase) -> tuple[str, ...]:
@@ -811,11 +816,12 @@ class _Item:
         """Return the results of the earlier report that need not be computed again."""
         results = {} if self.earlier is None else self.earlier.metrics()
         chosen, differing = self.scoring.chosen, self.differing()
+        of_pair = _OF_PAIR if self.scoring.evidence == "auto" else _OF_JUDGE
         return {
             name: result
             for name, result in results.items()
             if name in chosen and not failed(result) and not _is_unjudged(result)
-            if not (differing & _OF_PAIR if name == "query_correctness" else differing)
+            if not (differing & of_pair if name == "query_correctness" else differing)
         }
 
     def job(self, timeout_seconds: float, *, is_alone: bool = False) -> Job:
@@ -867,20 +873,9 @@ class _Item:
         )
 
 
-_OF_PAIR = frozenset(
-    [
-        "generated",
-        "expected",
-        "dialect",
-        "schema",
-        "question",
-        "keys",
-        "row_order",
-        "semantics",
-        "column_order",
-        "tolerance",
-    ]
-)
+_OF_JUDGE = frozenset({"generated", "expected", "dialect", "schema", "question"})
+"""Inputs that can change what a judge says."""
+_OF_PAIR = _OF_JUDGE | {"keys", "row_order", "semantics", "column_order", "tolerance"}
 """Inputs that can change whether a query is correct."""
 
 _APART = ("case_id", "schema", "tags", "options", "keys")
@@ -894,6 +889,7 @@ _DIGITS = 12
 def _digests(case: SqlCase, options: SqlOptions) -> FrozenMapping[str, str]:
     """Return what tells each known input of a case, and each option that counts, from others."""
     inputs = {name: getattr(case, name) for name in _TOGETHER} | options.given
+    inputs["row_order"] = [*filter(None, _orders(case, options)[1])]
     if case.schema is not None:  # a mapping says more than the same words do
         inputs["schema"] = schema_text(case.schema), isinstance(case.schema, str)
     del inputs["locate"]  # which changes no verdict
@@ -901,7 +897,7 @@ def _digests(case: SqlCase, options: SqlOptions) -> FrozenMapping[str, str]:
         {
             name: key_of(json.dumps(value, default=dict))[:_DIGITS]
             for name, value in inputs.items()
-            if value not in (None, ())
+            if value not in (None, (), [])
         }
     )
 
@@ -1291,6 +1287,11 @@ class SqlReport(Report):
             }
         )
 
+    def _alike(self) -> dict[str, Any]:
+        """Return what reports of one run have in common."""
+        how = attrs.asdict(self.scoring, recurse=False)
+        return {"model": self.model, **attrs.asdict(how.pop("options"), recurse=False), **how}
+
     def merge(self, *others: SqlReport) -> SqlReport:
         """
         Return the report of one run over the cases of this report and the others, in their order.
@@ -1317,11 +1318,9 @@ class SqlReport(Report):
         reports = (self, *check_records("others", others, SqlReport, empty=True))
         seen = {case.case_id for case in self.cases}
         for i, report in enumerate(reports[1:]):
-            for name in ("model", *(field.name for field in attrs.fields(SqlScoring))):
-                first, second = (
-                    getattr(one if name == "model" else one.scoring, name)
-                    for one in (self, report)
-                )
+            known, others_known = self._alike(), report._alike()  # noqa: SLF001
+            for name, first in known.items():
+                second = others_known[name]
                 if first == second or (name == "asks_safety" and _without_safety(reports)):
                     continue
                 what = SAFETY_ASKED if name == "asks_safety" else name
@@ -1584,20 +1583,22 @@ async def ascore_sql_cases(
         >>> asyncio.run(ascore_sql_cases([case])).n_by_method
         {'identical': 1}
     """
-    suite = _Suite.of(
-        cases,
-        options,
-        fields,
-        metrics=metrics,
-        evidence=evidence,
-        confidence_level=confidence_level,
-        judge=judge,
-        executor=executor,
-        progress=progress,
-        timeout_seconds=timeout_seconds,
-        deadline_seconds=deadline_seconds,
-        resume=resume,
-        model=model,
+    suite = await off_loop(
+        lambda: _Suite.of(
+            cases,
+            options,
+            fields,
+            metrics=metrics,
+            evidence=evidence,
+            confidence_level=confidence_level,
+            judge=judge,
+            executor=executor,
+            progress=progress,
+            timeout_seconds=timeout_seconds,
+            deadline_seconds=deadline_seconds,
+            resume=resume,
+            model=model,
+        )
     )
     return await suite.run()
 
@@ -1677,7 +1678,7 @@ class _Suite:
                 await run.outcomes()
         finally:
             ledger.reset(token)
-        report = self.report()
+        report = await off_loop(self.report)
         _sum_up(report)
         return report
 

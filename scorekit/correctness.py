@@ -17,7 +17,15 @@ import attrs
 from scorekit._core.checks import check_choice, check_generated, check_items, check_text
 from scorekit._core.logs import log
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import Caller, caller, check_timeout, is_sync, queue_of, run_to_end
+from scorekit._judge.waiting import (
+    Caller,
+    caller,
+    check_timeout,
+    is_sync,
+    off_loop,
+    queue_of,
+    run_to_end,
+)
 from scorekit._sql.operands import invalid
 from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_explain, is_query
 from scorekit._sql.refute.reading import ORDINALS
@@ -290,7 +298,7 @@ async def aquery_correctness(
     async with AsyncExitStack() as place:
         if queue is not None:
             await place.enter_async_context(queue.place())
-        looked = pair.looked_at() if pair.is_quick() else await asyncio.to_thread(pair.looked_at)
+        looked = pair.looked_at() if pair.is_quick() else await off_loop(pair.looked_at)
         if isinstance(looked, QueryCorrectness):
             return looked
         return await looked.asked(place)

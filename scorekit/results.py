@@ -114,7 +114,7 @@ class SqlOptions(Record):
     ``"expected"``: where the expected query (the second of two) does.  ``"ignored"``: nowhere.
     The rule ``"spider"`` means ``"expected"``, ``"bird"`` means ``"ignored"``; else ``"auto"``."""
     semantics: Literal["bag", "set"] | None = None
-    """``"set"`` where repeated rows do not matter, and their order neither; ``"bag"``."""
+    """``"set"`` where repeated rows do not matter; ``"bag"``."""
     column_order: Literal["significant", "ignored"] | None = None
     """``"ignored"`` where columns may come in any order; ``"significant"``."""
     tolerance: float | None = None
@@ -149,7 +149,7 @@ class SqlOptions(Record):
     @property
     def settled(self) -> SqlOptions:
         """The same, with the usual value of each option that is not given."""
-        order = "ignored" if self.semantics == "set" else _ORDER_OF.get(self.rule, "auto")
+        order = "auto" if self.knows_no_order else _ORDER_OF.get(self.rule, "auto")
         usual = SqlOptions(
             rule="scorekit",
             row_order=order,
