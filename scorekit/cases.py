@@ -69,7 +69,7 @@ from scorekit.correctness import (
 from scorekit.equivalence import Counterexample, SqlEquivalence, tables_of
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
-from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge, total_cost
+from scorekit.judges import AnyJudge, CachedJudge, Judge, asks_together, optional_judge, total_cost
 from scorekit.parallel import Progress
 from scorekit.records import (
     CaseSql,
@@ -451,7 +451,7 @@ def _is_unjudged(result: MetricResult | None) -> bool:
 def score_sql_case(
     case: SqlCase,
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
@@ -490,12 +490,12 @@ def score_sql_case(
         ...
         TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
-    judge = optional_judge(judge)
+    asked = optional_judge(judge)
     scoring = _scoring(options, fields, metrics, evidence)
     item, job = _alone(case, scoring, timeout_seconds)
-    if judge is None:
+    if asked is None:
         return item.score(without_judge(job))
-    (outcome,) = run_to_end(CaseRun([job], judge).outcomes)
+    (outcome,) = run_to_end(CaseRun([job], asked).outcomes)
     return item.score(outcome)
 
 
@@ -503,7 +503,7 @@ def score_sql_case(
 async def ascore_sql_case(
     case: SqlCase,
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
@@ -534,10 +534,10 @@ async def ascore_sql_case(
         >>> asyncio.run(ascore_sql_case(case)).query_correctness.score
         1.0
     """
-    judge = optional_judge(judge)
+    asked = optional_judge(judge)
     scoring = _scoring(options, fields, metrics, evidence)
     item, job = await off_loop(lambda: _alone(case, scoring, timeout_seconds))
-    (outcome,) = await CaseRun([job], judge).outcomes()
+    (outcome,) = await CaseRun([job], asked).outcomes()
     return item.score(outcome)
 
 
@@ -1452,7 +1452,7 @@ def _row(case: SqlCaseScore) -> dict[str, Any]:
 def score_sql_cases(
     cases: Iterable[SqlCase],
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
     metrics: Iterable[str] | None = None,
@@ -1540,7 +1540,7 @@ def score_sql_cases(
 async def ascore_sql_cases(
     cases: Iterable[SqlCase],
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
     metrics: Iterable[str] | None = None,
@@ -1630,7 +1630,7 @@ class _Suite:
         metrics: Iterable[str] | None,
         evidence: Evidence,
         confidence_level: float,
-        judge: Judge | None,
+        judge: AnyJudge | None,
         executor: Executor | None,
         progress: Progress | bool | None,
         timeout_seconds: float,
@@ -1640,13 +1640,13 @@ class _Suite:
     ) -> _Suite:
         """Take the arguments of `score_sql_cases`."""
         records = check_records("cases", cases, SqlCase)
-        optional_judge(judge)
+        asked = optional_judge(judge)
         seconds = check_timeout(timeout_seconds)
         if executor is not None:
             check_instance("executor", executor, Executor)
         check_progress(progress)
-        if judge is not None and not isinstance(judge, CachedJudge):
-            judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
+        if asked is not None and not isinstance(asked, CachedJudge):
+            asked = CachedJudge(asked)  # repeated pairs of this run are asked about once
         if deadline_seconds is not None:
             deadline_seconds = check_number(
                 "deadline_seconds", deadline_seconds, 0.0, open_ends=True
@@ -1661,7 +1661,7 @@ class _Suite:
         items = _items(records, scoring, resume, name)
         jobs = tuple(item.job(seconds) for item in items)
         settled = attrs.evolve(scoring, options=scoring.options.settled)
-        return cls(items, jobs, settled, judge, executor, progress, deadline_seconds, name)
+        return cls(items, jobs, settled, asked, executor, progress, deadline_seconds, name)
 
     async def run(self) -> SqlReport:
         """Find out all there is to know, and report on it."""

@@ -300,7 +300,10 @@ GOOD = code_report(SUITE).to_json()
         ("[" * 100_000, "text must be a whole JSON document, not a path to one ("),
         ("[1]", "text must be a JSON object of kind CodeReport, got '[1]'"),
         ("{}", "kind of the result must be 'CodeReport', got None"),
-        (GOOD.replace('"version": 2', '"version": 7'), "version of the result must be 2, got 7"),
+        (
+            GOOD.replace('"version": 2', '"version": 7'),
+            "version of the result must be 2 (a newer scorekit wrote it), got 7",
+        ),
         (
             GOOD.replace("CodeReport", "SqlReport"),
             "kind of the result must be 'CodeReport', got 'SqlReport'",
