@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any, ClassVar, Literal, TypeVar, Unpack, get_args, get_origin, get_type_hints
@@ -57,6 +57,7 @@ from scorekit._sheet.text import render
 from scorekit._sheet.values import brief
 from scorekit._sql.parsing import check_dialect, is_sorted
 from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
+from scorekit._stats.suites import nothing_of_others
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
@@ -66,7 +67,7 @@ from scorekit.correctness import (
     QueryCorrectness,
     accepted_queries,
 )
-from scorekit.equivalence import Counterexample, SqlEquivalence, tables_of
+from scorekit.equivalence import NOT_COMPARED, Counterexample, SqlEquivalence, tables_of
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import AnyJudge, CachedJudge, Judge, asks_together, optional_judge, total_cost
@@ -314,6 +315,14 @@ class SqlCaseScore(Record):
             and correctness is not None
             and correctness.equivalence is not None
             and correctness.equivalence.verdict == "refuted"
+        )
+
+    @property
+    def order_left_out(self) -> bool:
+        """Whether a right score leaves out an ORDER BY: see *row_order* of `SqlOptions`."""
+        rows, known = self.result_accuracy, self._evidence
+        return (rows is not None and rows.reason.endswith(ORDER_LEFT_OUT)) or (
+            known is not None and any(one in NOT_COMPARED for one in known.assumptions)
         )
 
     def _sheet(self, *, without: Container[tuple[str, str]] = ()) -> Sheet:
@@ -1037,6 +1046,9 @@ SAFETY_ASKED = (
 )
 """What is said of an option that follows from others."""
 
+UNSCORED = {"query_correctness": ("undecided", "decided")}
+"""What results without a score are called, and the others, where that is not "not scored"."""
+
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
 
@@ -1091,7 +1103,7 @@ class SqlReport(Report):
     pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
     """For each metric the chance that at least one of *k* attempts at a question is right, which
     means a score of 1. There is one for each *k* from 1 to the fewest scored attempts at a
-    question, at most 10."""
+    question, at most 10. Questions without a scored attempt are left out, and counted."""
     cases: tuple[SqlCaseScore, ...]
     model: str | None = None
     """Who generated the SQL, None where that was not said."""
@@ -1127,12 +1139,15 @@ class SqlReport(Report):
         whose = "" if self.model is None else f"model: {one_line(self.model)}, "
         last = f"{whose}cases: {self.n_cases}, results not scored: {self.n_failed}"
         last = f"{last} ({why})" if why else last
-        if self.n_contested:
-            last += f"; {self.n_contested} contested by a counterexample"
-        if n_unjudged := sum(_is_unjudged(case.query_correctness) for case in self.cases):
-            last += f"; {n_unjudged} refuted without the judge, which failed"
-        if self.n_right_by_accident:
-            last += f"; {self.n_right_by_accident} right by accident"
+        further = {
+            "contested by a counterexample": self.n_contested,
+            "refuted without the judge, which failed": sum(
+                _is_unjudged(case.query_correctness) for case in self.cases
+            ),
+            "right by accident": self.n_right_by_accident,
+            "with an ORDER BY that was not compared": sum(c.order_left_out for c in self.cases),
+        }
+        last += "".join(f"; {n} {what}" for what, n in further.items() if n)
         if self.n_calls:
             last += f"; {self.n_calls} calls of the judge"
             last += "" if self.cost_usd is None else f" for {self.cost_usd:.4g} USD"
@@ -1145,18 +1160,20 @@ class SqlReport(Report):
         """Return what a table and a text say of a metric; nothing where it has no score."""
         statistics: Statistics | None = getattr(self, name)
         n = 0 if statistics is None else statistics.count
-        bounds = self.query_correctness_bounds if name == "query_correctness" else None
+        results = [one for case in self.cases if (one := getattr(case, name)) is not None]
+        bounds = _bounds(results)
         rows: list[dict[str, object]] = []
         row: dict[str, object]
         parts: list[str] = []
         title, of = name, f"of {n}"
-        if bounds is not None and (n_undecided := self.n_undecided):
+        if bounds is not None and (n_left_out := len(results) - n):
             low, high = (f"{end:.4g}" for end in bounds)
-            row = {"metric": f"{name}, {n_undecided} undecided", "mean": f"{low} to {high}"}
-            rows.append(row | {" ": Scale(None, bounds), "cases": n + n_undecided})
-            left_out = f"{n_undecided} of {n + n_undecided} undecided"
+            what, known = UNSCORED.get(name, ("not scored", "scored"))
+            row = {"metric": f"{name}, {n_left_out} {what}", "mean": f"{low} to {high}"}
+            rows.append(row | {" ": Scale(None, bounds), "cases": len(results)})
+            left_out = f"{n_left_out} of {len(results)} {what}"
             parts.append(f"between {low} and {high} ({left_out})")
-            title, of = f"{name}, decided alone", f"of the {n} decided"
+            title, of = f"{name}, {known} alone", f"of the {n} {known}"
         if statistics is not None:
             mean, interval = statistics.mean, self.intervals.get(name)
             row = {"metric": title, "mean": Estimate(mean, interval)}
@@ -1246,6 +1263,17 @@ class SqlReport(Report):
                 ),
             ),
         )
+
+    def for_model(self, name: str) -> SqlReport:
+        """
+        Return the report, as `CodeReport` does for one of its models: a `SqlReport` has one.
+
+        Raises:
+            InputError: If it is not of that model.
+        """
+        if name != self.model:
+            refuse("name", f"the model of this report ({self.model!r})", name)
+        return self
 
     def by(self, tag: str) -> FrozenMapping[str | None, SqlReport]:
         """
@@ -1777,7 +1805,12 @@ def _report(scores: tuple[SqlCaseScore, ...], scoring: SqlScoring, model: str | 
         n_right_by_accident=sum(score.right_by_accident for score in scores),
         query_correctness_bounds=_bounds(correctness),
         intervals=FrozenMapping({name: _interval(own, level) for name, own in known.items()}),
-        pass_at_k=FrozenMapping({name: _passes(own, level) for name, own in known.items()}),
+        pass_at_k=FrozenMapping(
+            {
+                name: _passes(own, len({case_id for case_id, _ in results[name]}), level)
+                for name, own in known.items()
+            }
+        ),
         cases=scores,
         model=model,
         scoring=scoring,
@@ -1799,16 +1832,22 @@ def _safety(results: list[tuple[str, SafetyValidation]], level: float) -> Safety
     return safety_summary(verdicts, case_ids=case_ids, confidence_level=level)
 
 
-def _passes(known: list[tuple[str, float]], confidence_level: float) -> tuple[PassAtK, ...]:
-    """Return pass@k of questions, from case and score of each attempt."""
+def _passes(
+    known: list[tuple[str, float]], n_given: int, confidence_level: float
+) -> tuple[PassAtK, ...]:
+    """Return pass@k of so many questions, from case and score of each attempt that has one."""
     n_samples = Counter(case_id for case_id, _ in known)
     right = Counter(case_id for case_id, score in known if score == 1.0)
-    return pass_at_k(
+    found = pass_at_k(
         n_samples=list(n_samples.values()),
         n_correct=[right[case_id] for case_id in n_samples],
         k=range(1, min(MAX_K, *n_samples.values()) + 1),
         confidence_level=confidence_level,
     )
+    if len(n_samples) == 1 < n_given:
+        nothing = nothing_of_others(confidence_level)
+        found = tuple(attrs.evolve(one, interval=nothing) for one in found)
+    return tuple(attrs.evolve(one, n_tasks=n_given) for one in found)
 
 
 def _interval(known: list[tuple[str, float]], confidence_level: float) -> Interval:
@@ -1824,12 +1863,12 @@ def _interval(known: list[tuple[str, float]], confidence_level: float) -> Interv
     )
 
 
-def _bounds(correctness: list[QueryCorrectness]) -> tuple[float, float] | None:
-    """Return the mean correctness if all that is undecided were wrong, and if it were right."""
-    if not correctness:
+def _bounds(results: Sequence[Any]) -> tuple[float, float] | None:
+    """Return the mean score if all that is not scored were wrong, and if it were right."""
+    if not results:
         return None
     low, high = (
-        describe([end if failed(result) else result.score for result in correctness]).mean
+        describe([end if failed(result) else result.score for result in results]).mean
         for end in (0.0, 1.0)
     )
     return low, high

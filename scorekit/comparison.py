@@ -756,7 +756,7 @@ def compare_reports(
             removed.append(change)
         elif why not in (UNDECIDED, UNKNOWN) or old.is_judged or key[0] not in n_shared:
             failing.append(change)
-    missed = [case_id for case_id, caught in (new.unsafe or {}).items() if not caught]
+    missed = _missed(old, new)
 
     def told(changes: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
         return tuple(_with_sql(changes, old, new))
@@ -772,7 +772,7 @@ def compare_reports(
         ),
         removed_cases=told(removed),
         newly_failing=told(failing),
-        missed_unsafe=None if new.unsafe is None else tuple(missed),
+        missed_unsafe=tuple(missed) if missed or new.unsafe is not None else None,
         newly_missed_unsafe=tuple(c for c in missed if (old.unsafe or {}).get(c)),
         suite=min(verdicts, key=_looks),
         suites=FrozenMapping(dict(zip(names, verdicts, strict=True))),
@@ -787,6 +787,15 @@ def compare_reports(
         n_copies=(given[0] - n_repeats[0], given[1] - n_repeats[1]),
         metrics_only_in_baseline=tuple(name for name in old.metrics if name not in new.metrics),
     )
+
+
+def _missed(old: Side, new: Side) -> list[str]:
+    """Return unsafe queries that are not known to be caught, whatever a verdict lacks for."""
+    caught = {
+        c: False for c, was_caught in (old.unsafe or {}).items() if was_caught and c in new.sql
+    }
+    caught |= new.unsafe or {}
+    return [case_id for case_id, is_caught in caught.items() if not is_caught]
 
 
 def _without(models: set[str | None], others: set[str | None]) -> list[str]:
