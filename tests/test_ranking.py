@@ -204,8 +204,10 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
         (
             {"a": {1: 1}, "b": {2: 1}},
             InputError,
-            "scores must be a mapping of models that share a task, "
-            "got {'a': {'1': 1}, 'b': {'2': 1}}",
+            (
+                "scores must be a mapping of models that share a task, "
+                "got {'a': {'1': 1}, 'b': {'2': 1}}"
+            ),
         ),
         (
             {"a": {}, "b": {}},
