@@ -55,6 +55,7 @@ from scorekit.verdicts import (
     anytime_verdict,
     suite_verdict,
     with_unknown,
+    without_scores,
 )
 
 MAX_CHANGES = 20
@@ -403,7 +404,7 @@ class Comparison(Report):
 
     def _attempts_to_add(self) -> str:
         """Name the attempts with which a single case could be significant, where it is tested."""
-        if self._two_models or max(self.suite.n_repeats) > 1:
+        if self._two_models or max(self.suite.n_repeats) > 1 or not self.suite.n_cases:
             return ""
         error = (1.0 - self.confidence_level) / 2.0
         enough = next(n for n in range(1, 64) if least_p_value(n, n) <= error)
@@ -847,16 +848,17 @@ def compare_reports(
     )
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
-    pairs = [paired(suite, before, after) for suite in before.suites]
-    pairs = [pair for pair in pairs if pair.case_ids]
-    n_shared = {pair.suite: len(pair.case_ids) for pair in pairs}
+    every = [paired(one, before, after) for one in dict.fromkeys((*before.suites, *before.ends))]
+    known = [pair for pair in every if pair.case_ids]
+    pairs = known or [pair for pair in every if pair.every_id]
+    n_shared = {pair.suite: len(pair.case_ids) for pair in known}
     if not pairs:
         _refuse_strangers(old, new, by_case=by_case)
     same_models = old.models == new.models
     shared_model = next(iter(old.models)) if by_case and same_models else None
     one_system = same_models or not by_case or None in old.models | new.models
     names = _names(pairs)
-    singles = _SingleCases(pairs, plan, one_system=one_system)
+    singles = _SingleCases(known, plan, one_system=one_system)
     verdicts = plan.verdicts(pairs, singles)
     moved = singles.moved(shared_model)
     removed: list[CaseChange] = []
@@ -891,10 +893,10 @@ def compare_reports(
         adjustment=adjustment,
         anytime=plan.anytime,
         single_cases=singles.state(moved),
-        below_floor=told(_below_floor(pairs, plan, shared_model)),
+        below_floor=told(_below_floor(known, plan, shared_model)),
         floor=floor,
-        most_attempts=max(int(pair.after.sizes.max()) for pair in pairs),
-        flaky=_flaky(pairs),
+        most_attempts=max((int(pair.after.sizes.max()) for pair in known), default=0),
+        flaky=_flaky(known),
         confidence_level=confidence_level,
         threshold=plan.threshold,
         baseline_name=BASELINE if same_models else old.name(BASELINE),
@@ -978,12 +980,14 @@ class _Plan(NamedTuple):
 
     def _verdict(self, pair: Paired, asked: Asked) -> SuiteVerdict:
         """Judge the known outcomes, and where some are unknown both ways that these may go."""
-        one = self._judge(pair, asked, pair.case_ids, (pair.before, pair.after))
-        if not pair.ends:
+        known = pair.before, pair.after
+        one = self._judge(pair, asked, pair.case_ids, known) if pair.case_ids else None
+        if one is not None and not pair.ends:
             return one
         worst, best = (self._judge(pair, asked, pair.every_id, sides) for sides in pair.ends)
         low, high = (mean_of(after.means - before.means) for before, after in pair.ends)
         n_unscored = len(pair.every_id) - len(pair.case_ids)
+        one = without_scores(worst, best) if one is None else one
         one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
         return with_unknown(one, (worst, best), (low, high))
 
@@ -1015,7 +1019,7 @@ class _SingleCases:
             for pair in self.pairs
             for sides in zip(pair.before.sizes.tolist(), pair.after.sizes.tolist(), strict=True)
         }
-        return min(least_p_value(*both) for both in sizes)
+        return min((least_p_value(*both) for both in sizes), default=1.0)
 
     @property
     def can_be_significant(self) -> bool:
@@ -1084,10 +1088,9 @@ class _SingleCases:
 
 def _refuse_strangers(old: Side, new: Side, *, by_case: bool) -> NoReturn:
     found, known = (
-        [case for cases in side.suites.values() for case in cases] for side in (new, old)
+        list(dict.fromkeys(case for cases in (side.suites | side.ends).values() for case in cases))
+        for side in (new, old)
     )
-    if not known:
-        refuse("baseline", "a run with a score, not with failures alone", known)
     if not by_case and new.models and not old.models & new.models:
         theirs = f"one of its models, as current.for_model({shown(min(map(str, new.models)))})"
         domain = f"a report with a model of baseline, or {theirs}"

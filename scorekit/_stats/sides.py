@@ -162,8 +162,8 @@ class Side(NamedTuple):
 
     @property
     def models(self) -> set[str | None]:
-        """Return the models in it."""
-        return {model for _, model in self.suites}
+        """Return the models in it, also one of which nothing has a score."""
+        return {model for _, model in (*self.suites, *(suite for suite, _ in self.failing))}
 
     def keyed(self, *, by_case: bool) -> Side:
         """Return the same, without the model where cases alone are to be paired."""
@@ -292,7 +292,7 @@ def paired(suite: SuiteKey, before: Side, after: Side) -> Paired:
     first, second = ({**dict.fromkeys(known), **dict.fromkeys(own)} for known, own in sides)
     n_unseen = len(first.keys() - second.keys())
     every_id = [case_id for case_id in first if case_id in second]
-    if not case_ids or not any(case_id in own for own in ends for case_id in every_id):
+    if not any(case_id in own for own in ends for case_id in every_id):
         return Paired(suite, case_ids, *both, n_unseen)
 
     def at(known: CaseScores, own: Mapping[str, Ends], end: int) -> Attempts:
