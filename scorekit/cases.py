@@ -1214,7 +1214,8 @@ class SqlReport(Report):
         )
         failing = {key: kind for key, kind in failing.items() if key not in scored}
         is_judged = "judge" in self.n_by_method
-        return ReportScores({**suites}, failing, unsafe, sql=sql, is_judged=is_judged)
+        tags = {case.case_id: case.tags for case in self.cases}
+        return ReportScores({**suites}, failing, unsafe, sql=sql, is_judged=is_judged, tags=tags)
 
     def _sheet(self) -> Sheet:
         told = [self._metric(name) for name in METRICS]

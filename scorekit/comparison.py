@@ -653,6 +653,7 @@ def compare_reports(
     threshold: float = 0.05,
     confidence_level: float = 0.95,
     clusters: Mapping[Any, str | int] | None = None,
+    by: str | None = None,
     margin: float | None = None,
     adjustment: Adjustment = "holm",
     attempts: Literal["auto", "independent"] = "auto",
@@ -682,6 +683,8 @@ def compare_reports(
         confidence_level: Level of the suite's interval, in ``(0, 1)``.
         clusters: Group of each case, by case id, where cases are related: questions on one
             database, tasks from one repository.  It may name other cases too.
+        by: Name of a tag of SQL cases, such as ``"database"``. Each of its values has a suite and
+            a verdict of its own, adjusted for their number.
         margin: Largest loss of the suite that is still acceptable, in ``(0, 1)``.
         adjustment: How p values of several suites are adjusted. ``"holm"`` keeps the chance of
             any false alarm at or below ``1 - confidence_level``. ``"benjamini-hochberg"`` does
@@ -848,6 +851,9 @@ def compare_reports(
     )
     by_case = len(old.models) == len(new.models) == 1
     before, after = old.keyed(by_case=by_case), new.keyed(by_case=by_case)
+    if by is not None:
+        values = _values(check_text("by", by), olds, news)
+        before, after = before.parted(values), after.parted(values)
     every = [paired(one, before, after) for one in dict.fromkeys((*before.suites, *before.ends))]
     known = [pair for pair in every if pair.case_ids]
     pairs = known or [pair for pair in every if pair.every_id]
@@ -907,6 +913,22 @@ def compare_reports(
         n_copies=(given[0] - n_repeats[0], given[1] - n_repeats[1]),
         metrics_only_in_baseline=tuple(name for name in old.metrics if name not in new.metrics),
     )
+
+
+def _values(tag: str, olds: list[Side], news: list[Side]) -> dict[str, str]:
+    """Return what the value of a tag calls each case; refuse a tag that none has, two values."""
+    found: dict[str, str | None] = {}
+    for side in (*olds, *news):
+        for case_id, tags in side.tags.items():
+            value = tags.get(tag)
+            if found.setdefault(case_id, value) != value:
+                domain = f"a tag with one value at case {shown(case_id)}"
+                refuse("by", f"{domain}, not {shown(found[case_id])} and {shown(value)}", tag)
+    if set(found.values()) <= {None}:
+        known = {name for side in (*olds, *news) for tags in side.tags.values() for name in tags}
+        names = ", ".join(map(repr, sorted(known))) or "the tags of SQL cases: there are none"
+        refuse("by", f"one of {names}", tag)
+    return {c: f"without {tag}" if value is None else f"of {value}" for c, value in found.items()}
 
 
 def _missed(old: Side, new: Side) -> list[str]:
@@ -1087,10 +1109,7 @@ class _SingleCases:
 
 
 def _refuse_strangers(old: Side, new: Side, *, by_case: bool) -> NoReturn:
-    found, known = (
-        list(dict.fromkeys(case for cases in (side.suites | side.ends).values() for case in cases))
-        for side in (new, old)
-    )
+    found, known = (side.case_ids for side in (new, old))
     if not by_case and new.models and not old.models & new.models:
         theirs = f"one of its models, as current.for_model({shown(min(map(str, new.models)))})"
         domain = f"a report with a model of baseline, or {theirs}"
