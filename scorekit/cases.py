@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any, ClassVar, Literal, TypeVar, Unpack, get_args, get_origin, get_type_hints
@@ -31,6 +31,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import (
     as_builtins,
+    check_attempts,
     check_id,
     check_same_order,
     name_of,
@@ -944,6 +945,7 @@ def sql_cases_from_columns(
     | None = None,
     options: SqlOptions | Iterable[SqlOptions | None] | None = None,
     keys: Keys | Iterable[Keys | None] | None = None,
+    attempt: Iterable[Hashable] | None = None,
 ) -> tuple[SqlCase, ...]:
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
@@ -976,12 +978,15 @@ def sql_cases_from_columns(
             of mappings from tag to value.
         options: Options of each case, or one `SqlOptions` for all.
         keys: Keys of the tables of each, or one mapping for all.
+        attempt: What tells the attempts at a case apart, such as an epoch or a seed, so that a row
+            which comes twice is refused; None if rows are known to differ.
 
     Returns:
         The cases, in the order of the rows.
 
     Raises:
-        InputError: If the columns differ in length or are empty, or as `SqlCase`.
+        InputError: If the columns differ in length or are empty, two rows of a case have one
+            *attempt*, or as `SqlCase`.
         TypeError: If an argument is not a column, or an entry has the wrong type for `SqlCase`.
 
     Examples:
@@ -1001,6 +1006,7 @@ def sql_cases_from_columns(
     columns = {name: values for name, values in locals().items() if values is not None}
     case_ids = names_of("case_id", case_id)
     tagged = columns.pop("tags", {})
+    check_attempts(columns.pop("attempt", None), case_ids)
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
         if name in _ONE_FOR_ALL and (isinstance(values, str | SqlOptions) or is_mapping(values)):
