@@ -83,7 +83,7 @@ def suite(queries: list[str]) -> scorekit.SqlReport:
             "1 of 9 cases not scored",
         ),
         (
-            lambda x: scorekit.compare_models(
+            lambda x: scorekit.compare_models(  # type: ignore[dict-item]
                 {"a": {1: 1, 2: [x, 1], 3: 1}, "b": {1: 0, 2: [1, 0], 3: 0}}, bounds=(0, 1)
             ),
             "1 unknown outcomes left out",
