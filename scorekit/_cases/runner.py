@@ -14,7 +14,7 @@ from typing import NamedTuple
 import attrs
 
 from scorekit._core.logs import about_case
-from scorekit._judge.waiting import in_thread, places_at
+from scorekit._judge.waiting import in_thread, off_loop, places_at
 from scorekit.correctness import Found, Pair, QueryCorrectness
 from scorekit.equivalence import SqlEquivalence
 from scorekit.errors import JudgeError
@@ -132,8 +132,14 @@ class CaseRun:
                     break
             return part
 
-        while part := await asyncio.wrap_future(in_thread(some)):
+        while part := await self._off_loop(some):
             yield part
+
+    async def _off_loop(self, some: Callable[[], list[_Half]]) -> list[_Half]:
+        if self.executor is None:
+            return await off_loop(some)
+        part: list[_Half] = await asyncio.wrap_future(in_thread(some))  # it waits for workers
+        return part
 
     def _halves(self) -> Iterator[_Half]:
         # Workers cannot reach what the judge's cache knows, so it is looked up here.
@@ -168,7 +174,7 @@ class CaseRun:
                 asking = asyncio.ensure_future(self._answer(pair))
                 try:
                     if others is None:
-                        others = await asyncio.to_thread(job.others)
+                        others = await off_loop(job.others)
                     correctness = await asking
                 finally:
                     asking.cancel()

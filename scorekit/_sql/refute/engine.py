@@ -23,6 +23,7 @@ from scorekit._sql.refute.search import (
     Difference,
     NoDifference,
     Same,
+    counts,
     enforced,
     holds,
     places_of,
@@ -69,7 +70,7 @@ def refute_by(
     schema: SqlSchema | None,
     dialect: str | None,
     same: Same,
-    ordered: bool,
+    row_order: str,
     n_databases: int,
     seed: int,
 ) -> Difference | NoDifference | Raised:
@@ -83,7 +84,8 @@ def refute_by(
         schema: What is known of the tables.
         dialect: What they are written in; the statements are, too.
         same: Whether two results hold the same rows.
-        ordered: Whether the order of rows counts where both queries ask for one.
+        row_order: Whether the order of results counts where both queries ask for one, where the
+            second does, or nowhere.
         n_databases: Databases to try.
         seed: What their rows depend on.
     """
@@ -109,7 +111,7 @@ def refute_by(
         conditions = Conditions(reading, known, stack)
         maker = Maker(known, trees, told, seed, partial(holds, [conditions]), dialect=pair.dialect)
         runner = _Runner(
-            engine, texts, pair, known, dialect=reading.dialect, same=same, ordered=ordered
+            engine, texts, pair, known, dialect=reading.dialect, same=same, row_order=row_order
         )
         return runner.search(maker, n_databases)
 
@@ -134,12 +136,12 @@ class _Runner:
         *,
         dialect: str,
         same: Same,
-        ordered: bool,
+        row_order: str,
     ) -> None:
         self._engine, self._known, self._dialect = engine, known, dialect
         self._same = same
         trees = pair.first, pair.second
-        self._ordered = ordered and all(tree.args.get("order") for tree in trees)
+        self._ordered = counts(row_order, [bool(tree.args.get("order")) for tree in trees])
         self._spelled = spellings(trees)
         bare = [_unqualified(tree, known.names) for tree in trees]
         self._trees = [tree if one is None else one for tree, one in zip(trees, bare, strict=True)]

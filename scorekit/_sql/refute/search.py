@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
@@ -86,7 +86,7 @@ def refute(
     schema: SqlSchema | None,
     dialect: str | None,
     same: Same,
-    ordered: bool,
+    row_order: Literal["auto", "expected", "ignored"],
     any_columns: bool,
     exact: bool,
     n_databases: int,
@@ -102,7 +102,8 @@ def refute(
         schema: What is known of the tables.
         dialect: Their dialect; None for a difference that several dialects have in common.
         same: Whether two results hold the same rows.
-        ordered: Whether the order of results counts where both queries ask for one.
+        row_order: Whether the order of results counts where both queries ask for one, where the
+            second does, or nowhere.
         any_columns: Whether columns may come in any order.
         exact: Whether rows must come equally often.
         n_databases: Databases to try.
@@ -134,7 +135,7 @@ def refute(
                 known,
                 same,
                 stack,
-                ordered=ordered,
+                row_order=row_order,
                 any_columns=any_columns,
                 exact=exact,
                 moments=moments,
@@ -415,14 +416,14 @@ class Trial(Conditions):
         same: Same,
         stack: ExitStack,
         *,
-        ordered: bool,
+        row_order: str,
         any_columns: bool,
         exact: bool,
         moments: Sequence[str],
     ) -> None:
         super().__init__(reading, known, stack)
         self._pair, self.same = pair, same
-        self._ordered = ordered and all(query.whole is not None for query in pair)
+        self._ordered = counts(row_order, [query.whole is not None for query in pair])
         self._identity: Callable[[ResultRow], Hashable] = cells_of if any_columns else tuple
         self._exact = exact and not any_columns
         self._widths: dict[str, int] = {}
@@ -518,7 +519,11 @@ class Trial(Conditions):
         return self._reading.folded
 
     def order_differs(self) -> bool:
-        """Say whether a row must come before another in one result and after it in the other."""
+        """
+        Say whether a row may come before another in the first result and must not in the second.
+
+        A first query that asks for no order allows any; one is shown that the second does not.
+        """
         orders = [
             [
                 list(map(self._identity, self._ranked(whole, way, tail=True)))
@@ -527,20 +532,36 @@ class Trial(Conditions):
             for whole in (query.whole for query in self._pair)
             if whole is not None
         ]
-        rows = list(dict.fromkeys(orders[0][0]))[:_ROWS_ORDERED]
-        places = [[places_of(result) for result in results] for results in orders]
-        return any(
-            all(precedes(x, y, found) for found in places[0])
-            and all(precedes(y, x, found) for found in places[1])
-            for x in rows
-            for y in rows
-            if x != y
-        )
+        rows = list(dict.fromkeys(orders[-1][0]))[:_ROWS_ORDERED]
+        *asked, settled = ([places_of(result) for result in results] for results in orders)
+
+        def differs(others: list[dict[Hashable, tuple[int, int]]]) -> bool:
+            return any(
+                all(precedes(x, y, found) for found in others)
+                and all(precedes(y, x, found) for found in settled)
+                for x in rows
+                for y in rows
+                if x != y
+            )
+
+        if asked:
+            return differs(asked[0])
+        first, second = self.shown
+        for shown in (first, first[::-1]):
+            self.shown = shown, second
+            if differs([places_of(list(map(self._identity, shown)))]):
+                return True
+        return False
 
 
 def cells_of(row: ResultRow) -> Hashable:
     """Return what is left of a row if its columns may come in any order."""
     return frozenset(Counter(row).items())
+
+
+def counts(row_order: str, asked: Sequence[bool]) -> bool:
+    """Say whether the order of results counts, from which of the two queries asks for one."""
+    return {"auto": all(asked), "expected": asked[1], "ignored": False}[row_order]
 
 
 def places_of(rows: Sequence[Hashable]) -> dict[Hashable, tuple[int, int]]:
