@@ -48,6 +48,7 @@ from scorekit.differences import unpaired_difference as unpaired_difference
 from scorekit.equivalence import Counterexample as Counterexample
 from scorekit.equivalence import SqlEquivalence as SqlEquivalence
 from scorekit.equivalence import sql_equivalence as sql_equivalence
+from scorekit.errors import CannotSeeError as CannotSeeError
 from scorekit.errors import InputError as InputError
 from scorekit.errors import ItemError as ItemError
 from scorekit.errors import JudgeError as JudgeError
@@ -94,6 +95,7 @@ from scorekit.reports import ModelStatistics as ModelStatistics
 from scorekit.reports import code_report as code_report
 from scorekit.reports import code_report_from_columns as code_report_from_columns
 from scorekit.results import ResultAccuracy as ResultAccuracy
+from scorekit.results import SqlOptions as SqlOptions
 from scorekit.results import result_accuracy as result_accuracy
 from scorekit.rubrics import RubricScore as RubricScore
 from scorekit.rubrics import rubric_score as rubric_score

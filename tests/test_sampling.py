@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scorekit import code_report_from_columns, compare_reports, mcnemar_test
+from scorekit import code_report_from_columns, mcnemar_test
 from scorekit._stats.chances import BLOCK, EXACT_UP_TO, blocks, one_task
 from scorekit.errors import InputError
 from scorekit.intervals import proportion_interval, t_quantile
@@ -344,11 +344,11 @@ def test_the_samples_of_all_tasks_may_be_more_than_an_integer_holds() -> None:
 
 
 def test_one_task_is_one_task_however_it_comes() -> None:
-    """A column of length 1 and what is left after dropping have no spread between tasks either."""
+    """Also as a column; where it alone is left after dropping it says nothing of the others."""
     alone = pass_at_k(n_samples=10, n_correct=3, k=4)
     assert pass_at_k(n_samples=[10], n_correct=[3], k=4) == alone
     left = pass_at_k(n_samples=[3, 10], n_correct=[1, 3], k=4, insufficient="drop")
-    assert (left.score, left.interval) == (alone.score, alone.interval)
+    assert (left.score, left.interval.low, left.interval.high) == (alone.score, 0.0, 1.0)
     assert (left.n_tasks, left.n_tasks_used) == (2, 1)
 
 
@@ -676,5 +676,3 @@ def test_corrections_never_make_a_p_value_smaller() -> None:
             assert plain - 1e-15 <= found.corrected_p_value <= 1.0
     one = mcnemar_test(n_pass_to_fail=1, n_fail_to_pass=1)
     assert (one.corrected_p_value, one.p_value) == (1.0, 1.0)
-    suite = compare_reports({"a": [1]}, {"a": [1] * 99 + [0]}, attempts="independent").suite
-    assert (suite.p_value, suite.adjusted_p_value, suite.corrected_p_value) == (1.0, 1.0, 1.0)
