@@ -327,6 +327,8 @@ class ReportScores(NamedTuple):
     """The queries of each case, where there are any."""
     is_judged: bool = False
     """Whether a judge decided some of it."""
+    tags: Mapping[str, Mapping[str, str]] = types.MappingProxyType({})
+    """The tags of each case, where it has any."""
 
 
 UNDECIDED = "no_judge"

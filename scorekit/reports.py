@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
@@ -857,6 +857,7 @@ def code_report_from_columns(
     latency_seconds: OneOrMany[float | None] = None,
     input_tokens: OneOrMany[int | None] = None,
     output_tokens: OneOrMany[int | None] = None,
+    attempt: OneOrMany[Hashable] | None = None,
     k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
@@ -884,6 +885,8 @@ def code_report_from_columns(
         latency_seconds: Time each took, ``>= 0``.
         input_tokens: Tokens read (counts).
         output_tokens: Tokens written (counts).
+        attempt: What tells the attempts of a model at a case apart, such as an epoch or a seed, so
+            that a row which comes twice is refused; None if rows are known to differ.
         k: As for `code_report`.
         insufficient: As for `code_report`.
         weights: As for `code_report`.
@@ -895,7 +898,8 @@ def code_report_from_columns(
 
     Raises:
         InputError: As `code_report`, and if the columns differ in length, neither *compiled* nor
-            *passed* is given, or two names differ only in that one is an integer.
+            *passed* is given, two names differ only in that one is an integer, or two rows of a
+            model and a case have one *attempt*.
         TypeError: If an entry or another argument has the wrong type.
 
     Examples:
@@ -928,6 +932,7 @@ def code_report_from_columns(
             "latency_seconds": latency_seconds,
             "input_tokens": input_tokens,
             "output_tokens": output_tokens,
+            "attempt": attempt,
         }
     )
     return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)

@@ -46,6 +46,9 @@ UNEQUAL = (
 UNVARIED = "no variation over cases: the interval is Gaffke's"
 """What is said where Student's t has no error to go by."""
 
+NOTHING_SCORED = "no case has a score in both runs"
+"""Why nothing can be seen after an outage."""
+
 ROUNDING = 1e-12
 """Distance from 0 that is shown as none."""
 
@@ -94,7 +97,8 @@ class SuiteVerdict(Record):
     """Whether the suite as a whole changed, judged from the cases that both sides have."""
 
     delta: float
-    """Mean change over the cases, in ``[-1, 1]``; negative is worse."""
+    """Mean change over the cases, in ``[-1, 1]``; negative is worse.  Where no case has a score on
+    both sides it is the worst bound."""
     interval: Interval
     """
     Two-sided interval of *delta*, of this suite alone.
@@ -157,11 +161,13 @@ class SuiteVerdict(Record):
     """Whether some case has more attempts in one run than in the other."""
 
     def _line(self) -> str:
-        cases = f"{self.n_cases} case{'s' * (self.n_cases > 1)}"
+        cases = f"{self.n_cases} case{'s' * (self.n_cases != 1)}"
         if self.n_groups is not None:
             cases += f" in {self.n_groups} group{'s' * (self.n_groups > 1)}"
         level = f"{100 * self.interval.confidence_level:.3g} %"
-        moved = f"{self.between}{self.delta:+z.3f} {_ends(self.interval)}"
+        moved = self.between
+        if self.n_cases:
+            moved += f"{'; the others ' * bool(moved)}{self.delta:+z.3f} {_ends(self.interval)}"
         return f"{self.verdict}, {moved} ({level}, {self.test}, {self._p_values()}, {cases})"
 
     def _p_values(self) -> str:
@@ -185,7 +191,7 @@ class SuiteVerdict(Record):
         return {
             "verdict": self.verdict,
             "between": None if bounds is None else f"{bounds[0]:+z.3f} to {bounds[1]:+z.3f}",
-            "change": self.delta,
+            "change": self.delta if self.n_cases else None,
             f"{100 * interval.confidence_level:.3g} % interval": _ends(interval),
             "test": self.test,
             "p (fall)": self.p_value,
@@ -211,7 +217,8 @@ class SuiteVerdict(Record):
         if self.verdict not in ("regressed", "improved"):  # what could be found is no matter there
             effect = self.minimum_detectable_effect
             stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
-            found[0] += f"; minimum detectable effect (80 % power): {stated}"
+            if self.n_cases:
+                found[0] += f"; minimum detectable effect (80 % power): {stated}"
             if self.cannot_see is not None:
                 found.insert(0, f"cannot see: {self.cannot_see}")
         if self.interval.method == "gaffke":
@@ -239,7 +246,7 @@ class SuiteVerdict(Record):
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:
             why.append(f"{self.n_unknown} of {n_cases} cases with attempts of unknown outcome")
-        return f"between {low:+z.3f} and {high:+z.3f} ({', '.join(why)}); the others "
+        return f"between {low:+z.3f} and {high:+z.3f} ({', '.join(why)})"
 
     @property
     def is_taken_back(self) -> bool:
@@ -542,6 +549,20 @@ def anytime_verdict(
         else _margin_verdict(interval, asked.margin, n_unseen),
         n_cases=n,
         n_groups=None,
+    )
+
+
+def without_scores(worst: SuiteVerdict, best: SuiteVerdict) -> SuiteVerdict:
+    """Return what is said where no case has a score on both sides, from both ends."""
+    low, high = min(worst.interval.low, best.interval.low), best.interval.high
+    high, level = max(high, worst.interval.high), worst.interval.confidence_level
+    return attrs.evolve(
+        worst,
+        interval=Interval(low=low, high=high, confidence_level=level, method="none: no scores"),
+        p_value=max(worst.p_value, best.p_value),
+        minimum_detectable_effect=None,
+        n_cases=0,
+        cannot_see=NOTHING_SCORED,
     )
 
 

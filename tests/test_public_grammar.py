@@ -155,7 +155,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "time_horizon": {
         "minutes": [1, 2, 4, 8, 16, 32],
         "passed": [True, True, True, False, True, False],
-        "n_resamples": 100,
     },
     "token_cost": {
         "input_tokens": 10,
