@@ -20,7 +20,7 @@ from scorekit._core.text import key_of
 from scorekit._judge.waiting import Caller, caller, check_timeout, is_sync, queue_of, run_to_end
 from scorekit._sql.operands import invalid
 from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_explain, is_query
-from scorekit._sql.refute.reading import ORDINALS
+from scorekit._sql.refute.reading import ORDINALS, refused_by_all
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.columns import Lacking, has_tables, known_schema, lacking_names
 from scorekit.equivalence import NO_TABLE, SqlEquivalence, returned_by, sql_equivalence
@@ -355,6 +355,9 @@ class Pair:
     def searched(self) -> Found:
         """Return the result where the text decides, else the evidence; asks nobody."""
         if self.is_identical():
+            why = self.refused_alike()
+            if why is not None:
+                return self._failure("instrument", "refused", f"expected: {why}")
             reasoning = "Queries are identical"
             return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
         if self.known:
@@ -429,6 +432,17 @@ class Pair:
         """Return why no version of the dialect's database runs a query, if that is certain."""
         try:
             return invalid(query, self.dialect, known_schema(self.schema, self.dialect))
+        except Exception:  # noqa: BLE001 - as in `evidence_on`
+            return None
+
+    def refused_alike(self) -> str | None:
+        """Return why the database does not run what is generated as it is expected."""
+        if self.evidence == "judge":
+            return None
+        try:
+            return refused_by_all(
+                self.generated, self.dialect, known_schema(self.schema, self.dialect)
+            )
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 

@@ -13,9 +13,9 @@ from scorekit._sql.kinds import UNCASED
 from scorekit._sql.operands import drops_texts
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.prove.clauses import differing
-from scorekit._sql.prove.search import Proof, Within, search
+from scorekit._sql.prove.search import Proof, Unproved, Within, search
 from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import ORDINALS, check_known, fold_names, read_pair
+from scorekit._sql.refute.reading import ORDINALS, read_texts
 from scorekit._sql.refute.search import Difference, Same, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
 from scorekit._sql.schema import Keys, Schema, read_schema
@@ -255,15 +255,12 @@ def sql_equivalence(
     if isinstance(schema, str) and (known is None or not known.given):
         unread = (*unread, NO_TABLE)
     try:
-        pair = read_pair(texts, named)
-        unread = (*unread, *fold_names(pair, known, named))
-        unread = (*unread, *check_known(texts, pair, known, named))
+        pairs, refusals, pair, needed = read_texts(texts, known, named)
     except UnfaithfulError as error:
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
+    unread = (*unread, *needed)
     if pair.first == pair.second:
-        return SqlEquivalence(
-            verdict="proved", reason="the queries are identical", proof=("identical text",)
-        )
+        return _identical(refusals)
     prove = partial(
         search,
         second=pair.second,
@@ -272,7 +269,7 @@ def sql_equivalence(
         semantics=semantics,
         column_order=column_order,
     )
-    proof = prove(pair.first)
+    proof = Unproved(exhausted=False) if refusals else prove(pair.first)
     if isinstance(proof, Proof | Within) and named == "sqlite":
         loose = read_schema(schema, keys, named, null_keys=True)
         if loose != known and type(prove(pair.first, schema=loose)) is not type(proof):
@@ -285,8 +282,7 @@ def sql_equivalence(
     if isinstance(proof, Within):
         return _within(proof, unread)
     found = refute(
-        texts,
-        pair,
+        pairs,
         schema=known,
         dialect=named,
         same=same,
@@ -298,14 +294,22 @@ def sql_equivalence(
     )
     if not isinstance(found, Difference):
         ended = "; the search for a proof ended after too many steps" * proof.exhausted
-        reason = one_line(found.reason) + ended
+        reason = one_line((*refusals, found.reason)[0]) + ended
         return SqlEquivalence(verdict="unknown", reason=reason, assumptions=unread)
     return SqlEquivalence(
         verdict="refuted",
         reason=one_line(_refuted(found)),
         counterexample=_counterexample(found),
-        assumptions=(*found.assumptions, *unread),
-        differs_in=differing(pair.first, pair.second, prove) if locate else (),
+        assumptions=(*found.assumptions, *unread, *refusals),
+        differs_in=differing(pair.first, pair.second, prove) if locate and not refusals else (),
+    )
+
+
+def _identical(refusals: tuple[str, ...]) -> SqlEquivalence:
+    if refusals:
+        return SqlEquivalence(verdict="unknown", reason=one_line(refusals[0]))
+    return SqlEquivalence(
+        verdict="proved", reason="the queries are identical", proof=("identical text",)
     )
 
 
