@@ -216,6 +216,14 @@ def leave_out_what_attrs_made(
     return None
 
 
+def leave_out_fields(
+    _app: Sphinx, what: str, _name: str, found: Any, _options: Any, lines: list[str]
+) -> None:
+    """Drop the block of fields of a record's docstring: the reference describes each below."""
+    if what == "class" and issubclass(found, scorekit.Record) and "Attributes:" in lines:
+        del lines[lines.index("Attributes:") :]
+
+
 def show_formula(translator: Any, node: nodes.math | nodes.math_block) -> None:
     """Write a formula as MathML: browsers show it without a script from the network."""
     block = isinstance(node, nodes.math_block)
@@ -236,6 +244,8 @@ def setup(app: Sphinx) -> None:
     app.add_directive("names", Names)
     formula = (show_formula, None)
     app.add_html_math_renderer("mathml", inline_renderers=formula, block_renderers=formula)
+    # before napoleon, which would describe the fields once more
+    app.connect("autodoc-process-docstring", leave_out_fields, priority=400)
     app.connect("autodoc-process-signature", leave_out_what_attrs_made)
     app.connect("builder-inited", run_the_tour)
     app.connect("builder-inited", draw_the_pictures)
