@@ -22,7 +22,7 @@ from scorekit._sql.base_tables import (
 )
 from scorekit._sql.definitions import find_table
 from scorekit._sql.names import dotted, parts_of
-from scorekit._sql.parsing import CACHED_CHARS, Script, check_dialect, may_be_text, parse
+from scorekit._sql.parsing import CACHED_CHARS, Script, check_dialect, is_long, may_be_text, parse
 from scorekit._sql.schema import Schema, SqlSchema, frozen_schema, read_schema
 from scorekit.errors import SqlError, refuse, shown
 from scorekit.records import MetricError, MetricResult, metric_error
@@ -193,9 +193,10 @@ def lacking_names(sql: str, schema: Schema | None, dialect: str | None) -> Lacki
     Return the tables and columns that a query reads and a complete schema does not have.
 
     What a database has besides is never among them (its own tables, functions, hidden columns),
-    nor is what cannot be resolved for sure.  The schema must be one that `read_schema` takes.
+    nor is what cannot be resolved for sure, or any of a text that is long.  The schema must be one
+    that `read_schema` takes.
     """
-    return _read(sql, _known(schema, dialect), dialect).lacking
+    return Lacking() if is_long(sql) else _read(sql, _known(schema, dialect), dialect).lacking
 
 
 def has_tables(schema: Schema | None, dialect: str | None) -> bool:

@@ -19,7 +19,14 @@ from scorekit._core.logs import log
 from scorekit._core.text import key_of
 from scorekit._judge.waiting import Caller, caller, check_timeout, is_sync, queue_of, run_to_end
 from scorekit._sql.operands import invalid
-from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_explain, is_query
+from scorekit._sql.parsing import (
+    check_dialect,
+    check_sql,
+    is_change,
+    is_explain,
+    is_long,
+    is_query,
+)
 from scorekit._sql.refute.reading import ORDINALS, refused_by_all
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.columns import Lacking, has_tables, known_schema, lacking_names
@@ -419,7 +426,7 @@ class Pair:
 
     def refused(self, query: str) -> str | None:
         """Return why a query that is SQL is not that of the dialect."""
-        if self.dialect is not None:
+        if self.dialect is not None and not is_long(query):
             try:
                 check_sql(query, self.dialect)
             except SqlError as error:

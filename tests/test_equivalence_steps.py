@@ -225,7 +225,7 @@ def _differ(first: str, second: str) -> bool:
 
 REFUSED = (
     ("FULL JOIN", "postgres"),
-    ("GROUP BY e.d_id", "mysql"),
+    ("GROUP BY e.d_id", "sqlite"),
     ("ORDER BY COUNT(*) LIMIT 2) x", "duckdb"),
 )
 """Words of queries that not each database takes, and a dialect whose database does."""

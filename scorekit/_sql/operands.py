@@ -13,7 +13,7 @@ from sqlglot import exp
 from scorekit._sql.catalog import Catalog
 from scorekit._sql.functions import VERSIONS, database_of
 from scorekit._sql.kinds import CLASSES, NUMBERS, WHOLE
-from scorekit._sql.parsing import parse
+from scorekit._sql.parsing import is_long, parse
 from scorekit._sql.read import UnreadError, bare_columns, read_names, read_query
 from scorekit._sql.schema import SqlSchema
 from scorekit._sql.tree import (
@@ -69,7 +69,8 @@ def misfit(
 
 def invalid(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
     """Return why no version of a dialect's database runs a query, None where that is not sure."""
-    trees: Sequence[exp.Expr] = parse(sql, dialect).statements if dialect in VERSIONS else ()
+    looked_into = dialect in VERSIONS and not is_long(sql)
+    trees: Sequence[exp.Expr] = parse(sql, dialect).statements if looked_into else ()
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         return None
     planner = _Planner(schema, dialect)

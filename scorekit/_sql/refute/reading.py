@@ -14,7 +14,15 @@ from scorekit._sql.catalog import Catalog, normal_name
 from scorekit._sql.dialects import unknown, versions
 from scorekit._sql.functions import VERSIONS, database_of
 from scorekit._sql.operands import misfit
-from scorekit._sql.parsing import Script, is_explain, parse, tokens
+from scorekit._sql.parsing import (
+    MAX_WORDS,
+    RETRIED_CHARS,
+    Script,
+    is_explain,
+    is_long,
+    parse,
+    tokens,
+)
 from scorekit._sql.read import CASE_MATTERS, RefusedError, UnreadError, read_query
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of
@@ -116,12 +124,21 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
         UnfaithfulError: If a database does not take a query; of several, if one cannot read it or
             reads it otherwise, or none takes both.
     """
+    for text, which in zip(texts, ORDINALS, strict=True):
+        if is_long(text):
+            raise UnfaithfulError(
+                f"more than {MAX_WORDS} words or {RETRIED_CHARS} characters of the {which} query are "
+                "too many to look into"
+            )
     if dialect is not None:
         pair = read_pair(texts, dialect)
         told = fold_names(pair, schema, dialect)
-        return Texts(
-            {dialect: pair}, (), pair, (*told, *check_known(texts, pair, schema, dialect))
-        )
+        told += check_known(texts, pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, told)
+    return _read_everywhere(texts, schema)
+
+
+def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
     pairs: dict[str, Pair] = {}
     refusals: dict[str, str] = {}
     meanings: dict[str, tuple[Node, Node] | None] = {}
@@ -288,7 +305,7 @@ def check_known(
 def refused_by_all(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
     """Return why a text is no query that its database runs, or each of those that it may be of."""
     found: list[str] = []
-    if dialect is None and _is_foreign(sql):
+    if is_long(sql) or (dialect is None and _is_foreign(sql)):
         return None
     for name in ANYWHERE if dialect is None else (dialect,):
         try:
