@@ -169,7 +169,8 @@ def sql_equivalence(
             *assumptions* say so.
         keys: For each table its key: a column, a tuple of columns, or a list of tuples for several
             keys. Rows differ in it, and it is never NULL.
-        dialect: SQL dialect of both, as sqlglot names it.
+        dialect: SQL dialect of both, as sqlglot names it; None for queries that SQLite, DuckDB,
+            PostgreSQL and MySQL read alike.
         semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter.
         row_order: ``"auto"``, or ``"ignored"`` where order never matters.
         column_order: ``"significant"``, or ``"ignored"`` where the results may have their columns
@@ -181,8 +182,9 @@ def sql_equivalence(
         locate: Whether to look for the clauses in which a refuted pair differs.
 
     Returns:
-        A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse or
-        does more than read, if SQLite lacks a function, or if the schema lacks a table or column.
+        A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse,
+        does more than read or has more than 2,000 words, if SQLite lacks a function, or if the
+        schema lacks a table or column.
 
     Raises:
         InputError: If a choice is not among those above, a count or *tolerance* is out of range,
@@ -208,7 +210,8 @@ def sql_equivalence(
         queries. If only one query asks for the time, results must differ at several moments. Where
         an order leaves ties at a LIMIT, every choice of tied rows is a result of the query. Such a
         pair is refuted if, on some database, each query returns a result that the other does not
-        allow. Without a dialect a refutation holds in SQLite, PostgreSQL, MySQL and DuckDB.
+        allow. Without a dialect it holds in each of SQLite, DuckDB, PostgreSQL and MySQL that
+        takes both queries; *assumptions* say why another may not.
 
         *Where they differ.* With *locate*, *differs_in* of a refuted pair has the clauses of the
         first query that differ from the second one: SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER

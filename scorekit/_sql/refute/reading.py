@@ -127,8 +127,8 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
     for text, which in zip(texts, ORDINALS, strict=True):
         if is_long(text):
             raise UnfaithfulError(
-                f"more than {MAX_WORDS} words or {RETRIED_CHARS} characters of the {which} query are "
-                "too many to look into"
+                f"more than {MAX_WORDS} words or {RETRIED_CHARS} characters of the {which} query "
+                "are too many to look into"
             )
     if dialect is not None:
         pair = read_pair(texts, dialect)
