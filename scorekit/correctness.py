@@ -27,9 +27,16 @@ from scorekit._judge.waiting import (
     run_to_end,
 )
 from scorekit._sql.operands import invalid
-from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_explain, is_query
+from scorekit._sql.parsing import (
+    check_dialect,
+    check_sql,
+    is_change,
+    is_explain,
+    is_long,
+    is_query,
+)
 from scorekit._sql.refute.engine import Engine
-from scorekit._sql.refute.reading import ORDINALS
+from scorekit._sql.refute.reading import ORDINALS, refused_by_all
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.audits import refused
 from scorekit.columns import Lacking, has_tables, known_schema, lacking_names
@@ -418,8 +425,7 @@ class Pair:
         if self.decided is not None:
             return self.located(self.decided)
         if self.is_identical():
-            reasoning = "Queries are identical"
-            return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
+            return self.alike()
         if self.known:
             return self.known
         fault = self.fault()
@@ -433,6 +439,14 @@ class Pair:
             if is_right(known[-1]):
                 break
         return tuple(known)
+
+    def alike(self) -> QueryCorrectness:
+        """Return the result of a text that is the expected one, if its database runs it."""
+        why = self.refused_alike()
+        if why is not None:
+            return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
+        reasoning = "Queries are identical"
+        return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
 
     def resumed(self, found: Found) -> QueryCorrectness | Pair:
         """Return the result if what `searched` found is one, or nobody need or can be asked."""
@@ -488,7 +502,7 @@ class Pair:
 
     def refused(self, query: str) -> str | None:
         """Return why a query that is SQL is not that of the dialect."""
-        if self.dialect is not None:
+        if self.dialect is not None and not is_long(query):
             try:
                 check_sql(query, self.dialect)
             except SqlError as error:
@@ -509,6 +523,17 @@ class Pair:
         is_told = self.evidence == "auto" and self.is_schema_known()
         try:
             return refused(query, self.schema if is_told else None, self.dialect)
+        except Exception:  # noqa: BLE001 - as in `evidence_on`
+            return None
+
+    def refused_alike(self) -> str | None:
+        """Return why the database does not run what is generated as it is expected."""
+        if self.evidence == "judge":
+            return None
+        try:
+            return refused_by_all(
+                self.generated, self.dialect, known_schema(self.schema, self.dialect)
+            )
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 

@@ -94,7 +94,7 @@ def refute_by(
         trees = pair.first, pair.second
         nodes = [list(tree.walk()) for tree in trees]
         for several in nodes:
-            check_reasonable(several)
+            check_reasonable(several, dialect)
             check_stable(several)
         asking = [any(map(asks_time, several)) for several in nodes]
         told = hints(nodes)
