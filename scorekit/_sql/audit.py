@@ -122,8 +122,7 @@ class _Audit:
     ) -> Difference | None:
         """Return a database on which the query differs from *other*, or as *trial* says."""
         found = refute(
-            ("", ""),
-            Pair(self.tree, self.tree if other is None else other, self.dialect),
+            {self.dialect: Pair(self.tree, self.tree if other is None else other, self.dialect)},
             schema=self.schema,
             dialect=self.dialect,
             same=partial(same_bag, tolerance=_TOLERANCE),
