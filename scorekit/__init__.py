@@ -36,8 +36,8 @@ _TOPICS = {
     ),
     "equivalence": "Counterexample SqlEquivalence sql_equivalence",
     "errors": (
-        "InputError ItemError JudgeError MissingExtraError RegressionError ScorekitError "
-        "SqlError WorkerError"
+        "CannotSeeError InputError ItemError JudgeError MissingExtraError RegressionError "
+        "ScorekitError SqlError WorkerError"
     ),
     "horizons": "TimeHorizon time_horizon",
     "intervals": "Interval mean_interval proportion_interval quantile_interval",

@@ -46,6 +46,7 @@ from scorekit.differences import unpaired_difference as unpaired_difference
 from scorekit.equivalence import Counterexample as Counterexample
 from scorekit.equivalence import SqlEquivalence as SqlEquivalence
 from scorekit.equivalence import sql_equivalence as sql_equivalence
+from scorekit.errors import CannotSeeError as CannotSeeError
 from scorekit.errors import InputError as InputError
 from scorekit.errors import ItemError as ItemError
 from scorekit.errors import JudgeError as JudgeError
