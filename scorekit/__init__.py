@@ -46,7 +46,7 @@ _TOPICS = {
     ),
     "parallel": "map_scores",
     "planning": (
-        "EvaluationPlan VarianceComponents minimum_detectable_effect "
+        "EvaluationPlan RequiredTasks VarianceComponents minimum_detectable_effect "
         "required_tasks variance_components"
     ),
     "plots": (

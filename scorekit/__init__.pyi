@@ -70,6 +70,7 @@ from scorekit.judges import VotingJudge as VotingJudge
 from scorekit.judges import judge_from_function as judge_from_function
 from scorekit.parallel import map_scores as map_scores
 from scorekit.planning import EvaluationPlan as EvaluationPlan
+from scorekit.planning import RequiredTasks as RequiredTasks
 from scorekit.planning import VarianceComponents as VarianceComponents
 from scorekit.planning import minimum_detectable_effect as minimum_detectable_effect
 from scorekit.planning import required_tasks as required_tasks

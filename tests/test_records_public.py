@@ -210,7 +210,7 @@ MADE: list[Record] = [
     PILOT,
     variance_components({HOSTILE: [[np.float32(0.5), True]], "b": [[1], [Fraction(1, 3)]]}),
     PILOT.plan(prices={"task": Decimal("0.5"), "attempt": np.int64(1)}, budget=20),  # type: ignore[dict-item]
-    required_tasks(effect=Fraction(1, 5), anytime=np.True_),  # type: ignore[call-overload]
+    required_tasks(effect=Fraction(1, 5), anytime=np.True_),  # type: ignore[arg-type]
     describe([Fraction(1, 3), 2**70]),
     letter_grade(0.9, scale=[(HOSTILE, HOSTILE, 0.5), ("b", "", 0)]),
     ModelPrice(input_usd_per_million=Decimal("0.1"), output_usd_per_million=0),  # type: ignore[arg-type]

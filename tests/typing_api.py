@@ -34,7 +34,6 @@ from scorekit import (
     VotingJudge,
     judge_from_function,
 )
-from scorekit.planning import AnytimeTasks
 
 
 def estimates() -> None:
@@ -58,9 +57,9 @@ def estimates() -> None:
     scorekit.majority_at_k([{"a": 3}, ["b"]], correct=["a", "b"], k=1)
     assert_type(scorekit.mean_interval([1, 0.5], clusters=pd.Series(["a", "b"])), Interval)
     assert_type(scorekit.mean_interval([1, 0.5], bounds=(0, 1)), Interval)
-    assert_type(scorekit.required_tasks(effect=0.05, attempts=(1, 5)), int)
-    assert_type(scorekit.required_tasks(effect=0.05, discordant=0.2), int)
-    assert_type(scorekit.required_tasks(effect=0.05, anytime=True), AnytimeTasks)
+    assert_type(scorekit.required_tasks(effect=0.05, attempts=(1, 5)), scorekit.RequiredTasks)
+    assert_type(scorekit.required_tasks(effect=0.05, discordant=0.2).n_tasks, int)
+    assert_type(scorekit.required_tasks(effect=0.05, pilot=({1: 1}, {1: [0]})).power, float)
     parts = scorekit.variance_components({"a": [1, 0], "b": [1]})
     assert_type(parts, scorekit.VarianceComponents)
     plan = parts.plan(prices={"task": 1, "attempt": 0.1}, budget=10)
