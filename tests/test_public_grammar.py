@@ -145,6 +145,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "dialect": ["sqlite", "mysql"],
         "question": ["a?", "b?"],
     },
+    "query_audit": {"sql": "SELECT 1"},
     "sql_equivalence": {"a": "SELECT 1", "b": "SELECT 1"},
     "table_accuracies_from_columns": {
         "generated": ["SELECT 1", "SELECT x FROM t"],
