@@ -153,6 +153,7 @@ MADE: list[Record] = [
     *SQL_REPORT.cases,
     *SQL_REPORT.cases[0].metrics().values(),
     SQL_REPORT.scoring,
+    SQL_REPORT.scoring.options,
     compare_reports(SQL_REPORT, SQL_REPORT),
     query_correctness("SELECT a", "SELECT b", judge=JUDGE),
     query_correctness("SELECT a", "SELECT b"),
