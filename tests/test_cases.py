@@ -1279,7 +1279,8 @@ def test_pass_at_k_over_questions() -> None:
         n_samples=[3, 2], n_correct=[2, 0], k=(1, 2)
     )
     decided, twice = report.pass_at_k["query_correctness"]
-    assert (decided.score, decided.n_tasks, twice.score) == (1.0, 1, 1.0)
+    assert (decided.score, decided.n_tasks, decided.n_tasks_used, twice.score) == (1.0, 2, 1, 1.0)
+    assert (decided.interval.low, decided.interval.high) == (0.0, 1.0)
     assert SqlReport.from_json(report.to_json()) == report
     many = score_sql_cases([cases[0]] * 30)
     assert [found.k for found in many.pass_at_k["table_accuracy"]] == list(range(1, 11))

@@ -64,6 +64,11 @@ def test_no_column_drops_an_unknown_entry(name: str, parameter: str, missing: An
                 continue
 
 
+def of_models(x: Any) -> dict[str, Any]:
+    """Return scores of two models, one attempt of which is x."""
+    return {"a": {1: 1, 2: [x, 1], 3: 1}, "b": {1: 0, 2: [1, 0], 3: 0}}
+
+
 RIGHT, OPEN = "SELECT a FROM t", "SELECT f(a) FROM t"
 
 
@@ -83,9 +88,7 @@ def suite(queries: list[str]) -> scorekit.SqlReport:
             "1 of 9 cases not scored",
         ),
         (
-            lambda x: scorekit.compare_models(  # type: ignore[dict-item]
-                {"a": {1: 1, 2: [x, 1], 3: 1}, "b": {1: 0, 2: [1, 0], 3: 0}}, bounds=(0, 1)
-            ),
+            lambda x: scorekit.compare_models(of_models(x), bounds=(0, 1)),
             "1 unknown outcomes left out",
         ),
         (
