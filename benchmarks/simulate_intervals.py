@@ -23,6 +23,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.optimize import brentq
 
 import scorekit
 from benchmarks.coverage_scores import Count, print_table
@@ -502,24 +503,39 @@ def rubrics(rng: Rng, repetitions: int) -> None:
 def time_horizons(rng: Rng, repetitions: int) -> None:
     """Print how often a horizon of 60 minutes is held, tasks of a family being alike."""
 
-    def row(n_families: int, each: int, spread: float) -> list[object]:
+    def row(n_families: int, each: int, slope: float, spread: float, share: float) -> list[object]:
+        shifts = stats.norm.ppf(np.arange(0.5, 200) / 200) * spread
+        truth = brentq(
+            lambda at: np.mean(stats.logistic.cdf(slope * at + shifts)) - share, -40, 40
+        )
         held, none = Count(), 0
-        for i in range(repetitions):
+        for _ in range(repetitions):
             family = np.repeat(np.arange(n_families), each)
-            minutes = np.exp2(rng.uniform(0, 12, family.size))
+            lengths = rng.uniform(0, 9.5, family.size)
             shift = rng.normal(0, spread, n_families)[family]
-            chance = 1.0 / (1.0 + np.exp(0.6 * (np.log2(minutes) - math.log2(60)) - shift))
-            found = scorekit.time_horizon(
-                minutes, rng.random(family.size) < chance, families=family, n_resamples=200, seed=i
-            )
+            chance = stats.logistic.cdf(slope * (lengths - math.log2(60)) + shift)
+            passed = rng.random(family.size) < chance
+            found = scorekit.time_horizon(2.0**lengths, passed, families=family, share=share)
             none += found.score is None
-            held.add(found.interval, 60.0)
-        return [n_families, each, spread, held.coverage, none / repetitions]
+            held.add(found.interval, 60.0 * 2.0**truth)
+        return [n_families, each, slope, spread, share, held.coverage, none / repetitions]
 
     print_table(
-        ["families", "tasks each", "spread of families, logits", "held", "no horizon"],
-        (row(*design) for design in ((10, 5, 0.0), (10, 5, 1.0), (30, 3, 1.0))),
+        ["families", "tasks each", "slope", "spread, logits", "share", "held", "no horizon"],
+        (row(*design) for design in HORIZONS),
     )
+
+
+HORIZONS = [
+    *((n, 1, -0.6, 0.0, 0.5) for n in (8, 12, 20, 40)),
+    (40, 1, -0.6, 0.0, 0.8),
+    *((n, 1, -3.0, 0.0, 0.5) for n in (12, 20, 40, 100)),
+    (40, 1, -3.0, 0.0, 0.8),
+    (10, 5, -0.6, 0.0, 0.5),
+    (10, 5, -0.6, 1.0, 0.5),
+    (30, 3, -0.6, 1.0, 0.5),
+]
+"""Families, tasks of each, change of the log odds by a doubling, spread of families, share."""
 
 
 def main(*, full: bool = False) -> None:

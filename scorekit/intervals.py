@@ -377,6 +377,46 @@ def interval_of_mean(
     )
 
 
+def interval_of_share(
+    share: float,
+    n: int,
+    members: tuple[NDArray[np.float64], NDArray[np.intp]] | None,
+    *,
+    confidence_level: float,
+) -> Interval:
+    """
+    Bound the *share* of *n* trials by Wilson, or as a mean over groups where some are larger.
+
+    *members* are the scores and their groups; None where every trial stands by itself.
+    """
+    if members is not None and len(set(members[1].tolist())) < n:
+        scores, groups = members
+        return interval_of_mean(scores, groups, (0.0, 1.0), confidence_level=confidence_level)
+    low, high = wilson(share, n, normal_quantile(confidence_level))
+    return Interval(low=low, high=high, confidence_level=confidence_level, method="wilson")
+
+
+def effective_trials(
+    scores: NDArray[np.float64], groups: NDArray[np.intp], *, confidence_level: float
+) -> float:
+    """
+    Return as many independent trials as tell as much of the mean as these scores in groups.
+
+    No fewer than there are groups of equal size, and no more than there are scores.  So many that
+    the normal quantile stands for Student's.
+    """
+    n_groups = effective_groups(groups)
+    if n_groups == scores.size:
+        return n_groups
+    share, stderr = exact_mean(scores), clustered_stderr(scores, groups)
+    if stderr is None:
+        return 0.0
+    n = share * (1.0 - share) / stderr**2 if stderr else n_groups
+    student = t_quantile(confidence_level, n_groups - 1.0)
+    n = min(max(n, n_groups), float(scores.size))
+    return n * (normal_quantile(confidence_level) / student) ** 2
+
+
 def unseen_interval(
     values: NDArray[np.float64],
     groups: NDArray[np.intp],
@@ -519,6 +559,11 @@ def clustered_stderr(
         return 0.0
     shifts = sums / (numbers.size - sizes)  # of the mean, where a group is left out
     return math.sqrt((1.0 - 1.0 / sizes.size) * float(shifts @ shifts))
+
+
+def design_effect(grouped: float | None, alone: float | None) -> float:
+    """Return how many values tell as much as one, from the errors with groups and without."""
+    return max(1.0, (grouped / alone) ** 2) if grouped and alone else 1.0
 
 
 def group_means(values: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -43,7 +43,7 @@ from scorekit.records import (
     is_mapping,
     listing,
 )
-from scorekit.verdicts import EQUAL, adjusted_p_values
+from scorekit.verdicts import adjusted_p_values
 
 MAX_VALUE = 1e100
 """Largest score taken: squares of such ones stay finite."""
@@ -53,6 +53,9 @@ NOISE = 1e-12
 
 SAME = 1e-9
 """Share by which two statistics differ only by rounding."""
+
+EQUAL = 1.2
+"""Ratio of attempts up to which the mean difference of equal models is hardly skewed."""
 
 MAX_ENUMERATED = 60
 """Rows above which no one could count all signs; their number would not fit a float."""

@@ -145,6 +145,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "dialect": ["sqlite", "mysql"],
         "question": ["a?", "b?"],
     },
+    "query_audit": {"sql": "SELECT 1"},
     "sql_equivalence": {"a": "SELECT 1", "b": "SELECT 1"},
     "table_accuracies_from_columns": {
         "generated": ["SELECT 1", "SELECT x FROM t"],
@@ -155,7 +156,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "time_horizon": {
         "minutes": [1, 2, 4, 8, 16, 32],
         "passed": [True, True, True, False, True, False],
-        "n_resamples": 100,
     },
     "token_cost": {
         "input_tokens": 10,
