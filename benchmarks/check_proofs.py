@@ -358,7 +358,7 @@ def check(job: Job) -> Found:
             return check_old(job, rng)
         themed = style < OLD_SHARE + THEMED_SHARE
     schema = random_schema(rng, unique=0.3 if themed else 0.12)
-    if rng.random() < 0.3:  # nothing but columns is known
+    if not job.correlated and rng.random() < 0.3:  # nothing but columns is known
         schema = tuple(
             table._replace(key=(), columns=tuple(Column(c.name, c.kind) for c in table.columns))
             for table in schema

@@ -19,6 +19,8 @@ from benchmarks.themes import Ways
 
 N_WAYS: Final = 8
 """Queries that differ from one."""
+KEYS: Final = 0.7
+"""Conditions that name the first column of a table, most often its key."""
 SHADOWED: Final = 0.12
 """Tables that have the name of the one before."""
 JOINS: Final = ("LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "JOIN")
@@ -54,6 +56,8 @@ class _Writer:
     def fact(self, names: dict[str, Table]) -> str:
         """Return a condition that often holds of each row, behind AND, or nothing."""
         one, other = self.number(names), self.number(names)
+        if self.rng.random() < KEYS:
+            one = other = f"{self.some(*names)}.id"
         sure = f" AND {one} = {other}", f" AND NOT ({one} IS NULL)", f" AND {one} = {one}"
         return str(
             self.near(
