@@ -172,8 +172,8 @@ def query_correctness(
         question: What the query should answer, in the user's words.
         evidence: ``"auto"`` looks for missing names, a proof or a counterexample before the judge
             is asked, ``"judge"`` does not.
-        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` does
-            not count the time that a question waits for its turn.
+        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` that
+            others ask as well does not count the time that a question waits for its turn.
 
     Returns:
         A frozen `QueryCorrectness`. If the judge fails or takes too long and the pair is not
