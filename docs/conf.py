@@ -14,9 +14,10 @@ import attrs
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.utils.math.latex2mathml import tex2mathml
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import index, pending_xref
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
+from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
@@ -28,7 +29,9 @@ author = "The scorekit authors"
 copyright = "2026, The scorekit authors"  # noqa: A001 - Sphinx's name
 version = release = _version("scorekit")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 exclude_patterns = ["_build", "recipes"]
 html_theme = "furo"
 html_title = "scorekit"
@@ -216,6 +219,32 @@ def leave_out_what_attrs_made(
     return None
 
 
+def leave_out_fields(
+    _app: Sphinx, what: str, _name: str, found: Any, _options: Any, lines: list[str]
+) -> None:
+    """Drop the block of fields of a record's docstring: the reference describes each below."""
+    if what == "class" and issubclass(found, scorekit.Record) and "Attributes:" in lines:
+        del lines[lines.index("Attributes:") :]
+
+
+class IndexOtherNames(SphinxTransform):
+    """Make the words of "Also called: ..." entries of the index, which the search finds first."""
+
+    default_priority = 700  # before quotes are made round, and domains collect what is in a page
+
+    def apply(self, **_: Any) -> None:
+        """Put the entries, and the place they lead to, before the sentence."""
+        for paragraph in list(self.document.findall(nodes.paragraph)):
+            start, _, words = paragraph.astext().rstrip(".").partition(": ")
+            if start != "Also called":
+                continue
+            target = nodes.target("", "", ids=["also-called"])
+            entries = [("single", word, "also-called", "", None) for word in words.split(", ")]
+            paragraph.parent.insert(
+                paragraph.parent.index(paragraph), [index(entries=entries), target]
+            )
+
+
 def show_formula(translator: Any, node: nodes.math | nodes.math_block) -> None:
     """Write a formula as MathML: browsers show it without a script from the network."""
     block = isinstance(node, nodes.math_block)
@@ -235,7 +264,10 @@ def setup(app: Sphinx) -> None:
     app.add_directive("topics", Topics)
     app.add_directive("names", Names)
     formula = (show_formula, None)
+    app.add_transform(IndexOtherNames)
     app.add_html_math_renderer("mathml", inline_renderers=formula, block_renderers=formula)
+    # before napoleon, which would describe the fields once more
+    app.connect("autodoc-process-docstring", leave_out_fields, priority=400)
     app.connect("autodoc-process-signature", leave_out_what_attrs_made)
     app.connect("builder-inited", run_the_tour)
     app.connect("builder-inited", draw_the_pictures)

@@ -34,6 +34,7 @@ from typing import (
 
 import attrs
 
+from scorekit._core.docs import FieldDoc
 from scorekit._sheet.model import Sheet, Table, by_fields, row_of
 from scorekit.errors import InputError, one_line, refuse, shortened, shown
 
@@ -155,6 +156,12 @@ class Record(Shown):
     """Base of every result: what it shows, plain data and JSON, derived from the fields."""
 
     higher_is_better: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        """Let ``help()`` show the fields with their texts."""
+        text = cls.__dict__["__doc__"]
+        if isinstance(text, str):  # attrs makes a class twice
+            cls.__doc__ = cast("str", FieldDoc(text))
 
     def to_dict(self) -> dict[str, Any]:
         """

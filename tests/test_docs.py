@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -55,3 +56,25 @@ def test_every_function_is_explained() -> None:
     text = "\n".join(PAGES[page] for page in PAGES.keys() - {"api", "changelog"})
     functions = {name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name))}
     assert {name for name in functions if not re.search(rf"\b{name}\b", text)} == set()
+
+
+def test_the_search_knows_the_words_of_readers() -> None:
+    """Each other name of a subject is an entry of the index, which the search ranks first."""
+    index = DOCS / "_build" / "html" / "searchindex.js"
+    if not index.exists():
+        pytest.skip("the documentation is not built")
+    found = json.loads(index.read_text(encoding="utf-8").partition("(")[2].rstrip(");\n"))
+    pages = found["docnames"]
+    for page, text in PAGES.items():
+        for words in re.findall(r"^Also called: (.+)\.$", text, re.MULTILINE):
+            for word in words.split(", "):
+                places = found["indexentries"][word.lower()]
+                assert page in {pages[number] for number, *_ in places}, word
+
+
+def test_every_guide_says_how_else_it_is_called() -> None:
+    """So that a search for a reader's own words finds it."""
+    reference = {"accuracy_intervals", "accuracy_models", "accuracy_verdicts", "api", "benchmarks"}
+    reference |= {"changelog", "cite", "glossary", "index"}
+    missing = {page for page in PAGES.keys() - reference if "\nAlso called: " not in PAGES[page]}
+    assert missing == set()

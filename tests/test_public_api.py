@@ -90,6 +90,34 @@ def test_documented(name: str) -> None:
         assert doctest.DocTestParser().get_examples(doc)
 
 
+@pytest.mark.parametrize("name", RECORDS)
+def test_help_shows_every_field(name: str) -> None:
+    """With the text that stands below it, which Sphinx finds in the source by itself."""
+    pycode = pytest.importorskip("sphinx.pycode")
+    record: Any = RECORDS[name]
+    block = " ".join(str(inspect.getdoc(record)).partition("\nAttributes:\n")[2].split())
+    for field in attrs.fields(record):
+        base = next(base for base in record.__mro__ if field.name in base.__annotations__)
+        comments = pycode.ModuleAnalyzer.for_module(base.__module__).find_attr_docs()
+        text = " ".join(" ".join(comments.get((base.__name__, field.name), ())).split())
+        assert re.search(rf"(^|\s){field.name} \(.+?\){': ' * bool(text)}{re.escape(text)}", block)
+
+
+def test_help_without_the_source() -> None:
+    """What is installed without source files has the docstring alone."""
+    program = (
+        "import inspect, scorekit\n"
+        "def missing(module): raise OSError\n"
+        "inspect.getsource = missing\n"
+        "print(scorekit.Interval.__doc__)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.startswith("A confidence interval")
+    assert "Attributes:" not in run.stdout
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_parameter_is_documented_and_annotated(name: str) -> None:
     """Args lists each parameter; hints resolve at run time."""
