@@ -204,8 +204,8 @@ def query_correctness(
         question: What the query should answer, in the user's words.
         evidence: ``"auto"`` looks for missing names, a proof or a counterexample before the judge
             is asked, ``"judge"`` does not.
-        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` does
-            not count the time that a question waits for its turn.
+        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` that
+            others ask as well does not count the time that a question waits for its turn.
         options: When evidence takes two results for the same, and *keys* of the tables; each field
             of `SqlOptions` is a keyword too. An ORDER BY that only one query has is not compared
             unless *row_order* or *rule* asks for it, and *reasoning* says so.
