@@ -19,6 +19,7 @@ _TOPICS = {
         "CorrectedDifference CorrectedMean JudgeAgreement RaterAgreement corrected_difference "
         "corrected_mean judge_agreement rater_agreement"
     ),
+    "audits": "QueryAudit query_audit",
     "calibration": (
         "CalibrationError ConfidenceCalibration calibration_error confidence_calibration"
     ),

@@ -9,6 +9,8 @@ from scorekit.agreement import corrected_difference as corrected_difference
 from scorekit.agreement import corrected_mean as corrected_mean
 from scorekit.agreement import judge_agreement as judge_agreement
 from scorekit.agreement import rater_agreement as rater_agreement
+from scorekit.audits import QueryAudit as QueryAudit
+from scorekit.audits import query_audit as query_audit
 from scorekit.calibration import CalibrationError as CalibrationError
 from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
 from scorekit.calibration import calibration_error as calibration_error

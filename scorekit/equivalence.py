@@ -13,13 +13,14 @@ from scorekit._sql.kinds import UNCASED
 from scorekit._sql.operands import drops_texts
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.prove.clauses import differing
-from scorekit._sql.prove.search import IGNORED, UNORDERED, Proof, Within, search
+from scorekit._sql.prove.search import IGNORED, UNORDERED, Proof, Unproved, Within, search
+from scorekit._sql.refute.engine import Engine, Raised, engine_name, refute_by
 from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import ORDINALS, check_known, fold_names, read_pair
-from scorekit._sql.refute.search import Difference, Same, refute
+from scorekit._sql.refute.reading import ORDINALS, Pair, check_known, fold_names, read_pair
+from scorekit._sql.refute.search import Difference, NoDifference, Same, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
-from scorekit._sql.schema import Schema, read_schema
-from scorekit.errors import one_line
+from scorekit._sql.schema import Keys, Schema, SqlSchema, read_schema
+from scorekit.errors import one_line, refuse
 from scorekit.records import Record, listing
 from scorekit.results import OptionFields, SqlOptions, takes_options
 
@@ -31,6 +32,9 @@ CASED: Final = "texts that differ in case only are different values"
 
 NO_NULL_KEYS: Final = "primary keys hold no NULL, which SQLite allows in all but INTEGER ones"
 """What a proof rests on where it needs such a key."""
+
+N_RUN_IF_PROVED: Final = 3
+"""Databases on which an engine runs queries that are proved equal, to see that it does."""
 
 NO_TABLE: Final = "the schema defines no table"
 
@@ -66,6 +70,12 @@ class Counterexample(Record):
     """What the second query returns."""
     order_only: bool = False
     """Whether the same rows come, in an order that cannot be both queries'."""
+    statements: tuple[str, ...] = attrs.field(default=(), repr=False)
+    """What makes the database, in the dialect of the queries."""
+
+    def to_sql(self) -> str:
+        """Return statements that make the database, to run both queries anywhere."""
+        return "".join(f"{statement};\n" for statement in self.statements)
 
     def to_text(self, *, names: tuple[str, str] = ORDINALS) -> str:
         """Return the tables and what the queries of these *names* return, one a line, cut."""
@@ -73,15 +83,6 @@ class Counterexample(Record):
 
     def _sheet(self) -> Sheet:
         return Sheet("Counterexample", "", tables_of(self, ORDINALS))
-
-    def results(self, names: tuple[str, str]) -> list[tuple[str, tuple[tuple[str, ...], ...]]]:
-        """Return what each query returns behind a title that names it."""
-        order = " in this order" if self.order_only else ""
-        rows = self.rows_of_a, self.rows_of_b
-        return [
-            (f"The {name} query returns{order}", own)
-            for name, own in zip(names, rows, strict=True)
-        ]
 
 
 def returned_by(example: Counterexample) -> tuple[str, str]:
@@ -91,8 +92,15 @@ def returned_by(example: Counterexample) -> tuple[str, str]:
 
 def tables_of(example: Counterexample, names: tuple[str, str]) -> list[Table]:
     """Return the tables of an example, and what the queries of these *names* return."""
+    order = " in this order" if example.order_only else ""
+    first, second = (f"The {name} query returns{order}" for name in names)
+    return tables_under(example, (first, second))
+
+
+def tables_under(example: Counterexample, titles: tuple[str, str]) -> list[Table]:
+    """Return the tables of an example, and its two results under these *titles*."""
     found = [(one.table, one.columns, one.rows, str(one)) for one in example.tables]
-    for title, rows in example.results(names):
+    for title, rows in zip(titles, (example.rows_of_a, example.rows_of_b), strict=True):
         columns = tuple(f"column {i + 1}" for i in range(len(rows[0]) if rows else 0))
         found.append((title, columns, rows, f"{title}: {_listed(rows)}"))
     return [
@@ -128,6 +136,10 @@ class SqlEquivalence(Record):
     includes: Literal["a", "b"] | None = None
     """The query that is proved to allow all results of the other one, and more where rows tie at a
     LIMIT; None otherwise."""
+    engine: str | None = None
+    """The caller's engine that ran the queries, by name; None where SQLite did, or nobody."""
+    raises: Literal["a", "b"] | None = None
+    """The query that *engine* does not run, while it runs the other one."""
     differs_in: tuple[str, ...] = ()
     """The clauses of the first query which, taken from the second, make the queries provably
     equal, as in ``("WHERE",)``; empty unless *locate* asked for it and it could be told."""
@@ -151,6 +163,7 @@ def sql_equivalence(
     dialect: str | None = None,
     n_databases: int = 40,
     seed: int = 0,
+    engine: Engine | None = None,
     options: SqlOptions | None = None,
     **fields: Unpack[OptionFields],
 ) -> SqlEquivalence:
@@ -171,6 +184,9 @@ def sql_equivalence(
         dialect: SQL dialect of both, as sqlglot names it.
         n_databases: Databases that are tried (count, ``>= 1``).
         seed: What their contents depend on (``>= 0``).
+        engine: Runs the queries instead of SQLite: ``engine(statements, query)`` makes an empty
+            database, runs the statements in it, which are in *dialect*, and returns the rows of
+            the query. Its time limit is the caller's.
         options: When two results are the same, and *keys*; each field of `SqlOptions` is a keyword
             too. Of *rule* only the order that it means matters here. The expected query is *b*.
 
@@ -245,6 +261,7 @@ def sql_equivalence(
     same = _same(semantics, column_order, given.tolerance)
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
+    check_engine(engine)
     known = read_schema(schema, given.keys, named)
     unread = known.unread if known is not None else ()
     if isinstance(schema, str) and (known is None or not known.given):
@@ -252,9 +269,12 @@ def sql_equivalence(
     try:
         pair = read_pair(texts, named)
         unread = (*unread, *fold_names(pair, known, named))
-        unread = (*unread, *check_known(texts, pair, known, named))
     except UnfaithfulError as error:
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
+    needed, refused = _needed(texts, pair, known, named)
+    unread = (*unread, *needed)
+    if refused and engine is None:
+        return SqlEquivalence(verdict="unknown", reason=refused)
     if pair.first == pair.second:
         return SqlEquivalence(
             verdict="proved", reason="the queries are identical", proof=("identical text",)
@@ -268,19 +288,31 @@ def sql_equivalence(
         column_order=column_order,
         row_order=row_order,
     )
-    proof = prove(pair.first)
-    if isinstance(proof, Proof | Within) and named == "sqlite":
-        loose = read_schema(schema, given.keys, named, null_keys=True)
+    proof = Unproved(exhausted=False) if refused else prove(pair.first)
+    ran = None
+    if engine is not None:
+        n = min(count, N_RUN_IF_PROVED) if isinstance(proof, Proof) else count
+        ran = refute_by(
+            engine,
+            texts,
+            pair,
+            schema=known,
+            dialect=named,
+            same=same,
+            ordered=row_order != "ignored",
+            n_databases=n,
+            seed=number,
+        )
+        if not (isinstance(ran, NoDifference) and ran.n_compared):
+            proof = Unproved(exhausted=False)  # what an engine does not run earns no credit
+    by = engine_name(engine)
+    if isinstance(proof, Proof | Within):
+        loose = _loose(schema, given.keys, named, known)
         if loose != known and type(prove(pair.first, schema=loose)) is not type(proof):
             unread = (*unread, NO_NULL_KEYS)
-    if isinstance(proof, Proof):
-        uncased = semantics == "set" and (named is None or named in UNCASED)
-        if uncased and drops_texts(pair.first, pair.second, named, known):
-            unread = (*unread, CASED)
-        return _proved(proof, unread)
-    if isinstance(proof, Within):
-        return _within(proof, unread)
-    found = refute(
+        cased = (CASED,) if semantics == "set" and _is_cased(pair, known, named) else ()
+        return attrs.evolve(_agreed(proof, unread, cased), engine=by)
+    found = ran or refute(
         texts,
         pair,
         schema=known,
@@ -294,15 +326,58 @@ def sql_equivalence(
     )
     if not isinstance(found, Difference):
         ended = "; the search for a proof ended after too many steps" * proof.exhausted
-        reason = one_line(found.reason) + ended
-        return SqlEquivalence(verdict="unknown", reason=reason, assumptions=unread)
+        return SqlEquivalence(
+            verdict="unknown",
+            reason=one_line(found.reason) + ended,
+            assumptions=unread,
+            engine=by,
+            raises=("a", "b")[found.query] if isinstance(found, Raised) else None,
+        )
     return SqlEquivalence(
         verdict="refuted",
         reason=one_line(_refuted(found)),
-        counterexample=_counterexample(found),
+        counterexample=counterexample_of(found),
         assumptions=(*found.assumptions, *unread),
+        engine=by,
         differs_in=differing(pair.first, pair.second, prove) if given.locate else (),
     )
+
+
+def check_engine(engine: object) -> None:
+    """Refuse what is no engine."""
+    if engine is not None and not callable(engine):
+        refuse("engine", "a function of statements and a query", engine, TypeError)
+
+
+def _needed(
+    texts: tuple[str, str], pair: Pair, schema: SqlSchema | None, dialect: str | None
+) -> tuple[tuple[str, ...], str]:
+    """Return what versions the queries need, and what of them a database may not have."""
+    try:
+        return check_known(texts, pair, schema, dialect), ""
+    except UnfaithfulError as error:
+        return (), one_line(str(error))
+
+
+def _loose(
+    schema: Schema | None, keys: Keys | None, dialect: str | None, known: SqlSchema | None
+) -> SqlSchema | None:
+    """Return what is known of the tables where SQLite lets a primary key hold NULL."""
+    return read_schema(schema, keys, dialect, null_keys=True) if dialect == "sqlite" else known
+
+
+def _is_cased(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> bool:
+    """Say whether a set of texts hangs on a collation that may be blind to case."""
+    uncased = dialect is None or dialect in UNCASED
+    return uncased and drops_texts(pair.first, pair.second, dialect, schema)
+
+
+def _agreed(
+    proof: Proof | Within, unread: tuple[str, ...], cased: tuple[str, ...]
+) -> SqlEquivalence:
+    if isinstance(proof, Within):
+        return _within(proof, unread)
+    return _proved(proof, (*unread, *cased))
 
 
 def _proved(proof: Proof, unread: tuple[str, ...]) -> SqlEquivalence:
@@ -349,7 +424,8 @@ def _same(semantics: str, column_order: str, tolerance: float) -> Same:
     return same
 
 
-def _counterexample(found: Difference) -> Counterexample:
+def counterexample_of(found: Difference) -> Counterexample:
+    """Return a database and two results as they are shown."""
     first, second = (_literals(rows) for rows in found.results)
     return Counterexample(
         tables=tuple(
@@ -359,6 +435,7 @@ def _counterexample(found: Difference) -> Counterexample:
         rows_of_a=first,
         rows_of_b=second,
         order_only=found.order_only,
+        statements=found.statements,
     )
 
 

@@ -14,6 +14,7 @@ import scorekit
 from scorekit import strategies
 from scorekit._core.checks import is_ordered
 from scorekit._strategies.fields import AMOUNTS, COUNTS, TEXTS, UNIT, of_type, records
+from scorekit.audits import AuditFinding
 from scorekit.calibration import CalibrationBin, LevelCalibration
 from scorekit.cases import METRICS, OTHER_METRICS, SqlScoring, other_metrics
 from scorekit.claude import JudgeUsage
@@ -324,6 +325,10 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
         judge=st.none() | judges(),
         evidence=st.sampled_from(["judge", "auto"]),
     ),
+    scorekit.QueryAudit: lambda: st.builds(
+        scorekit.query_audit, sql_queries(max_depth=1), schema=st.sampled_from([None, SHOP])
+    ),
+    AuditFinding: _parts(scorekit.QueryAudit, "findings"),
     scorekit.SqlEquivalence: lambda: st.builds(
         scorekit.sql_equivalence,
         sql_queries(max_depth=1),

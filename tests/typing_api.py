@@ -24,6 +24,7 @@ from scorekit import (
     JudgeRequest,
     LetterGrade,
     PassAtK,
+    QueryAudit,
     QueryCorrectness,
     ResultAccuracy,
     SqlCase,
@@ -121,6 +122,7 @@ def evidence() -> None:
     scorekit.sql_equivalence(
         "a", "b", schema={"t": {"a": "int"}}, keys={"t": "a"}, semantics="set"
     )
+    assert_type(scorekit.query_audit("a", schema={"t": {"a": "int"}}), QueryAudit)
     assert_type(scorekit.result_accuracy([(1, None)], [["a", 2.5]]), ResultAccuracy)
     case = SqlCase(case_id="q", generated="a", expected=["b"], expected_tables=["t"])
     assert_type(scorekit.score_sql_cases([case], judge=cached), SqlReport)

@@ -50,7 +50,7 @@ from scorekit._sql.tree import (
 
 def misfit(tree: exp.Expr, dialect: str, schema: SqlSchema | None) -> str | None:
     """Return why a database may refuse to plan a query, None if nothing speaks against it."""
-    planner = _Planner(schema, dialect)
+    planner = Planner(schema, dialect)
     names = read_names(tree, planner)
     if names.refused:
         return names.unread
@@ -64,7 +64,7 @@ def invalid(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | No
     trees: Sequence[exp.Expr] = parse(sql, dialect).statements if dialect in VERSIONS else ()
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         return None
-    planner = _Planner(schema, dialect)
+    planner = Planner(schema, dialect)
     names = read_names(trees[0], planner)
     why = names.unread if names.invalid else None
     if not names.unread:
@@ -82,7 +82,7 @@ def drops_texts(
 
     Which of 'ann' and 'Ann' is left, where a collation makes them equal, is not said.
     """
-    planner = _Planner(schema, dialect)
+    planner = Planner(schema, dialect)
     try:
         queries = [read_query(tree, planner).query for tree in (first, second)]
     except UnreadError:
@@ -151,7 +151,7 @@ _OF_FUNCTIONS: Final = {
 
 
 @attrs.frozen(eq=False)
-class _Planner(Catalog):
+class Planner(Catalog):
     """What a database that plans a query knows of its values."""
 
     @property

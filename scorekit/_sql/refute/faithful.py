@@ -73,15 +73,26 @@ def check_determined(nodes: list[exp.Expr], *, sqlite: bool) -> None:
     Raises:
         UnfaithfulError: If there is any such thing among *nodes*.
     """
+    check_stable(nodes)
     for node in nodes:
-        if isinstance(node, _UNDETERMINED):
-            raise UnfaithfulError(f"{_called(node)} has no determined result")
         if not sqlite and not isinstance(node, _ASKED) and asks_time(node):
             raise UnfaithfulError("the time of day is not determined")
         if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
             raise UnfaithfulError(f"no database has the function {node.name}")
         if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
             raise UnfaithfulError("a collation leaves open which of equal strings is shown")
+
+
+def check_stable(nodes: Iterable[exp.Expr]) -> None:
+    """
+    Refuse what has another result each time.
+
+    Raises:
+        UnfaithfulError: If there is any such thing among *nodes*.
+    """
+    for node in nodes:
+        if isinstance(node, _UNDETERMINED):
+            raise UnfaithfulError(f"{_called(node)} has no determined result")
 
 
 def asks_time(node: exp.Expr) -> bool:
