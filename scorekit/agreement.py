@@ -529,7 +529,13 @@ def corrected_mean(
             refuse(name, "a column of at least 2 scores", size)
     power_tuned = check_flag("power_tuned", power_tuned)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    estimate = _corrected((f, y, u), limits, tuned=power_tuned, confidence_level=confidence_level)
+    estimate = _corrected(
+        (f, y, u),
+        limits,
+        scale=limits[1] - limits[0],
+        tuned=power_tuned,
+        confidence_level=confidence_level,
+    )
     rates = _error_rates(f, y, u, confidence_level)
     shift = _shift_p_value(f, u)
     preferred: Literal["score", "rogan_gladen"] | None = "score"
@@ -631,7 +637,7 @@ def corrected_difference(
         ...     old, new, human_baseline=human_old, human_current=human_new
         ... )
         >>> round(result.delta, 3), str(result.interval)
-        (0.4, '[0.2918, 0.5082]')
+        (0.4, '[0.3184, 0.4816]')
         >>> corrected_difference([0], [1], human_baseline=[None], human_current=[None])
         Traceback (most recent call last):
         ...
@@ -672,7 +678,12 @@ def corrected_difference(
     span = highest - lowest
     groups = None if clusters is None else (codes[labeled], codes[missing])
     estimate = _corrected(
-        (f, y, u), (-span, span), tuned=True, confidence_level=confidence_level, groups=groups
+        (f, y, u),
+        (-span, span),
+        scale=span,
+        tuned=True,
+        confidence_level=confidence_level,
+        groups=groups,
     )
     return CorrectedDifference(
         delta=estimate.value,
@@ -704,6 +715,7 @@ def _corrected(
     columns: tuple[Floats, Floats, Floats],
     limits: tuple[float, float],
     *,
+    scale: float,
     tuned: bool,
     confidence_level: float,
     groups: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
@@ -711,7 +723,7 @@ def _corrected(
     """
     Return ``w * mean(u) + mean(y - w * f)`` within *limits* for the *columns* f, y and u.
 
-    The interval is Student's t.  One judgement more that is off by the whole scale, half of it
+    The interval is Student's t.  One judgement more that is off by the whole *scale*, half of it
     upwards and half downwards, counts in the error, which is `widened` if the weight is fitted.
     """
     f, y, u = columns
@@ -738,7 +750,7 @@ def _corrected(
     )
     if other is None or not weight:
         return _Estimate(score, stderr, alone, alone, 0.0, reason)
-    error = math.hypot(clustered_stderr(rest, own) or 0.0, (high - low) / n, mean / n)
+    error = math.hypot(clustered_stderr(rest, own) or 0.0, scale / n, mean / n)
     error = math.hypot(error * (widened(n, 1) if tuned else 1.0), weight * other)
     reach = t_quantile(confidence_level, n - 1.0 - tuned) * error
     interval = Interval(
@@ -785,10 +797,6 @@ def _error_rates(f: Floats, y: Floats, u: Floats, confidence_level: float) -> _R
     }
 
 
-def _are_words(column: NDArray[Any]) -> bool:
-    return column.dtype.kind in "OU" and any(isinstance(one, str) for one in column.tolist())
-
-
 def _rogan_gladen_interval(
     f: Floats, y: Floats, u: Floats, corrected: float, confidence_level: float
 ) -> Interval:
@@ -822,6 +830,10 @@ def _rogan_gladen_interval(
         confidence_level=confidence_level,
         method="lang-reiczigel",
     )
+
+
+def _are_words(column: NDArray[Any]) -> bool:
+    return column.dtype.kind in "OU" and any(isinstance(one, str) for one in column.tolist())
 
 
 def _disagreement(labels: NDArray[Any], weights: Weights | None) -> Floats:

@@ -8,7 +8,8 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import partial
+from functools import lru_cache, partial
+from itertools import chain
 from typing import (
     Any,
     ClassVar,
@@ -71,8 +72,10 @@ from scorekit._sheet.model import (
 from scorekit._sheet.text import render
 from scorekit._sheet.values import brief
 from scorekit._sql.parsing import check_dialect, is_sorted
+from scorekit._sql.refute.engine import Engine, engine_name
 from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
 from scorekit._stats.suites import nothing_of_others
+from scorekit.audits import QueryAudit, query_audit, sections_of, unaudited
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
@@ -82,7 +85,13 @@ from scorekit.correctness import (
     QueryCorrectness,
     accepted_queries,
 )
-from scorekit.equivalence import NOT_COMPARED, Counterexample, SqlEquivalence, tables_of
+from scorekit.equivalence import (
+    NOT_COMPARED,
+    Counterexample,
+    SqlEquivalence,
+    check_engine,
+    tables_of,
+)
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
 from scorekit.judges import AnyJudge, CachedJudge, Judge, asks_together, optional_judge, total_cost
@@ -310,6 +319,8 @@ class SqlCaseScore(Record):
     """Digest of each input of the case; what equal inputs gave can be taken over."""
     tags: FrozenMapping[str, str] = attrs.field(factory=FrozenMapping[str, str])
     """What kind of case it is."""
+    audits: tuple[QueryAudit, ...] = ()
+    """What is wrong with the expected queries, each in turn, where *audit* asked for it."""
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -358,9 +369,15 @@ class SqlCaseScore(Record):
         ]
         if (example := self._counterexample) is not None:
             parts.append(Section("counterexample", tables_of(example, ROLES)))
+        parts += [part for audit in self.audits for part in sections_of(audit)]
         parts.append(Fields(record=self, title="All fields", folded=True))
         scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
         return Sheet(f"SqlCaseScore of {self._name}", f"{self._name}: {scores}", parts)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The kinds of what is wrong with the expected queries, each once."""
+        return tuple(dict.fromkeys(one.kind for audit in self.audits for one in audit.findings))
 
     @property
     def counterexample(self) -> str:
@@ -481,6 +498,7 @@ def score_sql_case(
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     options: SqlOptions | None = None,
+    engine: Engine | None = None,
     **fields: Unpack[OptionFields],
 ) -> SqlCaseScore:
     """
@@ -495,6 +513,7 @@ def score_sql_case(
         evidence: What may decide before the judge is asked.
         timeout_seconds: Time limit of the judge (``> 0``).
         options: When two results are the same, as for `score_sql_cases`.
+        engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
         A frozen `SqlCaseScore`.
@@ -516,8 +535,8 @@ def score_sql_case(
         TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
     asked = optional_judge(judge)
-    scoring = _scoring(options, fields, metrics, evidence)
-    item, job = _alone(case, scoring, timeout_seconds)
+    scoring = _scoring(options, fields, metrics, evidence, engine=engine)
+    item, job = _alone(case, scoring, timeout_seconds, engine)
     if asked is None:
         return item.score(without_judge(job))
     (outcome,) = run_to_end(CaseRun([job], asked).outcomes)
@@ -533,6 +552,7 @@ async def ascore_sql_case(
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     options: SqlOptions | None = None,
+    engine: Engine | None = None,
     **fields: Unpack[OptionFields],
 ) -> SqlCaseScore:
     """
@@ -545,6 +565,7 @@ async def ascore_sql_case(
         evidence: What may decide before the judge is asked.
         timeout_seconds: Time limit of the judge (``> 0``).
         options: When two results are the same, as for `score_sql_cases`.
+        engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
         A frozen `SqlCaseScore`.
@@ -560,15 +581,17 @@ async def ascore_sql_case(
         1.0
     """
     asked = optional_judge(judge)
-    scoring = _scoring(options, fields, metrics, evidence)
-    item, job = await off_loop(lambda: _alone(case, scoring, timeout_seconds))
+    scoring = _scoring(options, fields, metrics, evidence, engine=engine)
+    item, job = await off_loop(lambda: _alone(case, scoring, timeout_seconds, engine))
     (outcome,) = await CaseRun([job], asked).outcomes()
     return item.score(outcome)
 
 
-def _alone(case: SqlCase, scoring: SqlScoring, timeout_seconds: float) -> tuple[_Item, Job]:
+def _alone(
+    case: SqlCase, scoring: SqlScoring, timeout_seconds: float, engine: Engine | None
+) -> tuple[_Item, Job]:
     """Return what is to be found out about a case of no suite."""
-    item = _Item.of(check_instance("case", case, SqlCase), scoring)
+    item = _Item.of(check_instance("case", case, SqlCase), scoring, engine=engine)
     return item, item.job(check_timeout(timeout_seconds), is_alone=True)
 
 
@@ -578,6 +601,7 @@ def _scoring(
     metrics: Iterable[str] | None,
     evidence: Evidence,
     *,
+    engine: Engine | None,
     cases: Iterable[SqlCase] = (),
     confidence_level: float = 0.95,
 ) -> SqlScoring:
@@ -587,6 +611,7 @@ def _scoring(
         metrics=metrics,
         evidence=evidence,
         confidence_level=confidence_level,
+        engine=engine_name(check_engine(engine)),
     )
     asks = any(case.safety_valid is not None for case in cases)
     asks = asks if scoring.metrics is None else "safety_validation" in scoring.metrics
@@ -605,6 +630,8 @@ class SqlScoring(Record):
     asks_safety: bool = False
     """Whether a missing *safety_valid* is a verdict that the validator failed to give, also
     where it gave others: some case has one, or *metrics* asks for it."""
+    engine: str | None = None
+    """The caller's engine that ran queries for evidence, by name; None for SQLite."""
 
     def __attrs_post_init__(self) -> None:
         """Check each argument under its name."""
@@ -813,6 +840,27 @@ def _placeholder(kind: type[M], error: MetricError, known: Mapping[str, Any]) ->
     return kind(**empty | {field: known[field] for field in fields if field in known})
 
 
+def _others(
+    case: SqlCase, scoring: SqlScoring, kept: Mapping[str, MetricResult]
+) -> dict[str, Any]:
+    """Return the metrics that need no judge, and what is wrong with the expected queries."""
+    found: dict[str, Any] = dict(other_metrics(case, scoring, kept))
+    if scoring.options.audit:
+        found["audits"] = tuple(
+            _audit(query, case.schema, case.dialect) for query in _accepted(case)
+        )
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _audit(query: str, schema: Any, dialect: str | None) -> QueryAudit:
+    """Audit a query once for all attempts; a schema that only a judge understands is said."""
+    try:
+        return query_audit(query, schema=schema, dialect=dialect)
+    except Exception as error:  # noqa: BLE001 - it must not cost the case its scores
+        return unaudited(one_line(f"{type(error).__name__}: {error}"))
+
+
 @attrs.frozen
 class _Item:
     """A case to be scored, and what an earlier report has of it."""
@@ -824,12 +872,13 @@ class _Item:
     attempt: int = 0
     earlier: SqlCaseScore | None = None
     model: str | None = None
+    engine: Engine | None = None
 
     @classmethod
     def of(cls, case: SqlCase, scoring: SqlScoring, **known: Any) -> _Item:
         """Take a case, whose own options go before those of the run."""
         own = scoring.of(case)
-        return cls(case, own, _digests(case, own.options), **known)
+        return cls(case, own, _digests(case, own), **known)
 
     def differing(self) -> set[str]:
         """Return the inputs that the earlier report had otherwise."""
@@ -867,9 +916,10 @@ class _Item:
                 evidence=self.scoring.evidence,
                 timeout_seconds=timeout_seconds,
                 options=self.scoring.options,
+                engine=self.engine,
                 decided=decided,
             )
-        others = partial(other_metrics, case, self.scoring, FrozenMapping(kept))
+        others = partial(_others, case, self.scoring, FrozenMapping(kept))
         return Job(case.case_id, pair, others, self.model, is_alone)
 
     def _is_to_be_located(self, decided: QueryCorrectness) -> bool:
@@ -884,6 +934,7 @@ class _Item:
         correctness = outcome.correctness or self.kept().get("query_correctness")
         results: dict[str, Any] = dict.fromkeys(METRICS) | {"query_correctness": correctness}
         results |= outcome.others
+        audits = results.pop("audits", ())
         return SqlCaseScore(
             case_id=self.case.case_id,
             duration_seconds=outcome.seconds,
@@ -894,13 +945,14 @@ class _Item:
             attempt=self.attempt,
             input_digests=self.digests,
             tags=self.case.tags,
+            audits=audits,
             **results,
         )
 
 
 _OF_JUDGE = frozenset({"generated", "expected", "dialect", "schema", "question"})
 """Inputs that can change what a judge says."""
-_OF_PAIR = _OF_JUDGE | {"keys", "row_order", "semantics", "column_order", "tolerance"}
+_OF_PAIR = _OF_JUDGE | {"keys", "row_order", "semantics", "column_order", "tolerance", "engine"}
 """Inputs that can change whether a query is correct."""
 
 _APART = ("case_id", "schema", "tags", "options", "keys")
@@ -911,13 +963,16 @@ _DIGITS = 12
 """Of the digest of an input."""
 
 
-def _digests(case: SqlCase, options: SqlOptions) -> FrozenMapping[str, str]:
+def _digests(case: SqlCase, scoring: SqlScoring) -> FrozenMapping[str, str]:
     """Return what tells each known input of a case, and each option that counts, from others."""
+    options = scoring.options
     inputs = {name: getattr(case, name) for name in _TOGETHER} | options.given
+    if scoring.engine is not None:
+        inputs["engine"] = scoring.engine
     inputs["row_order"] = [*filter(None, _orders(case, options)[1])]
     if case.schema is not None:  # a mapping says more than the same words do
         inputs["schema"] = schema_text(case.schema), isinstance(case.schema, str)
-    del inputs["locate"]  # which changes no verdict
+    del inputs["locate"], inputs["audit"]  # which change no verdict
     return FrozenMapping(
         {
             name: key_of(json.dumps(value, default=dict))[:_DIGITS]
@@ -1168,6 +1223,11 @@ class SqlReport(Report):
             "right by accident": self.n_right_by_accident,
             "with an ORDER BY that was not compared": sum(c.order_left_out for c in self.cases),
         }
+        if found := self.findings:
+            kinds_of = ", ".join(f"{len(ids)} {kind}" for kind, ids in found.items())
+            further[f"with findings in the reference ({kinds_of})"] = len(
+                {*chain(*found.values())}
+            )
         last += "".join(f"; {n} {what}" for what, n in further.items() if n)
         if self.n_calls:
             last += f"; {self.n_calls} calls of the judge"
@@ -1203,6 +1263,15 @@ class SqlReport(Report):
         if name == "safety_validation" and (safety := self.safety) is not None:
             parts += safety.said()
         return rows, f"{name}: {'; '.join(parts)}" if parts else ""
+
+    @property
+    def findings(self) -> FrozenMapping[str, tuple[str, ...]]:
+        """By kind, the cases with an expected query that has such a finding; see *audit*."""
+        found: dict[str, dict[str, None]] = {}
+        for case in self.cases:
+            for kind in case.findings:
+                found.setdefault(kind, {})[case.case_id] = None
+        return FrozenMapping({kind: tuple(case_ids) for kind, case_ids in found.items()})
 
     @property
     def n_undecided(self) -> int:
@@ -1514,6 +1583,7 @@ def _row(case: SqlCaseScore) -> dict[str, Any]:
     row["reason"] = "; ".join(f"{name}: {why}" for name, why in case.reasons().items()) or None
     row["counterexample"] = case.counterexample or None
     row["differs_in"] = ", ".join(case.differs_in) or None
+    row["findings"] = ", ".join(case.findings) or None
     return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
 
 
@@ -1532,6 +1602,7 @@ def score_sql_cases(
     resume: SqlReport | None = None,
     model: str | int | None = None,
     options: SqlOptions | None = None,
+    engine: Engine | None = None,
     **fields: Unpack[OptionFields],
 ) -> SqlReport:
     """
@@ -1559,7 +1630,9 @@ def score_sql_cases(
         options: When two results are the same, of rows and on the databases on which evidence
             compares the queries; each field of `SqlOptions` is a keyword too. What the *options*
             of a case give goes before them. With *locate*, ``failures()`` counts the clauses in
-            which queries are wrong.
+            which queries are wrong. With *audit*, the report has what is wrong with the expected
+            queries, in *audits* of each case and counted by ``findings``.
+        engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
         A frozen `SqlReport`.
@@ -1597,6 +1670,7 @@ def score_sql_cases(
         deadline_seconds=deadline_seconds,
         resume=resume,
         model=model,
+        engine=engine,
     )
     try:
         return run_to_end(suite.run)
@@ -1620,6 +1694,7 @@ async def ascore_sql_cases(
     resume: SqlReport | None = None,
     model: str | int | None = None,
     options: SqlOptions | None = None,
+    engine: Engine | None = None,
     **fields: Unpack[OptionFields],
 ) -> SqlReport:
     """
@@ -1638,6 +1713,7 @@ async def ascore_sql_cases(
         resume: An earlier report whose results are reused.
         model: Name of the model that generated the SQL.
         options: When two results are the same.
+        engine: Runs the queries for evidence.
 
     Returns:
         A frozen `SqlReport`.
@@ -1667,6 +1743,7 @@ async def ascore_sql_cases(
             deadline_seconds=deadline_seconds,
             resume=resume,
             model=model,
+            engine=engine,
         )
     )
     return await suite.run()
@@ -1706,6 +1783,7 @@ class _Suite:
         deadline_seconds: float | None,
         resume: SqlReport | None,
         model: str | int | None,
+        engine: Engine | None,
     ) -> _Suite:
         """Take the arguments of `score_sql_cases`."""
         records = check_records("cases", cases, SqlCase)
@@ -1725,9 +1803,15 @@ class _Suite:
         name = None if model is None else check_id("model", model)
         level = confidence_level
         scoring = _scoring(
-            options, fields, metrics, evidence, cases=records, confidence_level=level
+            options,
+            fields,
+            metrics,
+            evidence,
+            engine=engine,
+            cases=records,
+            confidence_level=level,
         )
-        items = _items(records, scoring, resume, name)
+        items = _items(records, scoring, resume, model=name, engine=engine)
         jobs = tuple(item.job(seconds) for item in items)
         settled = attrs.evolve(scoring, options=scoring.options.settled)
         return cls(items, jobs, settled, asked, executor, progress, deadline_seconds, name)
@@ -1760,7 +1844,7 @@ class _Suite:
 
 
 def _items(
-    cases: tuple[SqlCase, ...], scoring: SqlScoring, resume: SqlReport | None, model: str | None
+    cases: tuple[SqlCase, ...], scoring: SqlScoring, resume: SqlReport | None, **shared: Any
 ) -> tuple[_Item, ...]:
     earlier = {} if resume is None else {(s.case_id, s.attempt): s for s in resume.cases}
     seen: dict[str, list[SqlCase]] = {}
@@ -1776,8 +1860,7 @@ def _items(
         attempt = len(others)
         others.append(case)
         score = earlier.get((case.case_id, attempt))
-        known = {"attempt": attempt, "earlier": score, "model": model}
-        items.append(_Item.of(case, scoring, **known))
+        items.append(_Item.of(case, scoring, attempt=attempt, earlier=score, **shared))
     if resume is not None:
         n_new = sum(item.earlier is None for item in items)
         found = {"not in the report to resume": n_new} if n_new else {}

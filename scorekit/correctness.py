@@ -27,12 +27,26 @@ from scorekit._judge.waiting import (
     run_to_end,
 )
 from scorekit._sql.operands import invalid
-from scorekit._sql.parsing import check_dialect, check_sql, is_change, is_explain, is_query
-from scorekit._sql.refute.reading import ORDINALS
+from scorekit._sql.parsing import (
+    check_dialect,
+    check_sql,
+    is_change,
+    is_explain,
+    is_long,
+    is_query,
+)
+from scorekit._sql.refute.engine import Engine
+from scorekit._sql.refute.reading import ORDINALS, refused_by_all
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.audits import refused
 from scorekit.columns import Lacking, has_tables, known_schema, lacking_names
-from scorekit.equivalence import NO_TABLE, SqlEquivalence, returned_by, sql_equivalence
+from scorekit.equivalence import (
+    NO_TABLE,
+    SqlEquivalence,
+    check_engine,
+    returned_by,
+    sql_equivalence,
+)
 from scorekit.errors import InputError, JudgeError, SqlError, one_line
 from scorekit.judges import (
     METRIC,
@@ -160,6 +174,7 @@ def query_correctness(
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     options: SqlOptions | None = None,
+    engine: Engine | None = None,
     **fields: Unpack[OptionFields],
 ) -> QueryCorrectness:
     """
@@ -189,11 +204,13 @@ def query_correctness(
         question: What the query should answer, in the user's words.
         evidence: ``"auto"`` looks for missing names, a proof or a counterexample before the judge
             is asked, ``"judge"`` does not.
-        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` does
-            not count the time that a question waits for its turn.
+        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` that
+            others ask as well does not count the time that a question waits for its turn.
         options: When evidence takes two results for the same, and *keys* of the tables; each field
             of `SqlOptions` is a keyword too. An ORDER BY that only one query has is not compared
             unless *row_order* or *rule* asks for it, and *reasoning* says so.
+        engine: Runs the queries for evidence, as for `sql_equivalence`. What it does not run of
+            the generated query alone is wrong, of the reference alone a bad reference.
 
     Returns:
         A frozen `QueryCorrectness`. If the judge fails or takes too long and the pair is not
@@ -232,6 +249,7 @@ def query_correctness(
         question=question,
         evidence=evidence,
         timeout_seconds=timeout_seconds,
+        engine=engine,
     ).recalled()
     looked = pair.looked_at()
     if isinstance(looked, QueryCorrectness):
@@ -258,6 +276,7 @@ async def aquery_correctness(
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
     options: SqlOptions | None = None,
+    engine: Engine | None = None,
     **fields: Unpack[OptionFields],
 ) -> QueryCorrectness:
     """
@@ -273,6 +292,7 @@ async def aquery_correctness(
         evidence: What may decide before the judge is asked.
         timeout_seconds: Time limit of the judge.
         options: When evidence takes two results for the same; each field is a keyword too.
+        engine: Runs the queries for evidence.
 
     Returns:
         A frozen `QueryCorrectness`.
@@ -295,6 +315,7 @@ async def aquery_correctness(
         question=question,
         evidence=evidence,
         timeout_seconds=timeout_seconds,
+        engine=engine,
     ).recalled()
     # Identical text needs no judge, which may pause; and what a judge asks about itself must not
     # wait for the pairs that wait for that judge.
@@ -343,6 +364,8 @@ class Pair:
     """What evidence says of the accepted queries in turn, up to the first that is proved."""
     options: SqlOptions = attrs.field(factory=SqlOptions)
     """When two results are the same; each is given, but for keys."""
+    engine: Engine | None = None
+    """What runs the queries for evidence; None for SQLite."""
     decided: QueryCorrectness | None = None
     """A result that only lacks the clauses in which the query is wrong."""
 
@@ -359,6 +382,7 @@ class Pair:
         question: str | None,
         evidence: object,
         timeout_seconds: object,
+        engine: Engine | None,
     ) -> Pair:
         """Take the arguments of `query_correctness`."""
         check_choice("evidence", evidence, ("auto", "judge"))
@@ -375,6 +399,7 @@ class Pair:
             evidence=cast("Evidence", evidence),
             timeout_seconds=check_timeout(timeout_seconds),
             options=options.settled,
+            engine=check_engine(engine),
         )
 
     def looked_at(self) -> QueryCorrectness | Pair:
@@ -383,7 +408,7 @@ class Pair:
 
     def recalled(self) -> Pair:
         """Return the pair with the evidence that the judge has kept, if it is whole."""
-        if self.evidence == "judge" or self.is_identical():
+        if self.evidence == "judge" or self.is_identical() or self.engine is not None:
             return self
         known: list[SqlEquivalence] = []
         for key in self.evidence_keys:
@@ -400,8 +425,7 @@ class Pair:
         if self.decided is not None:
             return self.located(self.decided)
         if self.is_identical():
-            reasoning = "Queries are identical"
-            return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
+            return self.alike()
         if self.known:
             return self.known
         fault = self.fault()
@@ -416,12 +440,20 @@ class Pair:
                 break
         return tuple(known)
 
+    def alike(self) -> QueryCorrectness:
+        """Return the result of a text that is the expected one, if its database runs it."""
+        why = self.refused_alike()
+        if why is not None:
+            return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
+        reasoning = "Queries are identical"
+        return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
+
     def resumed(self, found: Found) -> QueryCorrectness | Pair:
         """Return the result if what `searched` found is one, or nobody need or can be asked."""
         if isinstance(found, QueryCorrectness):
             return found
         keep_note: Any = getattr(self.judge, "keep_note", None)
-        if found != self.known and callable(keep_note):
+        if found != self.known and callable(keep_note) and self.engine is None:
             with suppress(Exception):  # a stranger's
                 for key, one in zip(self.evidence_keys, found, strict=False):  # up to a proof
                     keep_note(_note_key(key), one.to_dict())
@@ -470,7 +502,7 @@ class Pair:
 
     def refused(self, query: str) -> str | None:
         """Return why a query that is SQL is not that of the dialect."""
-        if self.dialect is not None:
+        if self.dialect is not None and not is_long(query):
             try:
                 check_sql(query, self.dialect)
             except SqlError as error:
@@ -491,6 +523,17 @@ class Pair:
         is_told = self.evidence == "auto" and self.is_schema_known()
         try:
             return refused(query, self.schema if is_told else None, self.dialect)
+        except Exception:  # noqa: BLE001 - as in `evidence_on`
+            return None
+
+    def refused_alike(self) -> str | None:
+        """Return why the database does not run what is generated as it is expected."""
+        if self.evidence == "judge":
+            return None
+        try:
+            return refused_by_all(
+                self.generated, self.dialect, known_schema(self.schema, self.dialect)
+            )
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 
@@ -519,6 +562,7 @@ class Pair:
                 dialect=self.dialect,
                 schema=self.schema,
                 options=self.options,
+                engine=self.engine,
             )
         except Exception as error:  # noqa: BLE001 - a schema that only a judge understands, say
             reason = one_line(f"{type(error).__name__}: {error}")
@@ -535,6 +579,10 @@ class Pair:
 
     def without_asking(self) -> QueryCorrectness | None:
         """Return the result where they are proved equal, or no judge need or can be asked."""
+        if self.known and all(found.raises == "a" for found in self.known):
+            return self._failure(
+                "output", "refused", f"generated: {in_roles(self.known[0].reason)}"
+            )
         if self.known and is_right(self.known[-1]):
             last = self.known[-1]
             return QueryCorrectness(
@@ -556,7 +604,8 @@ class Pair:
         refuted = self.refuted()
         if refuted is not None:
             return refuted
-        why = next(filter(None, map(self.bad, self.accepted)), None)
+        raised = (in_roles(found.reason) for found in self.known if found.raises == "b")
+        why = next(filter(None, (*map(self.bad, self.accepted), *raised)), None)
         if why is not None:
             return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
         return self._failure("instrument", UNDECIDED, f"{self.undecided()}; {NO_JUDGE}")

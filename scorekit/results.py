@@ -126,6 +126,8 @@ class SqlOptions(Record):
     of tuples for several keys.  Rows differ in it, and it is never NULL."""
     locate: bool | None = None
     """Whether to look for the clauses in which a refuted query is wrong; False."""
+    audit: bool | None = None
+    """Whether a suite looks for errors of its expected queries, as `query_audit` does; False."""
 
     def __attrs_post_init__(self) -> None:
         """Check each option under its name."""
@@ -134,8 +136,9 @@ class SqlOptions(Record):
                 check_choice(name, getattr(self, name), choices)
         if self.tolerance is not None:
             store(self, "tolerance", check_number("tolerance", self.tolerance, 0.0))
-        if self.locate is not None:
-            store(self, "locate", check_flag("locate", self.locate))
+        for name in ("locate", "audit"):
+            if getattr(self, name) is not None:
+                store(self, name, check_flag(name, getattr(self, name)))
         if self.row_order == "expected" and self.knows_no_order:
             refuse("row_order", f"'auto' or 'ignored' where {self.knows_no_order}", "expected")
 
@@ -157,6 +160,7 @@ class SqlOptions(Record):
             column_order="significant",
             tolerance=TOLERANCE,
             locate=False,
+            audit=False,
         )
         return usual.with_own(self)
 
@@ -199,6 +203,7 @@ class OptionFields(TypedDict, total=False):
     tolerance: float | None
     keys: Keys | None
     locate: bool | None
+    audit: bool | None
 
 
 P = ParamSpec("P")

@@ -349,11 +349,11 @@ class TierStatistics(TableRecord):
     weights: Weighting = "attempts"
     """What weighs the same in *means*: each task, or each run."""
     means: FrozenMapping[str, float] = attrs.field(factory=FrozenMapping[str, float])
-    """Means of ``"pass_rate"``, ``"impl_rate"``, ``"cost_usd"`` and ``"composite_score"`` by
-    *weights*. Those of the statistics are over runs."""
+    """Means of ``"pass_rate"``, ``"impl_rate"``, ``"composite_score"`` and, if every cost was
+    measured, ``"cost_usd"`` by *weights*. Those of the statistics are over runs."""
     task_means: FrozenMapping[str, tuple[float, float]] | None = None
     """Mean cost and pass rate of each task, by which two tiers are compared; None where the runs
-    name no task."""
+    name no task, or a cost was not measured."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse what would mislead a comparison of tiers; means not given are those of runs."""
@@ -363,8 +363,8 @@ class TierStatistics(TableRecord):
         if self.cost_of_pass not in (None, math.inf):
             check_number("cost_of_pass", self.cost_of_pass, 0.0)
         check_choice("weights", self.weights, get_args(Weighting))
-        known = {name: getattr(self, name) for name in AVERAGED}
-        of_runs = {name: one.mean for name, one in known.items() if one is not None}
+        described = {name: getattr(self, name) for name in AVERAGED}
+        of_runs = {name: one.mean for name, one in described.items() if one is not None}
         store(self, "means", FrozenMapping({**of_runs, **self.means}))
 
     @property
@@ -506,8 +506,10 @@ def tier_statistics(
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     share, shares = _pass_share(pass_weight, impl_weight), check_quantiles(quantiles)
     limits = None if bounds is None else check_cost_bounds(bounds)
-    for run in given:
-        if limits is not None and run.cost_usd is not None:
+    if limits:
+        for run in given:
+            if run.cost_usd is None:
+                continue
             check_number(f"cost_usd of run {shown(run.run_id)}", run.cost_usd, *limits)
     seed = check_count("seed", seed, 0, 2**32 - 1)
     # in one order, so that another order of the input does not move the last digit
@@ -525,12 +527,10 @@ def tier_statistics(
     columns = {
         "pass_rate": passes,
         "impl_rate": impl_rates,
-        "cost_usd": np.array(costs),
         "composite_score": np.array(scores),
     }
-    if len(costs) < len(checked):
-        del columns["cost_usd"]
-
+    if len(costs) == len(checked):
+        columns["cost_usd"] = np.array(costs)
     ends = dict.fromkeys(columns, (0.0, 1.0)) | {"cost_usd": limits or NO_LIMIT}
     around = {
         name: interval_of_mean(
@@ -543,21 +543,30 @@ def tier_statistics(
         )
         for name, values in columns.items()
     }
-    by_means = None
+    of_task = columns
     if groups is not None:
         of_task = {name: group_means(values, groups) for name, values in columns.items()}
-        if "cost_usd" in columns:
-            both = zip(of_task["cost_usd"].tolist(), of_task["pass_rate"].tolist(), strict=True)
-            by_means = FrozenMapping(dict(zip(tasks, both, strict=True)))
-        if weights == "groups":
-            columns, groups = of_task, None
-    priced: dict[str, Any] = dict.fromkeys(("cost_of_pass", "cost_of_pass_interval"))
+    priced: dict[str, Any] = dict.fromkeys(
+        ("cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval", "task_means")
+    )
+    weighed, units = (of_task, None) if weights == "groups" else (columns, groups)
     if "cost_usd" in columns:
-        cost = per_pass(columns["cost_usd"], math.fsum(columns["pass_rate"]))
-        interval = pass_cost_interval(
-            cost, columns["cost_usd"], around["cost_usd"], columns["pass_rate"], groups
+        both = np.array([of_task["cost_usd"], of_task["pass_rate"]]).T.tolist()
+        cost, of_costs = (
+            per_pass(weighed["cost_usd"], math.fsum(weighed["pass_rate"])),
+            around["cost_usd"],
         )
-        priced = dict(zip(priced, (cost, interval), strict=True))
+        priced = {
+            "cost_usd": describe(columns["cost_usd"], quantiles=shares),
+            "cost_usd_interval": of_costs,
+            "cost_of_pass": cost,
+            "cost_of_pass_interval": pass_cost_interval(
+                cost, weighed["cost_usd"], of_costs, weighed["pass_rate"], units
+            ),
+            "task_means": FrozenMapping(dict(zip(tasks, map(tuple, both), strict=True)))
+            if tasks
+            else None,
+        }
     by_task: dict[str, list[float]] = {task: [] for task in tasks}
     for run, score in zip(checked, scores, strict=True):
         if run.task_id is not None:
@@ -569,11 +578,11 @@ def tier_statistics(
         pass_rate_interval=around["pass_rate"],
         impl_rate=describe(impl_rates),
         impl_rate_interval=around["impl_rate"],
-        cost_usd=_described(costs, len(checked), shares),
-        cost_usd_interval=around.get("cost_usd"),
-        duration_seconds=_described(durations, len(checked), shares),
         n_costs=len(costs),
         n_durations=len(durations),
+        duration_seconds=describe(durations, quantiles=shares)
+        if len(durations) == len(checked)
+        else None,
         composite_score=composite,
         composite_interval=around["composite_score"],
         **priced,
@@ -582,14 +591,8 @@ def tier_statistics(
             FrozenMapping({task: tuple(own) for task, own in by_task.items()}) if tasks else None
         ),
         weights=weights if tasks else "attempts",
-        means=FrozenMapping({name: mean_rounded_once(values) for name, values in columns.items()}),
-        task_means=by_means,
+        means=FrozenMapping({name: mean_rounded_once(values) for name, values in weighed.items()}),
     )
-
-
-def _described(values: list[float], n: int, shares: tuple[float, ...]) -> Statistics | None:
-    """Describe what was measured of *n* runs, if it was of all."""
-    return describe(values, quantiles=shares) if len(values) == n else None
 
 
 def _check_tasks(runs: Sequence[Run]) -> dict[str, int]:

@@ -49,6 +49,12 @@ UNVARIED = "no variation over cases: the interval is Gaffke's"
 NOTHING_SCORED = "no case has a score in both runs"
 """Why nothing can be seen after an outage."""
 
+WAITING = (
+    "the verdict waits for all cases of the baseline, as those done first may differ; "
+    "random_order=True does not, where cases come in random order"
+)
+"""What is said of a growing run."""
+
 ROUNDING = 1e-12
 """Distance from 0 that is shown as none."""
 
@@ -63,7 +69,7 @@ SUITE_SPECS = {
 ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
 Test = Literal["paired t", "clustered t", "permutation of repeats", "betting"]
-Question = Literal["these cases", "cases like these"]
+Question = Literal["these cases", "cases like these", "the cases so far"]
 Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
 
 
@@ -123,10 +129,11 @@ class SuiteVerdict(Record):
     the other half is for single cases; with *anytime* half of it always."""
     test: Test
     question: Question
-    """Whether any of these very cases changed, or whether cases like these changed on average."""
+    """Whether any of these very cases changed, or whether cases like these changed on average; of
+    a growing run that lacks cases of the baseline what is known is of those so far."""
     verdict: Outcome
     """``"regressed"`` if *adjusted_p_value* is at most *significance_level*, ``"improved"`` if
-    *rise_p_value* is."""
+    *rise_p_value* is. Of the cases so far it is ``"inconclusive"``."""
     minimum_detectable_effect: float | None
     """
     Least fall that has 80 % power to be found at *significance_level*.
@@ -157,6 +164,9 @@ class SuiteVerdict(Record):
     """Reports of the baseline and of the current run."""
     repeat_spread: float | None = None
     """Standard deviation of the mean score from repeat to repeat, pooled; None without repeats."""
+    n_unseen: int = 0
+    """Cases of the baseline that a growing run does not have yet, so that the verdict waits for
+    them; 0 where *random_order* says that they are like the others."""
     is_unequal: bool = False
     """Whether some case has more attempts in one run than in the other."""
 
@@ -168,7 +178,10 @@ class SuiteVerdict(Record):
         moved = self.between
         if self.n_cases:
             moved += f"{'; the others ' * bool(moved)}{self.delta:+z.3f} {_ends(self.interval)}"
-        return f"{self.verdict}, {moved} ({level}, {self.test}, {self._p_values()}, {cases})"
+        so_far = f" so far, {self.n_unseen} cases to come" if self.n_unseen else ""
+        return (
+            f"{self.verdict}{so_far}, {moved} ({level}, {self.test}, {self._p_values()}, {cases})"
+        )
 
     def _p_values(self) -> str:
         """Return the p values of the direction that counts, and their level."""
@@ -221,6 +234,8 @@ class SuiteVerdict(Record):
                 found[0] += f"; minimum detectable effect (80 % power): {stated}"
             if self.cannot_see is not None:
                 found.insert(0, f"cannot see: {self.cannot_see}")
+        if self.n_unseen:
+            found.append(WAITING)
         if self.interval.method == "gaffke":
             found.append(UNVARIED)
         if self.is_unequal:
@@ -254,6 +269,7 @@ class SuiteVerdict(Record):
         outside = self.interval.high < 0 or self.interval.low > 0
         return (
             outside
+            and not self.n_unseen
             and self.verdict not in ("regressed", "improved")
             and self.adjusted_p_value != self.p_value
         )
@@ -261,7 +277,9 @@ class SuiteVerdict(Record):
     def judged(self, threshold: float) -> SuiteVerdict:
         """Return the same with the verdict that its p values say."""
         effect, verdict = self.minimum_detectable_effect, self.verdict
-        if self.adjusted_p_value <= self.significance_level * (1.0 + ROUNDING):
+        if self.n_unseen:
+            verdict = "inconclusive"
+        elif self.adjusted_p_value <= self.significance_level * (1.0 + ROUNDING):
             verdict = "regressed"
         elif self.rise_p_value <= self.significance_level * (1.0 + ROUNDING):
             verdict = "improved"
@@ -517,7 +535,7 @@ def anytime_verdict(
     """
     Judge the cases seen so far by betting on their changes: it holds at any number of looks.
 
-    A margin is undecided while *n_unseen* cases are left: they may be harder.
+    All is undecided while *n_unseen* cases are left: those done first may be easier.
     """
     deltas = after.means - before.means
     n, level = deltas.size, asked.confidence_level
@@ -540,7 +558,7 @@ def anytime_verdict(
         rise_p_value=p_values[1],
         significance_level=asked.significance_level,
         test="betting",
-        question="cases like these",
+        question="the cases so far" if n_unseen else "cases like these",
         verdict="inconclusive",
         minimum_detectable_effect=_least_effect(mean_of(before.means), reach) if n > 1 else None,
         cannot_see=None,
@@ -549,6 +567,7 @@ def anytime_verdict(
         else _margin_verdict(interval, asked.margin, n_unseen),
         n_cases=n,
         n_groups=None,
+        n_unseen=n_unseen,
     )
 
 

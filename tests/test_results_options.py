@@ -49,6 +49,7 @@ GIVEN: dict[str, Any] = {
     "tolerance": 0.5,
     "keys": {"t": "a"},
     "locate": True,
+    "audit": True,
 }
 
 

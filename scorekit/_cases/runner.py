@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import tee
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -20,7 +20,6 @@ from scorekit.equivalence import SqlEquivalence
 from scorekit.errors import JudgeError
 from scorekit.judges import Judge, JudgeRequest, Verdict, ask_many
 from scorekit.parallel import Progress, map_scores
-from scorekit.records import MetricResult
 
 SENT_AT_ONCE = 50
 """Cases that a worker is sent at a time."""
@@ -28,8 +27,8 @@ SENT_AT_ONCE = 50
 PART_SECONDS = 0.05
 """For how long cases are computed before the judge and the progress hear of them."""
 
-Others = dict[str, MetricResult]
-"""Results of the metrics that need no judge."""
+Others = dict[str, Any]
+"""Results of the metrics that need no judge, and what is known besides, by field."""
 
 _DEADLINE = JudgeError("deadline", "the run has reached deadline_seconds")
 

@@ -41,11 +41,14 @@ class Script(NamedTuple):
 MAX_CHARS: Final = 200_000
 """Longest text that is parsed."""
 
+MAX_WORDS: Final = 2_000
+"""Words of the longest query whose meaning is looked into: each costs about 50 us in a dialect."""
+
 RETRIES: Final = ("tsql", "mysql", "bigquery", "hive", "clickhouse", "duckdb", "snowflake")
 """Dialects tried in turn on what the default one cannot parse, where none was named."""
 
 RETRIED_CHARS: Final = 20_000
-"""Longest text that is tried in them: beyond, seven more attempts would take seconds."""
+"""Longest text that is tried in them, or whose meaning is looked into: more takes seconds."""
 
 CACHED_CHARS: Final = 4_000
 """Longest text whose result is remembered, so that the cache stays small."""
@@ -330,6 +333,15 @@ class _Pieces:
         found, failed = self.read(inside) if self.n_left > 0 else ([], [])
         kept += found
         unread += failed if found else [part]
+
+
+def is_long(sql: str) -> bool:
+    """Say whether a text has more than `MAX_WORDS`, or more than `RETRIED_CHARS`."""
+    words = _WORD.finditer(sql) if MAX_WORDS < len(sql) <= RETRIED_CHARS else ()
+    return len(sql) > RETRIED_CHARS or sum(1 for _ in words) > MAX_WORDS
+
+
+_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\w+|[^\s\w]", re.DOTALL)
 
 
 def tokens(sql: str, dialect: str) -> list[Token]:

@@ -185,14 +185,14 @@ def _proof(  # noqa: PLR0917 - those of `search`
     for flipped in flips:  # one may be read in terms of the other
         pair = normal[flipped], normal[not flipped]
         view = View(Scope(schema, dialect, steps=steps))
-        if Matcher(view, steps).same(*pair):
+        if Matcher(steps).same(*pair, view):
             return Proof(tuple(sorted(rests | view.rests)), told)
         view = View(Scope(schema, dialect, steps=steps))
-        if column_order == "ignored" and Matcher(view, steps).permuted(*pair):
+        if column_order == "ignored" and Matcher(steps).permuted(*pair, view):
             return Proof(tuple(sorted(rests | view.rests)), (*told, PERMUTED))
     for flipped in flips:
         view = View(Scope(schema, dialect, steps=steps))
-        if _is_within(normal[flipped], normal[not flipped], Matcher(view, steps)):
+        if _is_within(normal[flipped], normal[not flipped], Matcher(steps), view):
             return Within(tuple(sorted(rests | view.rests)), flipped=flipped)
     return None
 
@@ -218,12 +218,12 @@ def _is_limited(query: Query) -> bool:
     return isinstance(query, Ordered) and not (query.limit is None and query.offset is None)
 
 
-def _is_within(narrow: Query, wide: Query, matcher: Matcher) -> bool:
+def _is_within(narrow: Query, wide: Query, matcher: Matcher, view: View) -> bool:
     """Say whether a query with LIMIT takes what another may take that sorts by fewer columns."""
     if not isinstance(narrow, Sorted) or not isinstance(wide, Sorted) or not narrow.bounded:
         return False
     fewer = attrs.evolve(narrow, items=narrow.items[: len(wide.items)])
-    return len(wide.items) < len(narrow.items) and matcher.same(fewer, wide)
+    return len(wide.items) < len(narrow.items) and matcher.same(fewer, wide, view)
 
 
 def _renamed(query: Query, letter: str) -> Query:
@@ -244,7 +244,8 @@ def _as_set(query: Query) -> Query:
 
 def normal_form(query: Query, view: View) -> Query:
     """Return a query whose orders name its outputs; only the outermost needs no LIMIT."""
-    children = [_with_orders_inside(child, view) for child in query.children]
+    inside = view.inside(query.tables) if isinstance(query, Select) else view
+    children = [_with_orders_inside(child, inside) for child in query.children]
     query = query.with_children(children)
     return _as_sorted(query, view) if isinstance(query, Ordered) else query
 
