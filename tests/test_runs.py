@@ -210,7 +210,7 @@ def test_order_of_runs_does_not_matter(
 
 
 @given(_runs())
-def test_tier_is_made_of_what_its_runs_score(runs: list[Run]) -> None:
+def test_tier_is_made_of_what_its_runs_score(runs: list[Any]) -> None:
     """Oracle: score each run alone, then describe the columns; the grade is the median's."""
     tier, scores = tier_statistics("T1", runs), [score_run(run) for run in runs]
     for name in ("pass_rate", "impl_rate", "cost_usd", "duration_seconds", "composite_score"):
@@ -230,12 +230,12 @@ def test_tier_is_made_of_what_its_runs_score(runs: list[Run]) -> None:
 
 
 @given(_runs(), st.integers(-20, 20))
-def test_costs_scale_and_nothing_else_does(runs: list[Run], power: int) -> None:
+def test_costs_scale_and_nothing_else_does(runs: list[Any], power: int) -> None:
     """A currency twice as small doubles every cost, and no score moves."""
     assume(all(run.cost_usd == 0 or run.cost_usd > 1e-9 for run in runs))
     factor = 2.0**power
-    before = tier_statistics("T1", runs)
-    after = tier_statistics(
+    before: Any = tier_statistics("T1", runs)
+    after: Any = tier_statistics(
         "T1", [attrs.evolve(run, cost_usd=run.cost_usd * factor) for run in runs]
     )
     assert after.cost_of_pass == before.cost_of_pass * factor
@@ -462,6 +462,7 @@ def test_costs_of_a_pass_are_compared() -> None:
     assert ends[0] is not None
     assert ends[1] is not None
     cost = tiers[0].cost_of_pass
+    assert cost is not None
     assert math.log(3 / interval.low) == pytest.approx(
         math.hypot(math.log(cost / (ends[1].low / 3)), math.log(ends[0].high / cost))
     )
@@ -535,9 +536,12 @@ def test_costs_within_bounds_allow_for_the_dearest_run() -> None:
     runs = _attempts(6, 4)
     tier = tier_statistics("T", runs, bounds=(0, 5))
     expected = mean_interval(
-        [run.cost_usd for run in runs], bounds=(0, 5), clusters=[run.task_id for run in runs]
+        [run.cost_usd or 0.0 for run in runs],
+        bounds=(0, 5),
+        clusters=[run.task_id for run in runs],
     )
     found = tier.cost_usd_interval
+    assert found is not None
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     with pytest.raises(InputError, match=r"^cost_usd of run '0/0' must be a number in \[0, 0.01"):
         tier_statistics("T", runs, bounds=(0, 0.01))
@@ -968,10 +972,10 @@ def test_quantiles_of_cost_and_duration() -> None:
         Run(run_id=str(i), passed=True, impl_rate=0.9, cost_usd=i / 4, duration_seconds=float(i))
         for i in range(5)
     ]
-    tier = tier_statistics("T0", runs)
+    tier: Any = tier_statistics("T0", runs)
     assert tier.cost_usd.quantiles == {0.5: 0.5, 0.95: 0.95}
     assert tier.duration_seconds.quantiles == {0.5: 2.0, 0.95: 3.8}
-    tail = tier_statistics("T0", runs, quantiles=[0.75])
+    tail: Any = tier_statistics("T0", runs, quantiles=[0.75])
     assert tail.duration_seconds.quantiles == {0.75: 3.0}
     assert tail.composite_score.quantiles == {}
 
