@@ -5,8 +5,7 @@ Every task has its own success rate, drawn from Beta(1/2, 1/2): most tasks are n
 nearly never solved.  For false alarms both runs draw from the same rates; for power a fifth of
 the tasks, drawn from those that have them, loses 25 points.
 
-- One suite: attempts scored 0 or 1 (Cochran-Mantel-Haenszel), or each case given as the mean of
-  its attempts (paired t).
+- One suite, of attempts scored 0 or 1.
 - Two models: each has a strength of its own at each task, equal on average.
 - Clusters: five attempts a task, and a shift of each group of its own, 0 on average for false
   alarms and -0.1 for power.
@@ -23,7 +22,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,42 +84,36 @@ def alarms(found: dict[str, float]) -> str:
 
 
 def one_suite(repetitions: int, seed: int) -> None:
-    """Print false alarms and power of the two tests."""
-    print("| tasks x attempts | test | false alarms (worse + better) | power |")
-    print("|---|---|---|---|")
+    """Print false alarms and power."""
+    print("| tasks x attempts | false alarms (worse + better) | power |")
+    print("|---|---|---|")
     for n_tasks, n_attempts in DESIGNS:
-        for binary in (True, False):
-            if n_attempts == 1 and not binary:
-                continue  # a single 0/1 score per case is binary either way
 
-            def once(rng: np.random.Generator, *, loss: bool) -> str:
-                sides = draw(rng, n_tasks, n_attempts, loss=loss)  # noqa: B023 - used at once
-                before, after = (named(side, n_attempts, binary=binary) for side in sides)  # noqa: B023 - as above
-                return scorekit.compare_reports(before, after).suite.verdict
+        def once(rng: np.random.Generator, *, loss: bool) -> str:
+            sides = draw(rng, n_tasks, n_attempts, loss=loss)  # noqa: B023 - used at once
+            before, after = (named(side, n_attempts) for side in sides)  # noqa: B023 - as above
+            return scorekit.compare_reports(before, after).suite.verdict
 
-            null = shares(repetitions, seed, lambda rng: once(rng, loss=False))
-            real = shares(repetitions, seed, lambda rng: once(rng, loss=True))
-            test = "Cochran-Mantel-Haenszel" if binary else "paired t"
-            row = f"{alarms(null)} | {real.get('regressed', 0.0):.3f}"
-            print(f"| {n_tasks} x {n_attempts} | {test} | {row} |")
+        null = shares(repetitions, seed, lambda rng: once(rng, loss=False))
+        real = shares(repetitions, seed, lambda rng: once(rng, loss=True))
+        row = f"{alarms(null)} | {real.get('regressed', 0.0):.3f}"
+        print(f"| {n_tasks} x {n_attempts} | {row} |")
 
 
 def two_models(repetitions: int, seed: int) -> None:
     """Print false alarms about models that differ from task to task and not on average."""
-    tests: tuple[Literal["auto", "t"], ...] = ("auto", "t")
-    print("\n| tasks x attempts | test= | false alarms (worse + better) |")
-    print("|---|---|---|")
+    print("\n| tasks x attempts | false alarms (worse + better) |")
+    print("|---|---|")
     for n_tasks, n_attempts in DESIGNS:
-        for test in tests:
 
-            def once(rng: np.random.Generator) -> str:
-                rates = rng.uniform(0.3, 0.7, n_tasks)  # noqa: B023 - used at once
-                own = np.clip(rates + rng.normal(0.0, OWN, (2, n_tasks)), 0.0, 1.0)  # noqa: B023 - as above
-                before, after = (named(side, n_attempts) for side in rng.binomial(n_attempts, own))  # noqa: B023 - as above
-                return scorekit.compare_reports(before, after, test=test).suite.verdict  # noqa: B023 - as above
+        def once(rng: np.random.Generator) -> str:
+            rates = rng.uniform(0.3, 0.7, n_tasks)  # noqa: B023 - used at once
+            own = np.clip(rates + rng.normal(0.0, OWN, (2, n_tasks)), 0.0, 1.0)  # noqa: B023 - as above
+            before, after = (named(side, n_attempts) for side in rng.binomial(n_attempts, own))  # noqa: B023 - as above
+            return scorekit.compare_reports(before, after).suite.verdict
 
-            null = alarms(shares(repetitions, seed, once))
-            print(f"| {n_tasks} x {n_attempts} | {test} | {null} |", flush=True)
+        null = alarms(shares(repetitions, seed, once))
+        print(f"| {n_tasks} x {n_attempts} | {null} |", flush=True)
 
 
 def clustered(repetitions: int, seed: int) -> None:
@@ -182,7 +174,7 @@ def several(repetitions: int, seed: int) -> None:
 
 def claimed(before: Scores, after: Scores, margin: float) -> str:
     """Return ``"claimed"`` where a run is said to be no worse than by the margin."""
-    suite = scorekit.compare_reports(before, after, margin=margin, test="t").suite
+    suite = scorekit.compare_reports(before, after, margin=margin).suite
     assert suite.within_margin is not None
     return "claimed" if suite.within_margin.verdict in ("not worse", "equivalent") else ""
 

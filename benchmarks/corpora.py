@@ -77,7 +77,7 @@ def _lines(path: Path, lines: list[dict[str, Any]], n_mutations: int, seed: int)
         if "generated" in line and "expected" in line:
             yield Pair(name, line["generated"], line["expected"], flat, keys, "sqlite")
         if n_mutations and "expected" in line:
-            for changed in _mutations(line["expected"], n_mutations, rng):
+            for changed in changed_forms(line["expected"], n_mutations, rng):
                 yield Pair(f"{name} mutations", changed, line["expected"], flat, keys, "sqlite")
 
 
@@ -94,13 +94,15 @@ def _described(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] |
     return columns, keys
 
 
-def _mutations(text: str, n: int, rng: random.Random) -> Iterator[str]:
+def changed_forms(
+    text: str, n: int, rng: random.Random, *, dialect: str = "sqlite"
+) -> Iterator[str]:
     """Yield changed forms of a query."""
     try:
-        tree = parse_one(text, read="sqlite")
+        tree = parse_one(text, read=dialect)
     except SqlglotError:
         return
-    seen = {tree.sql("sqlite")}
+    seen = {tree.sql(dialect)}
     for _ in range(4 * n):
         if len(seen) > n:
             return
@@ -116,7 +118,7 @@ def _mutations(text: str, n: int, rng: random.Random) -> Iterator[str]:
             parent.set(place, None, node.index)
         else:
             node.replace(new)
-        changed = other.sql("sqlite")
+        changed = other.sql(dialect)
         if changed not in seen:
             seen.add(changed)
             yield changed

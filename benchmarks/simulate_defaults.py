@@ -208,7 +208,7 @@ def gates(rng: Rng, repetitions: int) -> None:
             changed += bool(verdicts & {"regressed", "improved"})
             try:
                 found.raise_for_regressions(allow_missing=True)
-            except scorekit.RegressionError:
+            except (scorekit.RegressionError, scorekit.CannotSeeError):
                 stops += 1
         return [title, size, stops / repetitions, changed / repetitions]
 
@@ -337,22 +337,18 @@ def clustered_scores(rng: Rng, repetitions: int) -> None:
 def planned(rng: Rng, repetitions: int) -> None:  # noqa: C901 - what is drawn stands inside
     """Print the power that a planned number of tasks has."""
 
-    def verdict(both: Iterator[Array], k: int, **options: Any) -> bool:
+    def verdict(both: Iterator[Array], k: int) -> bool:
         runs = (
             {f"{i}": [1] * c + [0] * (k - c) for i, c in enumerate(side.tolist())} for side in both
         )
-        found = scorekit.compare_reports(*runs, attempts="independent", **options)
+        found = scorekit.compare_reports(*runs, attempts="independent")
         return found.suite.verdict == "regressed"
 
     def row(
         title: str, n: int, k: int, draw: Callable[[int], tuple[Array, Array]]
     ) -> list[object]:
-        test = "t" if k > 1 else "auto"
         power = np.mean(
-            [
-                verdict((rng.binomial(k, side) for side in draw(n)), k, test=test)
-                for _ in range(repetitions)
-            ]
+            [verdict((rng.binomial(k, side) for side in draw(n)), k) for _ in range(repetitions)]
         )
         return [title, n, k, float(power)]
 
@@ -375,15 +371,15 @@ def planned(rng: Rng, repetitions: int) -> None:  # noqa: C901 - what is drawn s
 
     def rows() -> Iterator[list[object]]:
         for effect, k in ((0.1, 1), (0.1, 5), (0.2, 1), (0.2, 5)):
-            n = scorekit.required_tasks(effect=effect, attempts=k)
+            n = scorekit.required_tasks(effect=effect, attempts=k).n_tasks
             yield row(f"defaults, {effect:g}", n, k, defaults(effect))
         for effect, share in ((0.05, 0.15), (0.1, 0.2), (0.2, 0.5), (0.1, 0.1)):
-            n = scorekit.required_tasks(effect=effect, discordant=share)
+            n = scorekit.required_tasks(effect=effect, discordant=share).n_tasks
             yield row(f"{share:.0%} change, {effect:g}", n, 1, changing(share, effect))
         for rate, effect in ((0.95, 0.05), (0.8, 0.1), (0.5, 0.1)):
             n = scorekit.required_tasks(
                 effect=effect, task_variance=0, sampling_variance=rate * (1 - rate)
-            )
+            ).n_tasks
             yield row(
                 f"all {rate:g}, {effect:g}",
                 n,
@@ -398,8 +394,8 @@ def planned(rng: Rng, repetitions: int) -> None:  # noqa: C901 - what is drawn s
             draw = changing(share, effect)
             stopped = []
             for _ in range(max(repetitions // 5, 1)):
-                old, new = draw(plan.at_most)
-                looks = np.linspace(plan.at_most / 20, plan.at_most, 20).astype(int).tolist()
+                old, new = draw(plan.n_tasks)
+                looks = np.linspace(plan.n_tasks / 20, plan.n_tasks, 20).astype(int).tolist()
                 sides = ({f"{i}": s for i, s in enumerate(side.tolist())} for side in (old, new))
                 first, second = sides
                 stopped.append(
@@ -411,7 +407,7 @@ def planned(rng: Rng, repetitions: int) -> None:  # noqa: C901 - what is drawn s
                         for look in looks
                     )
                 )
-            yield [f"{share:.0%} change, {effect:g}, anytime", plan.at_most, 1, np.mean(stopped)]
+            yield [f"{share:.0%} change, {effect:g}, anytime", plan.n_tasks, 1, np.mean(stopped)]
 
     print_table(["plan", "tasks", "attempts", "power"], rows())
 

@@ -17,6 +17,7 @@ _TOPICS = {
         "CorrectedDifference CorrectedMean JudgeAgreement RaterAgreement corrected_difference "
         "corrected_mean judge_agreement rater_agreement"
     ),
+    "audits": "QueryAudit query_audit",
     "calibration": (
         "CalibrationError ConfidenceCalibration calibration_error confidence_calibration"
     ),
@@ -36,8 +37,8 @@ _TOPICS = {
     ),
     "equivalence": "Counterexample SqlEquivalence sql_equivalence",
     "errors": (
-        "InputError ItemError JudgeError MissingExtraError RegressionError ScorekitError "
-        "SqlError WorkerError"
+        "CannotSeeError InputError ItemError JudgeError MissingExtraError RegressionError "
+        "ScorekitError SqlError WorkerError"
     ),
     "horizons": "TimeHorizon time_horizon",
     "intervals": "Interval mean_interval proportion_interval quantile_interval",
@@ -46,7 +47,7 @@ _TOPICS = {
     ),
     "parallel": "map_scores",
     "planning": (
-        "EvaluationPlan VarianceComponents minimum_detectable_effect "
+        "EvaluationPlan RequiredTasks VarianceComponents minimum_detectable_effect "
         "required_tasks variance_components"
     ),
     "plots": (

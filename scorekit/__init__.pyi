@@ -9,6 +9,8 @@ from scorekit.agreement import corrected_difference as corrected_difference
 from scorekit.agreement import corrected_mean as corrected_mean
 from scorekit.agreement import judge_agreement as judge_agreement
 from scorekit.agreement import rater_agreement as rater_agreement
+from scorekit.audits import QueryAudit as QueryAudit
+from scorekit.audits import query_audit as query_audit
 from scorekit.calibration import CalibrationError as CalibrationError
 from scorekit.calibration import ConfidenceCalibration as ConfidenceCalibration
 from scorekit.calibration import calibration_error as calibration_error
@@ -46,6 +48,7 @@ from scorekit.differences import unpaired_difference as unpaired_difference
 from scorekit.equivalence import Counterexample as Counterexample
 from scorekit.equivalence import SqlEquivalence as SqlEquivalence
 from scorekit.equivalence import sql_equivalence as sql_equivalence
+from scorekit.errors import CannotSeeError as CannotSeeError
 from scorekit.errors import InputError as InputError
 from scorekit.errors import ItemError as ItemError
 from scorekit.errors import JudgeError as JudgeError
@@ -69,6 +72,7 @@ from scorekit.judges import VotingJudge as VotingJudge
 from scorekit.judges import judge_from_function as judge_from_function
 from scorekit.parallel import map_scores as map_scores
 from scorekit.planning import EvaluationPlan as EvaluationPlan
+from scorekit.planning import RequiredTasks as RequiredTasks
 from scorekit.planning import VarianceComponents as VarianceComponents
 from scorekit.planning import minimum_detectable_effect as minimum_detectable_effect
 from scorekit.planning import required_tasks as required_tasks

@@ -28,16 +28,14 @@ from scorekit._core.columns import (
     check_score_column,
     paired_columns,
 )
-from scorekit._core.sums import distinct
 from scorekit._stats.bounded import mean_of
 from scorekit._stats.ranks import midranks, superiority
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (
     Interval,
+    effective_trials,
     interval_of_mean,
-    normal_quantile,
-    proportion_interval,
-    wilson,
+    interval_of_share,
 )
 from scorekit.records import FrozenMapping, Record, is_mapping, listing
 
@@ -71,8 +69,8 @@ class LevelCalibration(Record):
     accuracy: float | None
     """Mean correctness of the level's cases, correctly rounded; None without cases."""
     interval: Interval | None
-    """Wilson's interval of the accuracy, too wide rather than too narrow where correctness is
-    fractional; None without cases."""
+    """Interval of the accuracy: Wilson's, too wide rather than too narrow where correctness is
+    fractional, or with clusters that of `mean_interval`.  None without cases."""
 
 
 @attrs.frozen(kw_only=True)
@@ -106,6 +104,7 @@ def confidence_calibration(
     correct: Iterable[bool | float] | None = None,
     nominal: Mapping[str, float] = DEFAULT_NOMINAL,
     min_cases: int = MIN_CASES,
+    clusters: Iterable[Hashable] | None = None,
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> ConfidenceCalibration:
@@ -127,6 +126,8 @@ def confidence_calibration(
         nominal: Accuracy in ``[0, 1]`` that each level stands for.
         min_cases: Cases below which score, interpretation, ece and slope are None and nothing is
             said of overconfidence (count, at least 1).
+        clusters: A label for each case, equal where cases belong together, such as attempts at one
+            question; None where every case stands by itself. All intervals allow for it.
         confidence_level: Level of the intervals, in (0, 1).
         seed: Of the draws behind the interval of the score (count).
 
@@ -149,7 +150,8 @@ def confidence_calibration(
         takes this into account. It contains the scores of all accuracies that a likelihood ratio
         test of the levels does not reject, found by random draws with *seed*. It reaches 1 exactly
         if perfect calibration is not rejected. It is wider than an interval of the score alone
-        would have to be.
+        would have to be. With *clusters* the test counts so many cases of each level as would tell
+        as much if they were independent.
 
         The model is overconfident if the upper end of the interval of its most confident level
         lies below that level's nominal accuracy.
@@ -171,28 +173,42 @@ calibration_error), got 0.9
     """
     checked = _check_nominal(nominal)
     if is_mapping(levels):
-        if correct is not None:
-            refuse("correct", "None where levels is a mapping of counts", correct, TypeError)
+        for name, given in (("correct", correct), ("clusters", clusters)):
+            if given is not None:
+                refuse(name, "None where levels is a mapping of counts", given, TypeError)
         return _calibrate(_counted(levels, checked), checked, min_cases, confidence_level, seed)
     outcomes, names = paired_columns(
         ("correct", correct, "booleans or scores"), ("levels", levels, "level names")
     )
     codes, scores = _codes(names, tuple(checked)), check_score_column("correct", outcomes)
-    tallies: list[tuple[Fraction, int]] = []
-    for code in range(len(checked)):
-        members = scores[codes == code]
-        tallies.append((_exact_sum(members), members.size))
+    groups = check_clusters(clusters, scores.size, "levels", levels)
+    members = [(scores[codes == code], groups[codes == code]) for code in range(len(checked))]
+    tallies = [_Tally(_exact_sum(own[0]), own[0].size, own) for own in members]
     return _calibrate(tallies, checked, min_cases, confidence_level, seed)
 
 
-def _counted(
-    counts: Mapping[Any, Any], nominal: Mapping[str, float]
-) -> list[tuple[Fraction, int]]:
+class _Tally(NamedTuple):
+    """The cases of one level."""
+
+    total: Fraction
+    """Their summed correctness."""
+    n: int
+    members: tuple[NDArray[np.float64], NDArray[np.intp]] | None = None
+    """The correctness and the group of each, where that is known."""
+
+    def worth(self, confidence_level: float) -> float:
+        """Return as many independent cases as tell as much."""
+        if self.members is None:
+            return self.n
+        return effective_trials(*self.members, confidence_level=confidence_level)
+
+
+def _counted(counts: Mapping[Any, Any], nominal: Mapping[str, float]) -> list[_Tally]:
     """Return how many cases of each level are correct, and of how many."""
     for level in counts:
         _check_level("a key of levels", level, tuple(nominal))
     tallies = [_check_pair(f"levels[{level!r}]", counts.get(level, (0, 0))) for level in nominal]
-    if not any(n for _, n in tallies):
+    if not any(tally.n for tally in tallies):
         refuse("levels", "a mapping with at least one case", dict(counts))
     return tallies
 
@@ -208,13 +224,13 @@ def _check_nominal(nominal: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def _check_pair(name: str, pair: object) -> tuple[Fraction, int]:
+def _check_pair(name: str, pair: object) -> _Tally:
     counts = check_items(name, pair, what="counts")
     if len(counts) != 2:  # noqa: PLR2004 - a pair
         refuse(name, "a pair (n_correct, n_cases)", pair)
     n_cases = check_count(f"{name}[1]", counts[1], 0, MAX_COUNT)
     n_correct = check_count(f"{name}[0]", counts[0], 0, n_cases, high_name="n_cases")
-    return Fraction(n_correct), n_cases
+    return _Tally(Fraction(n_correct), n_cases)
 
 
 def _codes(names: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.intp]:
@@ -243,19 +259,19 @@ def _exact_sum(scores: NDArray[np.float64]) -> Fraction:
 
 
 def _calibrate(
-    tallies: list[tuple[Fraction, int]],
+    tallies: list[_Tally],
     nominal: Mapping[str, float],
     min_cases: int,
     confidence_level: float,
     seed: int,
 ) -> ConfidenceCalibration:
-    """Compute the result from the summed correctness and number of cases of each level."""
+    """Compute the result from the cases of each level."""
     min_cases = check_bounded_count("min_cases", min_cases, 1)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     seed = check_count("seed", seed)
     levels = tuple(
-        _level(name, nominal[name], total, n, confidence_level)
-        for name, (total, n) in zip(nominal, tallies, strict=True)
+        _level(name, nominal[name], tally, confidence_level)
+        for name, tally in zip(nominal, tallies, strict=True)
     )
     n_cases = sum(level.n_cases for level in levels)
     if n_cases < min_cases:
@@ -280,6 +296,7 @@ def _calibrate(
         interval = score_interval(
             points,
             coefficients,
+            worths=[tally.worth(confidence_level) for tally in tallies if tally.n],
             score=float(score),
             slope_weight=float(SLOPE_WEIGHT),
             confidence_level=confidence_level,
@@ -306,23 +323,20 @@ def _calibrate(
     )
 
 
-def _level(
-    name: str, nominal: float, total: Fraction, n: int, confidence_level: float
-) -> LevelCalibration:
-    accuracy = interval = None
+def _level(name: str, nominal: float, tally: _Tally, confidence_level: float) -> LevelCalibration:
+    n, accuracy, interval = tally.n, None, None
     if n:
-        accuracy = float(total / n)
-        low, high = wilson(accuracy, n, normal_quantile(confidence_level))
-        interval = Interval(low=low, high=high, confidence_level=confidence_level, method="wilson")
+        accuracy = float(tally.total / n)
+        interval = interval_of_share(accuracy, n, tally.members, confidence_level=confidence_level)
     return LevelCalibration(
         level=name, nominal=nominal, n_cases=n, accuracy=accuracy, interval=interval
     )
 
 
-def _point(level: LevelCalibration, tally: tuple[Fraction, int]) -> tuple[Fraction, Fraction, int]:
+def _point(level: LevelCalibration, tally: _Tally) -> tuple[Fraction, Fraction, int]:
     """Return nominal and observed accuracy, equal where their floats are, and the weight."""
-    nominal, (total, n) = Fraction(str(level.nominal)), tally
-    return nominal, nominal if level.accuracy == level.nominal else total / n, n
+    nominal, observed = Fraction(str(level.nominal)), tally.total / tally.n
+    return nominal, nominal if level.accuracy == level.nominal else observed, tally.n
 
 
 def _coefficients(points: list[tuple[Fraction, Fraction, int]]) -> list[Fraction]:
@@ -381,6 +395,7 @@ def score_interval(
     points: list[tuple[Fraction, Fraction, int]],
     coefficients: list[Fraction],
     *,
+    worths: list[float],
     score: float,
     slope_weight: float,
     confidence_level: float,
@@ -393,7 +408,8 @@ def score_interval(
     where a likelihood ratio test of all levels at once does not reject them; so are the nominal
     ones, where the score is 1.  A resampled score would lie below 1 even then, since every
     chance deviation costs.  *points* are nominal and observed accuracy and number of cases of
-    each level; *coefficients* give the slope from the accuracies.
+    each level; *coefficients* give the slope from the accuracies.  *worths* are the independent
+    cases that tell as much as those of each level.
     """
     from scipy.special import chdtri, rel_entr
 
@@ -402,11 +418,12 @@ def score_interval(
     )
     limits = [float(max(min(b, _LARGEST), -_LARGEST)) for b in coefficients]
     rng = np.random.default_rng(seed)
-    hits, misses = observed * n, (1.0 - observed) * n
+    told = np.array(worths)
+    hits, misses = observed * told, (1.0 - observed) * told
     tried = rng.beta(hits + 0.5, misses + 0.5, size=(DRAWS, n.size))
     tried = np.vstack([nominal, tried])
     terms = rel_entr(observed, tried) + rel_entr(1.0 - observed, 1.0 - tried)
-    kept = 2.0 * terms @ n <= chdtri(n.size, 1.0 - confidence_level)
+    kept = 2.0 * terms @ told <= chdtri(n.size, 1.0 - confidence_level)
     ece = np.abs(tried[kept] - nominal) @ n / n.sum()
     fit = np.maximum(0.0, 1.0 - np.abs(1.0 - tried[kept] @ limits))
     scores = [score, *((1.0 - slope_weight) * (1.0 - ece) + slope_weight * fit).tolist()]
@@ -470,7 +487,7 @@ class CalibrationError(Record):
     """Interval of the bias, of `mean_interval` with bounds -1 and 1."""
     debiased_square: float | None
     """Mean square of the gaps, minus what chance adds to it on average, so it can be below 0. Bins
-    of one attempt are left out; None if there are no others."""
+    of one attempt, or of one cluster, are left out; None if there are no others."""
     debiased_error: float | None
     """Square root of *debiased_square*; 0.0 if that is below 0."""
     brier: float
@@ -489,11 +506,12 @@ class CalibrationError(Record):
     """Chance that a right attempt has a higher confidence than a wrong one, ties counting half;
     0.5 is chance. None if all outcomes are the same."""
     auroc_stderr: float | None
-    """DeLong's standard error, with clusters Obuchowski's; None without two of each outcome."""
+    """DeLong's standard error, with clusters Obuchowski's; None without two of each outcome, or
+    if those of one outcome are in one cluster."""
     auroc_interval: Interval | None
     """Wilson's interval on an effective number of attempts, from the standard error, and at most
-    ``3 n1 n0 / (n1 + n0 + 1)`` with *n1* right and *n0* wrong attempts. None without a standard
-    error."""
+    ``3 n1 n0 / (n1 + n0 + 1)`` with *n1* right and *n0* wrong attempts, over the design effect of
+    clusters. None without a standard error."""
     n_attempts: int
     n_correct: int
     bins: tuple[CalibrationBin, ...] = attrs.field(converter=listing)
@@ -580,7 +598,7 @@ def calibration_error(
     places = (2.0 * midranks(f)[0] - 1.0).astype(np.intp)  # twice the rank less a half, an integer
     by_mass = _Binned.of(f, y, places * n_bins // (2 * f.size))
     brier_terms = by_width.decomposition(f, y)
-    square = by_width.debiased_square()
+    square = by_width.debiased_square(y, np.arange(f.size) if groups is None else groups)
     wrong, right = y == 0.0, y == 1.0
     above = area = None
     if wrong.any() and right.any():
@@ -635,12 +653,23 @@ class _Binned(NamedTuple):
     def error(self) -> float:
         return float(np.abs(self.gaps) @ self.sizes / self.codes.size)
 
-    def debiased_square(self) -> float | None:
-        several = self.sizes > 1
+    def debiased_square(self, y: Floats, groups: Integers) -> float | None:
+        """Return the mean product of two gaps of a bin, of attempts in different groups."""
+        off = y - self.confidences[self.codes]
+        _, cells, sizes = np.unique(
+            self.codes * (int(groups.max()) + 1) + groups, return_inverse=True, return_counts=True
+        )
+        bins = np.zeros(sizes.size, np.intp)
+        bins[cells] = self.codes
+        sums = np.bincount(cells, weights=off)
+        products, pairs = (
+            np.bincount(self.codes, weights=each) ** 2 - np.bincount(bins, weights=within**2)
+            for each, within in ((off, sums), (np.ones(y.size), sizes.astype(np.float64)))
+        )
+        several = pairs > 0.0
         if not several.any():
             return None
-        n, y, gaps = self.sizes[several], self.accuracies[several], self.gaps[several]
-        return float(n @ (gaps * gaps - y * (1.0 - y) / (n - 1)) / self.codes.size)
+        return float(self.sizes[several] @ (products[several] / pairs[several]) / y.size)
 
     def decomposition(self, f: Floats, y: Floats) -> dict[str, float]:
         weights = self.sizes / f.size
@@ -678,18 +707,10 @@ class _Binned(NamedTuple):
             if i is not None:
                 accuracy, mean = float(self.accuracies[i]), float(self.confidences[i])
                 held = self.codes == i
-                if groups is None:
-                    n = int(self.sizes[i])
-                    interval = proportion_interval(
-                        int(y[held].sum()), n, confidence_level=confidence_level
-                    )
-                else:
-                    interval = interval_of_mean(
-                        y[held],
-                        distinct(groups[held])[1],
-                        (0.0, 1.0),
-                        confidence_level=confidence_level,
-                    )
+                own = None if groups is None else (y[held], groups[held])
+                interval = interval_of_share(
+                    accuracy, int(self.sizes[i]), own, confidence_level=confidence_level
+                )
             records.append(
                 CalibrationBin(
                     low=float(low),

@@ -9,9 +9,20 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Executor
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from scorekit._cases.runner import CaseRun, Job, Outcome, without_judge
 from scorekit._core.checks import (
@@ -35,9 +46,11 @@ from scorekit._core.columns import (
     check_same_order,
     name_of,
     names_of,
+    numbered,
     takes_columns,
 )
 from scorekit._core.progress import check_progress, told
+from scorekit._core.sums import distinct
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import check_timeout, run_to_end
@@ -73,6 +86,7 @@ from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge, t
 from scorekit.parallel import Progress
 from scorekit.records import (
     CaseSql,
+    Ends,
     FrozenMapping,
     Listing,
     MetricError,
@@ -1117,8 +1131,13 @@ class SqlReport(Report):
         return sum(result is not None and failed(result) for result in results)
 
     def scores_by_case(self) -> ReportScores:
-        """Return the scores of each metric, and which unsafe queries were caught."""
+        """
+        Return the scores of each metric, and which unsafe queries were caught.
+
+        An attempt without a score may have had any: its case is also returned with both ends.
+        """
         suites: dict[SuiteKey, dict[str, tuple[float, ...]]] = {}
+        ends: dict[SuiteKey, dict[str, Ends]] = {}
         failing: dict[tuple[SuiteKey, str], str] = {}
         unsafe: dict[str, bool] | None = None
         for case in self.cases:
@@ -1126,22 +1145,34 @@ class SqlReport(Report):
                 suite = (metric, self.model)
                 if failed(result):
                     failing[suite, case.case_id] = result.error.kind
+                    reach = (0.0, 1.0)
                 else:
                     cases = suites.setdefault(suite, {})
                     cases[case.case_id] = (*cases.get(case.case_id, ()), result.score)
+                    reach = (result.score, result.score)
+                every = ends.setdefault(suite, {})
+                low, high = every.get(case.case_id, ((), ()))
+                every[case.case_id] = (*low, reach[0]), (*high, reach[1])
             safety = case.safety_validation
             if safety is not None:  # of a validator that failed, the worst is assumed
                 unsafe = {} if unsafe is None else unsafe
                 if not safety.should_pass:
                     caught = safety.classification == "true positive"
                     unsafe[case.case_id] = caught and unsafe.get(case.case_id, True)
-        scored = {(suite, case_id) for suite, cases in suites.items() for case_id in cases}
+        ends = {
+            suite: {case_id: own for case_id, own in cases.items() if (suite, case_id) in failing}
+            for suite, cases in ends.items()
+        }
+        failing = {
+            (suite, case_id): kind
+            for (suite, case_id), kind in failing.items()
+            if case_id not in suites.get(suite, {})
+        }
         sql = together(
             (case.case_id, CaseSql((case.generated,), case.accepted)) for case in self.cases
         )
-        failing = {key: kind for key, kind in failing.items() if key not in scored}
         is_judged = "judge" in self.n_by_method
-        return ReportScores({**suites}, failing, unsafe, sql=sql, is_judged=is_judged)
+        return ReportScores({**suites}, failing, unsafe, ends=ends, sql=sql, is_judged=is_judged)
 
     def _sheet(self) -> Sheet:
         told = [self._metric(name) for name in METRICS]
@@ -1617,27 +1648,25 @@ def _named(case_ids: list[str]) -> str:
 
 def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | None) -> SqlReport:
     level = options.confidence_level
-    results: dict[str, list[tuple[str, Any]]] = {
-        name: [(s.case_id, result) for s in scores if (result := getattr(s, name)) is not None]
-        for name in METRICS
+    _, groups = numbered([score.case_id for score in scores])
+    places: dict[str, list[int]] = {
+        name: [i for i, s in enumerate(scores) if getattr(s, name) is not None] for name in METRICS
     }
-    known = {
-        name: own
-        for name, found in results.items()
-        if (own := [(case_id, result.score) for case_id, result in found if not failed(result)])
+    results: dict[str, list[Any]] = {
+        name: [getattr(scores[i], name) for i in own] for name, own in places.items()
     }
+    known: dict[str, _Known] = {}
+    for name, own in places.items():
+        scored = [i for i, result in zip(own, results[name], strict=True) if not failed(result)]
+        if scored:
+            values = np.array([getattr(scores[i], name).score for i in scored])
+            known[name] = _Known(scored, values, groups[scored])
     means: dict[str, Any] = dict.fromkeys(METRICS)
-    means |= {name: describe([value for _, value in own]) for name, own in known.items()}
-    correctness: list[QueryCorrectness] = [result for _, result in results["query_correctness"]]
-    stated = [
-        (score.confidence, result.score)
-        for score in scores
-        if (result := score.query_correctness) is not None and not failed(result)
-        if score.confidence is not None
-    ]
+    means |= {name: describe(own.values) for name, own in known.items()}
+    correctness: list[QueryCorrectness] = results["query_correctness"]
     return SqlReport(
-        safety=_safety(results["safety_validation"], level),
-        calibration=_calibration(stated),
+        safety=_safety(scores, places["safety_validation"], level),
+        calibration=_calibration(scores, known.get("query_correctness"), level),
         n_cases=len(scores),
         n_failed=sum(score.n_failed for score in scores),
         n_by_method=FrozenMapping(Counter(r.method for r in correctness if r.method is not None)),
@@ -1653,40 +1682,60 @@ def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | 
     )
 
 
-def _calibration(stated: list[tuple[str, float]]) -> ConfidenceCalibration | None:
+class _Known(NamedTuple):
+    """The scores of one metric that are known."""
+
+    places: list[int]
+    """Of their cases."""
+    values: NDArray[np.float64]
+    groups: NDArray[np.int64]
+    """The number of the question of each, the same in all statistics of a report."""
+
+
+def _calibration(
+    scores: tuple[SqlCaseScore, ...], known: _Known | None, level: float
+) -> ConfidenceCalibration | None:
+    """Return the calibration of what was stated about the queries that are decided."""
+    if known is None:
+        return None
+    stated = [i for i, place in enumerate(known.places) if scores[place].confidence is not None]
     if not stated:
         return None
-    levels, correct = zip(*stated, strict=True)
-    return confidence_calibration(levels, correct=correct)
+    return confidence_calibration(
+        [scores[known.places[i]].confidence or "" for i in stated],
+        correct=known.values[stated],
+        clusters=known.groups[stated],
+        confidence_level=level,
+    )
 
 
-def _safety(results: list[tuple[str, SafetyValidation]], level: float) -> SafetySummary | None:
-    if not results:
+def _safety(
+    scores: tuple[SqlCaseScore, ...], places: list[int], level: float
+) -> SafetySummary | None:
+    verdicts = [one for i in places if (one := scores[i].safety_validation) is not None]
+    if not verdicts:
         return None
-    case_ids, verdicts = zip(*results, strict=True)
+    case_ids = [scores[i].case_id for i in places]
     return safety_summary(verdicts, case_ids=case_ids, confidence_level=level)
 
 
-def _passes(known: list[tuple[str, float]], confidence_level: float) -> tuple[PassAtK, ...]:
-    """Return pass@k of questions, from case and score of each attempt."""
-    n_samples = Counter(case_id for case_id, _ in known)
-    right = Counter(case_id for case_id, score in known if score == 1.0)
+def _passes(known: _Known, confidence_level: float) -> tuple[PassAtK, ...]:
+    """Return pass@k of the questions, from the score of each attempt."""
+    _, question, n_samples = distinct(known.groups)
+    n_correct = np.bincount(question, weights=known.values == 1.0).astype(np.int64)
     return pass_at_k(
-        n_samples=list(n_samples.values()),
-        n_correct=[right[case_id] for case_id in n_samples],
-        k=range(1, min(MAX_K, *n_samples.values()) + 1),
+        n_samples=n_samples,
+        n_correct=n_correct,
+        k=range(1, min(MAX_K, int(n_samples.min())) + 1),
         confidence_level=confidence_level,
     )
 
 
-def _interval(known: list[tuple[str, float]], confidence_level: float) -> Interval:
-    import numpy as np
-
-    numbers: dict[str, int] = {}
-    codes = [numbers.setdefault(case_id, len(numbers)) for case_id, _ in known]
+def _interval(known: _Known, confidence_level: float) -> Interval:
+    _, question, n_samples = distinct(known.groups)
     return interval_of_mean(
-        np.array([value for _, value in known]),
-        np.array(codes) if len(numbers) < len(codes) else None,
+        known.values,
+        question if int(n_samples.max()) > 1 else None,
         (0.0, 1.0),
         confidence_level=confidence_level,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
@@ -12,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from scorekit._core.attempts import Attempts
 from scorekit._core.checks import (
     check_choice,
     check_flag,
@@ -23,10 +25,15 @@ from scorekit._core.columns import by_id
 from scorekit._sheet.model import ROWS_AT_MOST, Scale, Sheet, Table, line_of, row_of, sheet_of
 from scorekit._sheet.text import table_lines
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats, Groups, mean_of
-from scorekit._stats.dependence import seem_dependent
-from scorekit._stats.exact_tests import fall_p_values, least_p_values, tarone_holm
+from scorekit._stats.dependence import are_contradicted
+from scorekit._stats.exact_tests import (
+    fall_p_values,
+    least_p_value,
+    least_p_values,
+    tarone_holm,
+)
 from scorekit._stats.sides import Paired, Side, Sides, paired, read_sides
-from scorekit.errors import RegressionError, one_line, refuse, shown
+from scorekit.errors import CannotSeeError, RegressionError, one_line, refuse, shown
 from scorekit.records import (
     UNDECIDED,
     UNKNOWN,
@@ -42,8 +49,8 @@ from scorekit.records import (
 from scorekit.verdicts import (
     ADJUSTMENTS,
     SUITE_SPECS,
+    Asked,
     SuiteVerdict,
-    adjusted,
     adjusted_p_values,
     anytime_verdict,
     suite_verdict,
@@ -53,17 +60,32 @@ from scorekit.verdicts import (
 MAX_CHANGES = 20
 """Changes of each kind that a text lists before it only counts them."""
 
-REPEATS_FOR_CASES = 8
-"""Repeats of either side from which on single cases are tested."""
-
 MAX_NAMES = 5
 """Names in one sentence of a message."""
 
-ONE_REPORT = "if attempts are independent: only repeats of the suite tell a flaky case from a loss"
+ONE_REPORT = "if attempts at a case are independent: copies of one answer fall together"
 """What is said where single cases of one report stop a job."""
+
+REMEDY = (
+    "copies of one answer look like this too: make one attempt a case or repeat the suite, pass "
+    'attempts="independent" where attempts are no copies, or cannot_tell="pass" to go on'
+)
+"""What is said where a fall cannot be told from a copied answer that flipped."""
+
+GO_ON = 'cannot_see="pass" goes on all the same'
+"""What is said where a gate is blind."""
+
+NOT_INDEPENDENT = (
+    "Single cases do not count: attempts at a case differ more between the runs than within, so "
+    "they are not independent"
+)
+"""What is said where the data contradict independence."""
 
 COPIES = "they count as one report, for copies show no spread"
 """What is said of repeats that are all the same."""
+
+DECIMALS = 12
+"""Decimals of an error, such that 1 - 0.9 is 0.1."""
 
 SAME_CHANGE = 9
 """Decimals to which changes are alike when they are put in order."""
@@ -109,6 +131,8 @@ class CaseChange(Record):
     """The queries that are right."""
     error_kind: str | None = None
     """Of a case that newly fails, the kind of the failure, as of a ``MetricError``."""
+    floor_p_value: float | None = None
+    """Of a case below the floor, that its pass rate is not, corrected for all other cases."""
 
 
 def listed(names: Sequence[str]) -> str:
@@ -158,15 +182,23 @@ def _table(changes: tuple[CaseChange, ...], title: str = "", most: int = MAX_CHA
             "current": change.current,
             "change": change.delta,
             "p (adjusted)": change.adjusted_p_value,
+            "p (floor)": change.floor_p_value,
         }
         for change in changes[:ROWS_AT_MOST]
     ]
     return Table(rows=rows, title=title, specs=_SPECS, n_rows=len(changes), most=most)
 
 
-_SPECS = {"baseline": ".3f", "current": ".3f", "change": "+z.3f", "p (adjusted)": ".2g"}
+_SPECS = {
+    "baseline": ".3f",
+    "current": ".3f",
+    "change": "+z.3f",
+    "p (adjusted)": ".2g",
+    "p (floor)": ".2g",
+}
 
 
+SingleCases = Literal["tested", "cannot tell", "not independent", "not tested"]
 Adjustment = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]
 
 
@@ -208,6 +240,28 @@ class Comparison(Report):
     anytime: bool
     """Whether the verdicts hold however often and whenever one looks; single cases are then not
     tested."""
+    single_cases: SingleCases
+    """
+    What falls of single cases say.
+
+    ``"tested"``: they stop a job where they are significant. ``"cannot tell"``: some are, but
+    attempts varied in neither run, as where all are copies of one answer. ``"not independent"``:
+    the data contradict that attempts at a case are independent, so they do not count. ``"not
+    tested"``: with *anytime*, with repeats, of two models, and where no case has enough attempts
+    for any outcome to be significant."""
+    below_floor: tuple[CaseChange, ...] = attrs.field(converter=listing)
+    """Cases whose pass rate in the current run is shown to lie below *floor*; the chance that one
+    or more of them does not is at most ``1 - confidence_level``."""
+    floor: float | None
+    most_attempts: int
+    """Attempts in the current run at the case that has most of them."""
+    flaky: FrozenMapping[str, float]
+    """
+    The share of failed attempts, over both runs, of each case whose attempts differ within a run.
+
+    That they vary is certain, so it has no error rate. Of several metrics it is the first in which
+    they do."""
+    confidence_level: float
     threshold: float
     baseline_name: str
     current_name: str
@@ -246,20 +300,26 @@ class Comparison(Report):
     def raise_for_regressions(
         self,
         *,
-        on: Literal["evidence", "cases", "suite", "margin", "worse"] = "evidence",
+        on: Literal["evidence", "cases", "suite", "margin", "worse", "floor"] = "evidence",
         require_safety: bool = False,
         allow_missing: bool = False,
+        cannot_tell: Literal["stop", "pass"] = "stop",
+        cannot_see: Literal["stop", "pass"] = "stop",
     ) -> None:
         """
         Raise an error if the current run is worse. Call this in a CI job.
 
         By default it raises if there is evidence of a loss: a suite verdict is ``"regressed"``, or
         a case fell by more than the threshold and its fall is significant after a correction for
-        the number of cases. If nothing changed, it raises with a chance of at most
-        ``1 - confidence_level``; half of that is for the suites, the other half for the cases.
-        Two different models that both sides name differ at single cases even if they are equally
-        good, so only the suites raise then, unless *test* was ``"cmh"``. With *anytime* verdicts
-        single cases are not tested, and the first half holds however often you check.
+        the number of cases. If nothing changed, it raises with a chance of about
+        ``1 - confidence_level``. Where a single case could be significant, half of that is for
+        single cases and half for suites; elsewhere the suites have all of it.
+
+        It never passes for want of sight. *Cannot tell*: single cases fell, and attempts varied in
+        neither run, as where all are copies of one answer. Then it raises, and the message says
+        what to do. *Cannot see*: there are so few cases, attempts or repeats that no outcome could
+        be significant. Then it raises `CannotSeeError` at the first run, which is no regression. A
+        large minimum detectable effect never raises; the printed comparison begins with it.
 
         Whatever *on* is, it also raises at an unsafe query that the baseline caught and the
         current run misses, and unless *allow_missing* at cases that are missing or newly fail, as
@@ -268,57 +328,107 @@ class Comparison(Report):
         run still has to do (*anytime*) are pending, not missing.
 
         Args:
-            on: ``"evidence"`` as above. ``"cases"``: any case that fell by more than the
-                threshold, for outcomes that never vary. ``"suite"``: only a suite verdict of
-                ``"regressed"``. ``"margin"``: every suite that is not shown to be no worse than by
-                the margin. ``"worse"``: any suite that is shown to be worse than by the margin.
-                Only these two look at the margin.
+            on: ``"evidence"`` as above. ``"suite"``: only a suite verdict of ``"regressed"``; that
+                single cases fell is not tested. ``"cases"``: any case that fell by more than the
+                threshold, without a test, for outcomes that never vary. ``"margin"``: every suite
+                that is not shown to be no worse than by the margin. ``"worse"``: any suite that is
+                shown to be worse than by the margin. ``"floor"``: any case that is shown to be
+                below the floor, whatever the baseline was.
             require_safety: Whether to raise at any missed unsafe query, even if the baseline
                 missed it too.
             allow_missing: Whether baseline cases may be missing from the current run, or fail in
                 it. By default they raise too, so nobody can pass by deleting a failing case.
+            cannot_tell: ``"pass"`` goes on where only single cases fell and attempts varied in
+                neither run.
+            cannot_see: ``"pass"`` goes on where no outcome could be significant.
 
         Raises:
-            RegressionError: If the run got worse.  The first line of its message says what stopped
-                it; below it stand the changes with their p values, and how far each case fell,
-                worst first.
-            InputError: If *on* is none of the words, or is ``"margin"`` or ``"worse"`` and no
-                margin was given, or *require_safety* is asked for and the current run has no
-                scores of safety.
+            RegressionError: If the run got worse, or *cannot tell*.  The first line of its message
+                says what stopped it; below it stand the changes with their p values, and how far
+                each case fell, worst first.
+            CannotSeeError: If nothing else raises, and what *on* asks for could not be shown by
+                any outcome.  The message says what to add.
+            InputError: If *on*, *cannot_tell* or *cannot_see* is none of the words, or *on* is
+                ``"margin"``, ``"worse"`` or ``"floor"`` and none was given, or *require_safety* is
+                asked for and the current run has no scores of safety.
         """
         __tracebackhide__ = True  # pytest shows the caller's line instead of this function
-        check_choice("on", on, ("evidence", "cases", "suite", "margin", "worse"))
-        if on in ("margin", "worse") and self.suite.within_margin is None:
-            words = "'evidence', 'cases' or 'suite'"
-            refuse("on", f"{words} where compare_reports() was given no margin", on)
+        self._check_question(on)
         check_flag("allow_missing", allow_missing)
+        check_choice("cannot_tell", cannot_tell, ("stop", "pass"))
+        check_choice("cannot_see", cannot_see, ("stop", "pass"))
         missed = self.newly_missed_unsafe
         if check_flag("require_safety", require_safety):
             if self.missed_unsafe is None:
                 refuse("require_safety", "False where no safety was scored", require_safety)
             missed = self.missed_unsafe
-        reasons = list(self._losses(on))
+        reasons = list(self._losses(on, cannot_tell))
         if missed:
             verb = "not caught" if require_safety else "no longer caught"
             reasons.append(_named("unsafe query", verb, missed))
         if not allow_missing and self.removed_cases and not self.anytime:
             reasons.extend(self._missing())
         if not allow_missing and self.newly_failing:
-            kinds: dict[str | None, list[CaseChange]] = {}
-            for change in self.newly_failing:
-                kinds.setdefault(change.error_kind, []).append(change)
-            details = [
-                f"newly failing{f' ({kind})' if kind else ''}: {listed(_labels(changes))}"
-                for kind, changes in kinds.items()
-            ]
-            n_cases = len(_labels(self.newly_failing))
-            reasons.append(Reason(counted(n_cases, "case", " newly failing"), details))
+            reasons.append(self._failing())
         if reasons:
             lines = ["; ".join(reason.head for reason in reasons)]
             lines += [f"  {line}" for reason in reasons for line in reason.details]
             lines += [f"  {line}" for line in self._left_out()]
             fallen = table_lines(_table(self.regressions, most=MAX_NAMES))
             raise RegressionError("\n".join([*lines, *(f"  {line}" for line in fallen)]))
+        if cannot_see == "stop" and (why := self._blind(on)):
+            raise CannotSeeError(f"cannot see a loss: {why}\n  {GO_ON}")
+
+    def _blind(self, on: str) -> str:
+        """Say why what is asked for could be shown by no outcome, if so; known from the design."""
+        suites = self.suites.values()
+        if on in ("evidence", "suite") and all(one.cannot_see for one in suites):
+            if on == "suite":
+                return str(self.suite.cannot_see)
+            if self.single_cases == "not tested":
+                return f"{self.suite.cannot_see}{self._attempts_to_add()}"
+        error = round(1.0 - self.confidence_level, DECIMALS)
+        if on == "worse" and not self.anytime:
+            n_groups = [one.n_groups or one.n_cases for one in suites]
+            margin = self.suite.within_margin.margin if self.suite.within_margin else 0.0
+            if 1.0 - 2.0 * (error / 2.0) ** (1.0 / max(n_groups)) >= -margin:
+                return f"even if all cases fall, too few show more than the margin of {margin:g}"
+        if on == "floor" and self.floor is not None:
+            n = self.most_attempts
+            if (1.0 - self.floor) ** n > error:
+                enough = math.ceil(math.log(error) / math.log1p(-self.floor))
+                shown_by = f"{counted(n, 'attempt')} at a case cannot show a rate below"
+                return f"{shown_by} {self.floor:g}: make {enough} at least"
+        return ""
+
+    def _attempts_to_add(self) -> str:
+        """Name the attempts with which a single case could be significant, where it is tested."""
+        if self._two_models or max(self.suite.n_repeats) > 1:
+            return ""
+        error = (1.0 - self.confidence_level) / 2.0
+        enough = next(n for n in range(1, 64) if least_p_value(n, n) <= error)
+        return f", or make {enough} attempts at each case in both runs"
+
+    def _check_question(self, on: str) -> None:
+        check_choice("on", on, ("evidence", "cases", "suite", "margin", "worse", "floor"))
+        if on in ("margin", "worse") and self.suite.within_margin is None:
+            words = "'evidence', 'cases', 'suite' or 'floor'"
+            refuse("on", f"{words} where compare_reports() was given no margin", on)
+        if on == "floor" and self.floor is None:
+            words = "'evidence', 'cases', 'suite', 'margin' or 'worse'"
+            refuse("on", f"{words} where compare_reports() was given no floor", on)
+
+    def _failing(self) -> Reason:
+        """Return the cases that newly fail, by the kind of their failure."""
+        kinds: dict[str | None, list[CaseChange]] = {}
+        for change in self.newly_failing:
+            kinds.setdefault(change.error_kind, []).append(change)
+        details = [
+            f"newly failing{f' ({kind})' if kind else ''}: {listed(_labels(changes))}"
+            for kind, changes in kinds.items()
+        ]
+        n_cases = len(_labels(self.newly_failing))
+        return Reason(counted(n_cases, "case", " newly failing"), details)
 
     def _missing(self) -> Iterator[Reason]:
         """Yield the metrics that the current run lacks, then the cases of the others."""
@@ -330,15 +440,20 @@ class Comparison(Report):
         if rest := tuple(change for change in self.removed_cases if change.metric not in lost):
             yield _named("case", where, _labels(rest))
 
-    def _losses(self, on: str) -> Iterator[Reason]:
+    def _losses(self, on: str, cannot_tell: str) -> Iterator[Reason]:
         """Yield what stops a job that asks for this."""
         if on == "cases" and self.regressions:
             head = counted(len(_labels(self.regressions)), "case", self._fell)
             yield Reason(head, _told(self.suites))
+        if on == "floor" and self.below_floor:
+            names = [
+                f"{_label(one)} in {one.metric} ({one.current:.3f}, p = {one.floor_p_value:.2g})"
+                for one in self.below_floor
+            ]
+            head = counted(len(names), "case", f" below the floor of {self.floor:g}")
+            yield Reason(head, [f"below the floor: {listed(names)}"])
         stopping = {
-            name: suite
-            for name, suite in self.suites.items()
-            if suite.verdict == "regressed" or (on == "evidence" and self._fell_alone(suite))
+            name: suite for name, suite in self.suites.items() if suite.verdict == "regressed"
         }
         if on in ("evidence", "suite") and stopping:
             lines = _told(stopping)
@@ -357,17 +472,13 @@ class Comparison(Report):
             lines = [f"{one_line(name)}: {one}" for name, one in beyond.items()]
             yield Reason(f"{listed(list(beyond))} {head}", lines)
         if on == "evidence" and (fallen := self._fallen_beyond_chance()):
-            head = counted(len(fallen), "case", " fell by more than chance explains")
-            details = [f"beyond chance: {listed(fallen)}"]
-            if max(self.suite.n_repeats) == 1:
-                details.append(ONE_REPORT)
-            yield Reason(head, details)
-
-    def _fell_alone(self, suite: SuiteVerdict) -> bool:
-        """Whether a suite fell by what all of the error allows, where no case is tested."""
-        alone = max(suite.n_repeats) > 1 and min(suite.n_repeats) < REPEATS_FOR_CASES
-        error = 1.0 - suite.interval.confidence_level
-        return alone and suite.delta < 0 and suite.adjusted_p_value <= 2.0 * error
+            n_fallen = counted(len(fallen), "case", " fell")
+            if self.single_cases == "tested":
+                details = [f"beyond chance: {listed(fallen)}", ONE_REPORT]
+                yield Reason(f"{n_fallen} by more than chance explains", details)
+            elif cannot_tell == "stop" and not stopping:
+                head = f"cannot tell: {n_fallen}, and attempts varied in neither run"
+                yield Reason(head, [f"fell: {listed(fallen)}", REMEDY])
 
     @property
     def _without(self) -> str:
@@ -380,15 +491,14 @@ class Comparison(Report):
 
     @property
     def _two_models(self) -> bool:
-        """Whether either side names its one model, the names differ, and no one asked for CMH."""
-        named = self.baseline_name != BASELINE and self.current_name != CURRENT
-        return named and all(one.question != "these cases" for one in self.suites.values())
+        """Whether either side names its one model, and the names differ."""
+        return self.baseline_name != BASELINE and self.current_name != CURRENT
 
     def _fallen_beyond_chance(self) -> list[str]:
         """Return each case that fell by more than chance explains, by its most certain metric."""
-        if self._two_models:
+        if self.single_cases not in ("tested", "cannot tell"):
             return []
-        level = (1.0 - self.suite.interval.confidence_level) / 2.0
+        level = (1.0 - self.confidence_level) / 2.0
         fallen: dict[str, tuple[float, str]] = {}
         for change in self.regressions:
             p_value, name = change.adjusted_p_value, _label(change)
@@ -422,15 +532,16 @@ class Comparison(Report):
         return Sheet(
             f"Comparison of {one_line(self.current_name)} with {one_line(self.baseline_name)}",
             "",
-            (suites, *self._sections(), *self._closing()),
+            (*self._opening(), suites, *self._sections(), *self._closing()),
         )
 
     def to_rows(self) -> list[dict[str, Any]]:
         """
         Return one flat dict per change, ready for a data frame; unchanged cases are only counted.
 
-        *kind* is ``"fell"``, ``"rose"``, ``"new"``, ``"missing"`` or ``"newly failing"``; in a
-        comparison that is valid at any time ``"pending"`` stands for ``"missing"``.
+        *kind* is ``"fell"``, ``"rose"``, ``"new"``, ``"missing"``, ``"newly failing"`` or ``"below
+        the floor"``; in a comparison that is valid at any time ``"pending"`` stands for
+        ``"missing"``.
         """
         kinds = {
             "fell": self.regressions,
@@ -438,6 +549,7 @@ class Comparison(Report):
             "new": self.new_cases,
             self._without: self.removed_cases,
             "newly failing": self.newly_failing,
+            "below the floor": self.below_floor,
         }
         return [
             {"kind": kind, **change.to_dict()}
@@ -452,6 +564,15 @@ class Comparison(Report):
             for metric, (n_old, n_new) in self.n_undecided.items()
         ]
         return [f"Undecided, left out: {'; '.join(counts)}"] if counts else []
+
+    def _opening(self) -> list[str]:
+        """Say first what the gate cannot see or tell."""
+        if why := self._blind("evidence"):
+            return [f"Cannot see a loss: {why}"]
+        if self.single_cases == "cannot tell" and (fallen := self._fallen_beyond_chance()):
+            n_fallen = counted(len(fallen), "case", " fell")
+            return [f"Cannot tell: {n_fallen}, and attempts varied in neither run; {REMEDY}"]
+        return []
 
     def _closing(self) -> list[str]:
         scores = " scores" if len(self.suites) > 1 else ""
@@ -472,6 +593,13 @@ class Comparison(Report):
             lines.append("Valid at any time, however often one looks; single cases are not tested")
         elif self._two_models:
             lines.append("Two models: the suite decides, single cases do not stop the gate")
+        elif self.single_cases == "not independent":
+            lines.append(NOT_INDEPENDENT)
+        if self.flaky:
+            worst = sorted(self.flaky.items(), key=lambda one: -one[1])
+            names = listed([f"{name} ({share:.2g})" for name, share in worst])
+            n_flaky = counted(len(worst), "case")
+            lines.append(f"Attempts differ at {n_flaky} (share of failures): {names}")
         if missed := self.newly_missed_unsafe:
             reason = _named("unsafe query", "no longer caught", missed)
             lines.insert(0, f"{reason.head}: {listed(missed)}")
@@ -482,6 +610,7 @@ class Comparison(Report):
             ("New cases", self.new_cases),
             (f"{self._without.capitalize()} cases", self.removed_cases),
             ("Newly failing", self.newly_failing),
+            (f"Cases below the floor of {self.floor}", self.below_floor),
         ]
         sections = [
             (f"Cases that{self._fell} (no verdict)", self.regressions),
@@ -511,7 +640,7 @@ def _counted(changes: tuple[CaseChange, ...]) -> str:
     return f"{n_cases}" if n_cases == len(changes) else f"{n_cases} ({len(changes)} scores)"
 
 
-Comparable = Report | Mapping[Any, float | Iterable[float]]
+Comparable = Report | Mapping[Any, float | Iterable[float | None] | None]
 Comparables = Comparable | Sequence[Comparable]
 
 
@@ -525,8 +654,8 @@ def compare_reports(
     clusters: Mapping[Any, str | int] | None = None,
     margin: float | None = None,
     adjustment: Adjustment = "holm",
-    test: Literal["auto", "t", "cmh"] = "auto",
-    attempts: Literal["auto", "independent", "dependent"] = "auto",
+    attempts: Literal["auto", "independent"] = "auto",
+    floor: float | None = None,
     anytime: bool = False,
     random_order: bool = False,
 ) -> Comparison:
@@ -541,9 +670,9 @@ def compare_reports(
     Args:
         baseline: The run to compare with: a `CodeReport`, a `SqlReport`, or a mapping from case to
             its score or to the scores of its attempts. Cases are strings or integers, and scores
-            lie in ``[0, 1]`` (booleans count 0 and 1). Or a list of several such runs of the same
-            cases. Never take the best of several baselines: a gate stopped 11 to 18 % of unchanged
-            runs against the best of 5 to 20.
+            lie in ``[0, 1]`` (booleans count 0 and 1, None is unknown). Or a list of
+            several such runs of the same cases. Never take the best of several baselines: a gate
+            stopped 11 to 18 % of unchanged runs against the best of 5 to 20.
         current: The run to judge, of the same kind, or several.
         metrics: Which metrics to compare, by name; None for all that either side has. For a
             `CodeReport` ``"pass@3"`` and the like are possible too. The score of a case is then
@@ -558,13 +687,10 @@ def compare_reports(
             this for the expected share of false alarms among all alarms, and
             ``"benjamini-yekutieli"`` too, however the suites depend on each other. ``"none"``
             does it only for each suite separately.
-        test: ``"auto"`` as in the notes, or ``"t"`` for the paired t test even if every attempt
-            scored 0 or 1. Each case is then one observation, and the verdict is about cases like
-            these, as its *question* says. ``"cmh"`` for Cochran-Mantel-Haenszel even if the names
-            of the models differ, as those of two versions of one system may; it takes attempts
-            for independent.
-        attempts: Whether attempts at a case are ``"independent"``, ``"dependent"``, or to be
-            checked for signs of dependence, ``"auto"``. Of no matter with several reports.
+        attempts: ``"auto"`` checks whether the attempts at a case contradict that they are
+            independent, before single cases count. ``"independent"`` skips the check.
+        floor: Pass rate that each case should have, in ``(0, 1)``. Cases whose rate in the current
+            run is shown to lie below it are listed.
         anytime: Whether verdicts and intervals hold however often you check while the reports
             grow, so that a run can stop as soon as it is decided.
         random_order: Whether the cases of a growing run come in random order.
@@ -576,11 +702,10 @@ def compare_reports(
         InputError: If a side is empty, a score is outside ``[0, 1]`` or NaN, no case is in both,
             or a number is out of range. Also if a metric is in neither run, a case has fewer than
             *k* attempts for pass@k or no cluster, or repeats of a side have different cases. Also
-            if *clusters*, *test* or several reports are given with *anytime*, or *test* is
-            ``"cmh"`` with *clusters*, several reports, dependent attempts or scores between 0
-            and 1.
-        TypeError: If the sides are not two reports of one kind or two mappings, a score is None,
-            or *clusters* is no mapping to strings or integers.
+            if *clusters* or several reports are given with *anytime*, or a *floor* where no metric
+            has outcomes of 0 and 1.
+        TypeError: If the sides are not two reports of one kind or two mappings, or *clusters* is
+            no mapping to strings or integers.
 
     Notes:
         *Suites.* Each metric is a suite. A `CodeReport` has ``"pass@1"``, where an attempt is
@@ -589,55 +714,52 @@ def compare_reports(
         models the p values are adjusted for the number of suites. Intervals are not adjusted, and
         the minimum detectable effect is that of the strictest step.
 
-        *Verdict.* It is ``"regressed"`` or ``"improved"`` if the interval lies wholly on one side
-        of zero. Otherwise it is ``"no change detected"`` if a change of *threshold* would have
-        been found with 80 % power, and ``"inconclusive"`` if not. Intervals are cut to the
-        possible ``[-1, 1]``. The p value is that of the interval.
+        *Suite verdict.* It is a paired t test on the scores of the cases, whatever the number of
+        attempts, and asks whether cases like these fell on average. ``"regressed"`` means that its
+        one-sided p value is at most the *significance_level* that the result names: 0.05 by
+        default, and 0.025 where a single case could be significant, which has the rest.
+        ``"improved"`` is the same for a rise. Otherwise it is ``"no change detected"`` if a fall
+        of *threshold* would have been found with 80 % power, and ``"inconclusive"`` if not. The
+        interval is two-sided at *confidence_level*, and cut to the possible ``[-1, 1]``.
 
-        *Test.* The verdict is paired over cases. The result names its test:
-
-        - If every attempt scored 0 or 1 and attempts at a case are independent, it is the
-          Cochran-Mantel-Haenszel test over attempts, with the weighted risk difference and the
-          variance of that test as interval. It asks whether these very cases changed, which is the
-          question for two runs of one model.
-        - Otherwise it is a paired t test on the scores of the cases. It asks whether cases like
-          these changed on average, and holds whether attempts depend on each other or not. It is
-          also used if both sides name their one model and the names differ, unless *test* is
-          ``"cmh"``.
+        - The p value is never below ``2 ** -n`` for *n* cases, so fewer than five see nothing.
+        - If a case has more attempts in one run, t has the error that the fewer attempts in both
+          runs would have. The mean of few attempts is more skewed than that of many, and t would
+          raise false alarms.
         - With *clusters* it is a t test on the mean change over the cases, with the jackknife's
           error over clusters. If clusters are equally large this is CR1, with one degree of
           freedom less than there are clusters. Otherwise the effective number of clusters counts.
-        - If one side has more than 1.2 times as many attempts at a case, t tests raise false
-          alarms, because the mean of few attempts is more skewed than that of many. Gaffke's
-          interval of differences in ``[-1, 1]`` replaces them, and also where nothing varies. It
-          takes more cases.
+        - With several metrics or models the p values are adjusted for their number.
 
-        *Attempts.* Attempts at a case depend on each other if they share a cache, a seed, or
-        temperature 0: ten copies of one answer are one observation. With ``attempts="auto"`` each
-        run is checked for signs of it: fewer than six cases have attempts that differ, the runs
-        differ by more than their attempts do, or a case rose that should not have. Then, as with
-        ``"dependent"``, a case counts as one observation, and single cases are not tested.
-        ``"independent"`` skips the check. No rule can tell a few flaky cases from a loss with one
-        report of a side, and none sees that a whole run drifted. Repeats can.
+        *Single cases.* Each is tested by Fisher's exact test, or the exact permutation test of
+        graded scores, corrected for all cases that could have shown as much. Attempts at a case
+        are not independent if they share a cache, a seed, or temperature 0: ten copies of one
+        answer are one observation. So falls do not count where the data contradict independence:
+        some case rose as far, or the cases that did not fall beyond every rise differ between the
+        runs by more than their attempts explain (1.64 standard deviations). If attempts varied in
+        neither run, nothing can be told from the data: *single_cases* is ``"cannot tell"``. With
+        three attempts or fewer no case can be significant. Two different models that both sides
+        name differ at single cases even if they are equally good, so only suites count then.
 
         *Repeats.* Run the suite several times, each with all its attempts, and pass the reports of
-        each side as a list, ``compare_reports([a1, a2, a3], [b1, b2, b3])``. The verdict is then a
-        t test on the mean scores of repeats, with two degrees of freedom less than there are
-        reports. It holds if attempts of a run depend on each other, or if whole runs drift. Single
-        cases are described by their means over repeats; they are tested from eight repeats of
-        either side on. Repeats of a side that are the same in every case are copies of one run, or
-        of a system that never varies, and count as one report. The standard deviation of
-        repeats is taken to be at least that of a suite in which one case passes every other time.
-        With *clusters*, two named models or ``test="t"`` the error of cases is added.
+        each side as a list, ``compare_reports([a1, a2, a3], [b1, b2, b3])``. The verdict is then
+        the exact permutation test of the mean scores of reports. It holds if attempts of a run
+        depend on each other, or if whole runs drift; single cases are not tested. Three reports
+        against three is the least that can be significant, or two against five. The level of the
+        interval is the highest that their number allows. Repeats of a side that are the same in
+        every case are copies of one run, or of a system that never varies, and count as one.
 
         *Unknown outcomes.* Where nobody knows some outcomes (``passed=None``, an undecided pair of
         queries), the suite's change is that of the known ones, and *delta_bounds* are the changes
         with all unknown outcomes going the worst way and the best. A verdict of a change, and one
         on the margin, stands only if it stands at both ends.
 
-        *Minimum detectable effect.* It includes the noise that the effect itself adds. It is the
-        larger of two effects: in one, every case moves a little, away from 0 or 1, whichever is
-        nearer on average; in the other, a few cases fall wholly.
+        *Minimum detectable effect.* It is the least fall that has 80 % power to be found by the
+        test that is used, at the level that it has, and includes the noise that the fall adds
+        where a few cases fall wholly.
+
+        *Floor.* A case is below the *floor* if the exact binomial test of its attempts says so,
+        corrected like the tests of single cases. Only outcomes of 0 and 1 are tested.
 
         *Margin.* With a *margin* each suite also says whether it is shown to be no worse than by
         that much. This verdict has its own interval, Gaffke's for the mean change of cases like
@@ -676,8 +798,6 @@ def compare_reports(
         scorekit.errors.InputError: current must be a run with at least one case, got {}
 
     References:
-        Agresti, "Categorical Data Analysis", 3rd ed., section 6.4.
-
         For single cases: Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics
         46(2), 1990; Hommel and Krummenauer, "Improvements and Modifications of Tarone's Multiple
         Test Procedure for Discrete Data", Biometrics 54(2), 1998.
@@ -701,26 +821,28 @@ def compare_reports(
         refuse("current", f"a {kind} like baseline", current, TypeError)
     if margin is not None:
         margin = check_number("margin", margin, 0.0, 1.0, open_ends=True)
-    asked = _Asked(
+    confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    if floor is not None:
+        floor = check_number("floor", floor, 0.0, 1.0, open_ends=True)
+    plan = _Plan(
         threshold=check_number("threshold", threshold, 0.0, 1.0),
-        confidence_level=check_number(
-            "confidence_level", confidence_level, 0.0, 1.0, open_ends=True
-        ),
+        confidence_level=confidence_level,
         margin=margin,
         groups=None if clusters is None else _clusters(clusters),
-        test=test,
+        adjustment=adjustment,
         attempts=attempts,
+        floor=floor,
         anytime=check_flag("anytime", anytime),
         random_order=check_flag("random_order", random_order),
         n_repeats=(len(olds), len(news)),
     )
-    asked.check()
+    plan.check()
     chosen = _chosen(metrics, olds, news)
     olds, news = (sides[:1] if Side.are_copies(sides) else sides for sides in (olds, news))
-    n_repeats, given = (len(olds), len(news)), asked.n_repeats
-    asked = asked._replace(n_repeats=n_repeats)
+    n_repeats, given = (len(olds), len(news)), plan.n_repeats
+    plan = plan._replace(n_repeats=n_repeats)
     old, new = (
-        (Side.together(name, sides) if asked.repeated else sides[0]).only(chosen)
+        (Side.together(name, sides) if plan.repeated else sides[0]).only(chosen)
         for name, sides in (("baseline", olds), ("current", news))
     )
     by_case = len(old.models) == len(new.models) == 1
@@ -732,21 +854,11 @@ def compare_reports(
         _refuse_strangers(old, new, by_case=by_case)
     same_models = old.models == new.models
     shared_model = next(iter(old.models)) if by_case and same_models else None
-    asked = asked._replace(
-        one_system=same_models or not by_case or None in old.models | new.models,
-        n_verdicts=1 if adjustment == "none" else len(pairs),
-    )
-    asked = asked._replace(dependent=asked.seem_dependent(pairs))
-    verdicts = [asked.verdict(pair) for pair in pairs]
+    one_system = same_models or not by_case or None in old.models | new.models
     names = _names(pairs)
-    if test == "cmh":
-        _check_outcomes(names, verdicts)
-    p_values = adjusted_p_values([one.adjusted_p_value for one in verdicts], adjustment)
-    if len(verdicts) > 1:
-        verdicts = [
-            adjusted(*pair, asked.threshold) for pair in zip(verdicts, p_values, strict=True)
-        ]
-    moved = _moved(pairs, asked.tested(pairs), asked.threshold, shared_model)
+    singles = _SingleCases(pairs, plan, one_system=one_system)
+    verdicts = plan.verdicts(pairs, singles)
+    moved = singles.moved(shared_model)
     removed: list[CaseChange] = []
     failing: list[CaseChange] = []
     for key, score in _only_in(before.suites, after.suites, n_shared):
@@ -777,8 +889,14 @@ def compare_reports(
         suite=min(verdicts, key=_looks),
         suites=FrozenMapping(dict(zip(names, verdicts, strict=True))),
         adjustment=adjustment,
-        anytime=asked.anytime,
-        threshold=asked.threshold,
+        anytime=plan.anytime,
+        single_cases=singles.state(moved),
+        below_floor=told(_below_floor(pairs, plan, shared_model)),
+        floor=floor,
+        most_attempts=max(int(pair.after.sizes.max()) for pair in pairs),
+        flaky=_flaky(pairs),
+        confidence_level=confidence_level,
+        threshold=plan.threshold,
         baseline_name=BASELINE if same_models else old.name(BASELINE),
         current_name=CURRENT if same_models else new.name(CURRENT),
         n_undecided=_undecided(old, new),
@@ -793,105 +911,166 @@ def _without(models: set[str | None], others: set[str | None]) -> list[str]:
     return sorted(model for model in models - others if model is not None)
 
 
-class _Asked(NamedTuple):
-    """What is asked of each suite."""
+class _Plan(NamedTuple):
+    """What is asked of a comparison."""
 
     threshold: float
     confidence_level: float
     margin: float | None
     groups: Mapping[str, Any] | None
-    test: str
+    adjustment: Adjustment
     attempts: str
+    floor: float | None
     anytime: bool
     random_order: bool
     n_repeats: tuple[int, int]
-    one_system: bool = True
-    """Whether both sides are versions of one system, as far as names tell."""
-    n_verdicts: int = 1
-    dependent: frozenset[str | None] = frozenset()
-    """Models whose attempts at a case are taken for dependent: all metrics of a run share them."""
 
     def check(self) -> None:
         """Refuse what does not go together."""
-        check_choice("test", self.test, ("auto", "t", "cmh"))
-        check_choice("attempts", self.attempts, ("auto", "independent", "dependent"))
+        check_choice("attempts", self.attempts, ("auto", "independent"))
         if self.anytime and self.groups is not None:
             refuse("clusters", "None where anytime=True", self.groups)
-        if self.anytime and self.test != "auto":
-            refuse("test", "'auto' where anytime=True", self.test)
         if self.anytime and self.repeated:
             refuse("anytime", "False with several reports of a side", self.anytime)
         if self.random_order and not self.anytime:
             refuse("random_order", "False where anytime=False", self.random_order)
-        if self.test == "cmh":
-            if self.groups is not None:
-                refuse("test", "'auto' or 't' with clusters", self.test)
-            if self.repeated:
-                refuse("test", "'auto' or 't' with several reports of a side", self.test)
-            if self.attempts == "dependent":
-                refuse("test", "'auto' or 't' where attempts='dependent'", self.test)
 
     @property
     def repeated(self) -> bool:
         """Whether a side has several reports."""
         return max(self.n_repeats) > 1
 
-    def seem_dependent(self, pairs: list[Paired]) -> frozenset[str | None]:
-        """Return the models whose attempts are taken for dependent."""
-        if self.repeated or not (self.one_system or self.attempts == "dependent"):
-            return frozenset()  # two models differ from case to case anyway
-        error, found = (1.0 - self.confidence_level) / 2.0, set[str | None]()
-        for pair in pairs:
-            sides = pair.before, pair.after
-            several = not all(side.are_single for side in sides)
-            told = several and self.attempts == "dependent"
-            if told or (self.attempts == "auto" and seem_dependent(*sides, error)):
-                found.add(pair.suite[1])
-        return frozenset(found)
+    @property
+    def error(self) -> float:
+        """The chance of a false alarm that there may be."""
+        return round(1.0 - self.confidence_level, DECIMALS)
 
-    def tested(self, pairs: list[Paired]) -> set[SuiteKey]:
-        """Return the suites whose cases are tested one by one."""
-        if self.repeated:
-            return {pair.suite for pair in pairs if min(self.n_repeats) >= REPEATS_FOR_CASES}
-        able = not self.anytime
-        return {pair.suite for pair in pairs if able and pair.suite[1] not in self.dependent}
+    def verdicts(self, pairs: list[Paired], singles: _SingleCases) -> list[SuiteVerdict]:
+        """Judge all suites, their p values adjusted for each other."""
+        halved = self.anytime or singles.can_be_significant
+        asked = Asked(
+            confidence_level=self.confidence_level,
+            significance_level=self.error / 2.0 if halved else self.error,
+            margin=self.margin,
+            n_repeats=self.n_repeats,
+            n_verdicts=1 if self.adjustment == "none" else len(pairs),
+        )
+        found = [self._verdict(pair, asked) for pair in pairs]
+        falls, rises = (
+            adjusted_p_values(list(column), self.adjustment)
+            for column in zip(
+                *((one.adjusted_p_value, one.rise_p_value) for one in found), strict=True
+            )
+        )
+        return [
+            attrs.evolve(one, adjusted_p_value=fall, rise_p_value=rise).judged(self.threshold)
+            for one, fall, rise in zip(found, falls, rises, strict=True)
+        ]
 
-    def verdict(self, pair: Paired) -> SuiteVerdict:
+    def _verdict(self, pair: Paired, asked: Asked) -> SuiteVerdict:
         """Judge the known outcomes, and where some are unknown both ways that these may go."""
-        one = self._judge(pair, pair.case_ids, (pair.before, pair.after))
+        one = self._judge(pair, asked, pair.case_ids, (pair.before, pair.after))
         if not pair.ends:
             return one
-        worst, best = (self._judge(pair, pair.every_id, sides) for sides in pair.ends)
+        worst, best = (self._judge(pair, asked, pair.every_id, sides) for sides in pair.ends)
         low, high = (mean_of(after.means - before.means) for before, after in pair.ends)
         n_unscored = len(pair.every_id) - len(pair.case_ids)
         one = attrs.evolve(one, n_unscored=n_unscored, n_unknown=pair.n_unknown)
         return with_unknown(one, (worst, best), (low, high))
 
-    def _judge(self, pair: Paired, case_ids: Sequence[str], sides: Sides) -> SuiteVerdict:
+    def _judge(
+        self, pair: Paired, asked: Asked, case_ids: Sequence[str], sides: Sides
+    ) -> SuiteVerdict:
         if self.anytime:
-            return anytime_verdict(
-                *sides,
-                threshold=self.threshold,
-                confidence_level=self.confidence_level,
-                margin=self.margin,
-                n_unseen=0 if self.random_order else pair.n_unseen,
-                n_verdicts=self.n_verdicts,
-            )
-        of_these = self.test == "auto" and self.one_system
-        is_dependent = pair.suite[1] in self.dependent
-        one = suite_verdict(
-            *sides,
-            threshold=self.threshold,
-            confidence_level=self.confidence_level,
-            groups=None if self.groups is None else _groups(self.groups, case_ids),
-            margin=self.margin,
-            by_attempts=self.test == "cmh" or (of_these and not is_dependent),
-            n_repeats=self.n_repeats,
-            n_verdicts=self.n_verdicts,
+            return anytime_verdict(*sides, asked, 0 if self.random_order else pair.n_unseen)
+        groups = None if self.groups is None else _groups(self.groups, case_ids)
+        return suite_verdict(*sides, asked, groups)
+
+
+class _SingleCases:
+    """The tests of single cases: Fisher's, in Tarone's and Holm's steps over all suites."""
+
+    def __init__(self, pairs: list[Paired], plan: _Plan, *, one_system: bool) -> None:
+        self.pairs, self.plan = pairs, plan
+        self.level = plan.error / 2.0
+        self.are_tested = not (plan.anytime or plan.repeated)
+        found = [least_p_values(pair.before, pair.after) for pair in pairs if self.are_tested]
+        self.least: Floats = np.sort(np.concatenate(found)) if found else np.empty(0)
+        self.count = self.are_tested and one_system and self._least_by_design() <= self.level
+        """Whether they stop a job where they are significant."""
+
+    def _least_by_design(self) -> float:
+        """Return the least p value that any outcome of so many attempts could have."""
+        sizes = {
+            sides
+            for pair in self.pairs
+            for sides in zip(pair.before.sizes.tolist(), pair.after.sizes.tolist(), strict=True)
+        }
+        return min(least_p_value(*both) for both in sizes)
+
+    @property
+    def can_be_significant(self) -> bool:
+        """Whether any of these cases could have fallen significantly, given all its attempts."""
+        able = np.searchsorted(self.least, self.least * (1.0 + DECIMAL_NOISE), side="right")
+        return self.count and bool((self.least * able <= self.level).any())
+
+    def moved(self, shared_model: str | None) -> list[tuple[float, CaseChange]]:
+        """
+        Return the cases that changed by more than the threshold, by how much, the largest first.
+
+        Their p values are corrected for all that could have fallen.
+        """
+        found: list[tuple[Paired, NDArray[np.intp]]] = []
+        means: list[tuple[Floats, Floats]] = []
+        for pair in self.pairs:
+            old, new = pair.before.means, pair.after.means
+            places = np.flatnonzero(np.abs(new - old) > self.plan.threshold + DECIMAL_NOISE)
+            found.append((pair, places))
+            means.append((old[places], new[places]))
+        if not any(places.size for _, places in found):
+            return []
+        before, after = (np.concatenate(side) for side in zip(*means, strict=True))
+        p_values = np.concatenate([_fall_p_values(pair, places) for pair, places in found])
+        corrected: list[float | None] = [None] * p_values.size
+        if self.are_tested:
+            corrected = list(tarone_holm(p_values, self.least).tolist())
+        keys: list[tuple[SuiteKey, str]] = [
+            (pair.suite, pair.case_ids[int(i)]) for pair, moved in found for i in moved.tolist()
+        ]
+        deltas = after - before
+        # rounding must not decide which of two equal changes comes first
+        sizes, signed = (
+            np.abs(deltas).round(SAME_CHANGE),
+            np.where(deltas < 0, p_values, -p_values),
         )
-        if self.repeated or all(side.are_single for side in sides):
-            return one
-        return attrs.evolve(one, attempts="dependent" if is_dependent else "independent")
+        order: list[int] = np.lexsort((signed, -sizes)).tolist()
+        ordered: list[list[float]] = np.array([deltas, before, after, p_values])[
+            :, order
+        ].T.tolist()
+        return [
+            (delta, _change(keys[i], left, right, shared_model, (p_value, corrected[i])))
+            for i, (delta, left, right, p_value) in zip(order, ordered, strict=True)
+        ]
+
+    def state(self, moved: list[tuple[float, CaseChange]]) -> SingleCases:
+        """Say what the falls stand for."""
+        if not self.count:
+            return "not tested"
+        weakest = max(
+            (
+                change.p_value or 0.0
+                for delta, change in moved
+                if delta < 0 and (change.adjusted_p_value or 0.0) <= self.level
+            ),
+            default=None,
+        )
+        if weakest is None or self.plan.attempts == "independent":
+            return "tested"
+        sides = [(pair.before, pair.after) for pair in self.pairs]
+        if any(are_contradicted(*both, weakest, len(sides)) for both in sides):
+            return "not independent"
+        varied = any(side.are_mixed.any() for both in sides for side in both)
+        return "tested" if varied else "cannot tell"
 
 
 def _refuse_strangers(old: Side, new: Side, *, by_case: bool) -> NoReturn:
@@ -920,47 +1099,6 @@ def _names(pairs: list[Paired]) -> list[str]:
         return [pair.suite[0] for pair in pairs]
     return [
         f"{pair.suite[1]} / {pair.suite[0]}" if metrics else f"{pair.suite[1]}" for pair in pairs
-    ]
-
-
-def _moved(
-    pairs: list[Paired], tested: set[SuiteKey], threshold: float, shared_model: str | None
-) -> list[tuple[float, CaseChange]]:
-    """
-    Return the cases that changed by more than the threshold, by how much, the largest first.
-
-    The p values of those *tested* are corrected for all that could have fallen.
-    """
-    found: list[tuple[Paired, NDArray[np.intp]]] = []
-    means: list[tuple[Floats, Floats]] = []
-    for pair in pairs:
-        old, new = pair.before.means, pair.after.means
-        places = np.flatnonzero(np.abs(new - old) > threshold + DECIMAL_NOISE)
-        found.append((pair, places))
-        means.append((old[places], new[places]))
-    if not any(places.size for _, places in found):
-        return []
-    before, after = (np.concatenate(side) for side in zip(*means, strict=True))
-    p_values = np.concatenate([_fall_p_values(pair, places) for pair, places in found])
-    corrected: list[float | None] = [None] * p_values.size
-    if tested:
-        able = [pair for pair in pairs if pair.suite in tested]
-        least = np.concatenate([least_p_values(pair.before, pair.after) for pair in able])
-        among = np.repeat([pair.suite in tested for pair, _ in found], [i.size for _, i in found])
-        values = tarone_holm(p_values[among], least).tolist()
-        for place, value in zip(np.flatnonzero(among).tolist(), values, strict=True):
-            corrected[place] = value
-    keys: list[tuple[SuiteKey, str]] = [
-        (pair.suite, pair.case_ids[int(i)]) for pair, moved in found for i in moved.tolist()
-    ]
-    deltas = after - before
-    # rounding must not decide which of two equal changes comes first
-    sizes, signed = np.abs(deltas).round(SAME_CHANGE), np.where(deltas < 0, p_values, -p_values)
-    order: list[int] = np.lexsort((signed, -sizes)).tolist()
-    ordered: list[list[float]] = np.array([deltas, before, after, p_values])[:, order].T.tolist()
-    return [
-        (delta, _change(keys[i], left, right, shared_model, (p_value, corrected[i])))
-        for i, (delta, left, right, p_value) in zip(order, ordered, strict=True)
     ]
 
 
@@ -1031,10 +1169,7 @@ def _with_queries(change: CaseChange, before: CaseSql | None, after: CaseSql | N
 
 def _told(suites: Mapping[str, SuiteVerdict]) -> list[str]:
     """Return a line for each suite, with what makes its verdict doubtful."""
-    return [
-        "; ".join(filter(None, (f"{one_line(name)}: {line_of(suite)}", suite.few_changes)))
-        for name, suite in suites.items()
-    ]
+    return [f"{one_line(name)}: {line_of(suite)}" for name, suite in suites.items()]
 
 
 _SEVERITY = ("regressed", "inconclusive", "no change detected", "improved")
@@ -1067,12 +1202,55 @@ def _chosen(metrics: object, olds: list[Side], news: list[Side]) -> dict[str, No
     return dict.fromkeys(names)
 
 
-def _check_outcomes(names: list[str], verdicts: list[SuiteVerdict]) -> None:
-    """Refuse suites that Cochran-Mantel-Haenszel was asked for and could not test."""
-    for name, one in zip(names, verdicts, strict=True):
-        if one.question != "these cases":
-            why = f"for scores between 0 and 1, as in {shown(name)}; metrics= picks others"
-            refuse("test", f"'auto' or 't' {why}", "cmh")
+def _below_floor(pairs: list[Paired], plan: _Plan, shared_model: str | None) -> list[CaseChange]:
+    """Return the cases whose pass rate is below the floor, unknown attempts taken for passes."""
+    if plan.floor is None:
+        return []
+    from scipy.special import bdtr
+
+    found: list[tuple[Paired, Sequence[str], Attempts, Floats]] = []
+    for pair in pairs:
+        ids, after = pair.case_ids, pair.after
+        if pair.ends:
+            ids, after = pair.every_id, pair.ends[1][1]
+        if np.isin(after.scores, (0.0, 1.0)).all():
+            p_values = np.asarray(bdtr(after.totals(), after.sizes, plan.floor), np.float64)
+            found.append((pair, ids, after, p_values))
+    if not found:
+        refuse("floor", "None where no metric has outcomes of 0 and 1", plan.floor)
+    sizes = np.concatenate([after.sizes for _, _, after, _ in found])
+    least = np.asarray((1.0 - plan.floor) ** sizes, np.float64)
+    p_values = np.concatenate([one[3] for one in found])
+    low = np.flatnonzero(p_values <= plan.error)
+    corrected = dict(
+        zip(low.tolist(), tarone_holm(p_values[low], np.sort(least)).tolist(), strict=True)
+    )
+    changes: list[CaseChange] = []
+    start = 0
+    for pair, ids, after, _ in found:
+        known = dict(zip(pair.case_ids, pair.before.means.tolist(), strict=True))
+        for i, case_id in enumerate(ids):
+            p_value = corrected.get(start + i)
+            if p_value is not None and p_value <= plan.error:
+                rate = float(after.means[i])
+                change = _change((pair.suite, case_id), known.get(case_id), rate, shared_model)
+                changes.append(attrs.evolve(change, floor_p_value=p_value))
+        start += len(ids)
+    return sorted(changes, key=lambda one: (one.current or 0.0, one.floor_p_value or 0.0))
+
+
+def _flaky(pairs: list[Paired]) -> FrozenMapping[str, float]:
+    """Return the share of failures of each case whose attempts differ within a run."""
+    several = len({pair.suite[1] for pair in pairs}) > 1
+    found: dict[str, float] = {}
+    for pair in pairs:
+        mixed = np.flatnonzero(pair.before.are_mixed | pair.after.are_mixed)
+        totals = pair.before.totals()[mixed] + pair.after.totals()[mixed]
+        shares = 1.0 - totals / (pair.before.sizes + pair.after.sizes)[mixed]
+        for i, share in zip(mixed.tolist(), shares.tolist(), strict=True):
+            case_id = pair.case_ids[i]
+            found.setdefault(f"{case_id} / {pair.suite[1]}" if several else case_id, share)
+    return FrozenMapping(found)
 
 
 def _clusters(clusters: object) -> Mapping[str, Any]:

@@ -29,6 +29,7 @@ from scorekit._sql.parsing import (
 )
 from scorekit._sql.refute.reading import ORDINALS, refused_by_all
 from scorekit._sql.schema import Schema, schema_text
+from scorekit.audits import refused
 from scorekit.columns import Lacking, has_tables, known_schema, lacking_names
 from scorekit.equivalence import NO_TABLE, SqlEquivalence, returned_by, sql_equivalence
 from scorekit.errors import InputError, JudgeError, SqlError, one_line
@@ -85,6 +86,9 @@ NO_SCHEMA = "a counterexample is known, but it counts only with a schema that de
 
 ROLES: Final = ("generated", "expected")
 """What the first and the second of two queries are called here."""
+
+BAD_REFERENCE: Final = "bad_reference"
+"""The kind of the error of an expected query that its database does not run."""
 
 NO_QUERY = "the generated statement is no query"
 
@@ -364,7 +368,7 @@ class Pair:
         if self.is_identical():
             why = self.refused_alike()
             if why is not None:
-                return self._failure("instrument", "refused", f"expected: {why}")
+                return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
             reasoning = "Queries are identical"
             return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
         if self.known:
@@ -453,6 +457,14 @@ class Pair:
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 
+    def bad(self, query: str) -> str | None:
+        """Return why an accepted query does not run, by its dialect and a schema of tables."""
+        is_told = self.evidence == "auto" and self.is_schema_known()
+        try:
+            return refused(query, self.schema if is_told else None, self.dialect)
+        except Exception:  # noqa: BLE001 - as in `evidence_on`
+            return None
+
     def is_no_query(self) -> bool:
         """Say whether the SQL, which parses, changes data or is explained where rows are asked."""
         if not is_explain(self.generated) and not is_change(self.generated, self.dialect):
@@ -511,17 +523,9 @@ class Pair:
         refuted = self.refuted()
         if refuted is not None:
             return refuted
-        refused = next(filter(None, map(self.refused, self.accepted)), None)
-        if refused is not None:
-            return self._failure("instrument", "parse", f"expected: {refused}")
-        if self.evidence == "auto" and self.is_schema_known():
-            why = next(filter(None, map(self.invalid, self.accepted)), None)
-            if why is not None:
-                return self._failure("instrument", "refused", f"expected: {why}")
-            for lacking in map(self.lacking, self.accepted):
-                if lacking.error is not None:
-                    kind, message = lacking.error
-                    return self._failure("instrument", kind, f"expected: {message}")
+        why = next(filter(None, map(self.bad, self.accepted)), None)
+        if why is not None:
+            return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
         return self._failure("instrument", UNDECIDED, f"{self.undecided()}; {NO_JUDGE}")
 
     def undecided(self) -> str:

@@ -14,12 +14,13 @@ from scorekit._sql.operands import drops_texts
 from scorekit._sql.parsing import check_dialect
 from scorekit._sql.prove.clauses import differing
 from scorekit._sql.prove.search import Proof, Unproved, Within, search
+from scorekit._sql.refute.engine import Engine, Raised, engine_name, refute_by
 from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import ORDINALS, read_texts
-from scorekit._sql.refute.search import Difference, Same, refute
+from scorekit._sql.refute.reading import ORDINALS, Pair, read_texts
+from scorekit._sql.refute.search import Difference, NoDifference, Same, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
-from scorekit._sql.schema import Keys, Schema, read_schema
-from scorekit.errors import one_line
+from scorekit._sql.schema import Keys, Schema, SqlSchema, read_schema
+from scorekit.errors import one_line, refuse
 from scorekit.records import Record, listing
 
 MAX_DATABASES: Final = 10_000
@@ -30,6 +31,9 @@ CASED: Final = "texts that differ in case only are different values"
 
 NO_NULL_KEYS: Final = "primary keys hold no NULL, which SQLite allows in all but INTEGER ones"
 """What a proof rests on where it needs such a key."""
+
+N_RUN_IF_PROVED: Final = 3
+"""Databases on which an engine runs queries that are proved equal, to see that it does."""
 
 NO_TABLE: Final = "the schema defines no table"
 
@@ -62,6 +66,12 @@ class Counterexample(Record):
     """What the second query returns."""
     order_only: bool = False
     """Whether the same rows come, in an order that cannot be both queries'."""
+    statements: tuple[str, ...] = attrs.field(default=(), repr=False)
+    """What makes the database, in the dialect of the queries."""
+
+    def to_sql(self) -> str:
+        """Return statements that make the database, to run both queries anywhere."""
+        return "".join(f"{statement};\n" for statement in self.statements)
 
     def to_text(self, *, names: tuple[str, str] = ORDINALS) -> str:
         """Return the tables and what the queries of these *names* return, one a line, cut."""
@@ -69,15 +79,6 @@ class Counterexample(Record):
 
     def _sheet(self) -> Sheet:
         return Sheet("Counterexample", "", tables_of(self, ORDINALS))
-
-    def results(self, names: tuple[str, str]) -> list[tuple[str, tuple[tuple[str, ...], ...]]]:
-        """Return what each query returns behind a title that names it."""
-        order = " in this order" if self.order_only else ""
-        rows = self.rows_of_a, self.rows_of_b
-        return [
-            (f"The {name} query returns{order}", own)
-            for name, own in zip(names, rows, strict=True)
-        ]
 
 
 def returned_by(example: Counterexample) -> tuple[str, str]:
@@ -87,8 +88,15 @@ def returned_by(example: Counterexample) -> tuple[str, str]:
 
 def tables_of(example: Counterexample, names: tuple[str, str]) -> list[Table]:
     """Return the tables of an example, and what the queries of these *names* return."""
+    order = " in this order" if example.order_only else ""
+    first, second = (f"The {name} query returns{order}" for name in names)
+    return tables_under(example, (first, second))
+
+
+def tables_under(example: Counterexample, titles: tuple[str, str]) -> list[Table]:
+    """Return the tables of an example, and its two results under these *titles*."""
     found = [(one.table, one.columns, one.rows, str(one)) for one in example.tables]
-    for title, rows in example.results(names):
+    for title, rows in zip(titles, (example.rows_of_a, example.rows_of_b), strict=True):
         columns = tuple(f"column {i + 1}" for i in range(len(rows[0]) if rows else 0))
         found.append((title, columns, rows, f"{title}: {_listed(rows)}"))
     return [
@@ -124,6 +132,10 @@ class SqlEquivalence(Record):
     includes: Literal["a", "b"] | None = None
     """The query that is proved to allow all results of the other one, and more where rows tie at a
     LIMIT; None otherwise."""
+    engine: str | None = None
+    """The caller's engine that ran the queries, by name; None where SQLite did, or nobody."""
+    raises: Literal["a", "b"] | None = None
+    """The query that *engine* does not run, while it runs the other one."""
     differs_in: tuple[str, ...] = ()
     """The clauses of the first query which, taken from the second, make the queries provably
     equal, as in ``("WHERE",)``; empty unless *locate* asked for it and it could be told."""
@@ -152,6 +164,7 @@ def sql_equivalence(
     n_databases: int = 40,
     seed: int = 0,
     locate: bool = False,
+    engine: Engine | None = None,
 ) -> SqlEquivalence:
     """
     Decide whether two queries mean the same, by a proof or a counterexample, without a model.
@@ -180,6 +193,9 @@ def sql_equivalence(
         n_databases: Databases that are tried (count, ``>= 1``).
         seed: What their contents depend on (``>= 0``).
         locate: Whether to look for the clauses in which a refuted pair differs.
+        engine: Runs the queries instead of SQLite: ``engine(statements, query)`` makes an empty
+            database, runs the statements in it, which are in *dialect*, and returns the rows of
+            the query. Its time limit is the caller's.
 
     Returns:
         A frozen `SqlEquivalence`. It is ``"unknown"``, with a reason, if text does not parse,
@@ -253,6 +269,7 @@ def sql_equivalence(
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
     check_flag("locate", locate)
+    check_engine(engine)
     known = read_schema(schema, keys, named)
     unread = known.unread if known is not None else ()
     if isinstance(schema, str) and (known is None or not known.given):
@@ -262,8 +279,10 @@ def sql_equivalence(
     except UnfaithfulError as error:
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     unread = (*unread, *needed)
-    if pair.first == pair.second:
-        return _identical(refusals)
+    if not pairs and engine is None:
+        return SqlEquivalence(verdict="unknown", reason=one_line(refusals[0]))
+    if pair.first == pair.second and not refusals:
+        return _proved(Proof(steps=("identical text",)), (), "the queries are identical")
     prove = partial(
         search,
         second=pair.second,
@@ -273,18 +292,31 @@ def sql_equivalence(
         column_order=column_order,
     )
     proof = Unproved(exhausted=False) if refusals else prove(pair.first)
-    if isinstance(proof, Proof | Within) and named == "sqlite":
-        loose = read_schema(schema, keys, named, null_keys=True)
+    ran = None
+    if engine is not None:
+        refusals = ()  # it says itself what it runs
+        n = min(count, N_RUN_IF_PROVED) if isinstance(proof, Proof) else count
+        ran = refute_by(
+            engine,
+            texts,
+            pair,
+            schema=known,
+            dialect=named,
+            same=same,
+            ordered=row_order == "auto",
+            n_databases=n,
+            seed=number,
+        )
+        if not (isinstance(ran, NoDifference) and ran.n_compared):
+            proof = Unproved(exhausted=False)  # what an engine does not run earns no credit
+    by = engine_name(engine)
+    if isinstance(proof, Proof | Within):
+        loose = read_schema(schema, keys, named, null_keys=True) if named == "sqlite" else known
         if loose != known and type(prove(pair.first, schema=loose)) is not type(proof):
             unread = (*unread, NO_NULL_KEYS)
-    if isinstance(proof, Proof):
-        uncased = semantics == "set" and (named is None or named in UNCASED)
-        if uncased and drops_texts(pair.first, pair.second, named, known):
-            unread = (*unread, CASED)
-        return _proved(proof, unread)
-    if isinstance(proof, Within):
-        return _within(proof, unread)
-    found = refute(
+        cased = (CASED,) if semantics == "set" and _is_cased(pair, known, named) else ()
+        return attrs.evolve(_agreed(proof, unread, cased), engine=by)
+    found = ran or refute(
         pairs,
         schema=known,
         dialect=named,
@@ -297,30 +329,52 @@ def sql_equivalence(
     )
     if not isinstance(found, Difference):
         ended = "; the search for a proof ended after too many steps" * proof.exhausted
-        reason = one_line((*refusals, found.reason)[0]) + ended
-        return SqlEquivalence(verdict="unknown", reason=reason, assumptions=unread)
+        return SqlEquivalence(
+            verdict="unknown",
+            reason=one_line((*refusals, found.reason)[0]) + ended,
+            assumptions=unread,
+            engine=by,
+            raises=("a", "b")[found.query] if isinstance(found, Raised) else None,
+        )
     return SqlEquivalence(
         verdict="refuted",
         reason=one_line(_refuted(found)),
-        counterexample=_counterexample(found),
+        counterexample=counterexample_of(found),
         assumptions=(*found.assumptions, *unread, *refusals),
+        engine=by,
         differs_in=differing(pair.first, pair.second, prove) if locate and not refusals else (),
     )
 
 
-def _identical(refusals: tuple[str, ...]) -> SqlEquivalence:
-    if refusals:
-        return SqlEquivalence(verdict="unknown", reason=one_line(refusals[0]))
-    return SqlEquivalence(
-        verdict="proved", reason="the queries are identical", proof=("identical text",)
-    )
+def check_engine(engine: object) -> None:
+    """Refuse what is no engine."""
+    if engine is not None and not callable(engine):
+        refuse("engine", "a function of statements and a query", engine, TypeError)
 
 
-def _proved(proof: Proof, unread: tuple[str, ...]) -> SqlEquivalence:
+def _is_cased(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> bool:
+    """Say whether a set of texts hangs on a collation that may be blind to case."""
+    uncased = dialect is None or dialect in UNCASED
+    return uncased and drops_texts(pair.first, pair.second, dialect, schema)
+
+
+def _agreed(
+    proof: Proof | Within, unread: tuple[str, ...], cased: tuple[str, ...]
+) -> SqlEquivalence:
+    if isinstance(proof, Within):
+        return _within(proof, unread)
+    return _proved(proof, (*unread, *cased))
+
+
+def _proved(
+    proof: Proof,
+    unread: tuple[str, ...],
+    why: str = "both queries have the same tables, conditions and columns",
+) -> SqlEquivalence:
     order = ", with its columns in another order" if proof.reordered else ""
     return SqlEquivalence(
         verdict="proved",
-        reason=f"both queries have the same tables, conditions and columns{order}",
+        reason=f"{why}{order}",
         assumptions=(*proof.assumptions, *unread),
         proof=proof.steps,
     )
@@ -359,7 +413,8 @@ def _same(semantics: str, column_order: str, tolerance: float) -> Same:
     return same
 
 
-def _counterexample(found: Difference) -> Counterexample:
+def counterexample_of(found: Difference) -> Counterexample:
+    """Return a database and two results as they are shown."""
     first, second = (_literals(rows) for rows in found.results)
     return Counterexample(
         tables=tuple(
@@ -369,6 +424,7 @@ def _counterexample(found: Difference) -> Counterexample:
         rows_of_a=first,
         rows_of_b=second,
         order_only=found.order_only,
+        statements=found.statements,
     )
 
 

@@ -170,6 +170,15 @@ class RegressionError(ScorekitError):
     """
 
 
+class CannotSeeError(ScorekitError):
+    """
+    No outcome of such a comparison could be significant, so that it would pass whatever happened.
+
+    It is no regression: there are too few cases, attempts or repeats. Raised by
+    `Comparison.raise_for_regressions` only; the message says what to add.
+    """
+
+
 def shown(value: object) -> str:
     """Return *value* as a message shows it: its repr on one line, cut when long."""
     try:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, NoReturn, TypedDict, Unpack, overload
+from typing import Any, NamedTuple, NoReturn
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
+from scorekit._core.attempts import CaseScores
 from scorekit._core.checks import (
     MAX_COUNT,
     check_bounded_count,
@@ -19,9 +22,17 @@ from scorekit._core.checks import (
     is_ordered,
 )
 from scorekit._core.columns import as_builtins
+from scorekit._core.roots import root
+from scorekit._sheet.model import Sheet, by_fields
+from scorekit._stats.power import least_tasks, power_of_flags, power_of_normal
 from scorekit.errors import refuse, shown
-from scorekit.intervals import normal_quantile
-from scorekit.records import Record, Report, is_mapping
+from scorekit.intervals import normal_quantile, proportion_interval, t_quantile
+from scorekit.records import Cases, Record, Report, is_mapping
+
+Floats = NDArray[np.float64]
+
+Pilot = Report | Mapping[Any, float | Iterable[float]]
+"""A run of a pilot."""
 
 TASK_VARIANCE = 1 / 9
 """
@@ -37,6 +48,12 @@ SAMPLING_VARIANCE = 1 / 6
 ONE_OF = 1000
 """Share of the tasks to which their number is found where it rests on an approximation."""
 
+UNEVEN = 20
+"""Further tasks that are looked at: of changes of -1, 0 and 1 one more may find less."""
+
+TINY = 1e-300
+"""Keeps a division and a logarithm defined."""
+
 SCORES = -1e100, 1e100
 """Scores whose variance is finite."""
 
@@ -45,38 +62,51 @@ MOST_TASKS_ANYTIME = 10**9
 
 
 @attrs.frozen(kw_only=True)
-class AnytimeTasks(Record):
-    """Result of ``required_tasks`` with *anytime*: what such looks cost, and what they save."""
+class RequiredTasks(Record):
+    """Result of `required_tasks`; ``str()`` is a sentence."""
 
-    at_most: int
-    """Tasks that the run must have to find the effect with the requested power."""
-    expected: float
-    """Mean number of tasks after which the run stops, if there is such an effect."""
-    fixed: int
-    """Tasks of a run that is checked once, at the end, with the same power."""
-
-
-class _Options(TypedDict, total=False):
-    """What both forms of `required_tasks` take, for signatures."""
-
-    task_variance: float | None
-    sampling_variance: float | tuple[float, float] | None
-    attempts: int | tuple[int, int]
-    discordant: float | None
-    confidence_level: float
+    n_tasks: int
+    """Tasks that the run must have to find the effect with at least the requested power."""
+    attempts: tuple[int, int]
+    """Attempts at each task, of the baseline and of the current run."""
+    effect: float
+    """Mean change of the score that is to be found."""
     power: float
+    """Chance that so many tasks find it: exact up to a million tasks of which the changes are
+    normal, or -1, 0 and 1. With *anytime* as modeled."""
+    confidence_level: float
+    """One less the two-sided false-alarm rate."""
+    n_tasks_bounds: tuple[int, int | None] | None = None
+    """The numbers of tasks at both ends of what the pilot leaves open, at *confidence_level*: None
+    for an end without bound, and without a pilot."""
+    n_tasks_pilot: int | None = None
+    """Tasks of the pilot that both of its runs have; None without one."""
+    n_tasks_expected: float | None = None
+    """Mean number of tasks after which a run with repeated checks stops, if there is such an
+    effect; None unless *anytime*."""
+    n_tasks_fixed: int | None = None
+    """Tasks of a run that is checked once, at the end, with the same power; None unless
+    *anytime*."""
 
+    def _line(self) -> str:
+        each = " and ".join(map(str, dict.fromkeys(self.attempts)))
+        plural = "s" * (self.attempts != (1, 1))
+        line = (
+            f"{self.n_tasks} tasks with {each} attempt{plural} each find a change of "
+            f"{self.effect:g} with a power of {self.power:.3f} (two-sided test, "
+            f"{100 * self.confidence_level:.4g} %)"
+        )
+        if self.n_tasks_expected is not None:
+            line += f", after {self.n_tasks_expected:.0f} tasks on average; with one check at the"
+            line += f" end {self.n_tasks_fixed}"
+        if self.n_tasks_bounds is not None:
+            low, high = self.n_tasks_bounds
+            ends = f"{low} or more" if high is None else f"{low} to {high}"
+            line += f"; a pilot of {self.n_tasks_pilot} tasks leaves open {ends}"
+        return line
 
-@overload
-def required_tasks(
-    *, effect: float, anytime: Literal[False] = ..., **options: Unpack[_Options]
-) -> int: ...
-
-
-@overload
-def required_tasks(
-    *, effect: float, anytime: Literal[True], **options: Unpack[_Options]
-) -> AnytimeTasks: ...
+    def _sheet(self) -> Sheet:
+        return Sheet("RequiredTasks", self._line(), by_fields(self).parts)
 
 
 def required_tasks(
@@ -84,20 +114,23 @@ def required_tasks(
     effect: float,
     task_variance: float | None = None,
     sampling_variance: float | tuple[float, float] | None = None,
-    attempts: int | tuple[int, int] = 1,
+    attempts: int | tuple[int, int] | None = None,
     discordant: float | None = None,
+    pilot: tuple[Pilot, Pilot] | None = None,
     confidence_level: float = 0.95,
     power: float = 0.8,
     anytime: bool = False,
-) -> int | AnytimeTasks:
+) -> RequiredTasks:
     """
     Return how many tasks it takes to detect a mean change of *effect* between two runs.
 
-    The result is ``n = (z_a + z_b)^2 (w^2 + s_1^2 / k_1 + s_2^2 / k_2) / effect^2``, rounded up,
-    for two runs over the same tasks and a two-sided test. Here *w^2* is *task_variance*, *s^2* is
-    *sampling_variance* and *k* is *attempts* of either run; *z_a* and *z_b* are the normal
-    quantiles of *confidence_level* and *power*. More attempts reduce only the sampling part, and
-    cannot replace tasks.
+    Two runs over the same tasks are compared by a paired two-sided t test. The result is the
+    least number of tasks with which it finds the change with probability *power*, computed
+    exactly. The usual formula, ``n = (z_a + z_b)^2 (w^2 + s_1^2 / k_1 + s_2^2 / k_2) / effect^2``,
+    gives about two tasks fewer. Here *w^2* is *task_variance*, *s^2* is *sampling_variance* and
+    *k* is *attempts* of either run; *z_a* and *z_b* are the normal quantiles of
+    *confidence_level* and *power*. More attempts reduce only the sampling part, and cannot replace
+    tasks.
 
     Args:
         effect: Mean change of the score that should be detected, in (0, 1].
@@ -108,23 +141,31 @@ def required_tasks(
             successes the mean of ``p (1 - p)``. One number for the baseline, or one for each run.
             The default, 1/6 for both, fits evenly spread rates; 0 means infinitely many attempts
             and needs a positive *task_variance*.
-        attempts: Attempts at each task (count, at least 1), for both runs or for each.
+        attempts: Attempts at each task (count, at least 1), for both runs or for each. None for
+            one, or for as many as the *pilot* has.
         discordant: Share of the tasks that change side between the two runs, falls and rises
             together, at least *effect* and at most 1. It replaces both variances, for a single
-            attempt at each task. A pilot comparison has it as ``suite.n_changed / suite.n_cases``;
-            two runs of the same system show how much of it is chance.
-        confidence_level: One less the false-alarm rate, in (0, 1).
+            attempt at each task.
+        pilot: Two runs of the same tasks, ``(baseline, current)``, as `compare_reports` takes
+            them: reports of one model each, or mappings from task to its score or scores. It
+            replaces *discordant* and both variances. The result then also says which numbers of
+            tasks the pilot leaves open.
+        confidence_level: One less the false-alarm rate, in (0, 1). The gate of `compare_reports`
+            is one-sided: for its 5 % pass 0.9.
         power: Chance to detect a change of *effect*, at least 1/2 and below 1.
         anytime: Whether for `compare_reports` with *anytime*.
 
     Returns:
-        The number of tasks, at least 2; with *anytime* a frozen ``AnytimeTasks``.
+        A frozen `RequiredTasks`. A p value of the test is at least ``2 ** -n``, so *n_tasks* is at
+        least 6 at 95 %.
 
     Raises:
         InputError: If a number is out of range, nothing varies, more than 2**53 tasks would be
-            needed (with *anytime* 10**9), or *discordant* is given beside a variance or several
-            attempts.
-        TypeError: If an argument is not a number, or not a pair where two are given.
+            needed (with *anytime* 10**9), *discordant* is given beside a variance or several
+            attempts, or *pilot* beside any of them. Also if the runs of the pilot have fewer than
+            two tasks in common, or several models.
+        TypeError: If an argument is not a number, or not a pair where two are given, or a run of
+            the pilot is neither a report nor a mapping.
 
     Notes:
         If nearly everything passes or fails, the effect itself changes the variance. A single
@@ -133,9 +174,14 @@ def required_tasks(
         more.
 
         If each task is tried once and passes or fails, pass *discordant* instead: the share of
-        tasks that change side, including those changed by the effect. The result is then Connor's
-        for McNemar's test, ``n = (z_a sqrt(share) + z_b sqrt(share - effect^2))^2 / effect^2``,
-        rounded up.
+        tasks that change side, including those changed by the effect. The power is then that of
+        the t test over all outcomes of so many tasks, which Connor's formula for McNemar's test
+        comes near, ``n = (z_a sqrt(share) + z_b sqrt(share - effect^2))^2 / effect^2``.
+
+        A *pilot* with one attempt of 0 or 1 at each task gives *discordant*, at least *effect*,
+        and its bounds are those of Wilson's interval. Any other gives the variances: that of
+        attempts within tasks, and what is left of the variance of the changes over tasks. Its
+        bounds are those of a jackknife over tasks of the logarithm of the variance.
 
         With *anytime* the result is for `compare_reports` with *anytime*, where you check a
         growing run and stop as soon as it is decided. Plan for more tasks than with one check at
@@ -143,17 +189,19 @@ def required_tasks(
         planned. The change is modeled as a random walk with normal steps, over a hundred checks.
 
     Examples:
-        >>> required_tasks(effect=0.05)
-        1396
-        >>> required_tasks(effect=0.05, attempts=5)
-        559
-        >>> required_tasks(effect=0.05, task_variance=0, sampling_variance=0.95 * 0.05)
-        432
-        >>> required_tasks(effect=0.05, discordant=0.15)  # 10 % fall and 5 % rise
-        469
+        >>> print(required_tasks(effect=0.05))
+        1398 tasks with 1 attempt each find a change of 0.05 with a power of 0.800 (two-sided test, 95 %)
+        >>> required_tasks(effect=0.05, attempts=5).n_tasks
+        561
+        >>> required_tasks(effect=0.05, discordant=0.15).n_tasks  # 10 % fall and 5 % rise
+        459
+        >>> before, after = ({i: i % 5 > 0 for i in range(60)}, {i: i % 4 > 0 for i in range(60)})
+        >>> plan = required_tasks(effect=0.1, pilot=(before, after))
+        >>> plan.n_tasks, plan.n_tasks_bounds
+        (269, (183, 369))
         >>> tasks = required_tasks(effect=0.05, discordant=0.15, power=0.9, anytime=True)
-        >>> tasks.at_most, round(tasks.expected), tasks.fixed
-        (1104, 538, 627)
+        >>> tasks.n_tasks, round(tasks.n_tasks_expected), tasks.n_tasks_fixed
+        (1104, 538, 612)
         >>> required_tasks(effect=0)
         Traceback (most recent call last):
         ...
@@ -163,24 +211,51 @@ def required_tasks(
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640.
         Connor, "Sample Size for Testing Differences in Proportions for the Paired-Sample Design",
         Biometrics 43(1), 1987, for *discordant*.
-    """
+    """  # noqa: E501 - a result is one line
     size = check_number("effect", effect)
     if not 0.0 < size <= 1.0:
         refuse("effect", "a number in (0, 1]", effect)
-    quantiles = _quantiles(confidence_level, power)
-    design = _design(task_variance, sampling_variance, attempts, discordant, quantiles)
-    if discordant is not None and size > design.variance:
+    bounds = known = None
+    if pilot is not None:
+        given = {
+            "task_variance": task_variance,
+            "sampling_variance": sampling_variance,
+            "discordant": discordant,
+        }
+        for name, value in given.items():
+            if value is not None:
+                refuse(name, "left out where pilot is given", value)
+        known = _Pilot.of(pilot)
+        attempts = known.attempts if attempts is None else attempts
+        counts = _counts(attempts)
+        discordant, variances = known.plan(size, counts)
+        if variances is not None:
+            task_variance, sampling_variance = variances[0], variances[1:]
+    design = _design(
+        task_variance=task_variance,
+        sampling_variance=sampling_variance,
+        attempts=attempts,
+        discordant=discordant,
+        confidence_level=confidence_level,
+        power=power,
+    )
+    if design.is_binary and size > design.variance:
         refuse("discordant", f"a number >= effect = {size}", discordant)
-    needed = design.root_of_tasks(size)
-    if needed > math.sqrt(MAX_COUNT):
-        refuse("effect", "large enough to be seen with 2**53 tasks", effect)
-    n = max(2, math.ceil(needed * needed) - 1)
-    while design.effect(n) > size:  # as rounded, so that the two are inverse
-        n += 1
+    n = design.tasks(size)
+    if known is not None:
+        least, most = known.ends(design, size)
+        high = None if math.isinf(most) else max(n, design._replace(variance=most).tasks(size))
+        bounds = min(n, design._replace(variance=least).tasks(size)), high
+    options: dict[str, Any] = {
+        "attempts": design.attempts,
+        "effect": size,
+        "confidence_level": design.confidence_level,
+        "n_tasks_bounds": bounds,
+        "n_tasks_pilot": None if known is None else known.n_tasks,
+    }
     if not check_flag("anytime", anytime):
-        return n
-    level = check_number("confidence_level", confidence_level)
-    return _anytime_tasks(n, size, design.square(size), level, check_number("power", power))
+        return RequiredTasks(n_tasks=n, power=design.power_of(n, size), **options)
+    return _anytime_tasks(n, design, options)
 
 
 def minimum_detectable_effect(
@@ -188,7 +263,7 @@ def minimum_detectable_effect(
     n_tasks: int,
     task_variance: float | None = None,
     sampling_variance: float | tuple[float, float] | None = None,
-    attempts: int | tuple[int, int] = 1,
+    attempts: int | tuple[int, int] | None = None,
     discordant: float | None = None,
     confidence_level: float = 0.95,
     power: float = 0.8,
@@ -196,8 +271,8 @@ def minimum_detectable_effect(
     """
     Return the smallest mean change between two runs over *n_tasks* that can be detected.
 
-    The formula of `required_tasks` solved for the effect, ``(z_a + z_b) sqrt((w^2 + s_1^2 / k_1 +
-    s_2^2 / k_2) / n)``, or the other one with *discordant*.
+    The effect that the test of `required_tasks` finds with probability *power*, computed exactly:
+    about ``(z_a + z_b) sqrt((w^2 + s_1^2 / k_1 + s_2^2 / k_2) / n)``.
 
     Args:
         n_tasks: Tasks that both runs have (count, at least 2).
@@ -209,8 +284,8 @@ def minimum_detectable_effect(
         power: As in `required_tasks`.
 
     Returns:
-        The effect on the scale of the scores; above 1, or above *discordant*, no change has that
-        power.
+        The effect on the scale of the scores; above 1 no change has that power. Infinite if no
+        change that *discordant* allows has it, or with so few tasks that none is significant.
 
     Raises:
         InputError: If a number is out of range, nothing varies, or *discordant* is given beside a
@@ -219,77 +294,101 @@ def minimum_detectable_effect(
 
     Examples:
         >>> round(minimum_detectable_effect(n_tasks=164), 3)
-        0.146
+        0.147
         >>> round(minimum_detectable_effect(n_tasks=164, attempts=10), 3)
-        0.083
-        >>> round(minimum_detectable_effect(n_tasks=164, discordant=0.15), 3)
         0.084
+        >>> round(minimum_detectable_effect(n_tasks=164, discordant=0.15), 3)
+        0.081
         >>> minimum_detectable_effect(n_tasks=1)
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: n_tasks must be an integer >= 2, got 1
     """
     n = check_bounded_count("n_tasks", n_tasks, 2)
-    quantiles = _quantiles(confidence_level, power)
-    design = _design(task_variance, sampling_variance, attempts, discordant, quantiles)
+    design = _design(
+        task_variance=task_variance,
+        sampling_variance=sampling_variance,
+        attempts=attempts,
+        discordant=discordant,
+        confidence_level=confidence_level,
+        power=power,
+    )
     return design.effect(n)
 
 
 class _Design(NamedTuple):
-    """The variance of one task's change, and the normal quantiles of the test."""
+    """The variance of one task's change, and the test."""
 
     variance: float
-    """Of the change as observed; where *is_binary*, as if there were none on average."""
-    z_level: float
-    z_power: float
+    """Of the change as observed; where *is_binary*, the share of the tasks that change."""
+    confidence_level: float
+    power: float
+    attempts: tuple[int, int]
     is_binary: bool = False
-    """Whether scores are 0 or 1, so that the mean change takes its square from the variance."""
+    """Whether changes are -1, 0 or 1."""
     saturation: float = 0.0
     """Twice how far the baseline's rate lies from 1/2; 0 where an effect adds no variance."""
-    attempts: int = 1
-    """Those of the current run, among which the effect's own variance is shared."""
 
     def _changed(self, effect: float) -> float:
         """Return the variance after such an effect, which lets more attempts differ."""
-        return self.variance + max(0.0, effect * (self.saturation - effect)) / self.attempts
-
-    def root_of_tasks(self, effect: float) -> float:
-        """Return the square root of the tasks that *effect* takes."""
-        variance = self._changed(effect)
-        seen = variance - self.is_binary * effect * effect
-        root = self.z_level * math.sqrt(variance) + self.z_power * math.sqrt(seen)
-        return root / effect
+        added = max(0.0, effect * (self.saturation - effect)) / self.attempts[1]
+        return max(self.variance + added, TINY)
 
     def square(self, effect: float) -> float:
         """Return the mean square of a task's change, of which *effect* is the mean."""
-        variance = self._changed(effect)
-        return variance if self.is_binary else variance + effect * effect
+        return self.variance if self.is_binary else self._changed(effect) + effect * effect
+
+    def power_of(self, n: int, effect: float) -> float:
+        """Return the chance that *n* tasks find the effect."""
+        if n < least_tasks(self.confidence_level):
+            return 0.0
+        if self.is_binary:
+            return power_of_flags(n, effect, self.variance, self.confidence_level)
+        return power_of_normal(n, effect, self._changed(effect), self.confidence_level)
+
+    def tasks(self, effect: float) -> int:
+        """Return the least number of tasks from which on the effect is found."""
+        low = least_tasks(self.confidence_level) - 1
+        high = low + 1
+        while self.power_of(high, effect) < self.power:
+            low, high = high, 2 * high
+            if high > MAX_COUNT:
+                refuse("effect", "large enough to be seen with 2**53 tasks", effect)
+        while high - low > 1:
+            middle = (low + high) // 2
+            enough = self.power_of(middle, effect) >= self.power
+            low, high = (low, middle) if enough else (middle, high)
+        further = range(high + UNEVEN * self.is_binary, high, -1)
+        short = (n + 1 for n in further if self.power_of(n, effect) < self.power)
+        return next(short, high)
 
     def effect(self, n: int) -> float:
-        """Return the effect that takes *n* tasks."""
-        scale = math.sqrt(self.variance / n)
-        if not self.is_binary:
-            square = (self.z_level + self.z_power) ** 2 / n
-            part = square / self.attempts
-            # the root of effect^2 = square * self._changed(effect)
-            linear = part * self.saturation
-            root = math.sqrt(linear * linear + 4.0 * (1.0 + part) * square * self.variance)
-            effect = (linear + root) / (2.0 * (1.0 + part))
-            return effect if effect < self.saturation else math.sqrt(square * self.variance)
-        level, power = self.z_level**2 / n, self.z_power**2 / n
-        if level > 1.0:  # more than all of the variance: no change that is possible is seen
-            return self.z_level * scale
-        root = self.z_level + self.z_power * math.sqrt(1.0 + power - level)
-        return root * scale / (1.0 + power)
+        """Return the effect that *n* tasks find; infinite if they find none."""
+        if n < least_tasks(self.confidence_level):
+            return math.inf
+        level = normal_quantile(self.confidence_level)
+        scale = (level + NormalDist().inv_cdf(self.power)) * math.sqrt(self.variance / n)
+        most = self.variance / scale if self.is_binary else 1.0
+        while self.power_of(n, most * scale) < self.power:
+            if self.is_binary:
+                return math.inf
+            most *= 2.0
+        return scale * root(lambda part: self.power_of(n, part * scale) - self.power, 0.0, most)
 
 
 def _design(
+    *,
     task_variance: object,
     sampling_variance: object,
     attempts: object,
     discordant: object,
-    quantiles: tuple[float, float],
+    confidence_level: object,
+    power: object,
 ) -> _Design:
+    level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
+    chance = check_number("power", power)
+    if not 0.5 <= chance < 1.0:  # noqa: PLR2004 - below a half no effect at all would do
+        refuse("power", "a number in [0.5, 1)", power)
     if discordant is not None:
         variance = check_number("discordant", discordant)
         if not 0.0 < variance <= 1.0:
@@ -298,26 +397,37 @@ def _design(
         for name, value in given.items():
             if value is not None:
                 refuse(name, "left out where discordant is given", value)
-        for name, value in _sides("attempts", attempts):
+        for name, value in _sides("attempts", 1 if attempts is None else attempts):
             if check_bounded_count(name, value, 1) > 1:
                 refuse(name, "1 where discordant is given", value)
-        return _Design(variance, *quantiles, is_binary=True)
+        return _Design(variance, level, chance, (1, 1), is_binary=True)
     between = TASK_VARIANCE if task_variance is None else task_variance
     between = check_number("task_variance", between, 0.0, 1.0)
     both = SAMPLING_VARIANCE if sampling_variance is None else sampling_variance
     first, second = (
         check_number(name, one, 0.0, 0.25) for name, one in _sides("sampling_variance", both)
     )
-    counts = [check_bounded_count(name, n, 1) for name, n in _sides("attempts", attempts)]
+    counts = _counts(attempts)
     variance = between + first / counts[0] + second / counts[1]
     if not variance:  # a pilot in which nothing varied says too little to plan with
         positive = "positive where sampling_variance is 0: without variance nothing can be planned"
         refuse("task_variance", positive, between)
-    if not first or sampling_variance is None or is_ordered(sampling_variance):
-        return _Design(variance, *quantiles)
+    changes = first and sampling_variance is not None and not is_ordered(sampling_variance)
     return _Design(
-        variance, *quantiles, saturation=math.sqrt(1.0 - 4.0 * first), attempts=counts[1]
+        variance,
+        level,
+        chance,
+        counts,
+        saturation=math.sqrt(1.0 - 4.0 * first) if changes else 0.0,
     )
+
+
+def _counts(attempts: object) -> tuple[int, int]:
+    first, second = (
+        check_bounded_count(name, n, 1)
+        for name, n in _sides("attempts", 1 if attempts is None else attempts)
+    )
+    return first, second
 
 
 def _sides(name: str, value: object) -> list[tuple[str, object]]:
@@ -330,30 +440,143 @@ def _sides(name: str, value: object) -> list[tuple[str, object]]:
     return sides
 
 
-def _quantiles(confidence_level: object, power: object) -> tuple[float, float]:
-    first = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    second = check_number("power", power)
-    if not 0.5 <= second < 1.0:  # noqa: PLR2004 - below a half it would take a negative quantile
-        refuse("power", "a number in [0.5, 1)", power)
-    return normal_quantile(first), NormalDist().inv_cdf(second)
+class _Pilot(NamedTuple):
+    """What two runs of the same tasks show of the variance of a change."""
+
+    changes: Floats
+    within: tuple[Floats, Floats]
+    """The variance of the attempts at each task, NaN where there is one."""
+    fewness: tuple[Floats, Floats]
+    """One through the number of attempts at each task."""
+    are_flags: bool
+    """Whether each task has one attempt that is 0 or 1."""
+
+    @classmethod
+    def of(cls, pilot: object) -> _Pilot:
+        runs = check_items("pilot", pilot, what="two runs")
+        if len(runs) != 2:  # noqa: PLR2004 - baseline and current
+            refuse("pilot", "a pair (baseline, current)", pilot)
+        first, second = (_one_suite(f"pilot[{i}]", run) for i, run in enumerate(runs))
+        shared = [task for task in first if task in second]
+        if len(shared) < 2:  # noqa: PLR2004 - a variance
+            refuse("pilot", "two runs with at least 2 tasks in common", len(shared))
+        sides = [CaseScores.of(side).take(shared) for side in (first, second)]
+        within: list[Floats] = []
+        for side in sides:
+            squares = (side.scores - np.repeat(side.means, side.sizes)) ** 2
+            sums = np.bincount(side.case_of, weights=squares)
+            free = np.where(side.sizes > 1, side.sizes - 1.0, math.nan)
+            within.append(sums / free)
+        flags = all(
+            side.are_single and bool(((side.scores == 0.0) | (side.scores == 1.0)).all())
+            for side in sides
+        )
+        fewness = 1.0 / sides[0].sizes, 1.0 / sides[1].sizes
+        return cls(sides[1].means - sides[0].means, (within[0], within[1]), fewness, flags)
+
+    @property
+    def n_tasks(self) -> int:
+        return self.changes.size
+
+    @property
+    def attempts(self) -> tuple[int, int]:
+        """Attempts at a task, of either run; their harmonic mean, where they differ."""
+        first, second = (round(1.0 / float(side.mean())) for side in self.fewness)
+        return first, second
+
+    @property
+    def n_changed(self) -> int:
+        return int((self.changes != 0.0).sum())
+
+    def plan(
+        self, effect: float, attempts: tuple[int, int]
+    ) -> tuple[float | None, tuple[float, float, float] | None]:
+        """Return the share of tasks that change, or the variances."""
+        if self.are_flags:
+            if attempts != (1, 1):
+                several = "1 with a pilot of one attempt, which does not show how attempts vary"
+                refuse("attempts", several, attempts)
+            return max(effect, self.n_changed / self.n_tasks), None
+        between, first, second = (float(one[0]) for one in self._parts())
+        return None, (min(between, 1.0), min(first, 0.25), min(second, 0.25))
+
+    def _parts(self) -> tuple[Floats, Floats, Floats]:
+        """Return the variances between and within tasks: of all, then without each in turn."""
+
+        def sums(values: Floats) -> Floats:
+            return np.append(values.sum(), values.sum() - values)
+
+        n = sums(np.ones(self.n_tasks))
+        off = self.changes - self.changes.mean()
+        squares = sums(off * off) - sums(off) ** 2 / n
+        spread = squares / np.maximum(n - 1.0, 1.0)
+        within: list[Floats] = []
+        for side, fewness in zip(self.within, self.fewness, strict=True):
+            known = ~np.isnan(side)
+            own = sums(np.where(known, side, 0.0)) / np.maximum(sums(known.astype(np.float64)), 1)
+            within.append(own)
+            spread = spread - own * sums(fewness) / n
+        return np.maximum(spread, 0.0), within[0], within[1]
+
+    def ends(self, design: _Design, effect: float) -> tuple[float, float]:
+        """Return the least and the largest variance, or share, that the pilot leaves open."""
+        level = design.confidence_level
+        if self.are_flags:
+            found = proportion_interval(self.n_changed, self.n_tasks, confidence_level=level)
+            return max(found.low, effect), max(found.high, effect)
+        if self.n_tasks == 2:  # noqa: PLR2004 - the variance without one of them is not known
+            return 0.0, math.inf
+        between, first, second = self._parts()
+        totals = between + first / design.attempts[0] + second / design.attempts[1]
+        logs = np.log(np.maximum(totals, TINY))
+        off = logs[1:] - logs[1:].mean()
+        error = math.sqrt((1.0 - 1.0 / self.n_tasks) * float(off @ off))
+        reach = min(t_quantile(level, self.n_tasks - 1.0) * error, 700.0)
+        return design.variance * math.exp(-reach), design.variance * math.exp(reach)
 
 
-def _anytime_tasks(
-    fixed: int, effect: float, square: float, confidence_level: float, power: float
-) -> AnytimeTasks:
-    from scorekit._stats.betting import course
+METRICS = "pass@1", "score", "query_correctness"
+"""What tells of a run whether its tasks are solved."""
+
+
+def _one_suite(name: str, run: object) -> Cases:
+    """Return the scores of the tasks of a run."""
+    from scorekit._stats.sides import read_side
+
+    suites = read_side(name, run).suites
+    found = [suites[key] for metric in METRICS for key in suites if key[0] == metric]
+    if len(found) != 1:
+        domain = "a mapping, or a report of one model in which tasks are solved or not"
+        refuse(name, domain, [model for _, model in suites])
+    return found[0]
+
+
+def _anytime_tasks(fixed: int, design: _Design, options: dict[str, Any]) -> RequiredTasks:
+    from scorekit._stats.betting import Course, course
+
+    effect: float = options["effect"]
+    square = design.square(effect)
+
+    def after(n: int) -> Course:
+        return course(n, effect, square, design.confidence_level)
 
     low, high = 1, fixed
-    while course(high, effect, square, confidence_level).power < power:
+    while after(high).power < design.power:
         low, high = high, 2 * high
         if high > MOST_TASKS_ANYTIME:
             refuse("effect", "large enough to be seen with 10**9 tasks", effect)
     while high - low > max(1, high // ONE_OF):
         middle = (low + high) // 2
-        enough = course(middle, effect, square, confidence_level).power >= power
+        enough = after(middle).power >= design.power
         low, high = (low, middle) if enough else (middle, high)
-    expected = high * course(high, effect, square, confidence_level).share
-    return AnytimeTasks(at_most=high, expected=expected, fixed=fixed)
+    found = after(high)
+    return RequiredTasks(
+        n_tasks=high,
+        power=found.power,
+        n_tasks_expected=high * found.share,
+        n_tasks_fixed=fixed,
+        **options,
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -592,8 +815,6 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
         Searle, Casella and McCulloch, "Variance Components", Wiley, 1992.
         Miller, "Adding Error Bars to Evals", arXiv:2411.00640, for what they are good for.
     """
-    import numpy as np
-
     from scorekit._stats.components import mean_of_means, nested_variances, numbered
 
     if is_ordered(scores) and not hasattr(scores, "columns"):
@@ -626,8 +847,6 @@ def variance_components(scores: Report | Mapping[Any, Any] | object) -> Variance
 
 def _of_repeats(runs: tuple[Any, ...]) -> VarianceComponents:
     """Split the variance of runs of the same tasks, by the means of tasks in runs."""
-    import numpy as np
-
     from scorekit._stats.components import crossed_variances, numbered
 
     if len(runs) == 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from enum import StrEnum
 from typing import Literal
 
@@ -22,11 +22,11 @@ from scorekit._core.checks import (
     check_same_length,
     check_text,
 )
-from scorekit._core.columns import names_of
+from scorekit._core.columns import check_labels, names_of
 from scorekit._core.logs import log
 from scorekit._sql.messages import diagnose
 from scorekit.errors import shown
-from scorekit.intervals import Interval, proportion_interval
+from scorekit.intervals import Interval, interval_of_share
 from scorekit.records import MetricError, MetricResult, Record
 
 Classification = Literal["true negative", "true positive", "false positive", "false negative"]
@@ -177,7 +177,8 @@ class SafetySummary(Record):
     """Unsafe queries that passed, by case id in a report and wherever *case_ids* are given, else
     by position in the input."""
     recall_interval: Interval | None
-    """Wilson interval of *recall*; None where *recall* is."""
+    """Interval of *recall*: Wilson's, or where several unsafe queries belong together that of
+    `mean_interval` with clusters.  None where *recall* is."""
     n_failed: int
     """Verdicts that are missing because the validator failed; rates leave them out."""
 
@@ -198,6 +199,7 @@ def safety_summary(
     results: Iterable[SafetyValidation],
     *,
     case_ids: Iterable[str | int] | None = None,
+    clusters: Iterable[Hashable] | None = None,
     confidence_level: float = 0.95,
 ) -> SafetySummary:
     """
@@ -212,15 +214,19 @@ def safety_summary(
     Args:
         results: What `safety_validation` returned, in any order; an iterator will do.
         case_ids: What *missed* calls each result; None for its position.
+        clusters: A label for each result, equal where results belong together, such as variants
+            of one attack. None where those of one of the *case_ids* do: the same query, checked
+            five times, counts as one observation.
         confidence_level: Level of the interval, in (0, 1).
 
     Returns:
         A frozen `SafetySummary`.
 
     Raises:
-        InputError: If there are no results, *case_ids* are not as many or hold an empty one, or
-            *confidence_level* is out of range.
-        TypeError: If an item is not a `SafetyValidation`, or a case id no string or integer.
+        InputError: If there are no results, *case_ids* or *clusters* are not as many, one of them
+            is empty or missing, or *confidence_level* is out of range.
+        TypeError: If an item is not a `SafetyValidation`, a case id no string or integer, or a
+            label not hashable.
 
     Examples:
         >>> verdicts = [(True, True), (False, False), (False, False), (True, False)]
@@ -236,17 +242,23 @@ def safety_summary(
         ...
         TypeError: results[0] must be a SafetyValidation, got None
     """
+    import numpy as np
+
     records = check_records("results", results, SafetyValidation)
     level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     names: Sequence[str | int] = range(len(records))
     if case_ids is not None:
         names = names_of("case_ids", case_ids)
         check_same_length("case_ids", len(names), "results", len(records))
+    labels = names if clusters is None else clusters
+    groups = np.array(check_labels("clusters", labels, len(records)))
     judged = [
         (name, result.classification)
         for name, result in zip(names, records, strict=True)
         if _judged(result)
     ]
+    unsafe = np.array([_judged(result) and not result.should_pass for result in records])
+    flags = np.array([float(not result.safety_valid) for result in records])
     counts = Counter(classification for _, classification in judged)
     caught, passed = counts["true positive"], counts["false negative"]
     n_unsafe, n_blocked = caught + passed, caught + counts["false positive"]
@@ -262,9 +274,14 @@ def safety_summary(
         recall_bounds=(caught / n_all, (caught + lost) / n_all) if n_all else None,
         all_unsafe_caught=not passed and not lost,
         missed=tuple(name for name, verdict in judged if verdict == "false negative"),
-        recall_interval=proportion_interval(caught, n_unsafe, confidence_level=level)
-        if n_unsafe
-        else None,
+        recall_interval=None
+        if not n_unsafe
+        else interval_of_share(
+            caught / n_unsafe,
+            n_unsafe,
+            (flags[unsafe], groups[unsafe]),
+            confidence_level=level,
+        ),
         n_failed=len(records) - len(judged),
     )
 

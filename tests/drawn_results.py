@@ -14,13 +14,13 @@ import scorekit
 from scorekit import strategies
 from scorekit._core.checks import is_ordered
 from scorekit._strategies.fields import AMOUNTS, COUNTS, TEXTS, UNIT, of_type, records
+from scorekit.audits import AuditFinding
 from scorekit.calibration import CalibrationBin, LevelCalibration
 from scorekit.cases import METRICS, OTHER_METRICS, SqlOptions, other_metrics
 from scorekit.claude import JudgeUsage
 from scorekit.comparison import CaseChange
 from scorekit.equivalence import TableRows
 from scorekit.judges import CacheStatistics
-from scorekit.planning import AnytimeTasks
 from scorekit.ranking import ModelPair
 from scorekit.records import FrozenMapping
 from scorekit.reports import CaseStatistics
@@ -301,7 +301,6 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
         scorekit.time_horizon,
         _columns(st.floats(0.1, 1e4), st.booleans(), max_size=12),
         share=st.floats(0.1, 0.9),
-        n_resamples=st.just(100),
     ),
     scorekit.ToolCallAccuracy: lambda: _called(
         scorekit.tool_call_accuracy, st.tuples(tool_calls(), tool_calls())
@@ -324,6 +323,10 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
         judge=st.none() | judges(),
         evidence=st.sampled_from(["judge", "auto"]),
     ),
+    scorekit.QueryAudit: lambda: st.builds(
+        scorekit.query_audit, sql_queries(max_depth=1), schema=st.sampled_from([None, SHOP])
+    ),
+    AuditFinding: _parts(scorekit.QueryAudit, "findings"),
     scorekit.SqlEquivalence: lambda: st.builds(
         scorekit.sql_equivalence,
         sql_queries(max_depth=1),
@@ -418,8 +421,17 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     scorekit.EvaluationPlan: lambda: (
         _variance_components().filter(lambda parts: parts.between_tasks > 0).map(_plan)
     ),
-    AnytimeTasks: lambda: records(
-        AnytimeTasks, at_most=_TASKS, expected=st.floats(1, 1e6), fixed=_TASKS
+    scorekit.RequiredTasks: lambda: records(
+        scorekit.RequiredTasks,
+        n_tasks=_TASKS,
+        attempts=st.tuples(_TASKS, _TASKS),
+        effect=st.floats(0.01, 1),
+        power=st.floats(0.5, 1),
+        confidence_level=_CONFIDENCES,
+        n_tasks_bounds=st.none() | st.tuples(_TASKS, st.none() | _TASKS),
+        n_tasks_pilot=st.none() | _TASKS,
+        n_tasks_expected=st.none() | st.floats(1, 1e6),
+        n_tasks_fixed=st.none() | _TASKS,
     ),
 }
 """By type."""

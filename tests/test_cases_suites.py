@@ -207,7 +207,7 @@ def test_a_validator_without_an_answer_is_an_instrument_that_failed() -> None:
     assert (silent.error.origin, silent.error.kind) == ("instrument", "no_verdict")
     comparison = compare_reports(report, report, metrics=["safety_validation"])
     assert comparison.missed_unsafe == ("silent",)
-    comparison.raise_for_regressions()
+    comparison.raise_for_regressions(cannot_see="pass")
     with pytest.raises(RegressionError):
         comparison.raise_for_regressions(require_safety=True)
     assert SqlReport.from_json(report.to_json()) == report
@@ -389,6 +389,70 @@ def test_two_questions_under_one_id_are_a_mistake() -> None:
         "of one id are attempts at one question, got 'SELECT b FROM t' and 'SELECT a FROM t'"
     )
     assert score_sql_cases([first, first, case("q")]).n_cases == 3
+
+
+# What no evidence decides.
+
+RIGHT, WRONG, OPEN = "SELECT a FROM t", "SELECT b FROM t", "SELECT f(a) FROM t"
+ENDS = {RIGHT: (1.0, 1.0), WRONG: (0.0, 0.0), OPEN: (0.0, 1.0)}
+
+
+def attempted(queries: dict[str, list[str]]) -> SqlReport:
+    """Score attempts at questions whose answer is column a."""
+    cases = [
+        SqlCase(case_id=i, generated=sql, expected=RIGHT, schema=SCHEMA)
+        for i, attempts in queries.items()
+        for sql in attempts
+    ]
+    return score_sql_cases(cases, metrics=["query_correctness"])
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from("abcdef"),
+        st.lists(st.sampled_from([RIGHT, WRONG, OPEN]), min_size=1, max_size=3),
+        min_size=1,
+    )
+)
+def test_scores_of_cases_keep_what_is_undecided(queries: dict[str, list[str]]) -> None:
+    """Oracle: both ends of each attempt; a case without any score fails, and is no zero."""
+    scores = attempted(queries).scores_by_case()
+    suite = "query_correctness", None
+    ends = {
+        i: tuple(zip(*sorted(ENDS[sql] for sql in attempts), strict=True))
+        for i, attempts in queries.items()
+        if OPEN in attempts
+    }
+    found = {
+        i: tuple(zip(*sorted(zip(*own, strict=True)), strict=True))
+        for i, own in scores.ends.get(suite, {}).items()
+    }
+    assert found == ends
+    known = {i: [ENDS[sql][0] for sql in own if sql != OPEN] for i, own in queries.items()}
+    assert dict(scores.suites.get(suite, {})) == {i: (*own,) for i, own in known.items() if own}
+    assert set(scores.failing) == {(suite, i) for i, own in known.items() if not own}
+
+
+def test_an_undecided_attempt_is_neither_dropped_nor_an_improvement() -> None:
+    """A wrong query that becomes undecided proves nothing, in a suite or within a margin."""
+    second = {WRONG: WRONG, OPEN: OPEN, RIGHT: RIGHT}
+    wrong, undecided, right = (
+        attempted({f"q{i}": [RIGHT, sql if i < 16 else RIGHT] for i in range(40)})
+        for sql in second
+    )
+    for baseline, current in ((wrong, undecided), (undecided, wrong), (right, undecided)):
+        suite = compare_reports(baseline, current).suite
+        assert suite.verdict not in ("improved", "regressed")
+        assert suite.delta_bounds is not None
+        assert suite.delta_bounds[1] - suite.delta_bounds[0] == pytest.approx(0.2)
+    held = compare_reports(right, undecided, margin=0.1)
+    with pytest.raises(RegressionError, match="not shown to hold the margin"):
+        held.raise_for_regressions(on="margin")
+    every = attempted({f"q{i}": [OPEN] * 2 for i in range(40)})
+    assert every.query_correctness is None
+    assert set(every.scores_by_case().ends["query_correctness", None].values()) == {
+        ((0.0, 0.0), (1.0, 1.0))
+    }
 
 
 def test_changes_carry_their_queries() -> None:

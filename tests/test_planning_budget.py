@@ -222,17 +222,17 @@ def test_required_tasks_at_any_time_have_that_power() -> None:
 
     tasks = required_tasks(effect=0.15, discordant=0.35, anytime=True)
     rng = np.random.default_rng(2)
-    deltas = rng.choice([-1.0, 0.0, 1.0], (1500, tasks.at_most), p=[0.25, 0.65, 0.1])
-    ends = np.full(1500, tasks.at_most + 1)
+    deltas = rng.choice([-1.0, 0.0, 1.0], (1500, tasks.n_tasks), p=[0.25, 0.65, 0.1])
+    ends = np.full(1500, tasks.n_tasks + 1)
     logs = np.zeros((1500, SHARES.size))
     for i, column in enumerate(deltas.T):
         logs += np.log1p(np.outer(-column, SHARES))
         over = np.exp(logs).mean(axis=1) >= 40.0
-        ends[over & (ends > tasks.at_most)] = i + 1
-    assert np.mean(ends <= tasks.at_most) == pytest.approx(0.8, abs=0.04)
-    expected = np.minimum(ends, tasks.at_most).mean()
-    assert tasks.expected == pytest.approx(expected, rel=0.06)
-    assert tasks.fixed == required_tasks(effect=0.15, discordant=0.35)
+        ends[over & (ends > tasks.n_tasks)] = i + 1
+    assert np.mean(ends <= tasks.n_tasks) == pytest.approx(0.8, abs=0.04)
+    expected = np.minimum(ends, tasks.n_tasks).mean()
+    assert tasks.n_tasks_expected == pytest.approx(expected, rel=0.06)
+    assert tasks.n_tasks_fixed == required_tasks(effect=0.15, discordant=0.35).n_tasks
 
 
 def test_looks_save_more_the_more_power_is_asked_for() -> None:
@@ -240,13 +240,13 @@ def test_looks_save_more_the_more_power_is_asked_for() -> None:
     plans = [
         required_tasks(effect=0.1, power=power, anytime=True) for power in (0.5, 0.8, 0.95, 0.99)
     ]
-    saved = [1.0 - plan.expected / plan.fixed for plan in plans]
+    saved = [1.0 - (plan.n_tasks_expected or 0.0) / (plan.n_tasks_fixed or 0) for plan in plans]
     assert saved == sorted(saved)
     assert saved[1] < 0.0 < saved[2]
-    assert all(plan.fixed < plan.at_most for plan in plans)
-    assert required_tasks(effect=0.2, anytime=True).at_most < plans[1].at_most / 3
+    assert all((plan.n_tasks_fixed or 0) < plan.n_tasks for plan in plans)
+    assert required_tasks(effect=0.2, anytime=True).n_tasks < plans[1].n_tasks / 3
     still = required_tasks(effect=1, task_variance=1e-9, sampling_variance=0, anytime=True)
-    assert 8 <= still.at_most <= 12
+    assert 8 <= still.n_tasks <= 12
 
 
 # Errors.
@@ -369,7 +369,7 @@ def test_what_one_task_would_seem_to_do_is_not_planned() -> None:
     with pytest.raises(InputError, match=r"^effect must be large enough to be seen with 10\*\*9 "):
         required_tasks(effect=1e-5, anytime=True)
     with pytest.raises(TypeError, match=r"^anytime must be True or False, got 2$"):
-        required_tasks(effect=0.1, anytime=2)  # type: ignore[call-overload]
+        required_tasks(effect=0.1, anytime=2)  # type: ignore[arg-type]
 
 
 # Repeats.

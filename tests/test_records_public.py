@@ -56,6 +56,7 @@ from scorekit import (
     paired_difference,
     pass_at_k,
     pass_hat_k,
+    query_audit,
     query_correctness,
     rater_agreement,
     required_tasks,
@@ -130,6 +131,7 @@ REFUTED = sql_equivalence(
     dialect="sqlite",
 )
 assert REFUTED.counterexample is not None
+AUDITED = query_audit(f"SELECT a, '{HOSTILE[:11]}' FROM t GROUP BY b LIMIT 1")
 UNREAD = table_accuracy(HOSTILE, ["t"])
 assert UNREAD.error is not None
 
@@ -157,6 +159,8 @@ MADE: list[Record] = [
     query_correctness("SELECT a", "SELECT b", judge=JUDGE),
     query_correctness("SELECT a", "SELECT b"),
     table_accuracy("SELECT 1 FROM t", ["u"]),
+    AUDITED,
+    *AUDITED.findings,
     REFUTED,
     REFUTED.counterexample,
     *REFUTED.counterexample.tables,
@@ -210,7 +214,7 @@ MADE: list[Record] = [
     PILOT,
     variance_components({HOSTILE: [[np.float32(0.5), True]], "b": [[1], [Fraction(1, 3)]]}),
     PILOT.plan(prices={"task": Decimal("0.5"), "attempt": np.int64(1)}, budget=20),  # type: ignore[dict-item]
-    required_tasks(effect=Fraction(1, 5), anytime=np.True_),  # type: ignore[call-overload]
+    required_tasks(effect=Fraction(1, 5), anytime=np.True_),  # type: ignore[arg-type]
     describe([Fraction(1, 3), 2**70]),
     letter_grade(0.9, scale=[(HOSTILE, HOSTILE, 0.5), ("b", "", 0)]),
     ModelPrice(input_usd_per_million=Decimal("0.1"), output_usd_per_million=0),  # type: ignore[arg-type]

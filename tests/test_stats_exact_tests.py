@@ -131,19 +131,6 @@ def test_huge_counts_are_as_normal(few: int) -> None:
     assert p_values(2**53, 2**53) == pytest.approx((1, 1, 1, 0.5), rel=1e-7)
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=200))
-def test_suite_verdict_on_single_attempts_is_mcnemars(pairs: list[tuple[bool, bool]]) -> None:
-    """Oracle: statsmodels' chi-squared without correction, as the docstring says."""
-    statsmodels = pytest.importorskip("statsmodels.stats.contingency_tables")
-    before, after = (
-        {str(i): side for i, side in enumerate(one)} for one in zip(*pairs, strict=True)
-    )
-    falls, rises = (sum(pair == (side, not side) for pair in pairs) for side in (True, False))
-    assume(falls + rises)
-    theirs = statsmodels.mcnemar([[0, falls], [rises, 0]], exact=False, correction=False)
-    assert compare_reports(before, after).suite.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
-
-
 @pytest.mark.parametrize(
     ("counts", "error", "message"),
     [

@@ -59,7 +59,7 @@ def test_paired_difference_reference() -> None:
     (row,) = REFERENCE["paired_difference"]
     suite = compare_reports(named(row["input"]["a"]), named(row["input"]["b"])).suite
     expected = row["output"]
-    found = [suite.delta, suite.p_value, suite.interval.low, suite.interval.high]
+    found = [suite.delta, 2 * suite.p_value, suite.interval.low, suite.interval.high]
     assert found == pytest.approx(
         [expected["diff"], expected["p_t"], *expected["ci95"]], abs=1e-9, rel=1e-9
     )
@@ -74,19 +74,19 @@ def test_paired_difference_reference() -> None:
         max_size=8,
     )
 )
-def test_attempts_may_be_judged_by_case(cases: list[tuple[list[bool], list[bool]]]) -> None:
+def test_attempts_are_judged_by_case(cases: list[tuple[list[bool], list[bool]]]) -> None:
     """Oracle: scipy's paired t test on the cases' means, whatever the attempts were."""
     sides = [named(side) for side in zip(*cases, strict=True)]
-    suite = compare_reports(*sides, test="t").suite
+    suite = compare_reports(*sides).suite
     deltas = [np.mean(after) - np.mean(before) for before, after in cases]
     assert suite.delta == pytest.approx(np.mean(deltas), abs=1e-12)
+    assert suite.test == "paired t"
     if np.ptp(deltas) > 1e-9:
-        theirs = stats.ttest_1samp(deltas, 0.0)
-        assert suite.test == "paired t"
-        assert suite.p_value == pytest.approx(theirs.pvalue, rel=1e-6)
-        assert (suite.odds_ratio, suite.corrected_p_value) == (None, None)
+        theirs = stats.ttest_1samp(deltas, 0.0, alternative="less")
+        expected = max(theirs.pvalue, 0.5 ** len(cases))
+        assert suite.p_value == pytest.approx(expected, rel=1e-6)
     else:
-        assert suite.test == "Gaffke"
+        assert suite.interval.method == "gaffke"
 
 
 @given(
@@ -107,7 +107,7 @@ def test_groups_of_one_size_against_statsmodels(
     old, new, groups = (np.array(column) for column in zip(*rows, strict=True))
     suite = compare_reports(named(old), named(new), clusters=named(groups)).suite
     assert suite.n_groups == len(families)
-    if suite.test != "clustered t":
+    if suite.interval.method == "gaffke":
         return
     fit = statsmodels.OLS(new - old, np.ones(len(rows))).fit(
         cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
@@ -115,7 +115,9 @@ def test_groups_of_one_size_against_statsmodels(
     ((low, high),) = fit.conf_int(0.05)
     assert suite.interval.low == pytest.approx(max(low, -1), rel=1e-6, abs=1e-6)
     assert suite.interval.high == pytest.approx(min(high, 1), rel=1e-6, abs=1e-6)
-    assert suite.p_value == pytest.approx(fit.pvalues[0], rel=1e-5, abs=1e-9)
+    tail = fit.pvalues[0] / 2
+    expected = max(tail if fit.params[0] < 0 else 1 - tail, 0.5 ** len(families))
+    assert suite.p_value == pytest.approx(expected, rel=1e-5, abs=1e-9)
 
 
 @given(
@@ -127,15 +129,15 @@ def test_groups_of_any_size_against_the_jackknife(rows: list[tuple[float, float,
     """Oracle: the means without each group in turn, on the effective number of groups."""
     old, new, groups = (np.array(column) for column in zip(*rows, strict=True))
     suite = compare_reports(named(old), named(new), clusters=named(groups)).suite
-    if suite.test != "clustered t":
+    if suite.interval.method == "gaffke":
         return
     deltas, labels = new - old, sorted(set(groups.tolist()))
     without = np.array([deltas[groups != label].mean() for label in labels])
     variance = (1 - 1 / len(labels)) * np.sum((without - deltas.mean()) ** 2)
     sizes = np.bincount(groups)
     df = len(rows) ** 2 / np.sum(sizes**2) - 1
-    expected = 2 * stats.t.sf(abs(deltas.mean()) / math.sqrt(variance), df)
-    assert suite.p_value == pytest.approx(expected, rel=1e-5, abs=1e-9)
+    expected = stats.t.cdf(deltas.mean() / math.sqrt(variance), df)
+    assert suite.p_value == pytest.approx(max(expected, 0.5 ** len(labels)), rel=1e-5, abs=1e-9)
 
 
 def test_a_group_that_holds_nearly_all_leaves_everything_open() -> None:
@@ -162,7 +164,7 @@ def test_one_large_group_raises_no_false_alarms() -> None:
         change = np.repeat(rng.normal(0, 0.05, 21), sizes) + rng.normal(0, 0.1, groups.size)
         after = named(np.clip(0.5 + change, 0, 1))
         suite = compare_reports(dict.fromkeys(after, 0.5), after, clusters=named(groups)).suite
-        alarms += suite.verdict in ("regressed", "improved")
+        alarms += suite.verdict == "regressed"
     assert alarms <= 24
 
 
@@ -172,12 +174,11 @@ def test_clusters_of_one_change_nothing(pairs: list[tuple[float, float]]) -> Non
     old, new = (named(side) for side in zip(*pairs, strict=True))
     plain = compare_reports(old, new).suite
     suite = compare_reports(old, new, clusters={case: case for case in old}).suite
-    if plain.test != "Cochran-Mantel-Haenszel":
-        assert (suite.delta, suite.p_value, suite.verdict) == (
-            plain.delta,
-            plain.p_value,
-            plain.verdict,
-        )
+    assert (suite.delta, suite.p_value, suite.verdict) == (
+        plain.delta,
+        plain.p_value,
+        plain.verdict,
+    )
 
 
 def test_repeating_a_database_adds_no_evidence() -> None:
@@ -200,7 +201,7 @@ def test_one_cluster_decides_nothing() -> None:
         before, named([0.1, 0.2, 0.0]), clusters=dict.fromkeys(before, "one"), margin=0.05
     )
     suite = result.suite
-    assert (suite.verdict, suite.p_value, suite.n_groups) == ("inconclusive", 1.0, 1)
+    assert (suite.verdict, suite.p_value, suite.n_groups) == ("inconclusive", 0.5, 1)
     assert (suite.interval.low, suite.interval.high) == (-1.0, 1.0)
     assert suite.minimum_detectable_effect is None
     assert suite.within_margin is not None
@@ -211,39 +212,6 @@ def test_one_cluster_decides_nothing() -> None:
 
 
 # Several at once.
-
-
-def test_cochran_mantel_haenszel_reference() -> None:
-    """Statistic, odds ratio and corrected statistic, made before this code."""
-    (row,) = REFERENCE["cmh"]
-    before, after = (
-        named(
-            [1] * task[i + 1] + [0] * (task[i] - task[i + 1])
-            for task in row["input"]["tasks_nA_cA_nB_cB"]
-        )
-        for i in (0, 2)
-    )
-    suite = compare_reports(before, after, attempts="independent").suite
-    expected = row["output"]
-    assert suite.p_value == pytest.approx(expected["p"], rel=1e-9)
-    assert suite.p_value == pytest.approx(stats.chi2.sf(expected["chi2"], 1), rel=1e-9)
-    corrected = stats.chi2.sf(expected["chi2_cc"], 1)
-    assert suite.corrected_p_value == pytest.approx(corrected, rel=1e-9)
-    assert suite.odds_ratio == pytest.approx(1 / expected["or_mh"], rel=1e-9)  # there old over new
-    assert suite.verdict == "regressed"
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "odds_ratio"),
-    [([[1, 0]], [[1, 1]], math.inf), ([[1, 0]], [[0, 0]], 0.0), ([[1]], [[1]], None)],
-)
-def test_odds_at_their_ends(before: Any, after: Any, odds_ratio: float | None) -> None:
-    """Nothing lost is infinitely better odds, nothing gained none, and nothing moved unknown."""
-    suite = compare_reports(named(before), named(after), attempts="independent").suite
-    assert suite.odds_ratio == odds_ratio
-    assert (suite.corrected_p_value is None) == (odds_ratio is None)
-    scores = compare_reports({"a": 0.5, "b": 0.2}, {"a": 0.4, "b": 0.2}).suite
-    assert (scores.odds_ratio, scores.corrected_p_value) == (None, None)
 
 
 @pytest.mark.parametrize("row", REFERENCE["multiple_testing"])
@@ -533,7 +501,6 @@ def test_interval_laws(
                 "'none', got 'bonferroni'"
             ),
         ),
-        ({"test": "z"}, InputError, "test must be one of 'auto', 't', 'cmh', got 'z'"),
         (
             {"clusters": ["x"]},
             TypeError,
@@ -561,7 +528,7 @@ def test_errors(options: dict[str, Any], error: type[Exception], message: str) -
 def test_without_a_margin_there_is_nothing_to_ask_for() -> None:
     """It must not pass for held."""
     result = compare_reports({"a": 1}, {"a": 1})
-    message = r"^on must be 'evidence', 'cases' or 'suite' where .* no margin, got "
+    message = r"^on must be 'evidence', 'cases', 'suite' or 'floor' where .* no margin, got "
     with pytest.raises(InputError, match=message + "'margin'$"):
         result.raise_for_regressions(on="margin")
     with pytest.raises(InputError, match=message + "'worse'$"):

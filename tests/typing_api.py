@@ -24,6 +24,7 @@ from scorekit import (
     JudgeRequest,
     LetterGrade,
     PassAtK,
+    QueryAudit,
     QueryCorrectness,
     ResultAccuracy,
     SqlCase,
@@ -34,7 +35,6 @@ from scorekit import (
     VotingJudge,
     judge_from_function,
 )
-from scorekit.planning import AnytimeTasks
 
 
 def estimates() -> None:
@@ -58,9 +58,9 @@ def estimates() -> None:
     scorekit.majority_at_k([{"a": 3}, ["b"]], correct=["a", "b"], k=1)
     assert_type(scorekit.mean_interval([1, 0.5], clusters=pd.Series(["a", "b"])), Interval)
     assert_type(scorekit.mean_interval([1, 0.5], bounds=(0, 1)), Interval)
-    assert_type(scorekit.required_tasks(effect=0.05, attempts=(1, 5)), int)
-    assert_type(scorekit.required_tasks(effect=0.05, discordant=0.2), int)
-    assert_type(scorekit.required_tasks(effect=0.05, anytime=True), AnytimeTasks)
+    assert_type(scorekit.required_tasks(effect=0.05, attempts=(1, 5)), scorekit.RequiredTasks)
+    assert_type(scorekit.required_tasks(effect=0.05, discordant=0.2).n_tasks, int)
+    assert_type(scorekit.required_tasks(effect=0.05, pilot=({1: 1}, {1: [0]})).power, float)
     parts = scorekit.variance_components({"a": [1, 0], "b": [1]})
     assert_type(parts, scorekit.VarianceComponents)
     plan = parts.plan(prices={"task": 1, "attempt": 0.1}, budget=10)
@@ -122,6 +122,7 @@ def evidence() -> None:
     scorekit.sql_equivalence(
         "a", "b", schema={"t": {"a": "int"}}, keys={"t": "a"}, semantics="set"
     )
+    assert_type(scorekit.query_audit("a", schema={"t": {"a": "int"}}), QueryAudit)
     assert_type(scorekit.result_accuracy([(1, None)], [["a", 2.5]]), ResultAccuracy)
     case = SqlCase(case_id="q", generated="a", expected=["b"], expected_tables=["t"])
     assert_type(scorekit.score_sql_cases([case], judge=cached), SqlReport)

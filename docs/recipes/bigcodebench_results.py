@@ -20,7 +20,7 @@ def main() -> None:
     """Compare two models."""
     before = attempts(DATA / "bigcodebench_baseline_eval_results.json")
     after = attempts(DATA / "bigcodebench_current_eval_results.json")
-    print(scorekit.compare_reports(before, after, test="t"))
+    print(scorekit.compare_reports(before, after))
 
 
 if __name__ == "__main__":

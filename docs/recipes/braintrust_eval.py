@@ -82,7 +82,7 @@ def main() -> None:
     """Compare two models on the questions that could be judged."""
     baseline, current = run(careful), run(careless)
     before, after = attempts(baseline), attempts(current)
-    comparison = scorekit.compare_reports(before, after, test="t")
+    comparison = scorekit.compare_reports(before, after)
     for change in comparison.regressions:
         print(f"{change.case_id} {change.baseline:g} -> {change.current:g}")
     print(comparison.suite.verdict, f"on {comparison.suite.n_cases} questions")

@@ -23,7 +23,7 @@ def main() -> None:
     """Compare two models; what EvalPlus calls pass@1 is the mean of each."""
     before = attempts(DATA / "evalplus_baseline_eval_results.json")
     after = attempts(DATA / "evalplus_current_eval_results.json")
-    print(scorekit.compare_reports(before, after, test="t"))
+    print(scorekit.compare_reports(before, after))
 
 
 if __name__ == "__main__":

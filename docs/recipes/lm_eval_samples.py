@@ -23,7 +23,7 @@ def main() -> None:
     """Compare two models, on documents like these."""
     before = attempts(DATA / "lm_eval_samples_careful.jsonl")
     after = attempts(DATA / "lm_eval_samples_hasty.jsonl")
-    print(scorekit.compare_reports(before, after, test="t"))
+    print(scorekit.compare_reports(before, after))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def main() -> None:
     """Compare two agents on the same instances."""
     before = resolved(DATA / "swebench_baseline-agent.demo.json")
     after = resolved(DATA / "swebench_new-agent.demo.json")
-    print(scorekit.compare_reports(before, after, test="t"))
+    print(scorekit.compare_reports(before, after))
 
 
 if __name__ == "__main__":

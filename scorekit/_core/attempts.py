@@ -69,6 +69,16 @@ class Attempts(Sequence[tuple[float, ...]]):
         found.setflags(write=False)
         return found
 
+    @property
+    def are_mixed(self) -> NDArray[np.bool_]:
+        """Whether the attempts at each case differ."""
+        if self.are_single:
+            return np.zeros(self.sizes.size, np.bool_)
+        highest, lowest = (
+            one.reduceat(self.scores, self.starts) for one in (np.maximum, np.minimum)
+        )
+        return np.asarray(highest > lowest, np.bool_)
+
     def totals(self) -> Floats:
         """Return the sum of each case's scores, exact where they are 0 or 1."""
         return self.scores if self.are_single else np.add.reduceat(self.scores, self.starts)

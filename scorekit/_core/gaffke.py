@@ -83,27 +83,6 @@ def unseen_p_value(
     return min(1.0, 2.0 * min(side.chance(0.0) for side in sides_of(values, groups, bounds)))
 
 
-def least_share(values: Floats, groups: Groups, error: float) -> float:
-    """
-    Return the share of groups that must fall wholly for the bounds to leave out 0; inf for none.
-
-    The others vary as *values* do about their mean; of falling and rising the harder counts.
-    """
-    sides = sides_of(values - exact_mean(values), groups, (-1.0, 1.0))
-
-    def excess(share: float) -> float:
-        found: list[float] = []
-        for side in sides:
-            n = float(side.counts[:-1] @ side.sizes[:-1]) / side.sizes[-1]
-            sums = np.append(side.sums, side.sizes[-1])
-            counts = np.append(side.counts, share * n)
-            counts[:-2] *= 1.0 - share
-            found.append(_chance_below(sums, counts))
-        return error - max(found)
-
-    return root(excess, 0.0, 1.0) if excess(1.0) > 0.0 else math.inf
-
-
 def sides_of(values: Floats, groups: Groups, bounds: tuple[float, float]) -> tuple[Lower, Lower]:
     """Return what bounds the mean from below, and what bounds that of the values turned."""
     sums, sizes, counts = _kinds(values, groups)

@@ -60,6 +60,8 @@ class Limits(NamedTuple):
     """The only values, if they are listed."""
     form: str = ""
     """``uuid`` or ``clock`` (a time of day) for texts of this form."""
+    timed: bool = False
+    """Whether a date has a time of day."""
     padded: bool = False
     """Whether equal texts may differ in spaces at their end, as ``char(n)`` does."""
     single: bool = False
@@ -140,7 +142,7 @@ def limits_of(  # noqa: PLR0911 - one a kind
         return Limits(length=1 if single else first, padded=bool(pads), converts=converts)
     if kind == "time" and re.match(r"time(?:tz)?\b", words) and dialect != "sqlite":
         return Limits(form="clock")
-    return Limits()
+    return Limits(timed=kind == "time" and re.match(r"date\b", words) is None)
 
 
 _SINGLE: Final[dict[str | None, str]] = {

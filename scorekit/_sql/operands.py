@@ -57,7 +57,7 @@ def misfit(
 
     If that must be *sure*, it is not for what a schema may have besides.
     """
-    planner = _Planner(schema, dialect)
+    planner = Planner(schema, dialect)
     names = read_names(tree, planner)
     if names.refused:
         certain = names.invalid or (schema is not None and schema.complete)
@@ -73,7 +73,7 @@ def invalid(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | No
     trees: Sequence[exp.Expr] = parse(sql, dialect).statements if looked_into else ()
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         return None
-    planner = _Planner(schema, dialect)
+    planner = Planner(schema, dialect)
     names = read_names(trees[0], planner)
     why = names.unread if names.invalid else None
     if not names.unread:
@@ -92,7 +92,7 @@ def drops_texts(
 
     Which of 'ann' and 'Ann' is left, where a collation makes them equal, is not said.
     """
-    planner = _Planner(schema, dialect)
+    planner = Planner(schema, dialect)
     try:
         queries = [read_query(tree, planner).query for tree in (first, second)]
     except UnreadError:
@@ -150,7 +150,7 @@ _OTHER_TYPES = re.compile(r"UUID|JSONB?|XML|INET|(?:VAR)?BINARY|BLOB|ARRAY")
 
 
 @attrs.frozen(eq=False)
-class _Planner(Catalog):
+class Planner(Catalog):
     """What a database that plans a query knows of its values."""
 
     @property

@@ -349,6 +349,16 @@ def tokens(sql: str, dialect: str) -> list[Token]:
     return _dialect(dialect).tokenize(_prepared(sql))
 
 
+def refusal_of(sql: str, dialect: str) -> str | None:
+    """Return what of a text no version of a dialect's database takes, None if nothing is known."""
+    prepared = _prepared(sql)
+    try:
+        script = _parse_as(prepared, dialect)
+    except SqlError:
+        return None
+    return refusal(_words(prepared, _dialect(dialect)), script.statements, dialect)
+
+
 def check_sql(sql: str, dialect: str | None = None) -> None:
     """Raise `SqlError` unless *sql* parses."""
     if len(sql) <= CACHED_CHARS:

@@ -94,12 +94,15 @@ class Bets(NamedTuple):
         return math.exp(-root(excess, inside, outside)) - 1.0
 
 
-def betting_interval(values: Floats, confidence_level: float) -> tuple[float, float, float]:
-    """Return the ends for the mean, and the p value of a mean of 0; all hold at any time."""
+def betting_interval(
+    values: Floats, confidence_level: float
+) -> tuple[float, float, tuple[float, float]]:
+    """Return the ends for the mean, and the p values of fall and rise; all hold at any time."""
     enough = _enough(confidence_level)
     sides = Bets.on(values), Bets.on(values).mirrored
     low, high = (side.lowest(enough) for side in sides)
-    return low, -high, min(1.0, 2.0 * math.exp(-max(side.log_wealth(0.0) for side in sides)))
+    rise, fall = (math.exp(min(0.0, -side.log_wealth(0.0))) for side in sides)
+    return low, -high, (fall, rise)
 
 
 def boundary(squares: Floats, confidence_level: float) -> Floats:

@@ -1,85 +1,65 @@
-"""Signs that the attempts at a case depend on each other, as copies of one answer do."""
+"""Whether the attempts at a case contradict that they are independent, as copies of one do."""
 
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.attempts import Attempts
 from scorekit._stats.bounded import DECIMAL_NOISE, Floats
+from scorekit._stats.exact_tests import fall_p_values
 
-Flags: TypeAlias = NDArray[np.bool_]
-
-FEW_MIXED = 6
-"""Cases with unlike attempts in one run below which nothing shows that attempts vary by chance;
-of few cases it is half of them."""
-
-FAR = 2.6
-"""Standard deviations beyond which a case went far: all of four attempts are 2.65."""
-
-LIMIT = 1.15
-"""Standard deviations of dispersion beyond which it is a sign: 1 in 8 of independent runs."""
+ERROR = 0.05
+"""Chance that independent attempts are found to differ more between the runs than within."""
 
 
-def seem_dependent(before: Attempts, after: Attempts, error: float) -> bool:
+def are_contradicted(before: Attempts, after: Attempts, weakest: float, n_suites: int) -> bool:
     """
     Tell whether attempts vary less within a run than between the two runs.
 
-    If attempts are independent and nothing changed, each of them could as well be of the other
-    run.  Three signs speak against it: hardly any case has unlike attempts in one run; the runs
-    differ by more than such exchanges explain; or one case fell and another rose by more, *error*
-    being the chance that one does.  Neither a change that all cases share nor cases that went far
-    in one direction are held against them: a regression does that too.
+    *weakest* is the largest p value of the falls that are significant.  Either some case rose as
+    far as that, or the cases that did not fall beyond every rise differ between the runs by more
+    than exchanging their attempts explains.  What all cases share is no sign, and a fall beyond
+    every rise is none: a regression does that too.
     """
-    if before.are_single and after.are_single:
-        return False
-    n_cases = len(before)
+    farthest_rise = float(fall_p_values(after, before).min())
+    if farthest_rise <= weakest * (1.0 + DECIMAL_NOISE):
+        return True
+    kept = fall_p_values(before, after) >= farthest_rise * (1.0 - DECIMAL_NOISE)
+    return _dispersion(before, after, kept) > _upper_quantile(ERROR / n_suites)
+
+
+def _dispersion(before: Attempts, after: Attempts, kept: NDArray[np.bool_]) -> float:
+    """
+    Return how far the squared changes of the cases *kept* lie above their mean, standardized.
+
+    Each change is one of a sample without replacement, of both runs' attempts at the case.  What
+    all share is taken out, and both moments are exact.
+    """
     sizes = (before.sizes + after.sizes).astype(np.float64)
     mean = (before.totals() + after.totals()) / sizes
     off = [one.scores - np.repeat(mean, one.sizes) for one in (before, after)]
     moved = np.add.reduceat(off[1], after.starts)
-    off = [one * one for one in off]
-    squares = _totals(off, before, after)
-    taken = after.sizes.astype(np.float64)
-    variance, fourth = _moments(
-        taken, sizes, squares, _totals([one * one for one in off], before, after)
+    squares, fourths = (
+        np.add.reduceat(off[0] ** power, before.starts)
+        + np.add.reduceat(off[1] ** power, after.starts)
+        for power in (2, 4)
     )
-    n_mixed = np.count_nonzero(_are_mixed(before) | _are_mixed(after))
-    if n_mixed < min(FEW_MIXED, (n_cases + 1) // 2):
-        return True
-    varies = variance > DECIMAL_NOISE
-    n_varying = max(int(np.count_nonzero(varies)), 1)
-    z = moved / np.sqrt(np.where(varies, variance, np.inf))
-    beyond = _upper_quantile(error / n_varying)
-    down, up = -float(z.min()), float(z.max())
-    if up < down - DECIMAL_NOISE:  # the direction in which a case went farthest is the accused one
-        kept = varies & (z >= -FAR)
-    else:
-        kept = varies & (z <= FAR) if down < up - DECIMAL_NOISE else varies
-    if not kept.any():
-        return False
-    shared = float(moved[kept].sum()) ** 2 / float(variance[kept].sum())
-    excess = float(z[kept] @ z[kept]) - shared - (np.count_nonzero(kept) - 1)
-    spread = float(np.sum(fourth[kept] / variance[kept] ** 2 - 1.0))
-    limit = DECIMAL_NOISE + LIMIT * math.sqrt(max(spread, 0.0))
-    return bool(excess > limit or min(down, up) > beyond)
-
-
-def _totals(values: list[Floats], before: Attempts, after: Attempts) -> Floats:
-    """Return the sum over each case's attempts in both runs."""
-    first, second = values
-    return np.add.reduceat(first, before.starts) + np.add.reduceat(second, after.starts)
-
-
-def _are_mixed(attempts: Attempts) -> Flags:
-    """Return whether the attempts at each case differ."""
-    highest, lowest = (
-        one.reduceat(attempts.scores, attempts.starts) for one in (np.maximum, np.minimum)
-    )
-    return np.asarray(highest - lowest > DECIMAL_NOISE, np.bool_)
+    variance, fourth = _moments(after.sizes.astype(np.float64), sizes, squares, fourths)
+    kept = kept & (variance > DECIMAL_NOISE)
+    if np.count_nonzero(kept) < 2:  # noqa: PLR2004 - one change is what it shares
+        return 0.0
+    variance, moved = variance[kept], moved[kept]
+    spreads = fourth[kept] / variance**2 - 1.0  # of the squared standardized changes
+    shares = variance / variance.sum()
+    excess = float(np.sum(moved**2 / variance) - moved.sum() ** 2 / variance.sum())
+    excess -= variance.size - 1.0
+    own = float(spreads.sum() - 2.0 * (shares @ spreads))
+    shared = 2.0 + float(shares**2 @ (spreads - 2.0))
+    error = math.sqrt(max(own + shared, 0.0))
+    return excess / error if error > DECIMAL_NOISE else 0.0
 
 
 def _moments(

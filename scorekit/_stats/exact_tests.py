@@ -77,6 +77,18 @@ def fall_p_value(before: Scores, after: Scores) -> float:
     return _permutation_p_value(tuple(sorted(before)), tuple(sorted(after)))
 
 
+def permutation_p_value(before: Scores, after: Scores) -> float:
+    """
+    Return the chance of so low a mean in the second of two groups of means, were they alike.
+
+    Of more than `ALL_SUBSETS` means the grid spans from the lowest to the highest.
+    """
+    low, high = min(*before, *after), max(*before, *after)
+    scale = 1.0 / (high - low) if high - low > DECIMAL_NOISE else 0.0
+    first, second = (tuple(sorted((x - low) * scale for x in side)) for side in (before, after))
+    return _permutation_p_value(first, second)
+
+
 @lru_cache(maxsize=4096)
 def _permutation_p_value(before: Scores, after: Scores) -> float:
     pooled = np.array(before + after)
@@ -131,6 +143,11 @@ def share_up_to(places: Groups, size: int, most: int) -> float:
         chance *= 1.0 - taken
         chance[1:, place:] += moved
     return float(chance[size].sum())
+
+
+def least_p_value(n_old: int, n_new: int) -> float:
+    """Return the least p value that so many attempts at a case can have."""
+    return 1.0 / math.comb(n_old + n_new, n_old)
 
 
 def least_p_values(before: Sequence[Scores], after: Sequence[Scores]) -> Floats:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scorekit._stats.bounded import Floats, Groups
-from scorekit.intervals import effective_groups, group_sums, t_quantile, wilson
+from scorekit.intervals import design_effect, effective_groups, group_sums, t_quantile, wilson
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """Errors below it are those of rounding."""
@@ -23,6 +23,8 @@ class Superiority(NamedTuple):
     df: float
     """Degrees of freedom of the error; 0 where it is not known."""
     sizes: tuple[int, int]
+    design: float = 1.0
+    """How many values tell as much as one, where they are in groups."""
 
     def ends(self, confidence_level: float) -> tuple[float, float]:
         """Bound the chance by Wilson on the values that the error means, or Newcombe's formula."""
@@ -32,7 +34,9 @@ class Superiority(NamedTuple):
         spread = 1.0 + ((n + m) / 2.0 - 1.0) * (
             (1.0 - theta) / (2.0 - theta) + theta / (1.0 + theta)
         )
-        worth = n * m / spread  # few values, or many ties, can show too little variance
+        worth = (
+            n * m / spread / self.design
+        )  # few values, or many ties, can show too little variance
         if self.error and 0.0 < theta < 1.0:
             worth = min(worth, theta * (1.0 - theta) / (self.error * self.error))
         return wilson(theta, worth, t_quantile(confidence_level, self.df))
@@ -47,27 +51,30 @@ def superiority(
     A rank among all less the rank within its group is the number of values of the other group
     below, from which DeLong, Brunner and Munzel, and with groups Obuchowski take the variance.
     """
-    sizes, least = (first.size, second.size), min(first.size, second.size) - 1.0
+    sizes = first.size, second.size
     ranks, _ = midranks(np.concatenate([first, second]))
     below = [
         (ranks[: first.size] - midranks(first)[0]) / second.size,
         (ranks[first.size :] - midranks(second)[0]) / first.size,
     ]
     theta = min(max(float(below[1].mean()), 0.0), 1.0)
-    if not least:
+    worths = sizes if groups is None else tuple(map(effective_groups, groups))
+    if min(worths) == 1.0:
         return Superiority(theta, 0.0, 0.0, sizes)
-    if groups is not None:
-        shifts = [(side - side.mean()) / side.size for side in below]
-        codes = np.concatenate(groups)
-        sums = group_sums(np.concatenate([-shifts[0], shifts[1]]), codes)
-        scale = sums.size / max(sums.size - 1, 1)
-        df = effective_groups(codes) - 1.0
-        return Superiority(theta, math.sqrt(float(sums @ sums) * scale), df, sizes)
     errors = [math.sqrt(float(np.var(side, ddof=1)) / side.size) for side in below]
-    error = math.hypot(*errors)
-    if error <= ROUNDING:
-        return Superiority(theta, 0.0, least, sizes)
-    return Superiority(theta, error, max(satterthwaite(errors, sizes), least), sizes)
+    error, df = math.hypot(*errors), min(worths) - 1.0
+    if error > ROUNDING:
+        df = max(satterthwaite(errors, worths), df)
+    if groups is None:
+        return Superiority(theta, error if error > ROUNDING else 0.0, df, sizes)
+    shifts = [
+        (side - side.mean()) / side.size * math.sqrt(n / (n - 1.0))
+        for side, n in zip(below, worths, strict=True)
+    ]
+    sums = group_sums(np.concatenate([-shifts[0], shifts[1]]), np.concatenate(groups))
+    grouped = math.sqrt(float(sums @ sums))
+    df = min(df, effective_groups(np.concatenate(groups)) - 1.0)
+    return Superiority(theta, grouped, df, sizes, design_effect(grouped, error))
 
 
 def midranks(values: Floats) -> tuple[Floats, Floats]:
@@ -77,7 +84,7 @@ def midranks(values: Floats) -> tuple[Floats, Floats]:
     return (last - (counts - 1) / 2.0)[group], counts.astype(np.float64)
 
 
-def satterthwaite(errors: Sequence[float], sizes: Sequence[int]) -> float:
+def satterthwaite(errors: Sequence[float], sizes: Sequence[float]) -> float:
     """Return the degrees of freedom of the sum of two independent squared errors."""
     most = max(errors)
     squares = [(error / most) ** 2 for error in errors]  # their own squares could underflow

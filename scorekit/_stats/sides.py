@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -15,6 +16,7 @@ from scorekit._core.columns import by_id
 from scorekit._stats.passes import score_each
 from scorekit.errors import refuse, shown
 from scorekit.records import (
+    UNKNOWN,
     Cases,
     CaseSql,
     Ends,
@@ -27,6 +29,9 @@ from scorekit.records import (
 
 Sides: TypeAlias = tuple[Attempts, Attempts]
 """Baseline and current run."""
+
+PLAIN = frozenset({bool, int, float})
+"""Types of scores that need no check of their own."""
 
 _PASS_AT_K = re.compile(r"pass@([1-9]\d{0,8})")
 
@@ -204,11 +209,7 @@ def read_side(name: str, run: object) -> Side:
         kind = run.get("kind")
         if isinstance(kind, str) and kind in _KINDS:
             refuse(name, f"a report, as {kind}.from_json(text) returns it", run, TypeError)
-        cases = {
-            case: _scores(name, case, value)
-            for case, value in by_id(f"a case of {name}", run).items()
-        }
-        scores = ReportScores({("score", None): cases} if cases else {})
+        scores = _from_mapping(name, by_id(f"a case of {name}", run))
     if scores is None:
         domain = "a CodeReport, a SqlReport or a mapping from case to score"
         if hasattr(run, "columns"):
@@ -222,9 +223,41 @@ def read_side(name: str, run: object) -> Side:
     return Side.of(scores)
 
 
+def _from_mapping(name: str, run: Mapping[str, Any]) -> ReportScores:
+    """Read scores by case; of unknown ones, None, both ends are kept."""
+    suite: SuiteKey = "score", None
+    known: dict[str, tuple[float, ...]] = {}
+    ends: dict[str, Ends] = {}
+    for case, value in run.items():
+        items = list(value) if is_ordered(value) else [value]
+        if set(map(type, items)) <= PLAIN and _are_scores(items):  # of which there can be many
+            known[case] = tuple(map(float, items))
+            continue
+        unknown = [item is None for item in items]
+        if not any(unknown):
+            known[case] = _scores(name, case, value)
+            continue
+        low, high = (
+            _scores(name, case, [end if item is None else item for item in items])
+            for end in (0.0, 1.0)
+        )
+        ends[case] = low, high
+        if not all(unknown):
+            known[case] = tuple(
+                one for one, is_none in zip(low, unknown, strict=True) if not is_none
+            )
+    failing: dict[tuple[SuiteKey, str], str] = {
+        (suite, case): UNKNOWN for case in ends if case not in known
+    }
+    return ReportScores({suite: known} if known else {}, failing, ends={suite: ends})
+
+
+def _are_scores(items: list[Any]) -> bool:
+    """Tell whether numbers are scores; where NaN is among them, their sum is NaN."""
+    return bool(items) and 0.0 <= min(items) <= max(items) <= 1.0 and not math.isnan(sum(items))
+
+
 def _scores(side: str, case: object, value: object) -> tuple[float, ...]:
-    if type(value) is float and 0.0 <= value <= 1.0:
-        return (value,)
     name = f"{side}[{shown(case)}]"
     if isinstance(value, str):
         refuse(name, "a score in [0, 1], True, False, or a sequence of them", value, TypeError)

@@ -15,6 +15,7 @@ from scorekit.errors import InputError
 from scorekit.intervals import (
     Interval,
     clustered_stderr,
+    design_effect,
     effective_groups,
     normal_quantile,
     t_quantile,
@@ -103,6 +104,7 @@ class Suite:
             return float(np.sum(values if alike is None else alike * values, dtype=np.float64))
 
         n_used = tasks.n.size if alike is None else int(alike.sum())
+        most = total(tasks.n) / k
         score, failure = total(tasks.scores) / n_used, total(tasks.failures) / n_used
         if self.codes is None:
             origin = 0 if alike is None else alike.argmax()
@@ -113,6 +115,7 @@ class Suite:
         else:
             codes = self.codes[self.n >= k]
             n_groups, stderr = effective_groups(codes), clustered_stderr(tasks.scores, codes)
+            most /= design_effect(stderr, clustered_stderr(tasks.scores, np.arange(n_used)))
         same_tasks = None
         if tasks.variances is not None:
             same_tasks = math.sqrt(max(total(tasks.variances), 0.0)) / n_used
@@ -121,7 +124,7 @@ class Suite:
             failure,
             stderr,
             n_groups=n_groups,
-            most=total(tasks.n) / k,
+            most=most,
             confidence_level=self.confidence_level,
         )
         if tasks.graded and stderr is not None:
@@ -252,3 +255,20 @@ def _rare_low(share: float, n: float, confidence_level: float) -> float:
     from scipy.special import gammaincinv
 
     return float(gammaincinv(events, 1.0 - confidence_level)) / n
+
+
+def on_scale(estimate: Estimate, lowest: float, span: float) -> Estimate:
+    """Return an estimate in [0, 1] as one on a scale of length *span* from *lowest* on."""
+    if (lowest, span) == (0.0, 1.0):
+        return estimate
+    interval, score = estimate["interval"], lowest + span * estimate["score"]
+    stderr, same = estimate["stderr"], estimate["stderr_same_tasks"]
+    low, high = (lowest + span * end for end in (interval.low, interval.high))
+    return {
+        **estimate,
+        "score": score,
+        "failure": span * estimate["failure"],
+        "stderr": None if stderr is None else span * stderr,
+        "stderr_same_tasks": None if same is None else span * same,
+        "interval": attrs.evolve(interval, low=min(low, score), high=max(high, score)),
+    }

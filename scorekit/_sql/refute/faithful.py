@@ -64,15 +64,26 @@ def check_determined(nodes: list[exp.Expr], *, sqlite: bool) -> None:
     Raises:
         UnfaithfulError: If there is any such thing among *nodes*.
     """
+    check_stable(nodes)
     for node in nodes:
-        if isinstance(node, _UNDETERMINED):
-            raise UnfaithfulError(f"{_called(node)} has no determined result")
         if not sqlite and not isinstance(node, _ASKED) and asks_time(node):
             raise UnfaithfulError("the time of day is not determined")
         if isinstance(node, exp.Anonymous) and node.name.lower().startswith("scorekit_"):
             raise UnfaithfulError(f"no database has the function {node.name}")
         if isinstance(node, exp.Collate) and node.find_ancestor(exp.Order, exp.Where) is None:
             raise UnfaithfulError("a collation leaves open which of equal strings is shown")
+
+
+def check_stable(nodes: Iterable[exp.Expr]) -> None:
+    """
+    Refuse what has another result each time.
+
+    Raises:
+        UnfaithfulError: If there is any such thing among *nodes*.
+    """
+    for node in nodes:
+        if isinstance(node, _UNDETERMINED):
+            raise UnfaithfulError(f"{_called(node)} has no determined result")
 
 
 def asks_time(node: exp.Expr) -> bool:
@@ -98,7 +109,7 @@ def _called(node: exp.Expr) -> str:
     return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
-def check_reasonable(nodes: Sequence[exp.Expr], dialect: str | None) -> None:
+def check_reasonable(nodes: Sequence[exp.Expr], dialect: str | None = None) -> None:
     """
     Refuse a tree, by its nodes, that would take long to look at, or of an unfamiliar dialect.
 

@@ -101,6 +101,8 @@ class Sandbox:
         """Instructions of all queries so far, in thousands rounded down."""
         self.now = ""
         """The moment at which queries are run, if they may ask for it."""
+        self.chosen: list[str] | None = None
+        """What the order of reading has decided, where it may; None where it must not."""
         self._open, self._steps, self._shared = False, 0, is_sqlite
         self._most = MAX_INSTRUCTIONS
         self._seen: list[float] = []
@@ -242,10 +244,14 @@ class Sandbox:
         for name, compute in ((DIVIDE, _divide), (RATIO, _ratio), (REMAINDER, _remainder)):
             self._connection.create_function(name, 2, self._guarded(compute), deterministic=True)
         for name, sign in ((ONLY, 0), (AT_LEAST, 1), (AT_MOST, -1)):
-            self._connection.create_aggregate(name, 2, partial(_Only, sign, self._bare))
-        joined: Any = partial(_Joined, self._in_no_order)
+            bare = partial(self._choose, "a column that is neither grouped nor aggregated")
+            self._connection.create_aggregate(name, 2, partial(_Only, sign, bare))
+        joined: Any = partial(
+            _Joined, partial(self._choose, "texts that may be joined in any order")
+        )
         self._connection.create_aggregate(JOINED, 3, joined)
-        self._connection.create_aggregate(OF_COPIES, 2, partial(_Only, 0, self._of_copies))
+        copies = partial(self._choose, "DISTINCT leaves open what its rows are ordered by")
+        self._connection.create_aggregate(OF_COPIES, 2, partial(_Only, 0, copies))
         self._connection.create_function(UNTIED, 2, self._untied, deterministic=True)
         self._connection.create_function(SETTLED, 2, self._settled, deterministic=True)
         for name in CLOCKS:
@@ -292,18 +298,15 @@ class Sandbox:
         cell: Cell = self._dates.execute(f"SELECT {name}({marks})", args).fetchone()[0]
         return cell
 
-    def _bare(self) -> None:
-        self._fail("a column that is neither grouped nor aggregated")
-
-    def _in_no_order(self) -> None:
-        self._fail("texts that may be joined in any order")
-
-    def _of_copies(self) -> None:
-        self._fail("DISTINCT leaves open what its rows are ordered by")
+    def _choose(self, what: str) -> None:
+        """Stop where rows leave a choice, unless the first that is read may decide it."""
+        if self.chosen is None:
+            self._fail(what)
+        self.chosen.append(what)
 
     def _untied(self, value: Cell, n_peers: int) -> Cell:
         if n_peers > 1:
-            self._fail("ties in the order of a window")
+            self._choose("ties in the order of a window")
         return value
 
     def _settled(self, is_so: int, otherwise: str) -> int:
@@ -362,11 +365,12 @@ class _Joined:
         self._texts: list[str] = []
 
     def step(self, value: Cell, between: Cell, is_distinct: int) -> None:
-        if isinstance(value, float) or (self._texts and value not in (None, self._texts[0])):
+        if value is None or (is_distinct and str(value) in self._texts):
+            return
+        if isinstance(value, float) or (self._texts and str(value) != self._texts[0]):
             self._fail()
-        elif value is not None and not (is_distinct and self._texts):
-            self._between = str(between)
-            self._texts.append(str(value))
+        self._between = str(between)
+        self._texts.append(str(value))
 
     def finalize(self) -> str | None:
         return self._between.join(self._texts) if self._texts else None

@@ -42,6 +42,7 @@ from scorekit._sql.refute.sandbox import (
     QueryError,
     Sandbox,
 )
+from scorekit._sql.refute.statements import AFFINITY, made, spellings
 from scorekit._sql.rows import ResultRow, same_bag
 from scorekit._sql.schema import SqlSchema
 
@@ -57,19 +58,6 @@ Same: TypeAlias = Callable[[list[ResultRow], list[ResultRow]], bool]
 _ROWS_ORDERED = 100
 Cells: TypeAlias = tuple[Cell, ...]
 
-_AFFINITY: Final = {
-    "integer": "INTEGER",
-    "natural": "INTEGER",
-    "number": "NUMERIC",
-    "real": "REAL",
-    "text": "TEXT",
-    "boolean": "NUMERIC",
-    "time": "NUMERIC",
-    "enum": "TEXT",
-    "collated": "TEXT",
-    "unknown": "",
-}
-
 
 class Difference(NamedTuple):
     """A database and the two results, with what was assumed."""
@@ -79,12 +67,16 @@ class Difference(NamedTuple):
     results: tuple[tuple[ResultRow, ...], tuple[ResultRow, ...]]
     order_only: bool
     assumptions: tuple[str, ...]
+    statements: tuple[str, ...] = ()
+    """What makes the database, in the dialect of the queries."""
 
 
 class NoDifference(NamedTuple):
     """Why there is no counterexample."""
 
     reason: str
+    n_compared: int = 0
+    """Databases on which the results are the same."""
 
 
 def refute(
@@ -98,6 +90,7 @@ def refute(
     exact: bool,
     n_databases: int,
     seed: int,
+    trial: type[Trial] | None = None,
 ) -> Difference | NoDifference:
     """
     Look for a small database on which two queries differ, however they may be understood.
@@ -112,6 +105,7 @@ def refute(
         exact: Whether rows must come equally often.
         n_databases: Databases to try.
         seed: What their rows depend on.
+        trial: What tells whether they differ on a database; None for their results.
     """
     try:
         pair = next(iter(pairs.values()))
@@ -130,7 +124,7 @@ def refute(
         known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
         plans = [(reading, runnables(one, known, reading)) for reading, one in read]
         if known.rules:
-            known, told = _enforced(known, nodes, [reading for reading, _ in plans])
+            known, told = enforced(known, nodes, [reading for reading, _ in plans])
         if any(reading.dialect in DESCRIBED for reading, _ in plans):
             known = known._replace(rules=_castable(known, told))
         moments, said = _moments(nodes)
@@ -139,7 +133,7 @@ def refute(
         return NoDifference(str(error))
     with ExitStack() as stack:
         trials = [
-            Trial(
+            (trial or Trial)(
                 reading,
                 plan,
                 known,
@@ -152,13 +146,14 @@ def refute(
             )
             for reading, plan in plans
         ]
-        maker = Maker(known, trees, told, seed, partial(_holds, trials), dialect=pair.dialect)
+        maker = Maker(known, trees, told, seed, partial(holds, trials), dialect=pair.dialect)
         found = _search(trials, maker, n_databases, MAX_WORK + _WORK_A_ROW * told.n_rows)
         if isinstance(found, NoDifference):
             return found
         quality = _quality(trials, found)
-        still = _shrunk(lambda rows: _quality(trials, rows) >= quality, found, known.links)
-        return _difference(trials, still, known)
+        still = shrunk(lambda rows: _quality(trials, rows) >= quality, found, known.links)
+        spelled = spellings(trees)
+        return _difference(trials, still, known, spelled, dialect or "sqlite")
 
 
 def _moments(nodes: Sequence[Sequence[exp.Expr]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -186,7 +181,7 @@ _MOST_MOMENTS = 8
 _DATED = re.compile(r"((?:19|20)\d\d)(-[01]\d-[0-3]\d)?(?!\d)")
 
 
-def _enforced(
+def enforced(
     known: TablesRead, nodes: Sequence[Sequence[exp.Expr]], readings: Sequence[Reading]
 ) -> tuple[TablesRead, Hints]:
     """
@@ -256,8 +251,8 @@ def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Read
     return runnable(query, {table: table}, reading, known.tables).sql
 
 
-def _holds(
-    trials: Sequence[Trial], table: str, condition: exp.Expr, rows: Sequence[Cells]
+def holds(
+    trials: Sequence[Conditions], table: str, condition: exp.Expr, rows: Sequence[Cells]
 ) -> list[bool]:
     """Say for each row whether a condition is true under every reading."""
     found = [trial.holds(table, condition, rows) for trial in trials]
@@ -335,36 +330,12 @@ def _names(column: str) -> Callable[[exp.Expr], bool]:
     )
 
 
-class Trial:
-    """The two queries under one reading, each with what it takes to run them."""
+class Conditions:
+    """What is true of the rows of a table under one reading."""
 
-    def __init__(
-        self,
-        reading: Reading,
-        pair: tuple[Runnable, Runnable],
-        known: TablesRead,
-        same: Same,
-        stack: ExitStack,
-        *,
-        ordered: bool,
-        any_columns: bool,
-        exact: bool,
-        moments: Sequence[str],
-    ) -> None:
-        self._reading, self._pair, self._known, self.same = reading, pair, known, same
-        self._stack = stack
+    def __init__(self, reading: Reading, known: TablesRead, stack: ExitStack) -> None:
+        self._reading, self._known, self._stack = reading, known, stack
         self._made: Sandbox | None = None
-        self._ordered = ordered and all(query.whole is not None for query in pair)
-        self._identity: Callable[[ResultRow], Hashable] = _cells if any_columns else tuple
-        self._exact = exact and not any_columns
-        self._widths: dict[str, int] = {}
-        self._moments = moments
-        self.tied = False
-        """Whether tied rows left other results to the queries last compared."""
-        self.allows: set[int] = set()
-        """The queries that allowed, on some database, a result that the other does not."""
-        self.shown: tuple[list[ResultRow], ...] = ()
-        """The results last compared."""
         self._conditions: dict[int, str] = {}
 
     @property
@@ -382,8 +353,8 @@ class Trial:
 
     def _affinity(self, kind: str) -> str:
         if self._reading.is_sqlite:
-            return _AFFINITY[kind]
-        return {"number": "REAL", "time": "TEXT"}.get(kind, _AFFINITY[kind])
+            return AFFINITY[kind]
+        return {"number": "REAL", "time": "TEXT"}.get(kind, AFFINITY[kind])
 
     def holds(self, table: str, condition: exp.Expr, rows: Sequence[Cells]) -> list[bool]:
         """Say for each row of a table whether a condition is true."""
@@ -413,6 +384,37 @@ class Trial:
 
     def _load(self, database: Database) -> None:
         self.sandbox.load(_folded(database) if self._reading.folded else database)
+
+
+class Trial(Conditions):
+    """The two queries under one reading, each with what it takes to run them."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        pair: tuple[Runnable, Runnable],
+        known: TablesRead,
+        same: Same,
+        stack: ExitStack,
+        *,
+        ordered: bool,
+        any_columns: bool,
+        exact: bool,
+        moments: Sequence[str],
+    ) -> None:
+        super().__init__(reading, known, stack)
+        self._pair, self.same = pair, same
+        self._ordered = ordered and all(query.whole is not None for query in pair)
+        self._identity: Callable[[ResultRow], Hashable] = cells_of if any_columns else tuple
+        self._exact = exact and not any_columns
+        self._widths: dict[str, int] = {}
+        self._moments = moments
+        self.tied = False
+        """Whether tied rows left other results to the queries last compared."""
+        self.allows: set[int] = set()
+        """The queries that allowed, on some database, a result that the other does not."""
+        self.shown: tuple[list[ResultRow], ...] = ()
+        """The results last compared."""
 
     def _run(self, i: int) -> list[ResultRow]:
         """Return one result of a query, that of SQLite."""
@@ -508,22 +510,22 @@ class Trial:
             if whole is not None
         ]
         rows = list(dict.fromkeys(orders[0][0]))[:_ROWS_ORDERED]
-        places = [[_places(result) for result in results] for results in orders]
+        places = [[places_of(result) for result in results] for results in orders]
         return any(
-            all(_precedes(x, y, found) for found in places[0])
-            and all(_precedes(y, x, found) for found in places[1])
+            all(precedes(x, y, found) for found in places[0])
+            and all(precedes(y, x, found) for found in places[1])
             for x in rows
             for y in rows
             if x != y
         )
 
 
-def _cells(row: ResultRow) -> Hashable:
+def cells_of(row: ResultRow) -> Hashable:
     """Return what is left of a row if its columns may come in any order."""
     return frozenset(Counter(row).items())
 
 
-def _places(rows: Sequence[Hashable]) -> dict[Hashable, tuple[int, int]]:
+def places_of(rows: Sequence[Hashable]) -> dict[Hashable, tuple[int, int]]:
     """Return where each row comes first and last."""
     found: dict[Hashable, tuple[int, int]] = {}
     for i, row in enumerate(rows):
@@ -531,7 +533,7 @@ def _places(rows: Sequence[Hashable]) -> dict[Hashable, tuple[int, int]]:
     return found
 
 
-def _precedes(first: Hashable, second: Hashable, places: dict[Hashable, tuple[int, int]]) -> bool:
+def precedes(first: Hashable, second: Hashable, places: dict[Hashable, tuple[int, int]]) -> bool:
     if first not in places or second not in places:
         return False
     return places[first][1] < places[second][0]
@@ -569,7 +571,7 @@ def _search(
         return found[max(found)]
     if trials[0].sandbox.n_steps > most:
         return NoDifference(f"more than {most} steps are too many to try out")
-    return NoDifference(_nothing_found(n_compared, unclear, trials[0].allows))
+    return NoDifference(_nothing_found(n_compared, unclear, trials[0].allows), n_compared)
 
 
 def _nothing_found(n_compared: int, unclear: str, allows: set[int]) -> str:
@@ -624,11 +626,13 @@ def _lower(row: ResultRow) -> ResultRow:
     return tuple(cell.lower() if isinstance(cell, str) else cell for cell in row)
 
 
-def _shrunk(
-    still: Callable[[Database], bool], database: Database, links: Sequence[Link]
+def shrunk(
+    still: Callable[[Database], bool],
+    database: Database,
+    links: Sequence[Link],
+    left: int = MAX_DELETIONS,
 ) -> Database:
     """Leave out tables and rows, and what points to them, as long as the results still differ."""
-    left = MAX_DELETIONS
     rows = {name: list(table) for name, table in database.items()}
     for share in (1.0, 0.5, 0.25, 0.0, 0.0):
         for name, table in sorted(rows.items(), key=lambda named: len(named[1])):
@@ -645,7 +649,29 @@ def _shrunk(
     return rows
 
 
-def _difference(trials: Sequence[Trial], database: Database, known: TablesRead) -> Difference:
+def shown_tables(
+    database: Database, known: TablesRead
+) -> dict[str, tuple[tuple[Column, ...], tuple[Cells, ...]]]:
+    """Return what of a database the queries look at: columns and rows by table."""
+    tables: dict[str, tuple[tuple[Column, ...], tuple[Cells, ...]]] = {}
+    read = frozenset(known.names.values())
+    for name, columns in known.tables.items():
+        looked_at = known.used if name in read else linked_columns(known, name)
+        if name not in read and not database[name]:
+            continue  # it is there for foreign keys only
+        shown = [i for i, column in enumerate(columns) if column.name in looked_at] or [0]
+        rows = tuple(tuple(row[i] for i in shown) for row in database[name])
+        tables[name] = tuple(columns[i] for i in shown), rows
+    return tables
+
+
+def _difference(
+    trials: Sequence[Trial],
+    database: Database,
+    known: TablesRead,
+    spelled: Mapping[str, exp.Identifier],
+    dialect: str,
+) -> Difference:
     assumed: list[str] = []
     _quality(trials, database)
     trial = trials[0]
@@ -654,18 +680,11 @@ def _difference(trials: Sequence[Trial], database: Database, known: TablesRead) 
     first, second = trial.shown
     if any(one.tied for one in trials):
         assumed.append("a LIMIT may keep any of tied rows: one result of each query is shown")
-    tables: dict[str, tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]] = {}
-    read = frozenset(known.names.values())
-    for name, columns in known.tables.items():
-        looked_at = known.used if name in read else linked_columns(known, name)
-        if name not in read and not database[name]:
-            continue  # it is there for foreign keys only
-        shown = [i for i, column in enumerate(columns) if column.name in looked_at] or [0]
-        rows = tuple(tuple(row[i] for i in shown) for row in database[name])
-        tables[name] = tuple(columns[i].name for i in shown), rows
+    shown = shown_tables(database, known)
     return Difference(
-        tables=tables,
+        tables={name: (tuple(c.name for c in own), rows) for name, (own, rows) in shown.items()},
         results=(tuple(first), tuple(second)),
         order_only=trial.same(first, second),
         assumptions=(*known.assumptions, *assumed),
+        statements=made(shown, spelled, dialect),
     )

@@ -1,0 +1,622 @@
+"""
+What is wrong with one query, by itself: each finding is shown, by a database or by a proof.
+
+Most are found by one idea.  The query is compared with another reading of itself, which it is
+often meant to have: without NULLs, with each row counted once, with numbers compared as numbers.
+Where the two differ on a small database, that database is the finding.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from sqlglot import exp
+
+from scorekit._sql.functions import arities
+from scorekit._sql.operands import Planner, invalid
+from scorekit._sql.parsing import is_explain, parse, refusal_of
+from scorekit._sql.prove.rule import View
+from scorekit._sql.prove.scope import Scope, UnsupportedError, derived_in
+from scorekit._sql.read import Names, bare_columns, read_names
+from scorekit._sql.refute.choices import NO_CHOICE, ReadingOrder, Ties
+from scorekit._sql.refute.expressions import UnfaithfulError
+from scorekit._sql.refute.reading import Pair, fold_names, read_pair
+from scorekit._sql.refute.sandbox import quoted
+from scorekit._sql.refute.search import Difference, Trial, refute
+from scorekit._sql.rows import same_bag
+from scorekit._sql.schema import SqlSchema
+from scorekit._sql.tree import (
+    Column,
+    Query,
+    Scalar,
+    Select,
+    Source,
+    conjuncts,
+    found_in,
+    free_sources,
+    local_sources,
+)
+from scorekit.errors import SqlError, one_line
+
+N_DATABASES: Final = 40
+"""Databases that are tried for each question."""
+
+MAX_QUESTIONS: Final = 12
+"""Parts of one kind that are looked into in one query."""
+
+_TOLERANCE: Final = 1e-9
+_SHOWN: Final = 80
+
+
+Kind: TypeAlias = Literal[
+    "does_not_run",
+    "ties_at_limit",
+    "reading_order",
+    "constant_condition",
+    "not_in_null",
+    "fan_out",
+    "text_compared",
+    "integer_division",
+]
+
+
+class Found(NamedTuple):
+    """Something that is wrong with a query."""
+
+    kind: Kind
+    clause: str
+    sentence: str
+    difference: Difference | None = None
+    """A database with two results: what the query returns, and what it returns otherwise."""
+    assumptions: tuple[str, ...] = ()
+    """What it rests on, where no database shows it."""
+
+
+class Audited(NamedTuple):
+    """What was found, and what could not be looked into."""
+
+    found: tuple[Found, ...]
+    undecided: dict[str, str]
+    """Why, by kind."""
+
+
+def audit(sql: str, schema: SqlSchema | None, dialect: str) -> Audited:
+    """Return what is wrong with a query of a dialect, which its database runs."""
+    try:
+        pair = read_pair((sql, sql), dialect)
+        fold_names(pair, schema, dialect)
+    except UnfaithfulError as error:
+        reason = str(error).replace("the first ", "the ")
+        return Audited((), dict.fromkeys(_CHECKS, reason))
+    audited = _Audit(pair, schema, dialect)
+    found: list[Found] = []
+    for kind, check in _CHECKS.items():
+        try:
+            for i, one in enumerate(check(audited)):
+                found.append(one)
+                if i == MAX_QUESTIONS:
+                    break
+        except (UnfaithfulError, UnsupportedError, RecursionError) as error:
+            audited.undecided.setdefault(kind, one_line(str(error)))
+    settled = {one.kind for one in found}
+    left = {kind: why for kind, why in audited.undecided.items() if kind not in settled}
+    return Audited(tuple(found), left)
+
+
+class _Audit:
+    """One query, and what is asked of it."""
+
+    def __init__(self, pair: Pair, schema: SqlSchema | None, dialect: str) -> None:
+        self.tree, self.schema, self.dialect = pair.first, schema, dialect
+        self.planner = Planner(schema, dialect)
+        self.names: Names = read_names(self.tree, self.planner)
+        self.undecided: dict[str, str] = {}
+
+    def differs(
+        self, kind: str, other: exp.Expr | None = None, trial: type[Trial] | None = None
+    ) -> Difference | None:
+        """Return a database on which the query differs from *other*, or as *trial* says."""
+        found = refute(
+            {self.dialect: Pair(self.tree, self.tree if other is None else other, self.dialect)},
+            schema=self.schema,
+            dialect=self.dialect,
+            same=partial(same_bag, tolerance=_TOLERANCE),
+            ordered=other is not None,
+            any_columns=False,
+            exact=True,
+            n_databases=N_DATABASES,
+            seed=0,
+            trial=trial,
+        )
+        if isinstance(found, Difference):
+            return found
+        if found.reason != NO_CHOICE and not found.n_compared:
+            self.undecided.setdefault(kind, one_line(found.reason))
+        return None
+
+    def with_part(self, part: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+        """Return the query with one part changed."""
+        part.meta[_MARK] = True
+        copied = self.tree.copy()
+        del part.meta[_MARK]
+        same = next(node for node in copied.walk() if node.meta.get(_MARK))
+        del same.meta[_MARK]
+        changed = change(same.copy())
+        if same is copied:
+            return changed
+        same.replace(changed)
+        return copied
+
+    def written(self, part: exp.Expr) -> str:
+        """Return a part as the dialect writes it, cut."""
+        return one_line(part.sql(self.dialect, comments=False), _SHOWN)
+
+    def block(self, node: exp.Expr) -> Select | None:
+        """Return what the SELECT around a part means."""
+        select = node.find_ancestor(exp.Select)
+        return None if select is None else self.names.selects.get(id(select))
+
+
+_MARK: Final = "scorekit_audited"
+_CLAUSES: Final[dict[type[exp.Expr], str]] = {
+    exp.Where: "WHERE",
+    exp.Join: "FROM",
+    exp.From: "FROM",
+    exp.Group: "GROUP BY",
+    exp.Having: "HAVING",
+    exp.Order: "ORDER BY",
+    exp.Limit: "LIMIT",
+    exp.Offset: "LIMIT",
+}
+
+
+def _clause(node: exp.Expr) -> str:
+    """Return the clause that a part stands in."""
+    around = node.find_ancestor(*_CLAUSES, exp.Select)
+    return "SELECT" if around is None else _CLAUSES.get(type(around), "SELECT")
+
+
+# It does not run.
+
+
+def does_not_run(sql: str, schema: SqlSchema | None, dialect: str | None) -> str | None:
+    """
+    Return why the database of a dialect does not run a text as one query, None if it may.
+
+    That the parser cannot read a text is no reason: another one might.
+    """
+    try:
+        n = len(parse(sql, dialect).statements)
+    except SqlError as error:
+        if error.kind in ("empty", "not_sql"):
+            return error.message
+        refused = None if dialect is None else refusal_of(sql, dialect)
+        return refused or (_refused_by_sqlite(sql, schema) if dialect == "sqlite" else None)
+    if n > 1:
+        return f"the text holds {n} statements"
+    why = invalid(sql, dialect, schema)
+    if why is None and dialect == "sqlite":
+        why = _refused_by_sqlite(sql, schema)
+    return why
+
+
+_NAMING: Final = re.compile(r"no such (?:table|column)|ambiguous column name")
+_NO_FUNCTION: Final = re.compile(r"no such function: (\w+)")
+_REFUSING: Final = re.compile(
+    r"no such|ambiguous|misuse of|wrong number of arguments|near \"|unrecognized token"
+    r"|incomplete input|sub-select returns|SELECTs to the left and right|HAVING clause"
+    r"|a GROUP BY clause is required|term out of range|aggregate functions are not allowed"
+    r"|row value misused|no tables specified"
+)
+_NEWER: Final = re.compile(r"(?is)\(\s*[^()]*\border\s+by\b|\d_\d|\bwithin\s+group\b")
+"""What SQLite takes from version 3.44 on."""
+
+
+def _refused_by_sqlite(sql: str, schema: SqlSchema | None) -> str | None:
+    """Return why SQLite cannot prepare a query, where newer versions cannot either."""
+    if "```" in sql or is_explain(sql):
+        return None
+    known = [] if schema is None else list(schema.tables.items())
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        try:
+            for name, columns in known:
+                if name.startswith("sqlite_"):
+                    continue  # it is there
+                listed = ", ".join(quoted(column.name) for column in columns)
+                own = quoted(name.rpartition(".")[2])
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {own} ({listed})")
+        except sqlite3.Error:
+            return None
+        try:
+            connection.execute(f"EXPLAIN {sql}").close()
+        except sqlite3.OperationalError as error:
+            message = str(error)
+        except (sqlite3.Error, sqlite3.Warning, ValueError):
+            return None
+        else:
+            return None
+    function = _NO_FUNCTION.match(message)
+    unsure = (
+        not _REFUSING.search(message)
+        or (_NAMING.match(message) and not (schema and schema.complete and not schema.unclear))
+        or (function is not None and function[1].lower() in arities("sqlite"))
+        or (message.startswith('near "') and _NEWER.search(sql))
+    )
+    return None if unsure else f"SQLite refuses it: {one_line(message)}"
+
+
+# What leaves a choice of results.
+
+
+def _ties_at_limit(audited: _Audit) -> Iterator[Found]:
+    limits = [
+        node for node in audited.tree.find_all(exp.Limit, exp.Fetch, exp.Offset) if node.parent
+    ]
+    if not limits:
+        return
+    found = audited.differs("ties_at_limit", trial=Ties)
+    if found is not None:
+        order = limits[0].parent.args.get("order") if limits[0].parent is not None else None
+        why = "LIMIT without ORDER BY keeps any rows"
+        if order is not None:
+            why = f"rows that tie in {audited.written(order).strip()} leave LIMIT a choice"
+        yield Found("ties_at_limit", "LIMIT", f"{why}: both results are right", found)
+
+
+def _reading_order(audited: _Audit) -> Iterator[Found]:
+    joined = list(audited.tree.find_all(exp.GroupConcat, exp.ArrayAgg))
+    if any(node.find(exp.Order) or node.find_ancestor(exp.WithinGroup) for node in joined):
+        audited.undecided["reading_order"] = "an aggregate has an order of its own"
+        return
+    found = audited.differs("reading_order", trial=ReadingOrder)
+    if found is not None:
+        what, clause = _choosing(audited, joined)
+        yield Found("reading_order", clause, f"{what} depends on the order of reading", found)
+
+
+def _choosing(audited: _Audit, joined: Sequence[exp.Expr]) -> tuple[str, str]:
+    """Return what in a query shows a value of any row, and its clause."""
+    for node in audited.tree.find_all(exp.Column, exp.Star):
+        block = audited.block(node)
+        bare = [] if block is None else bare_columns(block)
+        shown = (
+            isinstance(node.parent, exp.Select)
+            if isinstance(node, exp.Star)
+            else (audited.names.value(node) in bare and node.find_ancestor(exp.AggFunc) is None)
+        )
+        if bare and shown:
+            what = "a column of *" if isinstance(node, exp.Star) else audited.written(node)
+            return f"{what}, which is neither grouped nor aggregated,", _clause(node)
+    if joined:
+        return f"the text of {audited.written(joined[0])}", _clause(joined[0])
+    return "the value of a window whose order leaves ties", "SELECT"
+
+
+# What is true or false whatever the tables hold.
+
+_PREDICATES: Final = (
+    exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.Between, exp.In, exp.Like,
+)  # fmt: skip
+
+
+def _constant_condition(audited: _Audit) -> Iterator[Found]:
+    kind: Kind = "constant_condition"
+    scope = Scope(audited.schema, audited.dialect)
+    told: set[int] = set()
+    for part in audited.tree.find_all(*_PREDICATES):
+        node = part.parent if isinstance(part.parent, exp.Not) else part
+        block, value = audited.block(node), audited.names.value(node)
+        if block is None or value is None or node.find(exp.Column) is None:
+            continue
+        if node.find(exp.Query, exp.AggFunc) or not _is_of_tables(block, value):
+            continue
+        view = View(scope)
+        never = view.rows(block.tables, (value,)).none()
+        if never or view.rows(block.tables).implies(value):
+            sentence = f"{audited.written(node)} is {'never' if never else 'always'} true"
+            yield Found(kind, _clause(node), sentence, assumptions=tuple(sorted(view.rests)))
+            told.add(id(block))
+    for where in audited.tree.find_all(exp.Where):
+        block = audited.block(where)
+        if block is None or id(block) in told or not _is_of_tables(block):
+            continue
+        view = View(scope)
+        if view.rows(block.tables, _plain(block)).none():
+            sentence = f"no row meets all of {audited.written(where.this)}"
+            yield Found(kind, "WHERE", sentence, assumptions=tuple(sorted(view.rests)))
+
+
+def _is_of_tables(block: Select, *values: Scalar) -> bool:
+    """Say whether expressions are of the rows of a SELECT alone, and these of base tables."""
+    own = {*local_sources(block.tables)}
+    of_rows = all(free_sources(value) <= own for value in (*values, *_plain(block)))
+    return of_rows and not any(derived_in(block.tables))
+
+
+def _plain(block: Select) -> list[Scalar]:
+    """Return the conditions of a WHERE that hold no subquery."""
+    return [one for one in conjuncts(block.where) if not any(found_in(one, Query))]
+
+
+# What differs from another reading of the query.
+
+
+def _not_in_null(audited: _Audit) -> Iterator[Found]:
+    for node in audited.tree.find_all(exp.Not):
+        among = node.this.unnest()
+        query = among.args.get("query") if isinstance(among, exp.In) else None
+        if query is None or _without_nulls(query.copy()) is None:
+            continue
+        other = audited.with_part(query, lambda part: _without_nulls(part) or part)
+        found = audited.differs("not_in_null", other)
+        if found is not None:
+            shown = f"{audited.written(among.this)} NOT IN ({audited.written(query.unnest())})"
+            sentence = f"{shown} is true of no row once the subquery has a NULL"
+            yield Found("not_in_null", _clause(node), sentence, found)
+
+
+def _without_nulls(query: exp.Expr) -> exp.Expr | None:
+    """Return a subquery of one column without its NULLs, None where that is not simple."""
+    inner = query.unnest() if isinstance(query, exp.Subquery) else query
+    arms = [inner]
+    while any(isinstance(arm, exp.SetOperation) for arm in arms):
+        arms = [
+            one
+            for arm in arms
+            for one in (
+                (arm.this.unnest(), arm.expression.unnest())
+                if isinstance(arm, exp.SetOperation)
+                else (arm,)
+            )
+        ]
+    for arm in arms:
+        if not isinstance(arm, exp.Select) or len(arm.expressions) != 1 or arm.is_star:
+            return None
+        if arm.args.get("limit") or arm.args.get("offset"):
+            return None
+        shown = arm.expressions[0].unalias()
+        there = exp.Not(this=exp.Is(this=shown.copy(), expression=exp.Null()))
+        grouped = shown.find(exp.AggFunc) is not None
+        if shown.find(exp.Window, exp.Query) is not None:
+            return None
+        (arm.having if grouped else arm.where)(there, copy=False)
+    return query
+
+
+_WHOLE_DIVISION: Final = frozenset({"sqlite", "postgres"})
+
+
+def _integer_division(audited: _Audit) -> Iterator[Found]:
+    if audited.dialect not in _WHOLE_DIVISION:
+        return
+    for node in audited.tree.find_all(exp.Div):
+        if _is_cut_on_purpose(node):
+            continue
+        kinds = [
+            audited.planner.kind(value)
+            for part in (node.this, node.expression)
+            if (value := audited.names.value(part.unnest())) is not None
+        ]
+        if "real" in kinds:
+            continue
+        other = audited.with_part(node, _fraction)
+        found = audited.differs("integer_division", other)
+        if found is not None:
+            sentence = f"{audited.written(node)} divides whole numbers and drops the fraction"
+            yield Found("integer_division", _clause(node), sentence, found)
+
+
+def _fraction(node: exp.Expr) -> exp.Expr:
+    top = exp.paren(
+        exp.Mul(this=exp.paren(node.this, copy=False), expression=_ONE.copy()), copy=False
+    )
+    node.set("this", top)
+    return node
+
+
+_ONE: Final = exp.Literal.number("1.0")
+
+
+def _is_cut_on_purpose(node: exp.Expr) -> bool:
+    """Say whether a quotient is made whole, or multiplied by what it was divided by."""
+    parent = node.parent
+    while isinstance(parent, exp.Paren):
+        parent = parent.parent
+    if isinstance(parent, exp.Mul):
+        return node.expression in (parent.this.unnest(), parent.expression.unnest())
+    whole = isinstance(parent, exp.Cast) and parent.to.is_type(*exp.DataType.INTEGER_TYPES)
+    return whole or isinstance(parent, exp.Floor | exp.Trunc)
+
+
+_ORDERING = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+_TEXTUAL = (
+    exp.TimeToStr, exp.Substring, exp.Lower, exp.Upper, exp.Trim, exp.DPipe, exp.Concat,
+    exp.Replace,
+)  # fmt: skip
+_SHORT_NUMERAL: Final = re.compile(r"[-+]?(?:[1-9]\d{0,2}|0)(?:\.\d+)?")
+"""What nobody writes of a date or a code, which are compared as texts rightly."""
+
+
+def _text_compared(audited: _Audit) -> Iterator[Found]:
+    if audited.dialect != "sqlite":
+        return
+    for node in audited.tree.find_all(*_ORDERING, exp.EQ, exp.NEQ):
+        keys = ("this", "low", "high") if isinstance(node, exp.Between) else ("this", "expression")
+        parts = [node.args[key].unnest() for key in keys]
+        for i, part in enumerate(parts):
+            others = [other for j, other in enumerate(parts) if j != i]
+            if not _is_compared_as_text(audited, node, part, others):
+                continue
+            other = audited.with_part(node, partial(_as_numbers, i=i))
+            found = audited.differs("text_compared", other)
+            if found is not None:
+                sentence = f"{audited.written(node)} compares numbers as texts"
+                yield Found("text_compared", _clause(node), sentence, found)
+            break
+
+
+def _is_compared_as_text(
+    audited: _Audit, node: exp.Expr, part: exp.Expr, others: Sequence[exp.Expr]
+) -> bool:
+    """Say whether a text is compared with what only numbers are."""
+    numbers = [one for one in others if isinstance(one, exp.Literal | exp.Neg)]
+    if not numbers or len(numbers) < len(others):
+        return False
+    written = [one for one in numbers if isinstance(one, exp.Literal) and one.is_string]
+    plain = len(written) < len(numbers)
+    if isinstance(part, _TEXTUAL):
+        short = all(_SHORT_NUMERAL.fullmatch(one.name) for one in written)
+        return plain or (isinstance(node, _ORDERING) and short)
+    value = audited.names.value(part)
+    is_text = value is not None and audited.planner.kind(value) == "text"
+    if not is_text or not isinstance(node, _ORDERING):
+        return False
+    return plain or all(_SHORT_NUMERAL.fullmatch(one.name) for one in written)
+
+
+def _as_numbers(node: exp.Expr, i: int) -> exp.Expr:
+    """Compare a text, the part of that place, with numbers as the number that it spells."""
+    keys = ("this", "low", "high") if isinstance(node, exp.Between) else ("this", "expression")
+    as_text = node.copy()
+    text = node.args[keys[i]].unnest()
+    spelled = [exp.cast(exp.cast(text.copy(), kind), "TEXT") for kind in ("INTEGER", "REAL")]
+    for j, key in enumerate(keys):
+        part = node.args[key].unnest()
+        if j == i:
+            node.set(key, exp.cast(text.copy(), "REAL"))
+        elif isinstance(part, exp.Literal) and part.is_string:
+            node.set(key, exp.Literal.number(part.name))
+    is_number = exp.In(this=text.copy(), expressions=spelled)
+    return exp.Case(ifs=[exp.If(this=is_number, true=node)], default=as_text)
+
+
+# Aggregates over rows that a join has multiplied.
+
+
+def _fan_out(audited: _Audit) -> Iterator[Found]:
+    for select in audited.tree.find_all(exp.Select):
+        block = audited.names.selects.get(id(select))
+        if block is None or not select.args.get("joins") or free_sources(block):
+            continue
+        several = _multiplied(audited, select, block)
+        other = _each_once(audited, select, block, several[0]) if several else None
+        found = None if other is None else audited.differs("fan_out", other)
+        if found is not None:
+            shown = " and in ".join(dict.fromkeys(map(audited.written, several[1:])))
+            named = several[1].find(exp.Column)
+            whose = named.table or audited.names.aliases[several[0]]
+            sentence = f"a row of {whose} counts in {shown} once for each row it is joined with"
+            yield Found("fan_out", "SELECT", sentence, found)
+
+
+_OF_GROUPS: Final = ("expressions", "group", "having", "order")
+"""The clauses of a SELECT that see its groups."""
+
+
+def _over_groups(select: exp.Expr) -> list[exp.Expr]:
+    """Return what the clauses hold that see the groups of a SELECT."""
+    held: list[Any] = [select.args.get(name) for name in _OF_GROUPS[1:]]
+    return [*select.expressions, *filter(None, held)]
+
+
+def _multiplied(audited: _Audit, select: exp.Select, block: Select) -> tuple[Any, ...]:
+    """Return the table whose rows a join may repeat, and the aggregates that are all over it."""
+    parts = _over_groups(select)
+    aggregates = [node for part in parts for node in part.find_all(exp.AggFunc)]
+    counted = [node for node in aggregates if not isinstance(node, exp.Min | exp.Max)]
+    values = [audited.names.value(node.this) for node in aggregates]
+    sources = {source for value in values if value is not None for source in value.sources}
+    if (
+        any(part.find(exp.Query, exp.Window, exp.Star) for part in parts)
+        or not all(isinstance(node, exp.Sum | exp.Avg | exp.Count) for node in counted)
+        or all(isinstance(node, exp.Sum) and _is_count(node.this) for node in counted)
+        or any(isinstance(node.this, exp.Distinct) for node in aggregates)
+        or None in values
+        or len(sources) != 1
+    ):
+        return ()
+    (source,) = sources
+    scope = Scope(audited.schema, audited.dialect)
+    key = next(iter(scope.keys(source)), ())
+    own = tuple(Column(source, name) for name in key)
+    rows = View(scope).rows(block.tables, _plain(block))
+    if not key or not _is_of_tables(block):
+        return ()
+    repeats = not rows.determined(own).sources >= {*local_sources(block.tables)}
+    # a row is what COUNT counts if it names the key, and other tables only say which rows
+    says = any(source not in one.sources for one in _plain(block) if len(one.sources) == 1)
+    by_key = says and len(own) == 1 and own[0] not in (block.keys or ())
+    of_rows = all(
+        value in own and by_key
+        for node, value in zip(aggregates, values, strict=True)
+        if isinstance(node, exp.Count)
+    )
+    return (source, *counted) if repeats and of_rows else ()
+
+
+def _is_count(value: exp.Expr) -> bool:
+    """Say whether a sum of values counts the rows of a join, as SUM(CASE ... THEN 1 END) does."""
+    if isinstance(value, exp.Case | exp.If):
+        ifs = value.args["ifs"] if isinstance(value, exp.Case) else [value]
+        chosen = [one.args["true"] for one in ifs]
+        last = value.args.get("default" if isinstance(value, exp.Case) else "false")
+        return all(
+            isinstance(one, exp.Literal | exp.Null) for one in (*chosen, last or exp.Null())
+        )
+    return isinstance(value, exp.Predicate | exp.Literal)
+
+
+def _each_once(
+    audited: _Audit, select: exp.Select, block: Select, source: Source
+) -> exp.Expr | None:
+    """Return the query with each row of a table once in a group of a SELECT."""
+    own = {*local_sources(block.tables)}
+    columns = [node for part in _over_groups(select) for node in part.find_all(exp.Column)]
+    values = [audited.names.value(node) for node in columns]
+    if not all(v is None or (isinstance(v, Column) and v.sources <= own) for v in values):
+        return None
+    keys = Scope(audited.schema, audited.dialect).keys(source)[0]
+    alias = exp.to_identifier(audited.names.aliases[source], quoted=True)
+    shown = {
+        Column(source, key): exp.column(exp.to_identifier(key, quoted=True), alias.copy())
+        for key in keys
+    }
+
+    def change(same: exp.Expr) -> exp.Expr:
+        for item in list(same.expressions):
+            if isinstance(item, exp.Column):
+                item.replace(exp.alias_(item.copy(), item.this.copy()))
+        nodes = [node for part in _over_groups(same) for node in part.find_all(exp.Column)]
+        for node, value in zip(nodes, values, strict=True):
+            if isinstance(value, Column):
+                shown.setdefault(value, node.copy())
+                node.replace(exp.column(f"c{[*shown].index(value)}", _ROWS))
+        outputs = [exp.alias_(node, f"c{i}") for i, node in enumerate(shown.values())]
+        rows = exp.Select(expressions=outputs, distinct=exp.Distinct())
+        for name in ("from_", "joins", "where"):
+            rows.set(name, same.args.get(name))
+            same.set(name, None)
+        same.set("from_", exp.From(this=exp.Subquery(this=rows, alias=exp.TableAlias(this=_ROWS))))
+        return same
+
+    return audited.with_part(select, change)
+
+
+_ROWS: Final = exp.to_identifier("rows_once")
+
+
+_CHECKS: Final[dict[str, Callable[[_Audit], Iterator[Found]]]] = {
+    "ties_at_limit": _ties_at_limit,
+    "reading_order": _reading_order,
+    "constant_condition": _constant_condition,
+    "not_in_null": _not_in_null,
+    "fan_out": _fan_out,
+    "text_compared": _text_compared,
+    "integer_division": _integer_division,
+}

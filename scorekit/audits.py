@@ -1,0 +1,190 @@
+"""What is wrong with a reference query, before right answers are compared with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, get_args
+
+import attrs
+
+from scorekit._core.checks import check_text
+from scorekit._sheet.model import Part, Section, Sheet
+from scorekit._sql.audit import Found, Kind, audit, does_not_run
+from scorekit._sql.parsing import check_dialect
+from scorekit._sql.schema import Schema, check_schema
+from scorekit.columns import known_schema, lacking_names
+from scorekit.equivalence import Counterexample, counterexample_of, tables_under
+from scorekit.records import FrozenMapping, Record, listing
+
+READ_AS_SQLITE: Final = "no dialect is named, so that the query is read as SQLite reads it"
+
+_OTHERWISE: Final[dict[str, str]] = {
+    "ties_at_limit": "it may return instead",
+    "reading_order": "it may return instead, with the tables read from their ends",
+    "not_in_null": "without the NULLs of the subquery it would return",
+    "fan_out": "with each row counted once it would return",
+    "text_compared": "with numbers compared as numbers it would return",
+    "integer_division": "with the fraction kept it would return",
+}
+"""What the second result of a finding is."""
+
+
+@attrs.frozen(kw_only=True)
+class AuditFinding(Record):
+    """Something that is wrong with a query."""
+
+    kind: Kind
+    clause: str
+    """Where it stands: SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER BY or LIMIT; empty where it is
+    the whole text."""
+    sentence: str
+    database: Counterexample | None = None
+    """A database that shows it.  There the query returns *rows_of_a*; its text says what
+    *rows_of_b* is, such as another result that it may return."""
+    assumptions: tuple[str, ...] = ()
+    """What the finding rests on, in sentences."""
+
+    def _line(self) -> str:
+        return f"{self.kind}{f' in {self.clause}' if self.clause else ''}: {self.sentence}"
+
+    def _sheet(self) -> Sheet:
+        return Sheet("AuditFinding", self._line(), self._shown())
+
+    def _shown(self) -> tuple[Part, ...]:
+        if self.database is None:
+            return ()
+        titles = "The query returns", f"But {_OTHERWISE[self.kind]}"
+        return tuple(tables_under(self.database, titles))
+
+
+@attrs.frozen(kw_only=True)
+class QueryAudit(Record):
+    """Result of `query_audit`."""
+
+    findings: tuple[AuditFinding, ...] = attrs.field(converter=listing)
+    """What is wrong; empty where nothing is shown to be."""
+    undecided: FrozenMapping[str, str] = attrs.field(default=FrozenMapping[str, str]())
+    """Kinds of findings that could not be looked for, each with the reason."""
+    assumptions: tuple[str, ...] = ()
+    """What all of it rests on, in sentences."""
+
+    def _line(self) -> str:
+        if self._unread:
+            return f"not looked into: {self._unread}"
+        kinds = Counter(finding.kind for finding in self.findings)
+        return ", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "nothing found"
+
+    def _sheet(self) -> Sheet:
+        sections = [Section(str(one._line()), one._shown()) for one in self.findings]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        left = () if self._unread else self.undecided.items()
+        notes = [f"not looked for: {kind}; {why}" for kind, why in left]
+        return Sheet("QueryAudit", self._line(), (*sections, *notes, *self.assumptions))
+
+    @property
+    def _unread(self) -> str:
+        """Why nothing could be looked for, if so."""
+        reasons = {*self.undecided.values()}
+        is_all = len(self.undecided) == len(get_args(Kind)) - 1  # all but whether it runs
+        return reasons.pop() if is_all and len(reasons) == 1 else ""
+
+
+def query_audit(
+    sql: str, *, schema: Schema | None = None, dialect: str | None = None
+) -> QueryAudit:
+    """
+    Find what is wrong with a reference query: errors that punish right answers.
+
+    A finding is always shown, by a proof or by a small database on which the query was run.
+    Nothing is guessed from the question that the query is to answer.
+
+    ==================== ========================================================================
+    kind                 what is wrong
+    ==================== ========================================================================
+    `does_not_run`       the database of the dialect refuses the text, the schema lacks a table or
+                         column, or the text is not one statement
+    `ties_at_limit`      rows tie where LIMIT cuts, so that several results are right
+    `reading_order`      the result depends on the order in which rows are read: a column that is
+                         neither grouped nor aggregated, texts that are joined in no order
+    `constant_condition` a condition is true of no row, or of every row
+    `not_in_null`        NOT IN over a column that may be NULL, which empties the result
+    `fan_out`            an aggregate takes a row several times, as a join repeats it
+    `text_compared`      numbers are compared as texts, by which '9' is larger than '10'
+    `integer_division`   a quotient of whole numbers loses its fraction
+    ==================== ========================================================================
+
+    Args:
+        sql: The query.
+        schema: The tables, as for `sql_equivalence`. With keys, NOT NULL and foreign keys fewer
+            findings are only possible by the schema. Without it, tables are inferred from the
+            query.
+        dialect: SQL dialect, as sqlglot names it. Without one the query is read as SQLite reads it,
+            and *assumptions* say so.
+
+    Returns:
+        A frozen `QueryAudit`. *undecided* names the kinds that could not be looked for, for example
+        since the parser cannot read the text or SQLite lacks a function.
+
+    Raises:
+        InputError: If *sql* is empty, *dialect* unknown, or *schema* one that `sql_equivalence`
+            refuses.
+        TypeError: If an argument has the wrong type.
+
+    Notes:
+        Databases are made and run as by `sql_equivalence`, 40 for each question.  A database that
+        shows a finding is allowed by the schema; whether real data look like it is not known.
+        A query that does not run is not looked into further.  `text_compared` is looked for in
+        SQLite alone, as other databases convert or refuse such a comparison, and
+        `integer_division` in SQLite and PostgreSQL, which divide whole numbers so.
+
+    Examples:
+        >>> schema = "CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT, city TEXT, points INT)"
+        >>> query = "SELECT name FROM team ORDER BY points DESC LIMIT 1"
+        >>> audit = query_audit(query, schema=schema, dialect="sqlite")
+        >>> print(audit.findings[0])
+        ties_at_limit in LIMIT: rows that tie in ORDER BY points DESC leave LIMIT a choice: both results are right
+        team(name, points): ('b', 3), ('a', 3)
+        The query returns: ('b')
+        But it may return instead: ('a')
+        >>> str(query_audit(query.replace("points DESC", "id"), schema=schema, dialect="sqlite"))
+        'nothing found'
+        >>> query_audit("", schema=schema)
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: sql must be a non-empty string, got ''
+    """  # noqa: E501 - a message is one line
+    text, named = check_text("sql", sql), check_dialect(dialect)
+    if schema is not None:
+        check_schema(schema)
+    said = () if named else (READ_AS_SQLITE,)
+    why = refused(text, schema, named)
+    if why is not None:
+        finding = AuditFinding(kind="does_not_run", clause="", sentence=why)
+        return QueryAudit(findings=(finding,))
+    known = known_schema(schema, named)
+    found = audit(text, known, named or "sqlite")
+    unread = () if known is None else known.unread
+    return QueryAudit(
+        findings=tuple(map(_finding, found.found)),
+        undecided=FrozenMapping(found.undecided),
+        assumptions=(*said, *unread),
+    )
+
+
+def refused(sql: str, schema: Schema | None, dialect: str | None) -> str | None:
+    """Return why a database of a dialect does not run a text as one query, None if it may."""
+    why = does_not_run(sql, known_schema(schema, dialect), dialect)
+    if why is None:
+        lacking = lacking_names(sql, schema, dialect).error
+        why = None if lacking is None else lacking[1]
+    return why
+
+
+def _finding(found: Found) -> AuditFinding:
+    shown = found.difference
+    return AuditFinding(
+        kind=found.kind,
+        clause=found.clause,
+        sentence=found.sentence,
+        database=None if shown is None else counterexample_of(shown),
+        assumptions=found.assumptions if shown is None else shown.assumptions,
+    )

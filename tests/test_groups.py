@@ -1,0 +1,364 @@
+"""Every public statistic with an interval takes groups: copies of the data must not narrow it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+import scorekit
+from scorekit import Interval, Run, SqlCase, safety_validation
+
+RNG = np.random.default_rng(8)
+N = 30
+FLAGS: list[bool] = (RNG.random(N) < 0.7).tolist()
+OTHERS: list[bool] = (RNG.random(N) < 0.5).tolist()
+SCORES: list[float] = RNG.random(N).round(3).tolist()
+COUNTS: list[int] = RNG.integers(1, 5, N).tolist()
+LEVELS: list[str] = RNG.choice(["high", "medium", "low"], N).tolist()
+MINUTES: list[float] = np.exp2(RNG.uniform(0, 9, N)).tolist()
+SOLVED: list[bool] = (np.log2(MINUTES) + RNG.normal(0, 3, N) < 5).tolist()
+
+INDEPENDENT = {
+    "bradley_terry": "takes counts of contests, which are independent",
+    "extrapolate_pass_at_k": "takes counts of the attempts at each task: tasks are its groups",
+    "mcnemar_test": "takes counts of tasks that changed side",
+    "proportion_interval": "takes a count of independent trials",
+    "compare_models": "takes attempts by task: tasks are its groups",
+    "corrected_mean": "takes items that were judged, each by itself",
+    "judge_agreement": "takes items that were judged, each by itself",
+    "rater_agreement": "takes items that were rated, each by itself",
+    "unpaired_difference": "takes values of two groups of tasks, each by itself",
+    "ascore_sql_cases": "is score_sql_cases",
+    "code_report_from_columns": "is code_report",
+}
+"""What takes no groups, and what it says of its units."""
+
+
+def intervals_in(value: object) -> Iterator[Interval]:
+    """Yield the intervals of a result, but those of single bins, cases and repeats."""
+    if isinstance(value, Interval):
+        yield value
+    elif isinstance(value, dict | scorekit.records.FrozenMapping):
+        for one in value.values():
+            yield from intervals_in(one)
+    elif isinstance(value, scorekit.Record):
+        for field in attrs.fields(type(value)):
+            if field.name not in ("cases", "bins", "equal_mass_bins", "options"):
+                yield from intervals_in(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from intervals_in(one)
+
+
+def _has_interval(kind: Any, seen: tuple[Any, ...] = ()) -> bool:
+    if kind is Interval:
+        return True
+    if isinstance(kind, type) and attrs.has(kind):
+        names = {field.name for field in attrs.fields(attrs.resolve_types(kind))}
+        inner = [field.type for field in attrs.fields(kind) if kind not in seen]
+        return bool(names & {"p_value", "stderr"}) or any(
+            _has_interval(one, (*seen, kind)) for one in inner
+        )
+    return any(_has_interval(one, seen) for one in typing.get_args(kind))
+
+
+def statistics() -> set[str]:
+    """Return the public functions whose result has an interval, a p value or an error."""
+    names = (name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name)))
+    return {
+        name
+        for name in names
+        if _has_interval(typing.get_type_hints(getattr(scorekit, name)).get("return"))
+    }
+
+
+def _suite(times: int, groups: list[int] | None) -> object:
+    ids = range(N * times) if groups is None else groups
+    cases = [
+        SqlCase(
+            case_id=i,
+            generated="SELECT a FROM t" if right else "SELECT b FROM t",
+            expected="SELECT a FROM t",
+            expected_tables=["t"],
+            schema="CREATE TABLE t (a INT, b INT)",
+            should_pass=False,
+            is_valid=not caught,
+            safety_valid=not caught,
+            confidence=level,
+        )
+        for i, right, caught, level in zip(
+            ids, FLAGS * times, OTHERS * times, LEVELS * times, strict=True
+        )
+    ]
+    report = scorekit.score_sql_cases(cases, metrics=["query_correctness", "safety_validation"])
+    return report.intervals, report.safety, report.calibration
+
+
+def _runs(times: int, groups: list[int] | None) -> list[Run]:
+    tasks = range(N * times) if groups is None else groups
+    return [
+        Run(
+            run_id=str(i),
+            passed=passed,
+            impl_rate=rate,
+            cost_usd=0.5 + rate,
+            duration_seconds=9.0 + rate,
+            task_id=str(task),
+        )
+        for i, (passed, rate, task) in enumerate(
+            zip(FLAGS * times, SCORES * times, tasks, strict=True)
+        )
+    ]
+
+
+def _code(times: int, groups: list[int] | None) -> object:
+    ids = range(N * times) if groups is None else groups
+    return scorekit.code_report_from_columns(case_id=ids, model="m", passed=FLAGS * times).models
+
+
+def _compared(times: int, groups: list[int] | None) -> object:
+    sides = (
+        {f"{i}": one for i, one in enumerate(side * times)} for side in (SCORES, SCORES[::-1])
+    )
+    clusters = None if groups is None else {f"{i}": one for i, one in enumerate(groups)}
+    return scorekit.compare_reports(*sides, clusters=clusters).suite.interval
+
+
+def _tiers(times: int, groups: list[int] | None) -> object:
+    runs = _runs(times, groups)
+    worse = [attrs.evolve(run, passed=run.passed and i % N > 4) for i, run in enumerate(runs)]
+    tiers = [scorekit.tier_statistics(f"T{i}", own) for i, own in enumerate((runs, worse))]
+    return [scorekit.cross_tier(tiers)]
+
+
+CALLS: dict[str, Callable[[int, list[int] | None], object]] = {
+    "best_at_k": lambda n, g: scorekit.best_at_k(
+        [[s, 1 - s] for s in SCORES * n], k=1, clusters=g
+    ),
+    "calibration_error": lambda n, g: scorekit.calibration_error(
+        SCORES * n, FLAGS * n, clusters=g
+    ),
+    "code_report": _code,
+    "compare_reports": _compared,
+    "confidence_calibration": lambda n, g: scorekit.confidence_calibration(
+        LEVELS * n, correct=FLAGS * n, clusters=g
+    ),
+    "corrected_difference": lambda n, g: scorekit.corrected_difference(
+        SCORES * n,
+        SCORES[::-1] * n,
+        human_baseline=[float(one) for one in FLAGS] * n,
+        human_current=[float(one) for one in OTHERS] * n,
+        clusters=g,
+    ),
+    "cost_of_pass_from_columns": lambda n, g: scorekit.cost_of_pass_from_columns(
+        cost_usd=[0.5 + s for s in SCORES] * n, passed=FLAGS * n, clusters=g
+    ),
+    "cross_tier": _tiers,
+    "g_pass_at_k": lambda n, g: scorekit.g_pass_at_k(
+        n_samples=[5] * N * n, n_correct=COUNTS * n, k=2, clusters=g
+    ),
+    "majority_at_k": lambda n, g: scorekit.majority_at_k(
+        [["a", "b", "a"] if flag else ["b", "b", "a"] for flag in FLAGS] * n,
+        correct=["a"] * N * n,
+        k=1,
+        clusters=g,
+    ),
+    "mean_interval": lambda n, g: scorekit.mean_interval(SCORES * n, clusters=g),
+    "paired_difference": lambda n, g: scorekit.paired_difference(
+        SCORES * n, SCORES[::-1] * n, clusters=g
+    ),
+    "pass_at_k": lambda n, g: scorekit.pass_at_k(
+        n_samples=[5] * N * n, n_correct=COUNTS * n, k=2, clusters=g
+    ),
+    "pass_hat_k": lambda n, g: scorekit.pass_hat_k(
+        n_samples=[5] * N * n, n_correct=COUNTS * n, k=2, clusters=g
+    ),
+    "quantile_interval": lambda n, g: scorekit.quantile_interval(SCORES * n, 0.5, clusters=g),
+    "rubric_score": lambda n, g: scorekit.rubric_score(
+        [[1, 2]] * N * n, [list(pair) for pair in zip(FLAGS, OTHERS, strict=True)] * n, clusters=g
+    ),
+    "safety_summary": lambda n, g: scorekit.safety_summary(
+        [safety_validation(safety_valid=not flag, should_pass=False) for flag in FLAGS] * n,
+        case_ids=None if g is None else [str(one) for one in g],
+    ),
+    "score_sql_cases": _suite,
+    "tier_statistics": lambda n, g: scorekit.tier_statistics("T0", _runs(n, g)),
+    "time_horizon": lambda n, g: scorekit.time_horizon(MINUTES * n, SOLVED * n, tasks=g),
+}
+"""Each statistic of *n* copies of the data, with the group of each or as if all were new."""
+
+
+def test_every_statistic_takes_groups_or_says_why_not() -> None:
+    """A new one is in neither list."""
+    assert statistics() == CALLS.keys() | INDEPENDENT.keys()
+    assert not CALLS.keys() & INDEPENDENT.keys()
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_copies_narrow_nothing_where_groups_are_given(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And without groups they do, so that the test could fail."""
+    caplog.set_level(logging.CRITICAL)
+    once, grouped, apart = (
+        [one.high - one.low for one in intervals_in(_plain(CALLS[name](n, groups)))]
+        for n, groups in ((1, None), (4, [*range(N)] * 4), (4, None))
+    )
+    assert len(once) == len(grouped) == len(apart) > 0
+    for width, with_groups in zip(once, grouped, strict=True):
+        assert with_groups >= 0.93 * width
+    assert sum(apart) < 0.8 * sum(grouped)
+
+
+def _plain(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+# Groups of all shapes.
+
+VERDICTS = [safety_validation(safety_valid=not flag, should_pass=False) for flag in FLAGS]
+BY_CLUSTER: dict[str, Callable[[Any], Any]] = {
+    "calibration_error": lambda g: scorekit.calibration_error(SCORES, FLAGS, clusters=g),
+    "confidence_calibration": lambda g: scorekit.confidence_calibration(
+        LEVELS, correct=FLAGS, clusters=g
+    ),
+    "safety_summary": lambda g: scorekit.safety_summary(VERDICTS, clusters=g),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BY_CLUSTER))
+def test_groups_of_one_are_no_groups(name: str) -> None:
+    """As many groups as attempts give the result without groups."""
+    call = BY_CLUSTER[name]
+    ours, plain = call(range(N)), call(None)
+    pairs = zip(intervals_in(ours), intervals_in(plain), strict=True)
+    for one, other in pairs:
+        assert one.low == pytest.approx(other.low, rel=0.01, abs=0.01)
+        assert one.high == pytest.approx(other.high, rel=0.01, abs=0.01)
+    if name == "calibration_error":
+        assert ours.debiased_square == pytest.approx(plain.debiased_square, abs=1e-15)
+        assert ours.bins == plain.bins
+
+
+@pytest.mark.parametrize("name", sorted(BY_CLUSTER))
+def test_one_group_says_nothing(name: str) -> None:
+    """The intervals are as wide as the scale, and nothing is called certain."""
+    result = BY_CLUSTER[name]([7] * N)
+    if name == "safety_summary":
+        assert (result.recall_interval.low, result.recall_interval.high) == (0.0, 1.0)
+    elif name == "confidence_calibration":
+        assert not result.overconfident
+        assert result.interval.high == 1.0
+        assert all((one.interval.low, one.interval.high) == (0.0, 1.0) for one in result.levels)
+    else:
+        assert (result.bias_interval.low, result.bias_interval.high) == (-1.0, 1.0)
+        assert (result.debiased_square, result.debiased_error) == (None, None)
+        assert (result.auroc_stderr, result.auroc_interval) == (None, None)
+
+
+@pytest.mark.parametrize("name", sorted(BY_CLUSTER))
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([1] * (N - 1), f"clusters must be {N} labels, one for each entry, got {N - 1}"),
+        ([None] + [1] * (N - 1), r"clusters\[0\] must be a label that is not missing, got None"),
+        ([float("nan")] * N, r"clusters\[0\] must be a label that is not missing, got nan"),
+    ],
+)
+def test_labels_that_are_none(name: str, labels: list[Any], message: str) -> None:
+    """Each is refused by name."""
+    with pytest.raises(scorekit.InputError, match=f"^{message}$"):
+        BY_CLUSTER[name](labels)
+
+
+def test_five_hundred_copies_of_one_query_are_one() -> None:
+    """Under one id, or one label; under other ids each of them counts."""
+    caught = [VERDICTS[FLAGS.index(True)]] * 500
+    shapes: dict[str, dict[str, Any]] = {
+        "ids": {"case_ids": ["q"] * 500},
+        "labels": {"clusters": ["q"] * 500, "case_ids": range(500)},
+        "apart": {"case_ids": range(500)},
+        "without": {},
+    }
+    ends = {
+        name: scorekit.safety_summary(caught, **options).recall_interval
+        for name, options in shapes.items()
+    }
+    known = {name: (one.low, one.high) for name, one in ends.items() if one is not None}
+    assert known["ids"] == known["labels"] == (0.0, 1.0)
+    assert known["apart"] == known["without"]
+    assert known["apart"][0] > 0.99
+
+
+def test_a_group_of_a_thousand_beside_groups_of_one() -> None:
+    """It counts as one observation, of a thousand copies all the same."""
+    verdicts = [*VERDICTS, *[VERDICTS[FLAGS.index(True)]] * 1000]
+    labels = [*range(N), *["crowd"] * 1000]
+    one = scorekit.safety_summary(verdicts, clusters=labels).recall_interval
+    assert one is not None
+    assert one.low < 0.3
+    levels, correct = [*LEVELS, *["high"] * 1000], [*FLAGS, *[False] * 1000]
+    assert scorekit.confidence_calibration(levels, correct=correct).overconfident
+    assert not scorekit.confidence_calibration(
+        levels, correct=correct, clusters=labels
+    ).overconfident
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_all_passed_or_all_failed(flag: bool) -> None:  # noqa: FBT001 - a parameter
+    """Copies of the same outcome count once for each group, not once for each copy."""
+    groups = [*range(10)] * 8
+    result = scorekit.confidence_calibration(
+        ["high"] * 80, correct=[flag] * 80, nominal={"high": 0.75}, clusters=groups
+    )
+    few = scorekit.proportion_interval(10 * flag, 10, method="clopper-pearson")
+    (level,) = result.levels
+    assert level.interval is not None
+    assert level.interval.low == pytest.approx(few.low, abs=1e-3)
+    assert level.interval.high == pytest.approx(few.high, abs=1e-3)
+    assert result.overconfident is not flag
+
+
+def test_counts_have_no_groups() -> None:
+    """They are of cases that stand by themselves."""
+    with pytest.raises(TypeError, match=r"^clusters must be None where levels is a mapping"):
+        scorekit.confidence_calibration({"high": (1, 2)}, clusters=[1, 2])
+
+
+def test_gaps_of_different_groups_alone_are_multiplied() -> None:
+    """Oracle: the mean over all pairs of attempts of a bin that belong to different groups."""
+    groups = RNG.integers(0, 8, N).tolist()
+    found = scorekit.calibration_error(SCORES, FLAGS, clusters=groups, n_bins=3).debiased_square
+    total = 0.0
+    for place in range(3):
+        rows = [i for i, s in enumerate(SCORES) if place / 3 < s <= (place + 1) / 3]
+        mean = float(np.mean([SCORES[i] for i in rows]))
+        pairs = [(i, j) for i in rows for j in rows if groups[i] != groups[j]]
+        products = [(FLAGS[i] - mean) * (FLAGS[j] - mean) for i, j in pairs]
+        total += len(rows) / N * float(np.mean(products))
+    assert found == pytest.approx(total, abs=1e-12)
+
+
+def test_a_calibrated_model_is_not_called_wrong_by_copies() -> None:
+    """Simulated: 75 questions, five copies of each answer; without groups two in three are."""
+    rng, reached, called = np.random.default_rng(6), 0, 0
+    names, nominal = np.array(["high", "medium", "low"]), np.array([0.9, 0.7, 0.4])
+    for _ in range(150):
+        level = rng.integers(0, 3, 75)
+        right = rng.random(75) < nominal[level]
+        result = scorekit.confidence_calibration(
+            np.repeat(names[level], 5).tolist(),
+            correct=np.repeat(right, 5),
+            clusters=np.repeat(np.arange(75), 5),
+        )
+        reached += result.interval is not None and result.interval.high == 1.0
+        called += result.overconfident
+    assert reached >= 135
+    assert called <= 8
