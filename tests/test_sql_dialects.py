@@ -230,7 +230,7 @@ def test_syntax_that_is_refused_does_not_parse(dialect: str, sql: str) -> None:
     assert (mistake.origin, mistake.kind) == ("output", "parse")
     fault = query_correctness(plain, sql, schema=SCHEMA, dialect=dialect).error
     assert fault is not None
-    assert (fault.origin, fault.kind) == ("instrument", "parse")
+    assert (fault.origin, fault.kind) == ("instrument", "bad_reference")
     both = query_correctness(sql, sql.replace("t", "T"), schema=SCHEMA, dialect=dialect).error
     assert both is None or both.origin == "instrument"
     wrong = column_accuracy(sql, plain, schema=SCHEMA, dialect=dialect).error

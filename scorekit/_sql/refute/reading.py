@@ -127,7 +127,7 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
         if is_long(text):
             raise UnfaithfulError(
                 f"more than {MAX_WORDS} words or {RETRIED_CHARS} characters of the {which} query "
-                "are too many to look into"
+                "are too many to try out"
             )
     if dialect is not None:
         pair = read_pair(texts, dialect)
