@@ -4,7 +4,9 @@ How often 95 % intervals hold the truth where data are ugly: grades, costs, judg
 - Grades that lie close together, but for a few zeros: their mean, and the one a judge corrects.
 - Kappa and AC1 where nearly all items have one label, by enumeration of all tables.
 - Calibration of several attempts a task, and attempts until the first pass.
-- Costs with long tails, of runs and of tasks run several times, also within bounds.
+- Costs with long tails, of runs and of tasks run several times, also within bounds; their ratio
+  over common tasks.
+- Tasks that are tried again where they failed, and labels that are no random sample.
 - Tiers whose tasks were run unequally often, compared over common tasks.
 - Corrected differences, time horizons and rubrics, with the power to see a difference.
 
@@ -26,7 +28,6 @@ from scipy.optimize import brentq
 import scorekit
 from benchmarks.coverage_scores import Count, print_table
 from benchmarks.machine import alone
-from scorekit.costs import cost_interval, pass_cost_interval, per_pass
 from scorekit.records import FrozenMapping
 
 SEED = 20261124
@@ -46,6 +47,12 @@ AMOUNTS: dict[str, tuple[Callable[[Rng, int], Floats], float]] = {
     "30 % cost nothing": (
         lambda rng, n: np.where(rng.random(n) < 0.3, 0.0, np.exp(rng.normal(0, 0.7, n))),
         0.7 * math.exp(0.245),
+    ),
+    "lognormal, sigma 2": (lambda rng, n: np.exp(rng.normal(0, 2, n)), math.exp(2)),
+    "lognormal, sigma 2.5": (lambda rng, n: np.exp(rng.normal(0, 2.5, n)), math.exp(3.125)),
+    "80 % cost nothing": (
+        lambda rng, n: np.where(rng.random(n) < 0.8, 0.0, np.exp(rng.normal(0, 0.7, n))),
+        0.2 * math.exp(0.245),
     ),
 }
 """How costs are drawn, and their mean."""
@@ -234,7 +241,7 @@ def costs(rng: Rng, repetitions: int) -> None:
 
     def row(name: str, n: int, *, by_task: bool, bounded: bool) -> list[object]:
         draw, mean = AMOUNTS[name]
-        means, passes = Count(), Count()
+        means, passes, noted = Count(), Count(), 0
         for i in range(repetitions):
             usd, rates = draw(rng, n), np.full(n, RATE)
             tasks = None
@@ -243,23 +250,147 @@ def costs(rng: Rng, repetitions: int) -> None:
                 usd, rates = usd[tasks], rng.beta(2 * RATE, 2 * (1 - RATE), n)[tasks]
             if bounded:
                 usd = np.minimum(usd, MOST)
-            passed = (rng.random(usd.size) < rates).astype(np.float64)
-            ends = cost_interval(usd, tasks, (0, MOST) if bounded else None, 0.95, i)
+            passed = rng.random(usd.size) < rates
+            limits = (0.0, MOST if bounded else math.inf)
+            ends = scorekit.mean_interval(usd, bounds=limits, clusters=tasks, seed=i)
             means.add(ends, mean)
-            cost = per_pass(usd.tolist(), float(passed.sum()))
-            passes.add(pass_cost_interval(cost, usd, ends, passed, tasks), mean / RATE)
+            noted += ends.note is not None
+            found = scorekit.cost_of_pass_from_columns(
+                cost_usd=usd,
+                passed=passed,
+                clusters=tasks,
+                bounds=limits if bounded else None,
+                seed=i,
+            )
+            passes.add(found.interval, mean / RATE)
         kind = f"{n} tasks x {ATTEMPTS}" if by_task else f"{n} runs"
         limit = f", bounds (0, {MOST:g})" if bounded else ""
-        return [f"{name}{limit}", kind, means.coverage, passes.coverage, means.width / mean]
+        share = noted / repetitions
+        return [f"{name}{limit}", kind, means.coverage, passes.coverage, means.width / mean, share]
 
     def rows() -> Iterator[list[object]]:
-        for n in (10, 30, 100):
-            for name in list(AMOUNTS)[2 if n > 30 else 0 :]:
+        for n in (10, 30, 100, 300):
+            for name in list(AMOUNTS)[5 if n > 100 else 2 if n > 30 else 0 :]:
                 yield row(name, n, by_task=False, bounded=False)
-            yield row("lognormal, sigma 1.5", n, by_task=True, bounded=False)
-            yield row("5 % cost 20 times as much", n, by_task=False, bounded=True)
+            if n <= 100:
+                yield row("lognormal, sigma 1.5", n, by_task=True, bounded=False)
+                yield row("5 % cost 20 times as much", n, by_task=False, bounded=True)
 
-    print_table(["costs", "data", "mean cost", "cost of a pass", "width / mean"], rows())
+    header = ["costs", "data", "mean cost", "cost of a pass", "width / mean", "with a note"]
+    print_table(header, rows())
+
+
+def common_costs(rng: Rng, repetitions: int) -> None:
+    """Print how often the ratio of two costs of a pass is held, over tasks that both ran."""
+
+    def row(n: int, attempts: int, sigma: float, rate: float, gain: float) -> list[object]:
+        def columns(scale: float, base: Floats, rates: Floats) -> dict[str, Any]:
+            tasks = np.repeat(np.arange(base.size), attempts)
+            return {
+                "cost_usd": scale * base[tasks] * np.exp(rng.normal(0, 0.3, tasks.size)),
+                "passed": rng.random(tasks.size) < rates[tasks],
+                "clusters": tasks,
+            }
+
+        def rates_of(size: int) -> Floats:
+            return np.minimum(rng.beta(3 * rate, 3 * (1 - rate), size), 1 - gain)
+
+        mean = float(rates_of(1_000_000).mean())
+        truth, held, wide = 1.5 * mean / (mean + gain), Count(), []
+        for _ in range(repetitions):
+            base, rates = np.exp(rng.normal(0, sigma, n)), rates_of(n)
+            first = scorekit.cost_of_pass_from_columns(**columns(1.0, base, rates))
+            found = scorekit.cost_of_pass_from_columns(
+                **columns(1.5, base, rates + gain), baseline=first
+            )
+            held.add(found.cost_ratio_interval, truth)
+            second = columns(1.5, base, rates + gain)
+            second["clusters"] = second["clusters"] + n  # as if they were other tasks
+            apart = scorekit.cost_of_pass_from_columns(**second, baseline=first)
+            reach = [
+                math.log(ends.high / ends.low)
+                for ends in (found.cost_ratio_interval, apart.cost_ratio_interval)
+                if ends is not None and ends.low
+            ]
+            wide.append(reach[0] / reach[1])
+        return [f"{n} x {attempts}", sigma, rate, gain, held.coverage, float(np.median(wide))]
+
+    print_table(
+        ["tasks x attempts", "sigma of costs", "pass rate", "gain", "held", "width, times apart"],
+        (
+            row(*design)
+            for design in (
+                (6, 5, 1.0, 0.7, 0.0),
+                (10, 3, 1.0, 0.6, 0.0),
+                (10, 5, 1.0, 0.9, 0.05),
+                (30, 1, 1.0, 0.7, 0.0),
+                (30, 3, 1.0, 0.6, 0.2),
+                (30, 3, 2.0, 0.6, 0.0),
+                (30, 5, 0.7, 0.95, 0.03),
+                (100, 3, 1.0, 0.6, 0.0),
+            )
+        ),
+    )
+
+
+def retries(rng: Rng, repetitions: int) -> None:
+    """Print how often the mean pass rate is held, hard tasks run 8 times and others twice."""
+
+    def row(n: int, a: float, b: float) -> list[object]:
+        counts = Count(), Count()
+        for _ in range(repetitions):
+            rates = rng.beta(a, b, n)
+            tasks = np.repeat(np.arange(n), np.where(rng.random(n) < rates, 2, 8))
+            passed = rng.random(tasks.size) < rates[tasks]
+            same = scorekit.mean_interval(passed, bounds=(0, 1), clusters=tasks)
+            pooled = scorekit.mean_interval(
+                passed, bounds=(0, 1), clusters=tasks, weights="attempts"
+            )
+            for count, ends in zip(counts, (same, pooled), strict=True):
+                count.add(ends, a / (a + b))
+        cells = (cell for count in counts for cell in (count.coverage, count.width))
+        return [n, f"Beta({a:g}, {b:g})", *cells]
+
+    print_table(
+        ["tasks", "rates", "each task the same", "width", "each attempt the same", "width"],
+        (row(n, a, b) for n in (10, 30, 100) for a, b in ((0.5, 0.5), (2, 1), (4.5, 0.5))),
+    )
+
+
+def shifted_labels(rng: Rng, repetitions: int) -> None:
+    """Print what holds where labeled items are right more or less often than the others."""
+
+    def row(truth: float, labeled: float, n: int) -> list[object]:
+        mean, corrected, preferred, flagged = Count(), Count(), Count(), 0
+        for _ in range(repetitions):
+            human = rng.random(n + 500) < np.where(np.arange(n + 500) < n, labeled, truth)
+            judged = rng.random(human.size) < np.where(human, 0.9, 0.2)
+            found = scorekit.corrected_mean(
+                judge_labeled=judged[:n], human=human[:n], judge_unlabeled=judged[n:]
+            )
+            mean.add(found.interval, truth)
+            corrected.add(found.rogan_gladen_interval, truth)
+            flagged += found.preferred != "score"
+            use_mean = found.preferred == "score"
+            preferred.add(found.interval if use_mean else found.rogan_gladen_interval, truth)
+        return [
+            truth,
+            labeled,
+            n,
+            *(c for one in (mean, corrected) for c in (one.coverage, one.width)),
+            preferred.coverage,
+            flagged / repetitions,
+        ]
+
+    header = ["truth", "of labels", "labels", "mean held", "width", "Rogan-Gladen held", "width"]
+    print_table(
+        [*header, "preferred held", "shift seen"],
+        (
+            row(*design, n)
+            for design in ((0.7, 0.7), (0.7, 0.6), (0.9, 0.5), (0.5, 0.8))
+            for n in (50, 100, 200)
+        ),
+    )
 
 
 def tiers(rng: Rng, repetitions: int) -> None:
@@ -342,7 +473,11 @@ def differences(rng: Rng, repetitions: int) -> None:
 
     print_table(
         ["labels", "judge errs", "gain", "held", "seen", "width", "width of labels alone"],
-        (row(n, gain, flip) for n in (20, 50, 100) for gain, flip in ((0.0, 0.2), (0.1, 0.05))),
+        (
+            row(n, gain, flip)
+            for n in (20, 25, 50, 100)
+            for gain, flip in ((0.0, 0.2), (0.1, 0.05))
+        ),
     )
 
 
@@ -414,7 +549,10 @@ def main(*, full: bool = False) -> None:
         calibration,
         stopped,
         costs,
+        common_costs,
+        retries,
         tiers,
+        shifted_labels,
         differences,
         rubrics,
         time_horizons,

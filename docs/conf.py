@@ -230,9 +230,10 @@ def leave_out_fields(
 class IndexOtherNames(SphinxTransform):
     """Make the words of "Also called: ..." entries of the index, which the search finds first."""
 
-    default_priority = 840  # before domains collect what is in a page
+    default_priority = 700  # before quotes are made round, and domains collect what is in a page
 
-    def apply(self, **kwargs: Any) -> None:
+    def apply(self, **_: Any) -> None:
+        """Put the entries, and the place they lead to, before the sentence."""
         for paragraph in list(self.document.findall(nodes.paragraph)):
             start, _, words = paragraph.astext().rstrip(".").partition(": ")
             if start != "Also called":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import attrs
 import numpy as np
@@ -28,15 +28,21 @@ from scorekit._core.columns import (
     paired_columns,
     split_missing,
 )
-from scorekit._stats.bounded import mean_of, widened
+from scorekit._core.tails import widened
+from scorekit._stats.bounded import mean_of
+from scorekit._stats.exact_tests import drop_p_value
 from scorekit._stats.profile import agreement
 from scorekit.errors import refuse
 from scorekit.intervals import (
     Interval,
     check_bounds,
+    clustered_stderr,
+    effective_groups,
     group_sums,
     interval_of_mean,
+    normal_quantile,
     proportion_interval,
+    t_quantile,
 )
 from scorekit.records import Record
 
@@ -44,9 +50,12 @@ Weights = Literal["linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
 Floats = NDArray[np.float64]
 
-FEW_LABELS = 30
-"""Human labels from which on a judge is used. With fewer the interval of the labels alone is
-narrower on every shape of scores that was simulated."""
+FEW_LABELS = 25
+"""Human labels, or groups of them, from which on a judge is used. Fewer do not show how far it is
+off: with 20 an interval that used it covered 0.90."""
+
+SHIFTED = 0.01
+"""P value below which labeled items are taken for no random sample of all."""
 
 MAX_LABELS = 1000
 """Different scores that are taken: memory grows with their square."""
@@ -180,15 +189,45 @@ class CorrectedMean(Record):
     """Rogan and Gladen's estimate from *sensitivity* and *specificity*. It is not cut to
     ``[0, 1]``, and unstable for a poor judge. None without both, or if their sum is at most 1,
     which is no better than chance."""
+    rogan_gladen_interval: Interval | None
+    """Its interval, within ``[0, 1]``. It holds if the judge errs as often on labeled items as on
+    others, even if right answers are more frequent among one of them."""
+    shift_p_value: float
+    """Two-sided p value of Fisher's exact test whether the judge gives labeled items high scores,
+    above its mean, as often as the others."""
+    preferred: Literal["score", "rogan_gladen"] | None
+    """Estimate that the labels call for: ``"score"`` if they may be a random sample of all items,
+    ``"rogan_gladen"`` if *shift_p_value* is below 0.01. None if there is no such estimate then."""
     n_labeled: int
     n_unlabeled: int
+    n_unlabeled_used: int
+    """Judgements of items without a label that *score* uses: all of them or none."""
+    reason: str | None
+    """Why the judge is not used; None where it is."""
 
     def _line(self) -> str:
-        return (
-            f"mean {self.score:.4g} {self.interval} from {self.n_labeled} labels and "
-            f"{self.n_unlabeled} judgements (labels alone: {self.human_mean:.4g} "
-            f"{self.human_interval}, judge alone: {self.judge_mean:.4g})"
+        text = (
+            f"mean {self.score:.4g} {self.interval} from {_used(self)} (labels alone: "
+            f"{self.human_mean:.4g} {self.human_interval}, judge alone: {self.judge_mean:.4g})"
         )
+        if self.preferred == "score":
+            return text
+        instead = "and no estimate here allows for that"
+        if self.preferred is not None:
+            ends = self.rogan_gladen_interval
+            instead = f"use Rogan and Gladen's estimate: {self.rogan_gladen:.4g} {ends}"
+        return (
+            f"{text}; the labels are no random sample of all items "
+            f"(p = {self.shift_p_value:.2g}), {instead}"
+        )
+
+
+def _used(result: CorrectedMean | CorrectedDifference) -> str:
+    """Say what an estimate was made of."""
+    judgements = f"{result.n_unlabeled} judgements"
+    if result.reason is None:
+        return f"{result.n_labeled} labels and {judgements}"
+    return f"{result.n_labeled} labels, {judgements} not used: {result.reason}"
 
 
 def judge_agreement(
@@ -225,9 +264,10 @@ def judge_agreement(
         TypeError: If an argument or an entry has the wrong type.
 
     Notes:
-        The intervals of kappa and of Gwet's coefficient come from the profile likelihood. They
-        hold every value under which the counts are likely enough, by the square of Student's
-        quantile with ``n - 1`` degrees of freedom. So they never have zero width, even if few
+        The intervals of kappa and of Gwet's coefficient come from the likelihood of the counts.
+        They hold every value under which the counts are likely enough, by the square of Student's
+        quantile with ``n - 1`` degrees of freedom. The agreement by chance is taken as linear in
+        the shares of labels around those seen. The intervals never have zero width, even if few
         items show no disagreement.
 
     Examples:
@@ -337,9 +377,13 @@ def rater_agreement(
             takes.
 
     Notes:
-        The intervals come from the profile likelihood over items, as those of `judge_agreement`
-        over pairs of labels. They allow for items that the sample does not show, such as one on
-        which raters disagree. So they never have zero width.
+        The intervals come from the likelihood over items, as those of `judge_agreement` over pairs
+        of labels. They allow for items that the sample does not show, such as one on which raters
+        disagree. So they never have zero width.
+
+        On an ``"interval"`` scale a few ratings far away decide both disagreements, and a sample
+        seldom has enough of them: for lognormal ratings 0.83 to 0.95 of the intervals hold alpha.
+        Take logarithms, or the ``"ordinal"`` scale, for ratings with a long tail.
 
     Examples:
         >>> result = rater_agreement(
@@ -440,13 +484,17 @@ def corrected_mean(
         TypeError: If an argument or an entry has the wrong type.
 
     Notes:
-        With fewer than 30 labels the judge is not used, ``w = 0``: so few do not show how far it
-        is off, and the result is that of the human labels alone.
+        With fewer than 25 labels the judge is not used, ``w = 0``: so few do not show how far it
+        is off, and the result is that of the human labels alone, with Gaffke's interval.
 
-        The labeled items must be a random sample of all. The interval bounds the mean of the judge
-        and that of human minus judge by Gaffke's method, as `mean_interval` does with *bounds*,
-        and adds their distances as those of independent means. With *power_tuned* it includes the
-        uncertainty of the weight.
+        Otherwise the interval is Student's t. One label more, whose judgement is off by the whole
+        scale, upwards or downwards, counts in the standard error: errors that are too rare to
+        appear have no spread. With *power_tuned* it includes the uncertainty of the weight.
+
+        The labeled items must be a random sample of all. If right answers are more or less
+        frequent among them, the corrected mean is wrong, but the estimate of Rogan and Gladen is
+        not, if the judge errs as often on both. *preferred* says which of them the scores of the
+        judge call for. A shift that it does not see leaves *score* off by as much as it.
 
     Examples:
         >>> judged, human = [1, 1, 0, 1, 1, 0, 1, 1] * 5, [1, 0, 0, 1, 1, 0, 1, 0] * 5
@@ -465,6 +513,9 @@ def corrected_mean(
         Angelopoulos, Duchi and Zrnic, "PPI++", arXiv:2311.01453, for *power_tuned*.
         Rogan and Gladen, "Estimating prevalence from the results of a screening test", American
         Journal of Epidemiology 107(1), 1978.
+        Lang and Reiczigel, "Confidence limits for prevalence of disease adjusted for estimated
+        sensitivity and specificity", Preventive Veterinary Medicine 113, 2014, and Lee et al.,
+        "How to Correctly Report LLM-as-a-Judge Evaluations", arXiv:2511.21140, for its interval.
     """
     judged_column, human_column = paired_columns(
         ("judge_labeled", judge_labeled, "scores"), ("human", human, "scores")
@@ -478,26 +529,28 @@ def corrected_mean(
             refuse(name, "a column of at least 2 scores", size)
     power_tuned = check_flag("power_tuned", power_tuned)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    weight = 0.0
-    if y.size >= FEW_LABELS:
-        weight = _tuned_weight(f, y, u) if power_tuned else 1.0
-    rest = y - weight * f
-    judge_mean = float(np.mean(u))
-    score, interval = _corrected(
-        rest, u, weight, limits, fitted=power_tuned, confidence_level=confidence_level
-    )
+    estimate = _corrected((f, y, u), limits, tuned=power_tuned, confidence_level=confidence_level)
+    rates = _error_rates(f, y, u, confidence_level)
+    shift = _shift_p_value(f, u)
+    preferred: Literal["score", "rogan_gladen"] | None = "score"
+    if shift < SHIFTED:
+        preferred = None if rates["rogan_gladen"] is None else "rogan_gladen"
     return CorrectedMean(
-        score=score,
-        stderr=math.sqrt(weight**2 * np.var(u) / u.size + np.var(rest) / y.size),
-        interval=interval,
-        judge_weight=weight,
-        judge_mean=judge_mean,
+        score=estimate.value,
+        stderr=estimate.stderr,
+        interval=estimate.interval,
+        judge_weight=estimate.weight,
+        judge_mean=float(np.mean(u)),
         human_mean=float(np.mean(y)),
-        human_interval=interval_of_mean(y, None, limits, confidence_level=confidence_level),
+        human_interval=estimate.of_labels,
         bias=float(np.mean(f - y)),
-        **_error_rates(f, y, u),
+        **rates,
+        shift_p_value=shift,
+        preferred=preferred,
         n_labeled=y.size,
         n_unlabeled=u.size,
+        n_unlabeled_used=u.size if estimate.reason is None else 0,
+        reason=estimate.reason,
     )
 
 
@@ -520,12 +573,15 @@ class CorrectedDifference(Record):
     n_labeled: int
     """Tasks for which both answers have a human label."""
     n_unlabeled: int
+    n_unlabeled_used: int
+    """Tasks without labels whose judgements *delta* uses: all of them or none."""
+    reason: str | None
+    """Why the judge is not used; None where it is."""
 
     def _line(self) -> str:
         return (
-            f"difference {self.delta:+.4g} {self.interval} from {self.n_labeled} labels and "
-            f"{self.n_unlabeled} judgements (labels alone: {self.human_delta:+.4g} "
-            f"{self.human_interval}, judge alone: {self.judge_delta:+.4g})"
+            f"difference {self.delta:+.4g} {self.interval} from {_used(self)} (labels alone: "
+            f"{self.human_delta:+.4g} {self.human_interval}, judge alone: {self.judge_delta:+.4g})"
         )
 
 
@@ -544,8 +600,8 @@ def corrected_difference(
 
     Prediction-powered inference on the differences of each task: the judge's mean difference over
     the tasks without labels, plus the mean of human minus judge difference over those with labels,
-    with the weight of the judge that has the smallest error, as `corrected_mean` has it. Paired by
-    task, it is narrower than two corrected means.
+    with the weight of the judge that has the smallest error, and the interval of `corrected_mean`
+    with *power_tuned*. Paired by task, it is narrower than two corrected means.
 
     Draw the tasks to label at random. If they are chosen, for example where judge and model
     disagree, the interval does not hold.
@@ -560,7 +616,8 @@ def corrected_difference(
         confidence_level: Level of the intervals, in (0, 1).
 
     Returns:
-        A frozen `CorrectedDifference`. With fewer than 30 labels it is that of the labels alone.
+        A frozen `CorrectedDifference`. With labels for fewer than 25 tasks, or *clusters* with the
+        information of fewer equally large ones, it is that of the labels alone.
 
     Raises:
         InputError: If columns differ in length, a number is out of range, fewer than 2 tasks have
@@ -574,7 +631,7 @@ def corrected_difference(
         ...     old, new, human_baseline=human_old, human_current=human_new
         ... )
         >>> round(result.delta, 3), str(result.interval)
-        (0.4, '[0.2445, 0.5411]')
+        (0.4, '[0.2918, 0.5082]')
         >>> corrected_difference([0], [1], human_baseline=[None], human_current=[None])
         Traceback (most recent call last):
         ...
@@ -613,84 +670,154 @@ def corrected_difference(
     judge, y = columns[1] - columns[0], (columns[3] - columns[2])[labeled]
     f, u = judge[labeled], judge[missing]
     span = highest - lowest
-    limits = -span, span
-    weight = 0.0
-    if n_labeled >= FEW_LABELS and u.size > 1:
-        weight = _tuned_weight(f, y, u)
     groups = None if clusters is None else (codes[labeled], codes[missing])
-    own = None if groups is None else groups[0]
-    rest = y - weight * f
-    delta, interval = _corrected(
-        rest,
-        u if u.size else f,
-        weight,
-        limits,
-        fitted=True,
-        confidence_level=confidence_level,
-        groups=groups if u.size or groups is None else (groups[0], groups[0]),
+    estimate = _corrected(
+        (f, y, u), (-span, span), tuned=True, confidence_level=confidence_level, groups=groups
     )
-    variance = np.var(rest) / n_labeled + (weight**2 * np.var(u) / u.size if u.size else 0.0)
     return CorrectedDifference(
-        delta=delta,
-        interval=interval,
-        stderr=math.sqrt(variance),
-        judge_weight=weight,
+        delta=estimate.value,
+        interval=estimate.interval,
+        stderr=estimate.stderr,
+        judge_weight=estimate.weight,
         judge_delta=mean_of(judge),
         human_delta=mean_of(y),
-        human_interval=interval_of_mean(y, own, limits, confidence_level=confidence_level),
+        human_interval=estimate.of_labels,
         n_labeled=n_labeled,
         n_unlabeled=n - n_labeled,
+        n_unlabeled_used=u.size if estimate.reason is None else 0,
+        reason=estimate.reason,
     )
+
+
+class _Estimate(NamedTuple):
+    value: float
+    stderr: float
+    interval: Interval
+    of_labels: Interval
+    """Interval of the labels alone."""
+    weight: float
+    reason: str | None
+    """Why the judge is not used."""
 
 
 def _corrected(
-    rest: Floats,
-    judged: Floats,
-    weight: float,
+    columns: tuple[Floats, Floats, Floats],
     limits: tuple[float, float],
     *,
-    fitted: bool,
+    tuned: bool,
     confidence_level: float,
     groups: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
-) -> tuple[float, Interval]:
+) -> _Estimate:
     """
-    Return ``weight * mean(judged) + mean(rest)`` within *limits*, and its interval.
+    Return ``w * mean(u) + mean(y - w * f)`` within *limits* for the *columns* f, y and u.
 
-    It is `widened` if the weight was *fitted* to the labels, as the mean is.
+    The interval is Student's t.  One judgement more that is off by the whole scale, half of it
+    upwards and half downwards, counts in the error, which is `widened` if the weight is fitted.
     """
+    f, y, u = columns
     low, high = limits
-    own, of_judge = groups if groups is not None else (None, None)
-    around = interval_of_mean(
-        rest, own, (low - weight * high, high - weight * low), confidence_level=confidence_level
+    alone = interval_of_mean(
+        y, None if groups is None else groups[0], limits, confidence_level=confidence_level
     )
-    judge = interval_of_mean(judged, of_judge, limits, confidence_level=confidence_level)
-    mean, judge_mean = mean_of(rest), mean_of(judged)
-    further = widened(rest.size, 2) if fitted and weight else 1.0
+    own, others = (np.arange(y.size), np.arange(u.size)) if groups is None else groups
+    n = effective_groups(own)
+    other = clustered_stderr(u, others) if u.size > 1 else None
+    weight, reason = 0.0, None
+    if n < FEW_LABELS:
+        reason = f"fewer than {FEW_LABELS} labels" + ", or groups of them" * (groups is not None)
+    elif other is None:
+        reason = "fewer than 2 judgements, or groups of them"
+    else:
+        weight = _tuned_weight(f, y, u) if tuned else 1.0
+        reason = None if weight else "its scores do not rise with the labels"
+    rest = y - weight * f
+    mean, judge_mean = mean_of(rest), mean_of(u) if weight else 0.0
     score = min(max(weight * judge_mean + mean, low), high)
-    below = math.hypot(weight * (judge_mean - judge.low), further * (mean - around.low))
-    above = math.hypot(weight * (judge.high - judge_mean), further * (around.high - mean))
-    return score, Interval(
-        low=min(max(score - below, low), score),
-        high=max(min(score + above, high), score),
+    stderr = math.sqrt(
+        float(np.var(rest)) / y.size + (weight**2 * float(np.var(u)) / u.size if weight else 0.0)
+    )
+    if other is None or not weight:
+        return _Estimate(score, stderr, alone, alone, 0.0, reason)
+    error = math.hypot(clustered_stderr(rest, own) or 0.0, (high - low) / n, mean / n)
+    error = math.hypot(error * (widened(n, 1) if tuned else 1.0), weight * other)
+    reach = t_quantile(confidence_level, n - 1.0 - tuned) * error
+    interval = Interval(
+        low=max(score - reach, low),
+        high=min(score + reach, high),
         confidence_level=confidence_level,
-        method=around.method,
+        method="prediction-powered t" if groups is None else "clustered prediction-powered t",
+    )
+    return _Estimate(score, stderr, interval, alone, weight, None)
+
+
+def _shift_p_value(f: Floats, u: Floats) -> float:
+    """Return the p value of Fisher's test that a judge's scores are as often above their mean."""
+    middle = mean_of(np.concatenate([f, u]))
+    sides = [(side.size, int(np.count_nonzero(side > middle))) for side in (f, u)]
+    return min(
+        1.0, 2.0 * min(drop_p_value(*sides[0], *sides[1]), drop_p_value(*sides[1], *sides[0]))
     )
 
 
-def _error_rates(f: Floats, y: Floats, u: Floats) -> dict[str, float | None]:
+class _Rates(TypedDict):
+    sensitivity: float | None
+    specificity: float | None
+    rogan_gladen: float | None
+    rogan_gladen_interval: Interval | None
+
+
+def _error_rates(f: Floats, y: Floats, u: Floats, confidence_level: float) -> _Rates:
     """Return what a judge of 0 and 1 gets right of either, and the mean that this leads to."""
     binary = all(((scores == 0.0) | (scores == 1.0)).all() for scores in (f, y, u))
     sensitivity = float(np.mean(f[y == 1.0])) if binary and y.any() else None
     specificity = float(np.mean(1.0 - f[y == 0.0])) if binary and not y.all() else None
-    corrected = None
+    corrected = interval = None
     if sensitivity is not None and specificity is not None:
         skill = sensitivity + specificity - 1.0
-        corrected = (float(np.mean(u)) + specificity - 1.0) / skill if skill > 0.0 else None
+        if skill > 0.0:
+            corrected = (float(np.mean(u)) + specificity - 1.0) / skill
+            interval = _rogan_gladen_interval(f, y, u, corrected, confidence_level)
     return {
         "sensitivity": sensitivity,
         "specificity": specificity,
         "rogan_gladen": corrected,
+        "rogan_gladen_interval": interval,
     }
+
+
+def _rogan_gladen_interval(
+    f: Floats, y: Floats, u: Floats, corrected: float, confidence_level: float
+) -> Interval:
+    """
+    Return the interval of Lang and Reiczigel for Rogan and Gladen's estimate.
+
+    One item more of each kind and outcome counts in both error rates, and as many in the share of
+    passes as Agresti and Coull add; so their errors are never 0.
+    """
+    z = normal_quantile(confidence_level)
+    n = u.size + z * z
+    share = (float(u.sum()) + z * z / 2.0) / n
+    n_right, n_wrong = float(y.sum()) + 2.0, y.size - float(y.sum()) + 2.0
+    sensitivity = (float(f[y == 1.0].sum()) + 1.0) / n_right
+    specificity = (float((1.0 - f[y == 0.0]).sum()) + 1.0) / n_wrong
+    skill = sensitivity + specificity - 1.0
+    low, high = 0.0, 1.0
+    if skill > 0.0:
+        middle = (share + specificity - 1.0) / skill
+        of_right = sensitivity * (1.0 - sensitivity) / n_right
+        of_wrong = specificity * (1.0 - specificity) / n_wrong
+        error = math.sqrt(
+            share * (1.0 - share) / n + middle**2 * of_right + (1.0 - middle) ** 2 * of_wrong
+        )
+        middle += 2.0 * z * z * (middle * of_right - (1.0 - middle) * of_wrong)
+        low, high = middle - z * error / skill, middle + z * error / skill
+    inside = min(max(corrected, 0.0), 1.0)
+    return Interval(
+        low=min(max(low, 0.0), inside),
+        high=max(min(high, 1.0), inside),
+        confidence_level=confidence_level,
+        method="lang-reiczigel",
+    )
 
 
 def _are_words(column: NDArray[Any]) -> bool:

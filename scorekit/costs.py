@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import attrs
 import numpy as np
 
 from scorekit._core.checks import (
+    check_choice,
     check_count,
     check_instance,
+    check_items,
     check_number,
 )
 from scorekit._core.columns import (
+    as_builtins,
     check_clusters,
     check_number_column,
     check_score_column,
@@ -27,22 +30,35 @@ from scorekit._core.columns import (
     takes_columns,
 )
 from scorekit._core.sums import exact_fraction
+from scorekit._core.tails import ROUNDING, trouble
 from scorekit._stats.bounded import Floats, Groups, mean_of
-from scorekit._stats.ratios import ROUNDING, log_mean_ends, ratio_ends, shared_error
+from scorekit._stats.ratios import Ends, paired_price_ends, ratio_ends, shared_error
 from scorekit.errors import InputError, refuse
 from scorekit.intervals import (
     Interval,
+    Weighting,
     check_bounds,
     clustered_stderr,
+    group_means,
     interval_of_mean,
 )
-from scorekit.records import Record
+from scorekit.records import FrozenMapping, Record
 
 MAX_COST = 1e300
 """Largest cost taken: sums of such ones stay finite."""
 
 Priced = tuple[float, Interval | None]
 """The cost of a pass and its interval."""
+
+NO_LIMIT = (0.0, math.inf)
+"""Bounds of costs that nothing limits."""
+
+PAIRED = "jackknife over common tasks"
+
+UNEVEN = "ratios of such costs were covered in XX of simulations at 95 %"
+
+Means = Mapping[str, tuple[float, float]]
+"""Mean cost and pass rate of each task."""
 
 
 def cost_of_pass(*, cost_usd: float, pass_rate: float) -> float:
@@ -94,7 +110,8 @@ class CostOfPass(Record):
     higher_is_better: ClassVar[bool] = False
 
     cost_of_pass: float
-    """Total cost over passes in USD, ``inf`` with none; lower is better."""
+    """Mean cost of a run over the pass rate in USD, ``inf`` with no pass; lower is better. Both
+    are means over *clusters*, each weighing the same, unless *weights* is ``"attempts"``."""
     stderr: float | None
     """Standard error by the delta method, for many runs; None with no pass, and for a single run
     or cluster."""
@@ -105,16 +122,27 @@ class CostOfPass(Record):
     """Sum of *passed*, which may hold pass rates."""
     n_groups: int | None
     """Number of clusters; None if the runs are independent."""
+    weights: Weighting | None = None
+    """What weighs the same in both means; None if the runs are independent."""
+    cluster_means: FrozenMapping[str, tuple[float, float]] | None = None
+    """Mean cost and pass rate of each cluster, by which two results are compared; None if the runs
+    are independent, or if labels are neither text nor integers."""
     cost_ratio: float | None = None
     """Cost of a pass divided by that of the baseline, as in `CrossTier`; None without one."""
     cost_ratio_interval: Interval | None = None
+    n_common_groups: int | None = None
+    """Clusters that the baseline has too, over which the ratio is, each weighing the same; None if
+    there are none, and the ratio is that of the two costs of a pass."""
 
     def _line(self) -> str:
         cost = f"a pass costs {self.cost_of_pass:.4g} USD{behind(self.interval)}"
         if self.cost_ratio is not None:
             ratio = f"{self.cost_ratio:.4g} times the baseline"
-            cost += f", {ratio}{behind(self.cost_ratio_interval)},"
-        return f"{cost} in {counted_runs(self.n_runs, self.n_groups, 'cluster')}"
+            n = self.n_common_groups
+            over = "" if n is None else f" over {n} common cluster{'s' * (n != 1)}"
+            cost += f", {ratio}{behind(self.cost_ratio_interval)}{over},"
+        runs = counted_runs(self.n_runs, self.n_groups, "cluster", self.weights)
+        return f"{cost} in {runs}"
 
 
 @takes_columns
@@ -123,6 +151,7 @@ def cost_of_pass_from_columns(
     cost_usd: Iterable[float],
     passed: Iterable[bool | float],
     clusters: Iterable[Hashable] | None = None,
+    weights: Weighting = "groups",
     baseline: CostOfPass | None = None,
     bounds: tuple[float, float] | None = None,
     confidence_level: float = 0.95,
@@ -131,7 +160,8 @@ def cost_of_pass_from_columns(
     """
     Compute the cost of a pass over many runs, with its interval.
 
-    The cost of a pass is the total cost divided by the number of passes, a ratio of two means.
+    The cost of a pass is the mean cost of a run divided by the pass rate: the total cost over the
+    number of passes, if every task has equally many runs.
 
     Args:
         cost_usd: Cost of each run in USD (0 to 1e300), shape ``(N,)``: a list, or a NumPy,
@@ -140,8 +170,11 @@ def cost_of_pass_from_columns(
         passed: Whether it passed, or the pass rate of a task in [0, 1], shape ``(N,)``.
         clusters: A label for each run, equal where runs belong together; None where every run
             stands by itself.
+        weights: What weighs the same in the means: ``"groups"`` the clusters, such as tasks, or
+            ``"attempts"`` the runs, which gives the total cost over the number of passes.
         baseline: Result of other runs, such as those of another model, to divide the cost of a
-            pass by. The interval of the ratio is that of `cross_tier`.
+            pass by. The ratio is over the clusters that both have, as in `cross_tier`, if there
+            are any.
         bounds: The least and the most that a run can cost, in USD, such as ``(0, 5)``; None if
             nothing limits it.
         confidence_level: Level of the interval, in (0, 1).
@@ -153,8 +186,8 @@ def cost_of_pass_from_columns(
 
     Raises:
         InputError: If a column is empty, their lengths differ, a number is out of range, a cost
-            lies outside *bounds*, a pass costs more than a float holds, or *baseline* has an
-            interval of another level.
+            lies outside *bounds*, *weights* is unknown, a pass costs more than a float holds, or
+            *baseline* has an interval of another level.
         TypeError: If a value has the wrong type, a label is not hashable, or *baseline* no
             `CostOfPass`.
 
@@ -171,6 +204,10 @@ def cost_of_pass_from_columns(
 
         Runs of one task are not independent. If tasks were run several times, pass the task of
         each run as *clusters*. A cluster then counts as one observation.
+
+        Over common clusters the interval of the ratio is Student's t for its logarithm, with the
+        jackknife that leaves out one cluster at a time: what makes a task expensive for both
+        cancels. Otherwise the two results are taken as independent (MOVER), which is much wider.
 
     Examples:
         >>> costs = [0.12, 0.3, 0.08, 0.22, 0.15, 0.4, 0.11, 0.09, 0.25, 0.18]
@@ -212,25 +249,44 @@ def cost_of_pass_from_columns(
         )
         if level != confidence_level:
             refuse("confidence_level", f"that of baseline, {level}", confidence_level)
-    codes = check_clusters(clusters, costs.size, "cost_usd", cost_usd)
-    groups = None if clusters is None else codes
-    n_passes = math.fsum(passes)
-    cost = per_pass(costs, n_passes)
-    mean_cost = cost_interval(costs, groups, limits, confidence_level, seed)
+    check_choice("weights", weights, get_args(Weighting))
+    labels = clusters
+    if clusters is not None and not hasattr(clusters, "__array__"):
+        labels = check_items("clusters", clusters, what="labels")  # an iterator is read once
+    codes = check_clusters(labels, costs.size, "cost_usd", cost_usd)
+    groups = None if labels is None else codes
+    n_runs, n_passes, means = costs.size, math.fsum(passes), None
+    if labels is not None:
+        of_group = group_means(costs, codes), group_means(passes, codes)
+        means = _by_name(labels, *of_group)
+        if weights == "groups":
+            (costs, passes), groups = of_group, None
+    cost = per_pass(costs, math.fsum(passes))
+    mean_cost = interval_of_mean(
+        costs, groups, limits or NO_LIMIT, confidence_level=confidence_level, seed=seed
+    )
+    ends = pass_cost_interval(cost, costs, mean_cost, passes, groups)
     result = CostOfPass(
         cost_of_pass=cost,
-        stderr=_delta_error(costs, passes, codes),
-        interval=pass_cost_interval(cost, costs, mean_cost, passes, groups),
-        n_runs=costs.size,
+        stderr=_delta_error(costs, passes, np.arange(costs.size) if groups is None else groups),
+        interval=ends,
+        n_runs=n_runs,
         n_passes=n_passes,
-        n_groups=None if clusters is None else int(codes.max()) + 1,
+        n_groups=None if labels is None else int(codes.max()) + 1,
+        weights=None if labels is None else weights,
+        cluster_means=means,
     )
     if baseline is None:
         return result
-    ratio, ends = times_baseline(
-        (cost, result.interval), (baseline.cost_of_pass, baseline.interval)
+    ratio, around, n_common = times_baseline(
+        (cost, ends),
+        (baseline.cost_of_pass, baseline.interval),
+        (means, baseline.cluster_means),
+        confidence_level,
     )
-    return attrs.evolve(result, cost_ratio=ratio, cost_ratio_interval=ends)
+    return attrs.evolve(
+        result, cost_ratio=ratio, cost_ratio_interval=around, n_common_groups=n_common
+    )
 
 
 def check_cost_bounds(bounds: object) -> tuple[float, float]:
@@ -252,32 +308,82 @@ def check_costs(values: object, least: float, most: float) -> Floats:
     return check_number_column("cost_usd", array, least, most)
 
 
-def times_baseline(own: Priced, base: Priced) -> tuple[float | None, Interval | None]:
-    """Divide two costs of a pass, None where that is no number, and bound it by both intervals."""
+def _by_name(
+    labels: Iterable[Hashable], costs: Floats, passes: Floats
+) -> FrozenMapping[str, tuple[float, float]] | None:
+    """Return both means of each group under its name; None where some label is no name."""
+    found = dict.fromkeys(as_builtins(labels))
+    names = dict.fromkeys(str(name) for name in found if type(name) in {int, str})
+    if len(names) < len(found):
+        return None
+    pairs = zip(costs.tolist(), passes.tolist(), strict=True)
+    return FrozenMapping(dict(zip(names, pairs, strict=True)))
+
+
+def times_baseline(
+    own: Priced, base: Priced, means: tuple[Means | None, Means | None], confidence_level: float
+) -> tuple[float | None, Interval | None, int | None]:
+    """
+    Divide two costs of a pass, over the tasks that both have if there are any.
+
+    Return the ratio, None where it is no number, its interval, and the number of these tasks.
+    """
+    first, second = means
+    tasks = [task for task in second or {} if task in (first or {})]
+    if not first or not second or not tasks:
+        return (*_divided(own, base, confidence_level), None)
+    (costs, passes), (others, rates) = (
+        np.array([side[task] for task in tasks]).T for side in (first, second)
+    )
+    paired = paired_price_ends((costs, passes), (others, rates), confidence_level)
+    if paired is None:
+        own, base = (
+            _priced(*side, confidence_level) for side in ((costs, passes), (others, rates))
+        )
+        return (*_divided(own, base, confidence_level), len(tasks))
+    ratio = per_pass(costs, math.fsum(passes)) / per_pass(others, math.fsum(rates))
+    return (
+        ratio,
+        _around(
+            ratio,
+            paired,
+            confidence_level,
+            PAIRED,
+            UNEVEN if trouble(costs) or trouble(others) else None,
+        ),
+        len(tasks),
+    )
+
+
+def _divided(
+    own: Priced, base: Priced, confidence_level: float
+) -> tuple[float | None, Interval | None]:
+    """Divide two costs of a pass of different runs, None where that is no number."""
     (cost, over), (other, under) = own, base
     ratio = cost / other if 0.0 < other < math.inf else math.inf
     if not ratio or not math.isfinite(ratio) or over is None or under is None:
         return ratio if math.isfinite(ratio) else None, None
-    low, high = ratio_ends(ratio, (cost, over.low, over.high), (other, under.low, under.high))
-    return ratio, Interval(
-        low=low, high=high, confidence_level=over.confidence_level, method="ratio of means"
+    ends = ratio_ends(ratio, (cost, over.low, over.high), (other, under.low, under.high))
+    return ratio, _around(ratio, ends, confidence_level, "ratio of means", over.note or under.note)
+
+
+def _around(
+    ratio: float, ends: Ends, confidence_level: float, method: str, note: str | None
+) -> Interval:
+    return Interval(
+        low=min(ends[0], ratio),  # rounding must not leave the ratio outside
+        high=max(ends[1], ratio),
+        confidence_level=confidence_level,
+        method=method,
+        note=note,
     )
 
 
-def cost_interval(
-    costs: Floats,
-    groups: Groups | None,
-    bounds: tuple[float, float] | None,
-    confidence_level: float,
-    seed: int,
-) -> Interval:
-    """Bound the mean of *costs*: by bootstrap-t on its logarithm, within *bounds* by Gaffke."""
-    if bounds is not None:
-        return interval_of_mean(costs, groups, bounds, confidence_level=confidence_level)
-    codes = np.arange(costs.size) if groups is None else groups
-    low, high = log_mean_ends(costs, codes, confidence_level, seed)
-    method = "log bootstrap-t" if groups is None else "clustered log bootstrap-t"
-    return Interval(low=low, high=high, confidence_level=confidence_level, method=method)
+def _priced(costs: Floats, passes: Floats, confidence_level: float) -> Priced:
+    """Return the cost of a pass of tasks that weigh the same, and its interval."""
+    cost = per_pass(costs, math.fsum(passes))
+    around = interval_of_mean(costs, None, NO_LIMIT, confidence_level=confidence_level)
+    return cost, pass_cost_interval(cost, costs, around, passes, None)
 
 
 def pass_cost_interval(
@@ -296,7 +402,9 @@ def pass_cost_interval(
         (mean_of(passes), rate.low, rate.high),
         shared_error(costs / scale, passes, codes),
     )
-    return Interval(low=low, high=high, confidence_level=level, method="ratio of means")
+    return Interval(
+        low=low, high=high, confidence_level=level, method="ratio of means", note=cost_ends.note
+    )
 
 
 def _delta_error(costs: Floats, passes: Floats, codes: Groups) -> float | None:
@@ -310,11 +418,15 @@ def _delta_error(costs: Floats, passes: Floats, codes: Groups) -> float | None:
     return None if error is None else scale * (error / float(passes.mean())) / unit
 
 
-def counted_runs(n_runs: int, n_groups: int | None, what: str = "task") -> str:
-    """Say how many runs there are, and what counts as one observation."""
+def counted_runs(
+    n_runs: int, n_groups: int | None, what: str = "task", weights: Weighting | None = None
+) -> str:
+    """Say how many runs there are, what counts as one observation, and what weighs the same."""
     runs = f"{n_runs} run{'s' * (n_runs != 1)}"
     if n_groups is not None:
-        return f"{runs} of {n_groups} {what}{'s' * (n_groups != 1)}"
+        unit = what if weights == "groups" else "run"
+        same = f", each {unit} weighing the same" if n_groups < n_runs else ""
+        return f"{runs} of {n_groups} {what}{'s' * (n_groups != 1)}{same}"
     return runs if n_runs == 1 else f"{runs} (each taken as independent)"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, combinations
 from operator import itemgetter
 from statistics import fmean
@@ -112,7 +112,9 @@ class ModelComparison(TableRecord):
     ranks: FrozenMapping[str, Interval]
     """The ranks that each model may have, 1 being the best; those of all models hold at once."""
     best: tuple[str, ...]
-    """The models that may be the best, those whose ranks include 1."""
+    """The models that may be the best. The best one is among them with the confidence level, and
+    so is each of several that are equally good. They are fewer than those whose ranks include 1,
+    which hold for all models at once."""
     pairs: tuple[ModelPair, ...] = attrs.field(converter=listing)
     """Every two models, the best first."""
     n_tasks: int
@@ -236,9 +238,14 @@ def compare_models(
         separate the models, all sign combinations are counted.
 
         A model's lowest rank is one more than the number of models shown to be better. Its highest
-        rank leaves out those shown to be worse. All these intervals hold at the same time, and so
-        does *best*. Models with equal true means share their ranks, and each interval contains all
-        of them.
+        rank leaves out those shown to be worse. All these intervals hold at the same time. Models
+        with equal true means share their ranks, and each interval contains all of them.
+
+        *best* asks less, and so names fewer. Each model that may still be the best is compared
+        with the other ones: it is left out if the largest of these one-sided statistics is too
+        large under the same flipped signs. That is repeated with those that are left. The best
+        model is left out in at most ``1 - confidence_level`` of comparisons. Of 30 models that are
+        all alike, each is left out so often, and so some of them in most comparisons.
 
         Where one model has more than 1.2 times as many attempts at a task as another, signs are
         not random: the mean of few attempts is more skewed than that of many. The pairs are then
@@ -277,6 +284,10 @@ def compare_models(
 
         Also for ranks: Klein, Wright and Wieczorek, "A Joint Confidence Region for an Overall
         Ranking of Populations", Journal of the Royal Statistical Society C 69(3), 2020.
+
+        For *best*: Hsu, "Simultaneous Confidence Intervals for all Distances from the 'Best'",
+        Annals of Statistics 9(5), 1981, and Hansen, Lunde and Nason, "The Model Confidence Set",
+        Econometrica 79(2), 2011, for steps.
 
         For the test: Romano and Wolf, "Exact and Approximate Stepdown Methods for Multiple
         Hypothesis Testing", Journal of the American Statistical Association 100(469), 2005.
@@ -322,7 +333,7 @@ def compare_models(
     return ModelComparison(
         means=FrozenMapping(dict(zip(names, means.tolist(), strict=True))),
         ranks=FrozenMapping(ranks),
-        best=tuple(name for name, ends in ranks.items() if ends.low == 1.0),
+        best=tuple(names[i] for i in _best(found, means, n_better, 1.0 - confidence_level)),
         pairs=tuple(
             ModelPair(
                 first=first,
@@ -572,6 +583,23 @@ class _Found(NamedTuple):
     ends: list[tuple[float, float]]
     """Of the interval of each difference, all of which hold at once; NaN where nothing varies."""
     method: str
+    shown_worse: Callable[[int, list[int]], float]
+    """One-sided p value of the hypothesis that a model is as good as all of some others."""
+
+
+def _best(found: _Found, means: Floats, n_better: list[int], error: float) -> list[int]:
+    """Return the models that one-sided tests against the others leave, in steps."""
+    left = [i for i, n in enumerate(n_better) if not n]
+    while True:
+        top = max(left, key=means.__getitem__)
+        kept = [
+            i
+            for i in left
+            if i == top or found.shown_worse(i, [j for j in left if j != i]) > error
+        ]
+        if len(kept) == len(left):
+            return left
+        left = kept
 
 
 def _bounded_pairs(table: Floats, pairs: _Pairs, span: float, confidence_level: float) -> _Found:
@@ -580,13 +608,19 @@ def _bounded_pairs(table: Floats, pairs: _Pairs, span: float, confidence_level: 
     level = 1.0 - (1.0 - confidence_level) / n_pairs
     p_values: list[float] = []
     ends: list[tuple[float, float]] = []
+    worse = np.ones((table.shape[1], table.shape[1]))
     for first, second in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):
         deltas = table[:, first] - table[:, second]
         p_values.append(unseen_p_value(deltas, groups, (-span, span)))
+        worse[second, first] = p_values[-1] / 2.0 if float(deltas.sum()) > 0.0 else 1.0
         interval = unseen_interval(deltas, groups, level, (-span, span))
         ends.append((interval.low, interval.high))
     adjusted = np.array(adjusted_p_values(p_values, "holm"))
-    return _Found(np.array(p_values), adjusted, ends, "gaffke")
+
+    def shown_worse(model: int, others: list[int]) -> float:
+        return len(others) * float(worse[model, others].min())
+
+    return _Found(np.array(p_values), adjusted, ends, "gaffke", shown_worse)
 
 
 def _flip_signs(
@@ -636,7 +670,24 @@ def _flip_signs(
     ends: list[tuple[float, float]] = np.stack(
         [deltas - reaches, deltas + reaches], axis=1
     ).tolist()
-    return _Found((n_single + itself) / total, adjusted, ends, "max-t")
+    m = table.shape[1]
+    scales = np.zeros((m, m))
+    scales[pairs.first, pairs.second] = pairs.sizes(np.ones(pairs.sums.size))
+    scales += scales.T
+    totals = table.sum(axis=0)
+
+    def shown_worse(model: int, others: list[int]) -> float:
+        own = scales[model, others]
+        most = float(((totals[others] - totals[model]) * own).max()) * (1.0 - SAME)
+        n_beyond = 0
+        for start in range(0, len(flipped), rows):
+            part = flipped[start : start + rows]
+            sizes = (part[:, others] - part[:, [model]]) * own
+            tops, bottoms = sizes.max(axis=1), sizes.min(axis=1)  # of the opposite signs too
+            n_beyond += int(np.count_nonzero(tops >= most) + np.count_nonzero(-bottoms >= most))
+        return (n_beyond + itself) / (2 * len(flipped) + itself)
+
+    return _Found((n_single + itself) / total, adjusted, ends, "max-t", shown_worse)
 
 
 def _all_flips(moved: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast
@@ -691,8 +692,9 @@ def _intervals(
     for name, values in measured.items():
         known = ~np.isnan(values)
         _, groups, _ = distinct(task[known])
-        interval = interval_of_mean(values[known], groups, None, confidence_level=confidence_level)
-        intervals[name] = attrs.evolve(interval, low=max(interval.low, 0.0))
+        intervals[name] = interval_of_mean(
+            values[known], groups, (0.0, math.inf), confidence_level=confidence_level
+        )
     return FrozenMapping(intervals)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from statistics import pvariance
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 import numpy as np
@@ -38,21 +38,22 @@ from scorekit._core.columns import (
     split_missing,
     takes_columns,
 )
+from scorekit._core.sums import mean_rounded_once
 from scorekit._core.text import as_decimal
 from scorekit._sheet.model import Estimate, Fields, Scale, Sheet, Table, row_of
 from scorekit._stats.ratios import ratio_ends, shared_error
 from scorekit.costs import (
+    NO_LIMIT,
     Priced,
     behind,
     check_cost_bounds,
-    cost_interval,
     counted_runs,
     pass_cost_interval,
     per_pass,
     times_baseline,
 )
 from scorekit.errors import InputError, one_line, refuse, shown
-from scorekit.intervals import Interval, interval_of_mean
+from scorekit.intervals import Interval, Weighting, group_means, interval_of_mean
 from scorekit.records import FrozenMapping, Record, TableRecord, listing
 from scorekit.summary import (
     LetterGrade,
@@ -67,6 +68,9 @@ BY_BONUS = 1.5
 
 MAX_NAME = 32
 """Characters of a tier's name in a table."""
+
+AVERAGED = ("pass_rate", "impl_rate", "cost_usd", "composite_score")
+"""What *means* of a tier has."""
 
 
 @attrs.frozen(kw_only=True)
@@ -318,8 +322,7 @@ class TierStatistics(TableRecord):
     pass_rate: Statistics
     """Statistics of 1.0 for each run that passed and 0.0 for each that did not."""
     pass_rate_interval: Interval
-    """Interval of the mean pass rate, over tasks if the runs name theirs. The next three are of
-    the same kind."""
+    """Interval of the mean pass rate in *means*. The next three are of the same kind."""
     impl_rate: Statistics
     impl_rate_interval: Interval
     cost_usd: Statistics | None
@@ -330,7 +333,8 @@ class TierStatistics(TableRecord):
     composite_score: Statistics
     composite_interval: Interval
     cost_of_pass: float | None
-    """Total cost over number of passes in USD, ``inf`` with none; lower is better."""
+    """Mean cost over mean pass rate in USD, ``inf`` with no pass; lower is better. It is the total
+    cost over the number of passes, if every task has equally many runs."""
     cost_of_pass_interval: Interval | None
     """None without a pass; *high* is ``inf`` if the runs are compatible with any cost."""
     n_costs: int
@@ -342,14 +346,26 @@ class TierStatistics(TableRecord):
     task_scores: FrozenMapping[str, tuple[float, ...]] | None
     """Composite score of each run by *task_id*, as `compare_reports` takes it; None where the runs
     name no task."""
+    weights: Weighting = "attempts"
+    """What weighs the same in *means*: each task, or each run."""
+    means: FrozenMapping[str, float] = attrs.field(factory=FrozenMapping[str, float])
+    """Means of ``"pass_rate"``, ``"impl_rate"``, ``"composite_score"`` and, if every cost was
+    measured, ``"cost_usd"`` by *weights*. Those of the statistics are over runs."""
+    task_means: FrozenMapping[str, tuple[float, float]] | None = None
+    """Mean cost and pass rate of each task, by which two tiers are compared; None where the runs
+    name no task, or a cost was not measured."""
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what would mislead a comparison of tiers."""
+        """Refuse what would mislead a comparison of tiers; means not given are those of runs."""
         check_text("tier_id", self.tier_id)
         check_count("n_runs", self.n_runs, 1)
         check_count("n_costs", self.n_costs, 0, self.n_runs, high_name="n_runs")
         if self.cost_of_pass not in (None, math.inf):
             check_number("cost_of_pass", self.cost_of_pass, 0.0)
+        check_choice("weights", self.weights, get_args(Weighting))
+        described = {name: getattr(self, name) for name in AVERAGED}
+        of_runs = {name: one.mean for name, one in described.items() if one is not None}
+        store(self, "means", FrozenMapping({**of_runs, **self.means}))
 
     @property
     def median_hides_split(self) -> bool:
@@ -358,9 +374,9 @@ class TierStatistics(TableRecord):
 
         It lies outside the interval of the mean, and the mean would have another grade.
         """
-        score, interval = self.composite_score, self.composite_interval
-        outside = not interval.low <= score.median <= interval.high
-        return outside and letter_grade(score.mean).letter != self.grade.letter
+        median, interval = self.composite_score.median, self.composite_interval
+        outside = not interval.low <= median <= interval.high
+        return outside and letter_grade(self.means["composite_score"]).letter != self.grade.letter
 
     def _sheet(self) -> Sheet:
         return Sheet(
@@ -378,7 +394,7 @@ class TierStatistics(TableRecord):
         split = f"; {_split(self)}" if self.median_hides_split else ""
         return (
             f"{one_line(self.tier_id)}: {self.grade} (median score {score:.4g}), "
-            f"pass rate {self.pass_rate.mean:.4g}{rate} in {_counted(self)}, "
+            f"pass rate {self.means['pass_rate']:.4g}{rate} in {_counted(self)}, "
             f"{self._price(interval)}{split}"
         )
 
@@ -388,15 +404,15 @@ class TierStatistics(TableRecord):
         return f"cost of a pass unknown ({self.n_costs} of {self.n_runs} costs measured)"
 
     def _row(self) -> dict[str, object]:
-        score, ends = self.composite_score, self.composite_interval
+        mean, ends = self.means["composite_score"], self.composite_interval
         level = f"{100 * ends.confidence_level:g} %"
         return {
             "tier": one_line(self.tier_id, MAX_NAME),
             "grade": self.grade.letter,
-            "median": score.median,
-            f"mean ({level})": Estimate(score.mean, ends),
-            " ": Scale.of(score.mean, ends),
-            "pass rate": Estimate(self.pass_rate.mean, self.pass_rate_interval),
+            "median": self.composite_score.median,
+            f"mean ({level})": Estimate(mean, ends),
+            " ": Scale.of(mean, ends),
+            "pass rate": Estimate(self.means["pass_rate"], self.pass_rate_interval),
             "USD per pass": f"unknown ({self.n_costs} of {self.n_runs} measured)"
             if self.cost_of_pass is None
             else Estimate(self.cost_of_pass, self.cost_of_pass_interval),
@@ -404,11 +420,12 @@ class TierStatistics(TableRecord):
 
 
 def _counted(tier: TierStatistics) -> str:
-    return counted_runs(tier.n_runs, None if tier.task_scores is None else len(tier.task_scores))
+    n_tasks = None if tier.task_scores is None else len(tier.task_scores)
+    return counted_runs(tier.n_runs, n_tasks, weights=tier.weights)
 
 
 def _split(tier: TierStatistics) -> str:
-    mean = tier.composite_score.mean
+    mean = tier.means["composite_score"]
     return (
         f"the median hides a split: mean score {mean:.4g} {tier.composite_interval}, "
         f"grade {letter_grade(mean)}"
@@ -421,6 +438,7 @@ def tier_statistics(
     *,
     pass_weight: float = 0.5,
     impl_weight: float = 0.5,
+    weights: Weighting = "groups",
     bounds: tuple[float, float] | None = None,
     confidence_level: float = 0.95,
     quantiles: Iterable[float] = (0.5, 0.95),
@@ -431,11 +449,12 @@ def tier_statistics(
 
     Each measure is described over the runs. The grade is that of the *median* composite score, so
     one odd run does not decide it. Means of scores have the interval of `mean_interval` with
-    bounds 0 and 1. The mean cost and the cost of a pass, which is the total cost divided by the
-    number of passes, have the intervals of `cost_of_pass_from_columns`.
+    bounds 0 and 1. The mean cost has that with bounds 0 and infinity. The cost of a pass is the
+    mean cost divided by the mean pass rate, as in `cost_of_pass_from_columns`.
 
     If tasks were run several times, give each `Run` its *task_id*. Runs of one task resemble each
-    other, and all intervals then count a task as one observation. Without it they are too narrow.
+    other: *means* and intervals then count a task as one observation, so tasks that were tried
+    again because they failed do not weigh more. Without it the intervals are too narrow.
 
     Args:
         tier_id: Name of the tier.
@@ -443,6 +462,9 @@ def tier_statistics(
             *task_id* all or none.
         pass_weight: Weight of passing (>= 0); only the proportion to *impl_weight* matters.
         impl_weight: Weight of *impl_rate* (>= 0).
+        weights: What weighs the same in *means*, intervals and the cost of a pass: with
+            ``"groups"`` each task, with ``"attempts"`` each run. Of no matter where runs name no
+            task.
         bounds: The least and the most that a run can cost, in USD, such as ``(0, 5)``; None if
             nothing limits it.
         confidence_level: Level of the intervals in (0, 1).
@@ -455,9 +477,9 @@ def tier_statistics(
     Raises:
         InputError: If *tier_id* or *runs* is empty, two runs share a *run_id* (most likely one run
             counted twice), or only some runs have a *task_id*. Also if a weight is negative or not
-            finite, both are 0, a cost lies outside *bounds*, *confidence_level* lies outside (0,
-            1), a quantile lies outside [0, 1], *seed* is out of range, or a pass costs more than a
-            float holds.
+            finite, both are 0, *weights* is unknown, a cost lies outside *bounds*,
+            *confidence_level* lies outside (0, 1), a quantile lies outside [0, 1], *seed* is out
+            of range, or a pass costs more than a float holds.
         TypeError: If *tier_id* is neither a string nor an integer, *runs* not a sequence of `Run`,
             or a weight, a bound, *confidence_level*, a quantile or *seed* not a number.
 
@@ -501,19 +523,50 @@ def tier_statistics(
     scores = [_weigh(float(run.passed), run.impl_rate, share) for run in checked]
     composite = describe(scores)
 
-    def interval(values: NDArray[np.float64]) -> Interval:
-        return interval_of_mean(values, groups, (0.0, 1.0), confidence_level=confidence_level)
-
-    priced: dict[str, Any] = dict.fromkeys(
-        ("cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval")
-    )
+    check_choice("weights", weights, get_args(Weighting))
+    columns = {
+        "pass_rate": passes,
+        "impl_rate": impl_rates,
+        "composite_score": np.array(scores),
+    }
     if len(costs) == len(checked):
-        column_of = np.array(costs)
-        mean_cost = cost_interval(column_of, groups, limits, confidence_level, seed)
-        cost = per_pass(column_of, float(passes.sum()))
-        ends = pass_cost_interval(cost, column_of, mean_cost, passes, groups)
-        statistics = describe(column_of, quantiles=shares)
-        priced = dict(zip(priced, (statistics, mean_cost, cost, ends), strict=True))
+        columns["cost_usd"] = np.array(costs)
+    ends = dict.fromkeys(columns, (0.0, 1.0)) | {"cost_usd": limits or NO_LIMIT}
+    around = {
+        name: interval_of_mean(
+            values,
+            groups,
+            ends[name],
+            confidence_level=confidence_level,
+            weights=weights,
+            seed=seed,
+        )
+        for name, values in columns.items()
+    }
+    of_task = columns
+    if groups is not None:
+        of_task = {name: group_means(values, groups) for name, values in columns.items()}
+    priced: dict[str, Any] = dict.fromkeys(
+        ("cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval", "task_means")
+    )
+    weighed, units = (of_task, None) if weights == "groups" else (columns, groups)
+    if "cost_usd" in columns:
+        both = np.array([of_task["cost_usd"], of_task["pass_rate"]]).T.tolist()
+        cost, of_costs = (
+            per_pass(weighed["cost_usd"], math.fsum(weighed["pass_rate"])),
+            around["cost_usd"],
+        )
+        priced = {
+            "cost_usd": describe(columns["cost_usd"], quantiles=shares),
+            "cost_usd_interval": of_costs,
+            "cost_of_pass": cost,
+            "cost_of_pass_interval": pass_cost_interval(
+                cost, weighed["cost_usd"], of_costs, weighed["pass_rate"], units
+            ),
+            "task_means": FrozenMapping(dict(zip(tasks, map(tuple, both), strict=True)))
+            if tasks
+            else None,
+        }
     by_task: dict[str, list[float]] = {task: [] for task in tasks}
     for run, score in zip(checked, scores, strict=True):
         if run.task_id is not None:
@@ -522,21 +575,23 @@ def tier_statistics(
         tier_id=tier_id,
         n_runs=len(checked),
         pass_rate=describe(passes),
-        pass_rate_interval=interval(passes),
+        pass_rate_interval=around["pass_rate"],
         impl_rate=describe(impl_rates),
-        impl_rate_interval=interval(impl_rates),
+        impl_rate_interval=around["impl_rate"],
         n_costs=len(costs),
         n_durations=len(durations),
         duration_seconds=describe(durations, quantiles=shares)
         if len(durations) == len(checked)
         else None,
         composite_score=composite,
-        composite_interval=interval(np.array(scores)),
+        composite_interval=around["composite_score"],
         **priced,
         grade=letter_grade(composite.median),
         task_scores=(
             FrozenMapping({task: tuple(own) for task, own in by_task.items()}) if tasks else None
         ),
+        weights=weights if tasks else "attempts",
+        means=FrozenMapping({name: mean_rounded_once(values) for name, values in weighed.items()}),
     )
 
 
@@ -594,9 +649,9 @@ class CrossTier(TableRecord):
     cost_ratios: FrozenMapping[str, float | None] = attrs.field(
         factory=FrozenMapping[str, float | None]
     )
-    """Cost of a pass of each other tier divided by that of the baseline, 0.5 for half of it.
-    None where one of them has no pass or no known costs, or passes of the baseline cost nothing.
-    """
+    """Cost of a pass of each other tier divided by that of the baseline, 0.5 for half of it, over
+    the tasks that both tiers have, each weighing the same; over all runs if they share none. None
+    where one of them has no pass or no known costs, or passes of the baseline cost nothing."""
     cost_ratio_intervals: FrozenMapping[str, Interval | None] = attrs.field(
         factory=FrozenMapping[str, Interval | None]
     )
@@ -620,9 +675,8 @@ class CrossTier(TableRecord):
             if n is not None and (both[0].keys() != both[1].keys() or len(sizes) > 1):
                 over = f"{n} common task{'s' * (n != 1)}, each weighing the same"
                 whose = one_line(name, MAX_NAME)
-                notes.append(
-                    f"{whose}: uplift of mean over {over if n else 'all runs: no common task'}"
-                )
+                what = f"{whose}: uplift of mean and costs beside the baseline"
+                notes.append(f"{what} over {over if n else 'all runs: no common task'}")
         without = ("tiers",)
         return Sheet(
             f"{len(self.tiers)} tier{'s' * (len(self.tiers) > 1)}, "
@@ -680,15 +734,16 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
             nor an integer.
 
     Notes:
-        If runs name their tasks, means are compared over the tasks that both tiers have, and each
-        task weighs the same, however often it was run. So a *task_id* must name the same task in
-        all tiers. Tiers without a common task are compared over all their runs. Medians, and the
-        cost of a pass, are of all runs: a tier that was given easier tasks looks better by them.
+        If runs name their tasks, means and costs of a pass are compared over the tasks that both
+        tiers have, and each task weighs the same, however often it was run. So a *task_id* must
+        name the same task in all tiers. Tiers without a common task are compared over all their
+        runs. Medians are of all runs: a tier that was given easier tasks looks better by them.
 
         The interval of a mean uplift is that of a ratio of two means, from the intervals of both
         and their correlation over common tasks (MOVER, on the logarithmic scale). That of a cost
-        ratio takes the tiers as independent, so it is too wide where their costs on the same tasks
-        rise and fall together.
+        ratio over common tasks is Student's t for its logarithm, with the jackknife that leaves
+        out one task at a time. Without common tasks it takes the tiers as independent (MOVER),
+        which is much wider.
 
     Examples:
         >>> tiers = []
@@ -723,7 +778,12 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
     base = checked[ids.index(baseline)]
     others = [tier for tier in checked if tier is not base]
     means = {tier.tier_id: _mean_uplift(tier, base) for tier in others}
-    prices = {tier.tier_id: times_baseline(_price_of(tier), _price_of(base)) for tier in others}
+    prices = {
+        tier.tier_id: times_baseline(
+            _price_of(tier), _price_of(base), (tier.task_means, base.task_means), levels[0]
+        )
+        for tier in others
+    }
     costs = [tier.cost_usd.median for tier in checked if tier.cost_usd is not None]
     of_passes = {t.tier_id: t.cost_of_pass for t in checked if t.cost_of_pass is not None}
     lowest = min(of_passes.values(), default=None)
@@ -748,8 +808,8 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
         frontier_cost_of_pass=lowest,
         frontier_tier=None if lowest == math.inf else next(cheapest, None),
         tiers=checked,
-        cost_ratios=FrozenMapping({name: ratio for name, (ratio, _) in prices.items()}),
-        cost_ratio_intervals=FrozenMapping({name: ends for name, (_, ends) in prices.items()}),
+        cost_ratios=FrozenMapping({name: ratio for name, (ratio, _, _) in prices.items()}),
+        cost_ratio_intervals=FrozenMapping({name: ends for name, (_, ends, _) in prices.items()}),
     )
 
 
@@ -757,7 +817,7 @@ def _mean_uplift(
     tier: TierStatistics, base: TierStatistics
 ) -> tuple[float | None, Interval | None, int | None]:
     """Return the uplift of the means, its interval, and the tasks that they are over."""
-    means = [side.composite_score.mean for side in (tier, base)]
+    means = [side.means["composite_score"] for side in (tier, base)]
     ends = [side.composite_interval for side in (tier, base)]
     own, other, together = _by_task(tier), _by_task(base), 0.0
     tasks = [task for task in other if task in own]

@@ -52,9 +52,9 @@ from scorekit._stats.attempts import (
 from scorekit._stats.chances import Counts, Floats
 from scorekit._stats.extrapolation import Fit, beta_pass_at_k
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
-from scorekit._stats.suites import Insufficient, Suite, count_used
+from scorekit._stats.suites import Insufficient, Suite, count_used, on_scale
 from scorekit.errors import InputError, refuse, shown
-from scorekit.intervals import Interval, normal_quantile, wilson
+from scorekit.intervals import Interval, check_bounds, normal_quantile, wilson
 from scorekit.records import Record, is_mapping, listing
 
 
@@ -70,9 +70,10 @@ class SuiteEstimate(Record):
     notation: ClassVar[str] = ""
 
     score: float = attrs.field(eq=_or_unknown)
-    """The estimate in ``[0, 1]``; higher is better."""
+    """The estimate in ``[0, 1]``, or within the bounds of the scale; higher is better."""
     failure: float = attrs.field(eq=_or_unknown)
-    """``1 - score``, with full precision even if the score rounds to 1."""
+    """``1 - score``, or what the score lacks of the highest, with full precision even if the score
+    rounds to it."""
     k: int
     n_tasks: int
     """Tasks given."""
@@ -387,15 +388,18 @@ class BestAtK(SuiteEstimate):
 
 
 _Scores = Iterable[float] | Iterable[Iterable[float]]
-
-
-@overload
-def best_at_k(scores: _Scores, *, k: int = ..., **options: Unpack[_Options]) -> BestAtK: ...
+_Bounds = tuple[float, float]
 
 
 @overload
 def best_at_k(
-    scores: _Scores, *, k: Iterable[int], **options: Unpack[_Options]
+    scores: _Scores, *, k: int = ..., bounds: _Bounds = ..., **options: Unpack[_Options]
+) -> BestAtK: ...
+
+
+@overload
+def best_at_k(
+    scores: _Scores, *, k: Iterable[int], bounds: _Bounds = ..., **options: Unpack[_Options]
 ) -> tuple[BestAtK, ...]: ...
 
 
@@ -403,6 +407,7 @@ def best_at_k(
     scores: _Scores,
     *,
     k: int | Iterable[int] = 1,
+    bounds: tuple[float, float] = (0, 1),
     confidence_level: float = 0.95,
     insufficient: Insufficient = "raise",
     clusters: Iterable[Hashable] | None = None,
@@ -415,9 +420,10 @@ def best_at_k(
     over its tasks. If all scores are 0 or 1 it is `pass_at_k`.
 
     Args:
-        scores: Scores in [0, 1] of the samples of one task, shape ``(N,)``; booleans count as 0
-            and 1. Or one such sequence for each task of a suite, of any lengths.
+        scores: Scores within *bounds* of the samples of one task, shape ``(N,)``; booleans count
+            as 0 and 1. Or one such sequence for each task of a suite, of any lengths.
         k: Attempts (count, at least 1), one number or several.
+        bounds: The lowest and the highest score that the scale allows, such as ``(1, 5)``.
         confidence_level: As in `pass_at_k`.
         insufficient: As in `pass_at_k`.
         clusters: As in `pass_at_k`.
@@ -426,14 +432,16 @@ def best_at_k(
         A frozen `BestAtK`, or a tuple of them.
 
     Raises:
-        InputError: If a score lies outside [0, 1] or is NaN, a sequence is empty, or a task has
-            too few samples; and as `pass_at_k`.
+        InputError: If a score lies outside *bounds* or is NaN, *bounds* are not two finite numbers
+            in rising order, a sequence is empty, or a task has too few samples; and as
+            `pass_at_k`.
         TypeError: If a score is not a number; and as `pass_at_k`.
 
     Notes:
         The standard error is that of `pass_at_k`. The interval of a suite is that of
-        `mean_interval` with bounds 0 and 1 over the estimates of the tasks, and that of
-        `pass_at_k` if all scores are 0 or 1. For one task it is Wilson's with ``n / k`` trials,
+        `mean_interval` with *bounds* over the estimates of the tasks, and that of `pass_at_k` if
+        all scores are at either bound. *failure* is what the score lacks of the highest. For one
+        task it is Wilson's with ``n / k`` trials,
         because *n* samples contain at least as much information as that many independent sets of
         *k* (Hoeffding's bound). Graded scores count as more trials, because their best varies less
         than a success or failure.
@@ -443,13 +451,17 @@ def best_at_k(
         best@2 = 0.68 [0.2151, 0.9428]
         >>> best_at_k([[0.5, 0.75, 0.75], [0.0, 0.25]], k=2).score
         0.5
+        >>> print(best_at_k([[3, 5, 4], [2, 1]], k=2, bounds=(1, 5)))
+        best@2 = 3.333 [1.303, 4.842]
         >>> best_at_k([0.5, 1.5])
         Traceback (most recent call last):
         ...
         scorekit.errors.InputError: scores[1] must be a number in [0, 1], got 1.5
     """
     ks = check_k(k)
-    tasks, single = _check_scores(scores)
+    lowest, highest = limits = check_bounds(bounds)
+    span = highest - lowest
+    tasks, single = _check_scores(scores, limits)
     n = np.array([task.size for task in tasks])
     level, insufficient = _check_options(confidence_level, insufficient)
     codes = _check_codes(clusters, None if single else n.size)
@@ -459,7 +471,7 @@ def best_at_k(
         used: list[int] = suite.used(k).tolist()
         found = best([tasks[i] for i in used], k)
         alone = best_ends(tasks[used[0]], k, level) if len(used) == 1 else None
-        return BestAtK(k=k, **suite.estimate(k, found, alone))
+        return BestAtK(k=k, **on_scale(suite.estimate(k, found, alone), lowest, span))
 
     return _of_each(ks, k, estimate)
 
@@ -950,16 +962,20 @@ def _check_counts(n_samples: object, n_correct: object) -> tuple[int, int]:
     return n, check_count("n_correct", n_correct, 0, n, high_name="n_samples")
 
 
-def _check_scores(scores: Any) -> tuple[list[Floats], bool]:
-    """Return the sorted scores of each task, and whether there is one task by itself."""
+def _check_scores(scores: Any, bounds: tuple[float, float]) -> tuple[list[Floats], bool]:
+    """Return the sorted scores of each task, as shares of the scale, and whether it is alone."""
+
+    def shares(name: str, items: Any) -> Floats:
+        return np.sort(
+            (check_score_column(name, items, *bounds) - bounds[0]) / (bounds[1] - bounds[0])
+        )
+
     items: Any = np.asarray(scores) if hasattr(scores, "__array__") else None
     if items is None or items.ndim != 1 or items.dtype == object:  # else it is one task's column
         items = check_items("scores", scores, what="scores, or of such sequences")
         if any(map(is_ordered, items)):
-            return [
-                np.sort(check_score_column(f"scores[{i}]", item)) for i, item in enumerate(items)
-            ], False
-    return [np.sort(check_score_column("scores", items))], True
+            return [shares(f"scores[{i}]", item) for i, item in enumerate(items)], False
+    return [shares("scores", items)], True
 
 
 def _check_votes(answers: Any, correct: Any) -> tuple[list[Votes], bool]:

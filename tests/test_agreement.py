@@ -62,54 +62,54 @@ def test_kappa_reference() -> None:
 def test_results_read_on_one_line() -> None:
     """What `print` shows, also where there is no kappa."""
     agreed = judge_agreement([1, 0, 1, 1], [1, 0, 0, 1], weights="linear")
-    text = "linear kappa 0.5 [-0.7749, 0.9986], accuracy 0.75 [0.3006, 0.9544] (4 items)"
+    text = "linear kappa 0.5 [-1, 0.9985], accuracy 0.75 [0.3006, 0.9544] (4 items)"
     assert str(agreed) == text
     same = str(judge_agreement([1, 1], [1, 1]))
     assert same.startswith("kappa none (both gave every item the same score), accuracy 1 [")
     mean = corrected_mean(judge_labeled=[1, 0, 1], human=[1, 0, 0], judge_unlabeled=[1, 1, 0])
     assert str(mean) == (
-        "mean 0.3333 [0.008404, 0.9057] from 3 labels and 3 judgements "
-        "(labels alone: 0.3333 [0.008404, 0.9057], judge alone: 0.6667)"
+        "mean 0.3333 [0.008404, 0.9057] from 3 labels, 3 judgements not used: "
+        "fewer than 25 labels (labels alone: 0.3333 [0.008404, 0.9057], judge alone: 0.6667)"
     )
 
 
-def test_an_end_of_kappa_is_where_the_likelihood_falls_off() -> None:
-    """Oracle: SciPy's search over all tables with that kappa; the deviance is the square of t."""
-    counts = np.array([1.0, 0.0, 1.0, 2.0])
-    found = judge_agreement([1, 1, 0, 1], [0, 1, 0, 1]).interval
+@pytest.mark.parametrize("counts", [(1, 0, 1, 2), (9, 3, 1, 7), (20, 0, 0, 5)])
+def test_an_end_of_kappa_is_where_the_likelihood_falls_off(counts: tuple[int, ...]) -> None:
+    """Oracle: SciPy's search over all tables, chance being linear; twice its log is t squared."""
+    cells = [(0, 0), (0, 1), (1, 0), (1, 1)]  # human and judge
+    human, judge = (
+        [cell[side] for cell, n in zip(cells, counts, strict=True) for _ in range(n)]
+        for side in (0, 1)
+    )
+    found = judge_agreement(judge, human).interval
     assert found is not None
+    seen, n = np.array(counts, float), sum(counts)
+    start = seen / n
 
-    def kappa(shares: Any) -> float:
-        by_chance = (shares[0] + shares[1]) * (shares[1] + shares[3])
-        by_chance += (shares[2] + shares[3]) * (shares[0] + shares[2])
-        return float(1 - (shares[1] + shares[2]) / by_chance)
+    def by_chance(x: Any) -> float:
+        return float((x[0] + x[1]) * (x[1] + x[3]) + (x[2] + x[3]) * (x[0] + x[2]))
 
-    def deviance(shares: Any) -> float:
-        held = counts > 0
-        return float(2 * np.sum(counts[held] * np.log(counts[held] / 4 / shares[held])))
+    steps = np.eye(4) * 1e-6
+    slopes = np.array([by_chance(start + d) - by_chance(start - d) for d in steps]) / 2e-6
+
+    def deviance(x: Any) -> float:
+        held = seen > 0
+        return float(2 * np.sum(seen[held] * np.log(start[held] / x[held])))
 
     for end in (found.low, found.high):
+        if abs(end) >= 1 - 1e-4:  # no table is unlikely enough
+            continue
+        offsets = [0, 1, 1, 0] - (1 - end) * (slopes - slopes @ start + by_chance(start))
         limits: Any = (
             {"type": "eq", "fun": lambda x: x.sum() - 1},
-            {"type": "eq", "fun": lambda x, end=end: kappa(x) - end},
+            {"type": "eq", "fun": lambda x, offsets=offsets: x @ offsets},
         )
         starts = np.random.default_rng(1).dirichlet(np.ones(4), 8)
         found_by_scipy = [
-            minimize(deviance, start, bounds=[(1e-9, 1)] * 4, constraints=limits)
-            for start in starts
+            minimize(deviance, one, bounds=[(1e-9, 1)] * 4, constraints=limits) for one in starts
         ]
         least = min(one.fun for one in found_by_scipy if one.success)
-        assert least == pytest.approx(stats.t.isf(0.025, 3) ** 2, rel=5e-3)
-
-
-def test_an_end_of_kappa_is_found_where_steps_go_in_a_circle() -> None:
-    """Both columns are alike to kappa; near -1 each step of the search overshoots by far."""
-    columns = [1, 0.5, 0.5], [1, 1, 0.5]
-    first, second = (judge_agreement(*both).interval for both in (columns, columns[::-1]))
-    assert first is not None
-    assert second is not None
-    assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-3)
-    assert first.low == pytest.approx(-0.989, abs=1e-3)
+        assert least == pytest.approx(stats.t.isf(0.025, n - 1) ** 2, rel=5e-3)
 
 
 @given(ITEMS, st.sampled_from(WEIGHTS))
@@ -407,7 +407,7 @@ def test_the_tuned_score_stays_in_the_range_of_scores() -> None:
     }
     plain, tuned = (corrected_mean(**columns, power_tuned=tuned) for tuned in (False, True))
     assert (plain.score, plain.interval.high) == (1.0, 1.0)  # 1.25 without the bounds
-    assert plain.interval.low < tuned.score < tuned.interval.high <= 1.0
+    assert tuned.interval.low < tuned.score < tuned.interval.high <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -515,22 +515,25 @@ def test_corrected_mean_errors(
 
 
 def test_few_labels_speak_alone() -> None:
-    """Below 30 the result is that of the labels, never the narrower of two; on any scale."""
+    """Below 25 the result is that of the labels, never the narrower of two; on any scale."""
     rng = np.random.default_rng(1)
-    human = rng.integers(1, 6, 29)
-    judged, others = human + rng.choice([0, 0, 0, 1], 29) - (human == 5), rng.integers(1, 6, 500)
+    human = rng.integers(1, 6, 24)
+    judged, others = human + rng.choice([0, 0, 0, 1], 24) - (human == 5), rng.integers(1, 6, 500)
     few = corrected_mean(
         judge_labeled=np.clip(judged, 1, 5), human=human, judge_unlabeled=others, bounds=(1, 5)
     )
     assert (few.judge_weight, few.score) == (0.0, few.human_mean)
     assert few.interval == few.human_interval
+    assert (few.n_unlabeled, few.n_unlabeled_used) == (500, 0)
+    assert " from 24 labels, 500 judgements not used: fewer than 25 labels (labels " in str(few)
     more = corrected_mean(
         judge_labeled=np.append(human, 3),
         human=np.append(human, 3),
         judge_unlabeled=others,
         bounds=(1, 5),
     )
-    assert more.judge_weight == 1.0
+    assert (more.judge_weight, more.n_unlabeled_used, more.reason) == (1.0, 500, None)
+    assert " from 25 labels and 500 judgements (labels alone" in str(more)
     with pytest.raises(InputError, match=r"^human\[0\] must be a number in \[1, 5\], got 0"):
         corrected_mean(judge_labeled=[1, 2], human=[0, 2], judge_unlabeled=[1, 2], bounds=(1, 5))
 
@@ -629,10 +632,15 @@ def test_the_corrected_difference_by_its_formula() -> None:
     )
     assert turned.delta == pytest.approx(-result.delta)
     assert turned.interval.low == pytest.approx(-result.interval.high, abs=1e-6)
-    few = _difference(_labeled(300, 29, 7))
+    few = _difference(_labeled(300, 24, 7))
     assert (few.judge_weight, few.delta) == (0.0, few.human_delta)
+    assert (few.n_unlabeled_used, few.reason) == (0, "fewer than 25 labels")
+    assert _difference(_labeled(300, 25, 7)).n_unlabeled_used == 275
     clustered = _difference(columns, clusters=[i // 5 for i in range(300)])
-    assert clustered.interval.method == "clustered gaffke"
+    assert (clustered.interval.method, clustered.n_unlabeled_used) == ("clustered gaffke", 0)
+    assert clustered.reason == "fewer than 25 labels, or groups of them"
+    pairs = _difference(columns, clusters=[i // 2 for i in range(300)])
+    assert pairs.interval.method == "clustered prediction-powered t"
 
 
 @pytest.mark.parametrize(
@@ -669,6 +677,113 @@ def test_labels_that_are_words_are_named() -> None:
     """An array of text has no number to stand for what is missing."""
     with pytest.raises(TypeError, match=r"^human_baseline\[0\] must be True or False, or a numb"):
         _difference({**_labeled(3, 3, 0), "human_baseline": np.array(["1", "0", "1"])})
+
+
+def _shifted(
+    n: int, truth: float, labeled: float, seed: int, rights: tuple[float, float] = (0.95, 0.8)
+) -> dict[str, Any]:
+    """Return labels of another share of right answers than the 500 judgements have."""
+    rng = np.random.default_rng(seed)
+    human = rng.random(n + 500) < np.where(np.arange(n + 500) < n, labeled, truth)
+    judged = rng.random(n + 500) < np.where(human, rights[0], 1 - rights[1])
+    return {"judge_labeled": judged[:n], "human": human[:n], "judge_unlabeled": judged[n:]}
+
+
+def test_the_interval_of_rogan_and_gladen_by_its_formula() -> None:
+    """Oracle: Lang and Reiczigel's formula with sums of squares, as Lee et al. print it."""
+    columns = _shifted(60, 0.7, 0.6, 1)
+    found = corrected_mean(**columns, confidence_level=0.9)
+    f, y, u = (np.asarray(columns[name], float) for name in columns)
+    z = stats.norm.isf(0.05)
+    m1, m0 = y.sum(), (1 - y).sum()
+    p = (u.sum() + z**2 / 2) / (u.size + z**2)
+    q1, q0 = ((f * y).sum() + 1) / (m1 + 2), (((1 - f) * (1 - y)).sum() + 1) / (m0 + 2)
+    theta = (p + q0 - 1) / (q0 + q1 - 1)
+    v1, v0 = q1 * (1 - q1) / (m1 + 2), q0 * (1 - q0) / (m0 + 2)
+    shift = 2 * z**2 * (theta * v1 - (1 - theta) * v0)
+    variance = p * (1 - p) / (u.size + z**2) + theta**2 * v1 + (1 - theta) ** 2 * v0
+    reach = z * math.sqrt(variance) / (q0 + q1 - 1)
+    ends = found.rogan_gladen_interval
+    assert ends is not None
+    assert (ends.low, ends.high) == pytest.approx((theta + shift - reach, theta + shift + reach))
+    assert (ends.method, ends.confidence_level) == ("lang-reiczigel", 0.9)
+    assert found.rogan_gladen is not None
+    assert ends.low <= found.rogan_gladen <= ends.high
+
+
+def test_labels_of_another_base_rate_call_for_rogan_and_gladen() -> None:
+    """Simulation: the corrected mean misses, the other holds, and the result says which."""
+    held, missed, flagged = 0, 0, 0
+    for seed in range(80):
+        result = corrected_mean(**_shifted(100, 0.9, 0.5, seed))
+        ends = result.rogan_gladen_interval
+        assert ends is not None
+        held += ends.low <= 0.9 <= ends.high
+        missed += not result.interval.low <= 0.9 <= result.interval.high
+        flagged += result.preferred == "rogan_gladen"
+    assert held >= 71
+    assert missed >= 8
+    assert flagged >= 78
+    text = str(corrected_mean(**_shifted(100, 0.9, 0.5, 1)))
+    assert "; the labels are no random sample of all items (p = " in text
+    assert ", use Rogan and Gladen's estimate: 0." in text
+
+
+def test_random_labels_keep_the_corrected_mean() -> None:
+    """Simulation: two-sided Fisher at 0.01 speaks up in one of a hundred."""
+    shifts = [corrected_mean(**_shifted(60, 0.7, 0.7, seed)) for seed in range(150)]
+    assert sum(result.preferred != "score" for result in shifts) <= 4
+    for result in shifts[:20]:
+        assert (result.preferred == "score") == (result.shift_p_value >= 0.01)
+
+
+@given(LABELED, st.lists(SCORES, min_size=2, max_size=30))
+def test_the_shift_is_fishers(rows: list[tuple[float, float]], unlabeled: list[float]) -> None:
+    """Oracle: scipy's one-sided tests of the table of scores above the mean of all."""
+    f, y = parted(rows)
+    result = corrected_mean(judge_labeled=f, human=y, judge_unlabeled=unlabeled)
+    middle = math.fsum([*f, *unlabeled]) / (len(f) + len(unlabeled))
+    table = [
+        [sum(v > middle for v in side), sum(v <= middle for v in side)] for side in (f, unlabeled)
+    ]
+    tails = [stats.fisher_exact(np.array(table), side).pvalue for side in ("less", "greater")]
+    assert result.shift_p_value == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-6)
+
+
+def test_a_shift_without_rates_has_no_estimate() -> None:
+    """Grades of a judge who saw other items: nothing here allows for that."""
+    grades = [0.1, 0.2, 0.3, 0.15, 0.25] * 6
+    result = corrected_mean(
+        judge_labeled=grades, human=grades, judge_unlabeled=[0.8, 0.9, 0.7] * 30
+    )
+    assert (result.preferred, result.rogan_gladen_interval) == (None, None)
+    assert str(result).endswith(", and no estimate here allows for that")
+
+
+def test_a_judge_no_better_than_chance_has_no_estimate_of_rogan_and_gladen() -> None:
+    """Neither estimate nor interval; with few right labels the interval is all of [0, 1]."""
+    poor = corrected_mean(judge_labeled=[0, 1] * 15, human=[1, 0] * 15, judge_unlabeled=[1, 0])
+    assert (poor.rogan_gladen, poor.rogan_gladen_interval) == (None, None)
+    few = corrected_mean(judge_labeled=[1, 0], human=[1, 0], judge_unlabeled=[1, 0])
+    assert few.rogan_gladen == 0.5
+    assert few.rogan_gladen_interval is not None
+    assert (few.rogan_gladen_interval.low, few.rogan_gladen_interval.high) == (0.0, 1.0)
+
+
+def test_the_prediction_powered_interval_by_its_formula() -> None:
+    """Oracle: variances from numpy, one judgement more that is off by the whole scale."""
+    columns, _ = reference()
+    f, y, u = (np.array(columns[n], float) for n in ("judge_labeled", "human", "judge_unlabeled"))
+    for tuned in (False, True):
+        found = corrected_mean(**columns, power_tuned=tuned)
+        w = found.judge_weight
+        rest = y - w * f
+        of_rest = rest.var(ddof=1) / 60 + (1 + rest.mean() ** 2) / 60**2
+        variance = of_rest * (61 / 59 if tuned else 1) + w**2 * u.var(ddof=1) / u.size
+        reach = stats.t.isf(0.025, 59 - tuned) * math.sqrt(variance)
+        assert found.interval.low == pytest.approx(found.score - reach)
+        assert found.interval.high == pytest.approx(found.score + reach)
+        assert found.interval.method == "prediction-powered t"
 
 
 def test_words_agree_as_numbers_that_stand_for_them_do() -> None:

@@ -1044,7 +1044,9 @@ def test_means_of_a_report_have_intervals() -> None:
     ]
     other = case("other", expected_tables=None, safety_valid=True, should_pass=True)
     report = score_sql_cases([*cases, other])
-    expected = mean_interval([1, 0.5, 0, 1], bounds=(0, 1), clusters=["q0", "q1", "q", "q"])
+    expected = mean_interval(
+        [1, 0.5, 0, 1], bounds=(0, 1), clusters=["q0", "q1", "q", "q"], weights="attempts"
+    )
     assert report.intervals["table_accuracy"] == expected
     assert set(report.intervals) == {"table_accuracy", "safety_validation"}
     distinct = score_sql_cases(cases[:3]).intervals["table_accuracy"]

@@ -23,11 +23,25 @@ from scorekit import (
     mean_interval,
     tier_statistics,
 )
-from scorekit._stats.ratios import log_mean_ends
 from scorekit.errors import InputError
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "intervals.json").read_text())
 COSTS = st.floats(0, 1e300)
+
+
+def log_mean_ends(
+    costs: Any, groups: Any = None, confidence_level: float = 0.95, seed: int = 0
+) -> tuple[float, float]:
+    """Return the ends for the mean of all *costs*."""
+    found = mean_interval(
+        costs,
+        bounds=(0, math.inf),
+        clusters=groups,
+        weights="attempts",
+        confidence_level=confidence_level,
+        seed=seed,
+    )
+    return found.low, found.high
 
 
 def test_reference() -> None:
@@ -366,7 +380,9 @@ def test_the_ratio_to_a_baseline_is_that_of_tiers() -> None:
     assert str(new.cost_ratio_interval) == str(across.cost_ratio_intervals["T1"])
     assert f", {new.cost_ratio:.4g} times the baseline {new.cost_ratio_interval}" in str(new)
     plain = cost_of_pass_from_columns(**tables[1])
-    assert attrs.evolve(new, cost_ratio=None, cost_ratio_interval=None) == plain
+    assert new.n_common_groups == across.n_common_tasks["T1"] == 12
+    without = attrs.evolve(new, cost_ratio=None, cost_ratio_interval=None, n_common_groups=None)
+    assert without == plain
     never = cost_of_pass_from_columns(**tables[2], baseline=base)
     assert (never.cost_ratio, never.cost_ratio_interval) == (None, None)
     assert "baseline" not in str(never)
@@ -385,4 +401,121 @@ def test_the_page_of_a_cost() -> None:
         cost_usd=[2, 2, 3, 2], passed=[True] * 4, clusters=list("aabb"), baseline=base
     )
     assert " times the baseline [" in ratio._repr_html_()
-    assert " in 4 runs of 2 clusters<" in ratio._repr_html_()
+    assert " in 4 runs of 2 clusters, each cluster weighing the same<" in ratio._repr_html_()
+
+
+def tables_of(n: int, seed: int = 3) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return two columns of runs of the same tasks, twice as expensive in the second."""
+    rng = np.random.default_rng(seed)
+    task = np.repeat(np.arange(n), 3)
+    base, rate = np.exp(rng.normal(0, 1, n)), rng.uniform(0.3, 1, n)
+    return tuple(  # type: ignore[return-value]
+        {
+            "cost_usd": factor * base[task] * np.exp(rng.normal(0, 0.2, task.size)),
+            "passed": rng.random(task.size) < rate[task],
+            "clusters": [f"t{i}" for i in task],
+        }
+        for factor in (1, 2)
+    )
+
+
+def test_the_ratio_over_common_tasks_by_the_jackknife() -> None:
+    """Oracle: the formula in plain loops; tasks of one side alone do not count."""
+    one, two = tables_of(12)
+    base = cost_of_pass_from_columns(**one)
+    new: dict[str, list[Any]] = {
+        "cost_usd": [100.0, 200.0],
+        "passed": [True, False],
+        "clusters": ["new", "new"],
+    }
+    extra: dict[str, Any] = {name: [*two[name], *more] for name, more in new.items()}
+    found = cost_of_pass_from_columns(**extra, baseline=base)
+    means: list[dict[str, tuple[float, float]]] = []
+    for table in (one, two):
+        rows = list(zip(*table.values(), strict=True))
+        means.append(
+            {
+                t: (
+                    float(np.mean([c for c, _, own in rows if own == t])),
+                    float(np.mean([ok for _, ok, own in rows if own == t])),
+                )
+                for t in dict.fromkeys(table["clusters"])
+            }
+        )
+
+    def log_ratio(without: str = "") -> float:
+        price = []
+        for side in means:
+            kept = [pair for task, pair in side.items() if task != without]
+            price.append(sum(c for c, _ in kept) / sum(p for _, p in kept))
+        return math.log(price[1] / price[0])
+
+    left_out = [log_ratio(task) for task in means[0]]
+    error = math.sqrt(11 / 12 * sum((x - np.mean(left_out)) ** 2 for x in left_out))
+    reach = stats.t.ppf(0.975, 11) * error
+    assert found.n_common_groups == 12
+    assert found.cost_ratio == pytest.approx(math.exp(log_ratio()))
+    interval = found.cost_ratio_interval
+    assert interval is not None
+    expected = math.exp(log_ratio() - reach), math.exp(log_ratio() + reach)
+    assert (interval.low, interval.high) == pytest.approx(expected)
+    assert interval.method == "jackknife over common tasks"
+    assert " over 12 common clusters, in 38 runs of 13 clusters" in str(found)
+    apart = cost_of_pass_from_columns(
+        **{**two, "clusters": [f"other {task}" for task in two["clusters"]]}, baseline=base
+    )
+    assert apart.n_common_groups is None
+    assert apart.cost_ratio_interval is not None
+    wide = apart.cost_ratio_interval.high / apart.cost_ratio_interval.low
+    assert interval.high / interval.low < wide**0.6
+
+
+def test_weights_of_the_cost_of_a_pass() -> None:
+    """By hand: a task that was tried three times, and one that was tried once."""
+    table: dict[str, Any] = {
+        "cost_usd": [1, 1, 1, 2],
+        "passed": [0, 0, 1, 1],
+        "clusters": [7, 7, 7, 8],
+    }
+    groups = cost_of_pass_from_columns(**table)
+    assert groups.cost_of_pass == pytest.approx(1.5 / (2 / 3))
+    assert groups.weights == "groups"
+    assert dict(groups.cluster_means or {}) == {"7": (1.0, 1 / 3), "8": (2.0, 1.0)}
+    pooled = cost_of_pass_from_columns(**table, weights="attempts")
+    assert (pooled.cost_of_pass, pooled.weights) == (2.5, "attempts")
+    assert " in 4 runs of 2 clusters, each cluster weighing the same" in str(groups)
+    assert " in 4 runs of 2 clusters, each run weighing the same" in str(pooled)
+    for labels in ([(1, 2)] * 4, [1, "1", 2, 3]):  # no names, or the same one
+        unnamed = cost_of_pass_from_columns(**{**table, "clusters": labels})
+        assert unnamed.cluster_means is None
+
+
+def test_a_side_whose_passes_are_one_task_has_the_wider_interval() -> None:
+    """Without that task no pass is left: the jackknife has no end."""
+    one, two = tables_of(6)
+    only = {**two, "passed": [i == 4 for i in range(18)]}
+    base = cost_of_pass_from_columns(**one)
+    found = cost_of_pass_from_columns(**only, baseline=base)
+    assert found.cost_ratio_interval is not None
+    assert found.cost_ratio_interval.method == "ratio of means"
+    assert found.n_common_groups == 6
+    single: dict[str, Any] = {name: list(column)[:3] for name, column in two.items()}
+    alone = cost_of_pass_from_columns(**{**single, "passed": [1, 1, 0]}, baseline=base)
+    assert alone.n_common_groups == 1
+    assert alone.cost_ratio_interval is not None
+    assert (alone.cost_ratio_interval.low, alone.cost_ratio_interval.high) == (0.0, math.inf)
+
+
+def test_where_all_passed_failures_may_still_come() -> None:
+    """Half a task more counts as failed: equal costs do not make the ratio certain."""
+    table: dict[str, Any] = {
+        "cost_usd": [1.0, 2.0, 3.0, 4.0],
+        "passed": [1] * 4,
+        "clusters": list("abcd"),
+    }
+    base = cost_of_pass_from_columns(**table)
+    found = cost_of_pass_from_columns(**table, baseline=base).cost_ratio_interval
+    assert found is not None
+    share = 4.5 / 5
+    reach = stats.t.ppf(0.975, 3) * math.sqrt(2 * (1 - share) / (share * 4))
+    assert (found.low, found.high) == pytest.approx((math.exp(-reach), math.exp(reach)))

@@ -170,7 +170,10 @@ def test_reference_clustered_errors(case: dict[str, Any]) -> None:
     plain = mean_interval(scores)
     naive = (plain.high - plain.low) / 2 / stats.t.isf(0.025, len(scores) - 1)
     assert naive == pytest.approx(expected["naive"], rel=1e-9)
-    assert (plain.method, clustered.method) == ("t", "clustered t")
+    assert (plain.method, clustered.method) == ("t", "t of group means")
+    pooled = mean_interval(scores, clusters=clusters, weights="attempts")
+    assert (pooled.low, pooled.high) == pytest.approx((clustered.low, clustered.high))
+    assert pooled.method == "clustered t"
 
 
 def test_reference_t_interval() -> None:
@@ -205,7 +208,9 @@ def test_clusters_of_any_size_against_the_jackknife(
     stderr = math.sqrt((1 - 1 / labels.size) * np.square(shifts).sum())
     df = values.size**2 / np.square(sizes).sum() - 1
     reach = stderr * stats.t.isf((1 - confidence_level) / 2, df)
-    result = mean_interval(values, clusters=clusters, confidence_level=confidence_level)
+    result = mean_interval(
+        values, clusters=clusters, weights="attempts", confidence_level=confidence_level
+    )
     assert result.low == pytest.approx(values.mean() - reach, rel=1e-6, abs=1e-6)
     assert result.high == pytest.approx(values.mean() + reach, rel=1e-6, abs=1e-6)
 
@@ -325,7 +330,11 @@ def test_laws_of_bounded_intervals(
 
     def ends(values: Any, groups: Any = None, bounds: tuple[float, float] = (0, 1)) -> Any:
         result = mean_interval(
-            values, bounds=bounds, clusters=groups, confidence_level=confidence_level
+            values,
+            bounds=bounds,
+            clusters=groups,
+            weights="attempts",
+            confidence_level=confidence_level,
         )
         assert result.method == ("gaffke" if groups is None else "clustered gaffke")
         return result.low, result.high
@@ -400,7 +409,27 @@ def test_rare_zeros_among_tight_grades(n: int) -> None:
         ({"bounds": 1}, TypeError, "bounds must be a non-empty sequence of two numbers, got 1"),
         ({"bounds": (0,)}, InputError, "bounds must be a pair (lowest, highest), got (0,)"),
         ({"bounds": (0, "1")}, TypeError, "bounds[1] must be a finite number, got '1'"),
-        ({"bounds": (0, math.inf)}, InputError, "bounds[1] must be a finite number, got inf"),
+        (
+            {"bounds": (-math.inf, 0)},
+            InputError,
+            "bounds[0] must be a finite number, got -inf",
+        ),
+        (
+            {"bounds": (-math.inf, math.inf)},
+            InputError,
+            "bounds[0] must be a finite number, got -inf",
+        ),
+        (
+            {"bounds": (0, math.inf), "values": [1, -1]},
+            InputError,
+            "values[1] must be a finite number >= 0, got -1.0",
+        ),
+        (
+            {"weights": "tasks"},
+            InputError,
+            "weights must be one of 'groups', 'attempts', got 'tasks'",
+        ),
+        ({"seed": -1}, InputError, "seed must be an integer in [0, 4294967295], got -1"),
         (
             {"bounds": (1, 0)},
             InputError,
@@ -668,3 +697,77 @@ def test_an_interval_within_far_bounds_holds_its_mean() -> None:
     for values, bounds in (([1.0, 1.0], (-1e100, 1.0)), ([8e307] * 3, (0.0, 8.1e307))):
         ends = mean_interval(values, bounds=bounds)
         assert ends.low <= values[0] <= ends.high
+
+
+ROWS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4)), min_size=1, max_size=25)
+
+
+@given(ROWS, st.sampled_from([None, (0.0, 1.0), (0.0, math.inf)]))
+def test_groups_weigh_the_same(
+    rows: list[tuple[float, int]], bounds: tuple[float, float] | None
+) -> None:
+    """Oracle: the interval of the means of groups, each taken as one value."""
+    values, groups = (list(side) for side in zip(*rows, strict=True))
+    of_group = {g: [v for v, own in rows if own == g] for g in groups}
+    means = [math.fsum(own) / len(own) for own in of_group.values()]
+    expected = mean_interval(means, bounds=bounds)
+    found = mean_interval(values, bounds=bounds, clusters=groups)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6)
+    assert found.method == f"{expected.method} of group means"
+    assert found == mean_interval(values, bounds=bounds, clusters=groups, weights="groups")
+
+
+def test_retries_of_failures_do_not_weigh() -> None:
+    """Simulation: hard tasks are tried eight times, easy ones once; half of the tasks are hard."""
+    rng, held, pooled = np.random.default_rng(8), 0, 0
+    for _ in range(60):
+        is_hard = rng.random(30) < 0.5
+        groups = np.repeat(np.arange(30), np.where(is_hard, 8, 1))
+        passed = rng.random(groups.size) < np.where(is_hard, 0.2, 0.9)[groups]
+        same = mean_interval(passed, bounds=(0, 1), clusters=groups)
+        every = mean_interval(passed, bounds=(0, 1), clusters=groups, weights="attempts")
+        held += same.low <= 0.55 <= same.high
+        pooled += every.low <= 0.55 <= every.high
+    assert held >= 55
+    assert pooled <= 10
+
+
+def test_amounts_without_an_upper_bound() -> None:
+    """Law: the scale may begin anywhere, and the unit does not matter; t would reach below 0."""
+    usd = [0.12, 0.3, 0.08, 0.22, 0.15, 1.6, 0.11, 0.09, 0.25, 0.18]
+    plain = mean_interval(usd, bounds=(0, math.inf))
+    assert plain.low > 0.0 > mean_interval(usd).low
+    assert (plain.method, plain.note) == ("log bootstrap-t", None)
+    cents = mean_interval([100 * value for value in usd], bounds=(0, math.inf))
+    assert (cents.low, cents.high) == pytest.approx((100 * plain.low, 100 * plain.high))
+    shifted = mean_interval([value - 3 for value in usd], bounds=(-3, math.inf))
+    assert (shifted.low, shifted.high) == pytest.approx((plain.low - 3, plain.high - 3))
+    one = mean_interval([2.0], bounds=(0, math.inf))
+    assert (one.low, one.high) == (0.0, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [
+        ([0.0] * 9 + [1.0], "with so few values above 0, 0.66 to 0.94 of simulated 95 % inte"),
+        ([10.0**i for i in range(8)], "with such long tails, 0.78 to 0.94 of simulated 95 % in"),
+        ([1.0, 2.0, 3.0, 4.0], None),
+        ([0.0] * 5, None),
+        ([0.0] * 50 + [1.0, 2.0] * 5, None),
+    ],
+)
+def test_where_no_method_holds_the_interval_says_so(values: list[float], note: str) -> None:
+    """Few amounts above 0 among zeros, and tails that few values do not show."""
+    found = mean_interval(values, bounds=(0, math.inf))
+    assert (found.note or "").startswith(note or "")
+    assert (found.note is None) == (note is None)
+    assert (found.note is not None) == ("(with " in str(found))
+    assert mean_interval(values).note is None
+
+
+def test_a_note_is_text() -> None:
+    """An empty one says nothing."""
+    ends: dict[str, Any] = {"low": 0.0, "high": 1.0, "confidence_level": 0.95, "method": "t"}
+    assert str(Interval(**ends, note="few values")) == "[0, 1] (few values)"
+    with pytest.raises(InputError, match=r"^note must be a non-empty string, got \'\'$"):
+        Interval(**ends, note="")

@@ -158,9 +158,12 @@ def test_ties_and_twins() -> None:
 
 
 def test_few_tasks_show_nothing() -> None:
-    """With five tasks no sign test reaches 5 %; a single one bounds nothing."""
-    five = compare_models({"a": dict.fromkeys(range(5), 1), "b": dict.fromkeys(range(5), 0)})
-    assert five.best == ("a", "b")
+    """With five tasks no two-sided sign test reaches 5 %; a single one bounds nothing."""
+    four, five = (
+        compare_models({"a": dict.fromkeys(range(n), 1), "b": dict.fromkeys(range(n), 0)})
+        for n in (4, 5)
+    )
+    assert (four.best, five.best) == (("a", "b"), ("a",))  # 1/16 and 1/32, one-sided
     assert five.pairs[0].p_value == 2 / 2**5
     graded = compare_models({"a": {1: 0.5, 2: 0.7}, "b": {1: 0.1, 2: 0.2}}).pairs[0]
     assert graded.interval is not None
@@ -638,3 +641,79 @@ def test_errors_of_strengths_keep_their_digits(n: int) -> None:
     """Of two that win equally often the strength has the variance of half a log odds."""
     ends = bradley_terry({("a", "b"): n, ("b", "a"): n}).intervals["a"]
     assert ends.high == pytest.approx(stats.norm.ppf(0.975) / math.sqrt(2 * n), rel=1e-12)
+
+
+@given(
+    st.integers(2, 4).flatmap(
+        lambda m: st.lists(
+            st.lists(st.integers(0, 3), min_size=m, max_size=m), min_size=2, max_size=9
+        )
+    )
+)
+def test_the_best_by_all_signs(rows: list[list[int]]) -> None:
+    """Oracle: plain loops over all ways to flip the tasks, from those not shown worse on."""
+    table = np.array(rows, float)
+    n, m = table.shape
+    result = compare_models({f"m{j}": dict(enumerate(column)) for j, column in enumerate(table.T)})
+    signs = np.array(list(itertools.product((-1, 1), repeat=n)))
+
+    def statistic(sums: Any, i: int, j: int) -> Any:
+        square = float(((table[:, i] - table[:, j]) ** 2).sum())
+        return (sums[..., j] - sums[..., i]) / math.sqrt(square) if square else 0.0 * sums[..., 0]
+
+    left = [j for j in range(m) if result.ranks[f"m{j}"].low == 1.0]
+    while True:
+        kept = []
+        for i in left:
+            others = [j for j in left if j != i]
+            if not others:
+                kept.append(i)
+                continue
+            seen = max(float(statistic(table.sum(axis=0), i, j)) for j in others)
+            flipped = signs @ (table - table[:, :1])
+            tops = np.max([statistic(flipped, i, j) for j in others], axis=0)
+            if np.mean(tops >= seen - 1e-6) > 0.05 or seen <= 0:
+                kept.append(i)
+        if kept == left:
+            break
+        left = kept
+    assert sorted(result.best) == sorted(f"m{j}" for j in left)
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 30), (4, 40)])
+def test_a_best_model_is_seldom_left_out(m: int, n: int) -> None:
+    """Simulation: all are equally good, and each is left out in at most one of twenty."""
+    rng, out = np.random.default_rng(6), 0
+    for seed in range(150):
+        hard = rng.random(n)
+        scores = {f"m{j}": dict(enumerate((rng.random(n) < hard) * 1.0)) for j in range(m)}
+        best = compare_models(scores, n_resamples=1000, seed=seed).best
+        out += m - len(best)
+    assert out / 150 / m <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / 150 / m)
+
+
+def test_the_best_of_many_are_few() -> None:
+    """One clear winner among thirty, and two hundred: fewer names than ranks that include 1."""
+    rng = np.random.default_rng(2)
+    for m in (30, 200):
+        hard = rng.normal(0, 1, 150)
+        scores = {
+            f"m{j}": dict(enumerate((rng.random(150) < 1 / (1 + np.exp(-hard - j / m))) * 1.0))
+            for j in range(m)
+        }
+        result = compare_models(scores, n_resamples=1000)
+        many = [name for name, rank in result.ranks.items() if rank.low == 1.0]
+        assert set(result.best) < set(many)
+        assert result.best[0] == next(iter(result.means))
+
+
+def test_the_best_with_unequal_attempts() -> None:
+    """By bounds, one-sided: of so many models each pair counts as often as there are others."""
+    rng = np.random.default_rng(3)
+    scores = {
+        f"m{j}": {i: (rng.random(1 + 4 * j) < 0.2 + 0.3 * j).tolist() for i in range(120)}
+        for j in range(3)
+    }
+    result = compare_models(scores, bounds=(0, 1))
+    assert result.best == ("m2",)
+    assert result.ranks["m2"].method == "gaffke"

@@ -520,9 +520,12 @@ def test_means_are_compared_over_common_tasks_that_weigh_the_same() -> None:
     assert interval is not None
     assert interval.low <= 0.2 <= interval.high
     text = " ".join(str(result).split())
-    assert "T1: uplift of mean over 24 common tasks, each weighing the same" in text
-    assert "T2: uplift of mean over 12 common tasks, each weighing the same" in text
-    assert "T3: uplift of mean over all runs: no common task" in text
+    assert (
+        "T1: uplift of mean and costs beside the baseline over 24 common tasks, each weighing"
+        in text
+    )
+    assert "T2: uplift of mean and costs beside the baseline over 12 common tasks" in text
+    assert "T3: uplift of mean and costs beside the baseline over all runs: no common task" in text
     alike = cross_tier([base, attrs.evolve(base, tier_id="T1")])
     assert (alike.mean_uplifts["T1"], "common" in str(alike)) == (0.0, False)
 
@@ -977,11 +980,34 @@ def test_a_printed_tier_says_what_counts_as_one_observation() -> None:
     """Runs of one task resemble each other, and the interval is of tasks then."""
     runs = [_run(f"{i}", passed=i % 3 > 0, task_id=f"t{i % 4}") for i in range(12)]
     tier = tier_statistics("T", runs)
-    assert " in 12 runs of 4 tasks, a pass costs " in str(tier)
+    assert " in 12 runs of 4 tasks, each task weighing the same, a pass costs " in str(tier)
     assert "independent" not in str(cross_tier([tier], baseline="T"))
     other = tier_statistics("U", [attrs.evolve(run, task_id=None) for run in runs])
     both = str(cross_tier([tier, other], baseline="T")).splitlines()
     assert both[-1] == "runs of U each taken as independent"
+
+
+def test_tasks_weigh_the_same_however_often_they_were_tried() -> None:
+    """By hand: retries of a failed task move the means of runs, and not those of tasks."""
+    runs = [_run("0", passed=True, cost_usd=1, task_id="a")] + [
+        _run(f"{i}", passed=i == 3, cost_usd=2, task_id="b") for i in range(1, 5)
+    ]
+    tier = tier_statistics("T", runs)
+    assert tier.pass_rate.mean == 2 / 5  # as the source has it
+    assert tier.means["pass_rate"] == (1 + 1 / 4) / 2
+    assert tier.means["cost_usd"] == 1.5
+    assert tier.cost_of_pass == pytest.approx(1.5 / 0.625)
+    assert dict(tier.task_means or {}) == {"a": (1.0, 1.0), "b": (2.0, 0.25)}
+    assert tier.pass_rate_interval.method == "gaffke of group means"
+    assert "pass rate 0.625 [" in str(tier)
+    pooled = tier_statistics("T", runs, weights="attempts")
+    assert (pooled.means["pass_rate"], pooled.cost_of_pass) == (2 / 5, 9 / 2)
+    assert pooled.pass_rate_interval.method == "clustered gaffke"
+    assert " of 2 tasks, each run weighing the same" in str(pooled)
+    alone = tier_statistics("T", [attrs.evolve(run, task_id=None) for run in runs])
+    assert (alone.weights, alone.task_means) == ("attempts", None)
+    with pytest.raises(InputError, match=r"^weights must be one of 'groups', 'attempts', got"):
+        tier_statistics("T", runs, weights="tasks")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA])

@@ -326,6 +326,7 @@ def test_clusters_go_with_their_tasks(form: Callable[..., Any]) -> None:
         "high": 1.0,
         "confidence_level": 0.95,
         "method": "none: one cluster",
+        "note": None,
     }
 
 
@@ -639,3 +640,41 @@ def test_equal_scores_do_not_prove_that_all_are() -> None:
         assert (interval.low, interval.high) == pytest.approx(
             wilson(max(scores), n_sets, normal_quantile(0.95))
         )
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 40), min_size=2, max_size=6), min_size=1, max_size=5),
+    st.sampled_from([(1.0, 5.0), (-10.0, 10.0), (0.0, 100.0)]),
+)
+def test_the_best_on_another_scale(tasks: list[list[int]], bounds: tuple[float, float]) -> None:
+    """Law: scores, errors and interval move with the scale; flags are its two ends."""
+    lowest, span = bounds[0], bounds[1] - bounds[0]
+    plain = best_at_k([[score / 40 for score in task] for task in tasks], k=2)
+    scaled = best_at_k(
+        [[lowest + span * score / 40 for score in task] for task in tasks], k=2, bounds=bounds
+    )
+    assert scaled.score == pytest.approx(lowest + span * plain.score)
+    assert scaled.failure == pytest.approx(span * plain.failure, abs=1e-9)
+    assert (scaled.stderr or 0.0) == pytest.approx(span * (plain.stderr or 0.0), abs=1e-9)
+    for end in ("low", "high"):
+        own, other = getattr(scaled.interval, end), getattr(plain.interval, end)
+        assert own == pytest.approx(lowest + span * other, abs=1e-6 * span)
+    assert scaled.interval.low <= scaled.score <= scaled.interval.high
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ((1, 4), "scores[0][1] must be a number in [1, 4], got 5.0"),
+        (
+            (5, 1),
+            "bounds must be two numbers in rising order, their difference finite, got (5, 1)",
+        ),
+        ((0, math.inf), "bounds[1] must be a finite number, got inf"),
+    ],
+)
+def test_errors_of_another_scale(bounds: tuple[float, float], message: str) -> None:
+    """A score outside the scale, and a scale without ends, are named."""
+    with pytest.raises(InputError) as caught:
+        best_at_k([[1, 5], [2, 2]], k=2, bounds=bounds)
+    assert str(caught.value) == message

@@ -29,15 +29,6 @@ def grouped_error(values: Floats, groups: Groups) -> float:
     return clustered_stderr(values, groups, noise=DECIMAL_NOISE) or 0.0
 
 
-def widened(n: float, fitted: int) -> float:
-    """
-    Return by how much an interval from *n* values widens for numbers *fitted* to the same ones.
-
-    They lie closer to these than others would: Akaike's final prediction error makes up for that.
-    """
-    return math.sqrt((n + fitted) / max(n - fitted, 1.0))
-
-
 def joint_reach(first: float, second: float, shared: float) -> float:
     """Return how far two parts reach together; *shared* is twice their correlation."""
     return math.sqrt(max(first * first + second * second - shared * first * second, 0.0))

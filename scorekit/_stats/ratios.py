@@ -1,4 +1,4 @@
-"""Means of amounts with long tails, such as costs, and ratios of two means."""
+"""Ratios of means, and what they can be."""
 
 from __future__ import annotations
 
@@ -7,73 +7,14 @@ from operator import mul
 
 import numpy as np
 
-from scorekit._stats.bounded import Floats, Groups, joint_reach, mean_of, widened
-from scorekit.intervals import effective_groups, group_sums, t_quantile
-
-RESAMPLES = 4000
-
-MOST_GROUPS = 500
-"""Groups that are drawn one by one; more are put together, which keeps the skew of their mean."""
-
-ROUNDING = 1e-12
-"""Amounts that differ by a smaller share are equal, but for the order of their sums."""
-
-MAX_LOG = 600.0
-"""Logarithm beyond which a bound says nothing."""
+from scorekit._core.tails import MAX_LOG, ROUNDING
+from scorekit._stats.bounded import Floats, Groups, joint_reach, mean_of
+from scorekit.intervals import group_sums, t_quantile
 
 Ends = tuple[float, float]
 
 Side = tuple[float, float, float]
 """A mean, and the ends of its interval."""
-
-
-def log_mean_ends(values: Floats, groups: Groups, confidence_level: float, seed: int) -> Ends:
-    """
-    Bound the mean of *values* >= 0 by a bootstrap-t of its logarithm, which draws whole groups.
-
-    Resamples without any spread are left out, and the ends are never closer than Student's t puts
-    them: few values, or few different ones, have too few resamples.  They are `widened`, as the
-    mean comes from the values that are drawn from.
-    """
-    scale = float(values.max()) or 1.0  # scaled, no square can overflow
-    sums, sizes = group_sums(values / scale, groups), group_sums(np.ones(values.size), groups)
-    order = np.lexsort((sizes, sums))  # the same in whatever order they come
-    sums, sizes = sums[order], sizes[order]
-    mean = math.fsum(sums) / values.size
-    if not mean or sums.size == 1:
-        return 0.0, math.inf if mean else 0.0
-    (_,), (error,) = _means(sums[None], sizes[None])
-    low, high, n_groups = 0.0, 0.0, effective_groups(groups)
-    if error > ROUNDING:
-        rng = np.random.RandomState(seed)  # the one stream that NumPy promises to keep
-        high = t_quantile(confidence_level, n_groups - 1.0)
-        low = -high
-        if sums.size > MOST_GROUPS:
-            part = rng.permutation(sums.size) % MOST_GROUPS
-            sums, sizes = group_sums(sums, part), group_sums(sizes, part)
-        drawn = rng.randint(0, sums.size, (RESAMPLES, sums.size))
-        means, errors = _means(sums[drawn], sizes[drawn])
-        varied = errors > ROUNDING
-        if varied.any():
-            shifts = np.log(means[varied] / mean) / errors[varied]
-            tail = (1.0 - confidence_level) / 2.0
-            first, last = np.quantile(shifts, (tail, 1.0 - tail)).tolist()
-            low, high = min(low, first), max(high, last)
-    reach = widened(n_groups, 1) * float(error)
-    most = -low * reach
-    return (
-        scale * mean * math.exp(-high * reach),
-        scale * mean * math.exp(most) if most < MAX_LOG else math.inf,
-    )
-
-
-def _means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """Return the mean of each row of groups, and the relative standard error of it."""
-    n_groups, n = sums.shape[1], sizes.sum(axis=1)
-    means = sums.sum(axis=1) / n
-    with np.errstate(invalid="ignore"):  # where all drawn are 0
-        rest = sums / (means * n)[:, None] - sizes / n[:, None]
-    return means, np.sqrt(n_groups / (n_groups - 1.0) * (rest * rest).sum(axis=1))
 
 
 def ratio_ends(ratio: float, top: Side, bottom: Side, correlation: float = 0.0) -> Ends:
@@ -105,3 +46,37 @@ def shared_error(first: Floats, second: Floats, groups: Groups) -> float:
     parts = [group_sums(side - mean_of(side), groups) for side in (first, second)]
     sizes = math.hypot(*parts[0]) * math.hypot(*parts[1])
     return math.fsum(map(mul, *parts)) / sizes if sizes else 0.0
+
+
+def paired_price_ends(
+    top: tuple[Floats, Floats], bottom: tuple[Floats, Floats], confidence_level: float
+) -> Ends | None:
+    """
+    Bound the ratio of two prices, each the mean of costs over that of passes in the same groups.
+
+    The jackknife of its logarithm, which leaves out one group at a time, with Student's t: what
+    makes a group expensive on both sides cancels.  Where no pass rate differs from another, half
+    a group more counts as failed, as failures too rare to appear have no spread.  None where this
+    says nothing: of a single group, or where one holds all the cost or all passes of a side.
+    """
+    n = top[0].size
+    at, logs, unseen = 0.0, np.zeros(n), 0.0
+    for (costs, passes), sign in ((top, 1.0), (bottom, -1.0)):
+        for column, way in ((costs, sign), (passes, -sign)):
+            scaled = column / (float(column.max()) or 1.0)  # scaled, no sum can overflow
+            total = math.fsum(scaled)
+            rest = total - scaled
+            if n == 1 or float(rest.min()) <= ROUNDING:
+                return None
+            at += way * (math.log(total) + math.log(float(column.max())))
+            logs += way * np.log(rest)
+        if float(np.ptp(passes)) <= ROUNDING:
+            share = (math.fsum(passes) + 0.5) / (n + 1.0)
+            unseen += (1.0 - share) / (share * n)
+    offsets = logs - math.fsum(logs) / n
+    error = math.sqrt((n - 1.0) / n * math.fsum(offsets * offsets) + unseen)
+    reach = t_quantile(confidence_level, n - 1.0) * error
+    return (
+        math.exp(at - reach) if reach - at < MAX_LOG else 0.0,
+        math.exp(at + reach) if at + reach < MAX_LOG else math.inf,
+    )

@@ -268,3 +268,20 @@ def _rare_low(share: float, n: float, confidence_level: float) -> float:
     from scipy.special import gammaincinv
 
     return float(gammaincinv(events, 1.0 - confidence_level)) / n
+
+
+def on_scale(estimate: Estimate, lowest: float, span: float) -> Estimate:
+    """Return an estimate in [0, 1] as one on a scale of length *span* from *lowest* on."""
+    if (lowest, span) == (0.0, 1.0):
+        return estimate
+    interval, score = estimate["interval"], lowest + span * estimate["score"]
+    stderr, same = estimate["stderr"], estimate["stderr_same_tasks"]
+    low, high = (lowest + span * end for end in (interval.low, interval.high))
+    return {
+        **estimate,
+        "score": score,
+        "failure": span * estimate["failure"],
+        "stderr": None if stderr is None else span * stderr,
+        "stderr_same_tasks": None if same is None else span * same,
+        "interval": attrs.evolve(interval, low=min(low, score), high=max(high, score)),
+    }
