@@ -100,7 +100,7 @@ def test_identical_text_that_the_database_refuses_earns_nothing(
     result = ask(sql, sql, schema="CREATE TABLE t (a INT, b INT)", dialect=dialect)
     assert (result.score, result.method) == (0.0, None)
     assert result.error is not None
-    assert (result.error.origin, result.error.kind) == ("instrument", "refused")
+    assert (result.error.origin, result.error.kind) == ("instrument", "bad_reference")
     assert result.error.message.startswith("expected: ")
     assert why in result.error.message
 
