@@ -660,6 +660,31 @@ def test_secrets_in_headers_of_the_environment_are_masked(
     assert "invalid key ***" in result.error.message
 
 
+@pytest.mark.parametrize("key", ["equivalent", "claude-sonnet-5-5", "reasons", "choice"])
+def test_a_key_that_is_a_word_of_the_answer_changes_no_verdict(server: Any, key: str) -> None:
+    """What is hidden is hidden after reading."""
+    with judge_for(server, api_key=key) as judge:
+        verdict = judge.judge(PAIR)
+    assert (verdict.score, verdict.model) == (1.0, "claude-sonnet-5-5")
+
+
+def test_a_judge_that_waits_says_so(server: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """In the log, once when it begins and once when it ends."""
+    server.fault = lambda _, n: "api_error" if n <= 4 else "partial"
+    caplog.set_level("INFO")
+    with judge_for(server, max_concurrency=1) as judge:
+        assert {
+            v.score
+            for v in judge.judge_many([pair(i) for i in range(6)])
+            if isinstance(v, Verdict)
+        } == {0.5}
+    told = [record.getMessage() for record in caplog.records if "service" in record.name]
+    assert told == [
+        "the service is away, all questions wait for it: api_error: HTTP 500: this is api_error",
+        "the service answers again",
+    ]
+
+
 def test_an_empty_key_says_what_to_do() -> None:
     """It comes of a variable that is not set."""
     wanted = r"^api_key must be a key, or None to let the SDK find one \(ANTHROPIC_API_KEY, "
