@@ -79,6 +79,7 @@ EQUAL = [
     ("LIMIT 0 has no rows", "SELECT id FROM e LIMIT 0", "SELECT id FROM e WHERE 1 = 0"),
     ("tables paired, conditions and columns compared", "SELECT pay FROM e WHERE rank > 1 ORDER BY id LIMIT 2", "SELECT pay FROM e WHERE NOT rank <= 1 ORDER BY id LIMIT 2"),
     ("LIMIT of one row dropped", "SELECT MAX(pay) FROM e LIMIT 1", "SELECT MAX(pay) FROM e"),
+    ("DISTINCT before one row is taken dropped", "SELECT DISTINCT name, size FROM d ORDER BY name LIMIT 1", "SELECT name, size FROM d ORDER BY name LIMIT 1"),
     ("tables paired, conditions and columns compared", "SELECT a FROM (SELECT a FROM n LIMIT 1) x GROUP BY a", "SELECT a FROM (SELECT a FROM n LIMIT 1) x"),
     ("tables paired, conditions and columns compared", "SELECT id FROM e WHERE rank > 1 ORDER BY pay LIMIT 2", "SELECT id FROM e WHERE rank > 1 AND rank IS NOT NULL ORDER BY pay LIMIT 2"),
     ("tables paired, conditions and columns compared", "SELECT DISTINCT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1", "SELECT b, COUNT(*) FROM n GROUP BY b ORDER BY COUNT(*) DESC LIMIT 1"),
@@ -157,6 +158,12 @@ DIFFERENT = [
     ("columns chosen before LIMIT", "SELECT DISTINCT x.pay FROM (SELECT pay FROM e ORDER BY id LIMIT 2) x", "SELECT pay FROM e ORDER BY id LIMIT 2"),
     ("columns chosen before LIMIT", "SELECT 1 FROM (SELECT MAX(pay) FROM e LIMIT 1) x", "SELECT 1 FROM e LIMIT 1"),
     ("tables paired, conditions and columns compared", "SELECT id FROM e WHERE pay >= (SELECT pay FROM e ORDER BY pay LIMIT 1)", "SELECT id FROM e WHERE pay >= (SELECT MIN(pay) FROM e)"),
+    ("DISTINCT before one row is taken dropped", "SELECT DISTINCT size FROM d ORDER BY size LIMIT 2", "SELECT size FROM d ORDER BY size LIMIT 2"),
+    ("DISTINCT before one row is taken dropped", "SELECT DISTINCT size FROM d ORDER BY size LIMIT 1 OFFSET 1", "SELECT size FROM d ORDER BY size LIMIT 1 OFFSET 1"),
+    ("tables paired, conditions and columns compared", "SELECT e.id FROM e LEFT JOIN d ON e.boss = d.id WHERE NOT EXISTS (SELECT 1 FROM n WHERE n.a = e.id AND d.id IS NOT NULL)", "SELECT e.id FROM e LEFT JOIN d ON e.boss = d.id WHERE NOT EXISTS (SELECT 1 FROM n WHERE n.a = e.id)"),
+    ("tables paired, conditions and columns compared", "SELECT e.id, (SELECT COUNT(*) FROM n WHERE d.id = d.id) FROM e FULL JOIN d ON e.boss = d.id", "SELECT e.id, (SELECT COUNT(*) FROM n) FROM e FULL JOIN d ON e.boss = d.id"),
+    ("tables paired, conditions and columns compared", "SELECT d.id FROM e RIGHT JOIN d ON e.boss = d.id WHERE d.size IN (SELECT a FROM n WHERE e.rank = e.rank)", "SELECT d.id FROM e RIGHT JOIN d ON e.boss = d.id WHERE d.size IN (SELECT a FROM n)"),
+    ("tables paired, conditions and columns compared", "SELECT e.id FROM e LEFT JOIN d ON e.boss = d.id WHERE EXISTS (SELECT 1 FROM (SELECT b FROM n WHERE d.id IS NOT NULL) x WHERE x.b = e.pay)", "SELECT e.id FROM e LEFT JOIN d ON e.boss = d.id WHERE EXISTS (SELECT 1 FROM (SELECT b FROM n) x WHERE x.b = e.pay)"),
     ("LIMIT of one row dropped", "SELECT MAX(pay) FROM e GROUP BY rank LIMIT 1", "SELECT MAX(pay) FROM e GROUP BY rank"),
     ("tables paired, conditions and columns compared", "SELECT id FROM e ORDER BY pay LIMIT 2", "SELECT id FROM e ORDER BY pay, id LIMIT 2"),
     ("tables paired, conditions and columns compared", "SELECT DISTINCT b FROM n ORDER BY a LIMIT 2", "SELECT b FROM n ORDER BY a LIMIT 2"),
@@ -223,11 +230,20 @@ def _differ(first: str, second: str) -> bool:
     )
 
 
+REFUSED = (
+    ("FULL JOIN", "postgres"),
+    ("GROUP BY e.d_id", "sqlite"),
+    ("ORDER BY COUNT(*) LIMIT 2) x", "duckdb"),
+)
+"""Words of queries that not each database takes, and a dialect whose database does."""
+
+
 @pytest.mark.parametrize(("step", "first", "second"), EQUAL)
 def test_a_step_proves_what_no_database_contradicts(step: str, first: str, second: str) -> None:
     """Oracle: SQLite, over random databases that keep to the constraints."""
+    dialect = next((one for words, one in REFUSED if words in first), None)
     for pair in ((first, second), (second, first)):
-        result = sql_equivalence(*pair, schema=SCHEMA, n_databases=1)
+        result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect, n_databases=1)
         assert result.verdict == "proved", result
         names = [name.split(": ", 1)[-1] for name in result.proof]
         assert step in names, result.proof
@@ -464,7 +480,6 @@ def test_sums_of_one_row_depend_on_columns_that_hold_numbers() -> None:
         ("SELECT DISTINCT pay FROM e{} ORDER BY id LIMIT 2", False),
         ("SELECT DISTINCT id, pay FROM e{} ORDER BY id LIMIT 2", True),
         ("SELECT DISTINCT pay, rank FROM e{} ORDER BY rank, pay LIMIT 2", True),
-        ("SELECT DISTINCT 1 FROM e{} ORDER BY rank LIMIT 2", True),
     ],
 )
 @pytest.mark.parametrize("dialect", [None, "sqlite", "duckdb"])

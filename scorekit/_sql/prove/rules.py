@@ -13,8 +13,8 @@ from typing import Final
 
 import attrs
 
-from scorekit._sql.catalog import NUMBERS
 from scorekit._sql.definitions import Reference
+from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS
 from scorekit._sql.prove.dependencies import is_equation
 from scorekit._sql.prove.logic import with_canonical_names
 from scorekit._sql.prove.normal import (
@@ -39,7 +39,7 @@ from scorekit._sql.prove.rule import (
     uses,
     with_aggregates,
 )
-from scorekit._sql.prove.scalars import LOOSE_TYPES, As, in_order, is_boolean, is_literal
+from scorekit._sql.prove.scalars import As, in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import derived_in
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (
@@ -1347,6 +1347,17 @@ def no_rows_by_limit(query: Sorted, _: View) -> Node | None:
     if query.limit == 0 or is_empty(query.query):
         return empty(query.width)
     return None
+
+
+@rule("DISTINCT before one row is taken dropped", Sorted)
+def one_of_repeated(query: Sorted, _: View) -> Node | None:
+    """Rows that are alike come at the same place of the order, so that the first row is the same
+    with DISTINCT and without it.
+    """
+    inner = query.query
+    if query.limit != 1 or query.offset or not isinstance(inner, Select):
+        return None
+    return attrs.evolve(query, query=attrs.evolve(inner, distinct=False))
 
 
 @rule("LIMIT of one row dropped", Sorted)
