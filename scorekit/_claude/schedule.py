@@ -180,6 +180,8 @@ class Schedule:
             or now < self.rate.opens_at()
         ):
             return None
+        if len(self) == 1 and now >= self._limit()[0]:  # there is no time left for an answer
+            return None
         self._was_again = question in self._again
         self._fresh.pop(question, None)
         self._again.pop(question, None)
