@@ -21,11 +21,12 @@ from scorekit._sql.base_tables import (
     name_parts,
 )
 from scorekit._sql.definitions import find_table
-from scorekit._sql.parsing import CACHED_CHARS, Script, check_dialect, may_be_text, parse
+from scorekit._sql.names import dotted, parts_of
+from scorekit._sql.parsing import CACHED_CHARS, Script, check_dialect, is_long, may_be_text, parse
 from scorekit._sql.schema import Schema, SqlSchema, frozen_schema, read_schema
 from scorekit.errors import SqlError, refuse, shown
 from scorekit.records import MetricError, MetricResult, metric_error
-from scorekit.tables import check_names, match_names
+from scorekit.tables import check_names, match_names, plain_names
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -110,6 +111,7 @@ def column_accuracy(
     check_generated("generated", generated)
     named = check_dialect(dialect)
     known = _known(schema, named)
+    found = _read(generated, known, named)
     if isinstance(expected, str):
         wanted = _read(expected, known, named)
         if wanted.error is not None and wanted.error.kind in ("empty", "not_sql"):
@@ -118,9 +120,8 @@ def column_accuracy(
         given = check_names("expected", expected)
         if any(map(_QUERY.match, given)):
             refuse("expected", "SQL, or names in a list", given)
-        names = frozenset(_QUOTED.sub(r"\1\2\3", name) for name in given)
-        wanted = _Columns(names, frozenset(name for name in names if "." not in name))
-    found = _read(generated, known, named)
+        names = frozenset(plain_names(given, found.dialect or named or ""))
+        wanted = _Columns(names, frozenset(name for name in names if len(parts_of(name)) == 1))
     is_same = isinstance(expected, str) and expected.strip() == generated.strip()
     if is_same and found.error is not None and found.error.kind in _LACKING:
         found = wanted = found._replace(error=None)  # the same columns, whichever they are
@@ -160,7 +161,6 @@ def column_accuracy(
 
 
 _QUERY = re.compile(r"\s*(?:select|with)\s")
-_QUOTED = re.compile(r'"([^"]*)"|`([^`]*)`|\[([^\]]*)\]')
 
 _LACKING = ("no_schema", "unsupported_clause")
 """Kinds of errors that are not the model's."""
@@ -193,9 +193,10 @@ def lacking_names(sql: str, schema: Schema | None, dialect: str | None) -> Lacki
     Return the tables and columns that a query reads and a complete schema does not have.
 
     What a database has besides is never among them (its own tables, functions, hidden columns),
-    nor is what cannot be resolved for sure.  The schema must be one that `read_schema` takes.
+    nor is what cannot be resolved for sure, or any of a text that is long.  The schema must be one
+    that `read_schema` takes.
     """
-    return _read(sql, _known(schema, dialect), dialect).lacking
+    return Lacking() if is_long(sql) else _read(sql, _known(schema, dialect), dialect).lacking
 
 
 def has_tables(schema: Schema | None, dialect: str | None) -> bool:
@@ -217,6 +218,8 @@ class _Columns(NamedTuple):
     """Columns that no table has: they match nothing but themselves."""
     error: SqlError | None = None
     lacking: Lacking = Lacking()
+    dialect: str = ""
+    """What the text was read as."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -271,7 +274,7 @@ class _Known:
 
     def lacks(self, table: str) -> bool:
         """Say whether there is no such table, however it is qualified."""
-        last = table.rpartition(".")[2]
+        last = parts_of(table)[-1]
         is_named = last in self.last_parts or not _PLAIN.match(last)
         foreign = self.dialect in ("postgres", "mysql") and last.startswith("sqlite_")
         return self.complete and not is_named and (foreign or not _SYSTEM.search(table))
@@ -315,14 +318,14 @@ def _read_text(sql: str, known: _Known | None, dialect: str | None) -> _Columns:
     except SqlError as error:
         return _Columns(frozenset(), frozenset(), error)
     reader = _Reader(known, script.dialect)
-    found = _Columns(frozenset(), frozenset())
+    found = _Columns(frozenset(), frozenset(), dialect=script.dialect)
     try:
         for statement in script.statements:
             reader.statement(statement, {})
     except SqlError as error:
         found = found._replace(error=error)
     else:
-        found = _Columns(frozenset(reader.read), frozenset(reader.nowhere))
+        found = found._replace(read=frozenset(reader.read), nowhere=frozenset(reader.nowhere))
     lacking = Lacking(frozenset(reader.lacking_tables), frozenset(reader.lacking))
     if lacking.error is not None and _is_sure(script, sql.casefold(), dialect):
         found = found._replace(lacking=lacking)
@@ -674,7 +677,7 @@ class _Reader:
         self.unqualified(
             name,
             scope,
-            full=".".join(names),
+            full=dotted(names),
             may_be_text=quoted and self.dialect == "sqlite",
             may_be_other=(quoted and not self.dialect)
             or (argument and _WORDS.fullmatch(name))
@@ -683,11 +686,11 @@ class _Reader:
 
     def add(self, table: _Table, name: str) -> None:
         if table.base is not None:
-            self.read.add(f"{table.base}.{name}")
+            self.read.add(f"{table.base}.{dotted((name,))}")
             if table.columns is not None and name not in table.columns:
                 self.lack(f"{table.base}.{name}", [table])
         elif table.columns is not None and name not in table.columns:
-            self.nowhere.add(name)
+            self.nowhere.add(dotted((name,)))
             self.lack(name, [table])
 
     def lack(self, name: str, tables: Sequence[_Table]) -> None:
@@ -719,13 +722,13 @@ class _Reader:
                 return
             seen += level.tables
             level = level.outer
-        row = None if full != name else _find_in(name, scope)
+        row = None if full != dotted((name,)) else _find_in(name, scope)
         if row is not None:
             self.star([row])  # a whole row, by the name of its table
         elif not may_be_text:
             only = scope.tables[0].base if len(scope.tables) == 1 else None
-            alone = only is not None and scope.outer is None and full in ("", name)
-            found = f"{only}.{name}" if alone else full or name
+            alone = only is not None and scope.outer is None and full in ("", dotted((name,)))
+            found = f"{only}.{dotted((name,))}" if alone else full or dotted((name,))
             (self.read if alone else self.nowhere).add(found)
             if not may_be_other:
                 self.lack(found, seen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import Executor
@@ -17,7 +16,8 @@ from numpy.typing import NDArray
 
 from scorekit._core.checks import check_generated, check_items, check_same_length, check_text
 from scorekit._core.columns import as_builtins
-from scorekit._sql.base_tables import default_schema, tables_of
+from scorekit._sql.base_tables import tables_of
+from scorekit._sql.names import dotted, parts_of, resolved
 from scorekit._sql.parsing import CACHED_CHARS, check_dialect, read
 from scorekit.errors import SqlError, refuse
 from scorekit.parallel import Progress, map_scores
@@ -66,7 +66,8 @@ def extract_tables(sql: str, *, dialect: str | None = None) -> tuple[str, ...]:
             cannot parse a text of up to 20,000 characters, several others in turn.
 
     Returns:
-        The names as written, qualified or not, in lower case, sorted.
+        The names as written, qualified or not, in lower case, sorted.  A part that would be
+        read as something else without them, such as ``x..y``, is in double quotes.
 
     Raises:
         InputError: If *dialect* is not one that sqlglot knows.
@@ -125,10 +126,11 @@ def table_accuracy(
     """
     check_generated("generated", generated)
     dialect = check_dialect(dialect)
-    expected = _plain_names(check_names("expected_tables", expected_tables), dialect)
+    named = check_names("expected_tables", expected_tables)
     try:
-        extracted, unread = _extract(generated, dialect)
+        extracted, unread, read_as = _extract(generated, dialect)
     except SqlError as error:
+        expected = plain_names(named, dialect or "")
         return TableAccuracy(
             score=0.0,
             extracted=(),
@@ -144,6 +146,7 @@ def table_accuracy(
                 logger=_LOGGER,
             ),
         )
+    expected = plain_names(named, read_as)
     partners = match_names(extracted, expected)
     n_names = len(extracted) + len(expected) - partners.n_pairs
     return TableAccuracy(
@@ -171,14 +174,9 @@ def _is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable)
 
 
-_QUOTED_PART = re.compile(r"[\"`](.*?)[\"`]|\[(.*?)\]")
-
-
-def _plain_names(names: tuple[str, ...], dialect: str | None) -> tuple[str, ...]:
-    """Return names without the quotes or brackets around their parts."""
-    plain = (_QUOTED_PART.sub(lambda m: m[1] or m[2] or "", name) for name in names)
-    schema = default_schema(dialect or "")
-    return tuple(sorted({name.replace("..", f".{schema}.") for name in plain}))
+def plain_names(names: Iterable[str], dialect: str) -> tuple[str, ...]:
+    """Return names as a script of a dialect has them, each once, sorted."""
+    return tuple(sorted({resolved(parts_of(name), dialect) for name in names}))
 
 
 class _Tables(NamedTuple):
@@ -186,6 +184,7 @@ class _Tables(NamedTuple):
 
     tables: tuple[str, ...]
     unread: tuple[str, ...]
+    dialect: str
 
 
 def _extract(sql: str, dialect: str | None) -> _Tables:
@@ -197,7 +196,7 @@ def _extract(sql: str, dialect: str | None) -> _Tables:
 
 def _tables(sql: str, dialect: str | None) -> _Tables:
     script = read(sql, dialect)
-    return _Tables(tuple(sorted(tables_of(script))), script.unread)
+    return _Tables(tuple(sorted(tables_of(script))), script.unread, script.dialect)
 
 
 _remembered_tables = lru_cache(maxsize=4096)(_tables)
@@ -219,7 +218,8 @@ def match_names(extracted: tuple[str, ...], expected: tuple[str, ...]) -> Matchi
     every shorter name that it could, so taking it costs nothing later on.
     """
     sides = (frozenset(extracted), frozenset(expected))
-    lengths = [{name.count(".") for name in side} for side in sides]
+    n_parts = {name: len(parts_of(name)) for name in (*extracted, *expected)}
+    lengths = [{n_parts[name] for name in side} for side in sides]
     free: tuple[set[str], set[str]] = (set(), set())
     ending_in = (defaultdict[str, list[str]](list), defaultdict[str, list[str]](list))
     n_pairs = 0
@@ -230,7 +230,7 @@ def match_names(extracted: tuple[str, ...], expected: tuple[str, ...]) -> Matchi
             found.pop()
         return found
 
-    for name in sorted(sides[0] | sides[1], key=lambda name: -name.count(".")):
+    for name in sorted(sides[0] | sides[1], key=lambda name: -n_parts[name]):
         on = {side for side in (0, 1) if name in sides[side]}
         taking = {side for side in on if longer(1 - side, name)}
         if on == {0, 1} != taking:  # with itself, unless both can have another
@@ -248,9 +248,9 @@ def match_names(extracted: tuple[str, ...], expected: tuple[str, ...]) -> Matchi
 
 
 def _suffixes(name: str, lengths: set[int]) -> list[str]:
-    """Return the ends of a dotted name that have one of these numbers of dots."""
-    parts = name.split(".")
-    return [".".join(parts[-n - 1 :]) for n in lengths if n < len(parts)]
+    """Return the ends of a dotted name that have one of these numbers of parts."""
+    parts = parts_of(name)
+    return [dotted(parts[-n:]) for n in lengths if n <= len(parts)]
 
 
 def table_accuracies_from_columns(

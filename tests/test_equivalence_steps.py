@@ -230,11 +230,20 @@ def _differ(first: str, second: str) -> bool:
     )
 
 
+REFUSED = (
+    ("FULL JOIN", "postgres"),
+    ("GROUP BY e.d_id", "sqlite"),
+    ("ORDER BY COUNT(*) LIMIT 2) x", "duckdb"),
+)
+"""Words of queries that not each database takes, and a dialect whose database does."""
+
+
 @pytest.mark.parametrize(("step", "first", "second"), EQUAL)
 def test_a_step_proves_what_no_database_contradicts(step: str, first: str, second: str) -> None:
     """Oracle: SQLite, over random databases that keep to the constraints."""
+    dialect = next((one for words, one in REFUSED if words in first), None)
     for pair in ((first, second), (second, first)):
-        result = sql_equivalence(*pair, schema=SCHEMA, n_databases=1)
+        result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect, n_databases=1)
         assert result.verdict == "proved", result
         names = [name.split(": ", 1)[-1] for name in result.proof]
         assert step in names, result.proof
@@ -471,7 +480,6 @@ def test_sums_of_one_row_depend_on_columns_that_hold_numbers() -> None:
         ("SELECT DISTINCT pay FROM e{} ORDER BY id LIMIT 2", False),
         ("SELECT DISTINCT id, pay FROM e{} ORDER BY id LIMIT 2", True),
         ("SELECT DISTINCT pay, rank FROM e{} ORDER BY rank, pay LIMIT 2", True),
-        ("SELECT DISTINCT 1 FROM e{} ORDER BY rank LIMIT 2", True),
     ],
 )
 @pytest.mark.parametrize("dialect", [None, "sqlite", "duckdb"])

@@ -554,3 +554,10 @@ def test_cells_beyond_any_depth_are_refused() -> None:
         InputError, match=r"^expected_rows\[0\] must be cells that are nested less"
     ):
         result_accuracy([], [(cell,)])
+
+
+def test_equal_rows_take_no_partner_that_another_row_needs() -> None:
+    """1.0 equals 1.0, but each row has a partner only if both take another one."""
+    generated, expected = [(1 + 0.9e-9,), (1.0,)], [(1.0,), (1 - 0.9e-9,)]
+    assert result_accuracy(generated, expected).score == 1.0
+    assert result_accuracy([*generated, (7.0,)], [*expected, (9.0,)]).score == 0.0

@@ -917,14 +917,10 @@ def test_without_a_judge_passing_is_the_score() -> None:
             ),
         ),
         (
-            {"cost_usd": [1, math.nan]},
+            {"cost_usd": [None, -1.0]},
             InputError,
-            (
-                "cost_usd[1] must be a number >= 0 "
-                "(leave out runs whose cost was not measured), got nan"
-            ),
+            "cost_usd[1] must be a finite number >= 0, got -1.0",
         ),
-        ({"cost_usd": [1, -1]}, InputError, "cost_usd[1] must be a finite number >= 0, got -1.0"),
         ({"cost_usd": [1]}, InputError, "cost_usd and run_id must be equally long, got 1 and 2"),
         (
             {"task_id": ["a", None]},
@@ -1012,3 +1008,33 @@ def test_tasks_weigh_the_same_however_often_they_were_tried() -> None:
     assert (alone.weights, alone.task_means) == ("attempts", None)
     with pytest.raises(InputError, match=r"^weights must be one of 'groups', 'attempts', got"):
         tier_statistics("T", runs, weights="tasks")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA])
+def test_a_cost_that_was_not_measured_is_none(missing: Any) -> None:
+    """Of a run, a tier and tiers; the count is shown, and nothing is taken for 0."""
+    columns: dict[str, Any] = {
+        "run_id": [1, 2, 3],
+        "passed": [True, True, False],
+        "impl_rate": 0.5,
+        "duration_seconds": pd.Series([1.0, None, 3.0]),
+    }
+    some = tier_statistics("T0", runs_from_columns(**columns, cost_usd=[0.5, missing, 0.25]))
+    assert (some.cost_usd, some.cost_usd_interval, some.cost_of_pass) == (None, None, None)
+    assert (some.n_costs, some.n_durations, some.duration_seconds) == (2, 2, None)
+    assert "cost of a pass unknown (2 of 3 costs measured)" in str(some)
+    for text in (some.to_markdown(), some.to_latex()):
+        assert "unknown (2 of 3 measured)" in text
+    assert TierStatistics.from_json(some.to_json()) == some
+    none = tier_statistics("T1", runs_from_columns(**columns))
+    assert (none.n_costs, none.cost_of_pass) == (0, None)
+    known = tier_statistics("T2", runs_from_columns(**columns, cost_usd=0.5), bounds=(0, 1))
+    tiers = cross_tier([some, none, known])
+    assert (tiers.cost_delta, tiers.cost_variance) == (None, None)
+    assert tiers.cost_ratios == {"T1": None, "T2": None}
+    assert (tiers.frontier_tier, tiers.frontier_cost_of_pass) == ("T2", 0.75)
+    nobody = cross_tier([some, none])
+    assert (nobody.frontier_tier, nobody.frontier_cost_of_pass) == (None, None)
+    for passed, cost in ((True, None), (False, math.inf)):
+        alone = score_run(Run(run_id=1, passed=passed, impl_rate=0.5, cost_usd=missing))
+        assert (alone.cost_usd, alone.cost_of_pass) == (None, cost)

@@ -182,21 +182,27 @@ def test_rows_of_forms_name_dialects_that_are_described() -> None:
     ],
 )
 def test_a_pair_with_what_is_not_known_is_open(dialect: str, sql: str, reason: str) -> None:
-    """Neither proved nor refuted, whichever side it is on; the same words are the same query."""
+    """
+    Neither proved nor refuted, whichever side it is on.
+
+    The same words are the same query, unless it is sure that the database refuses them.
+    """
     other = f"{sql} -- again".replace("FROM t", "FROM t AS t")
     for pair in ((sql, other), (other, sql), (sql, "SELECT 1 FROM t"), ("SELECT 1 FROM t", sql)):
         result = sql_equivalence(*pair, schema=SCHEMA, dialect=dialect)
         assert (result.verdict, result.proof) == ("unknown", ())
         assert reason in result.reason
     again = sql_equivalence(sql, sql.replace("SELECT", "select\n"), schema=SCHEMA, dialect=dialect)
-    assert again.verdict == "proved"
+    may_run = reason.startswith(VERSIONS[dialect].partition(" ")[0])
+    assert again.verdict == ("proved" if may_run else "unknown")
 
 
 def test_functions_of_the_same_meaning_are_not_the_same_text() -> None:
     """One tree does for NVL and COALESCE; PostgreSQL has one of them."""
     pair = "SELECT NVL(a, 1) FROM t", "SELECT COALESCE(a, 1) FROM t"
     assert sql_equivalence(*pair, schema=SCHEMA, dialect="postgres").verdict == "unknown"
-    assert sql_equivalence(*pair, schema=SCHEMA).verdict == "proved"
+    assert sql_equivalence(*pair, schema=SCHEMA).verdict == "unknown"
+    assert sql_equivalence(*pair, schema=SCHEMA, dialect="oracle").verdict == "proved"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +230,7 @@ def test_syntax_that_is_refused_does_not_parse(dialect: str, sql: str) -> None:
     assert (mistake.origin, mistake.kind) == ("output", "parse")
     fault = query_correctness(plain, sql, schema=SCHEMA, dialect=dialect).error
     assert fault is not None
-    assert (fault.origin, fault.kind) == ("instrument", "parse")
+    assert (fault.origin, fault.kind) == ("instrument", "bad_reference")
     both = query_correctness(sql, sql.replace("t", "T"), schema=SCHEMA, dialect=dialect).error
     assert both is None or both.origin == "instrument"
     wrong = column_accuracy(sql, plain, schema=SCHEMA, dialect=dialect).error

@@ -665,13 +665,13 @@ def known(text: str, dialect: str | None = "postgres") -> tuple[Catalog, tuple[A
     ("text", "kinds"),
     [
         ("SELECT id, r, c, d, b FROM t", ["integer", "real", "text", "time", "boolean"]),
-        ("SELECT 1, 'a', TRUE, NULL, 1.5", ["integer", "text", "boolean", "unknown", "unknown"]),
+        ("SELECT 1, 'a', TRUE, NULL, 1.5", ["integer", "text", "boolean", "unknown", "number"]),
         ("SELECT COUNT(*), COUNT(c), MAX(c), SUM(r) FROM t", ["integer", "integer", "text", "real"]),
-        ("SELECT id + n, id * r, id - n FROM t", ["integer", "unknown", "unknown"]),
+        ("SELECT id + n, id * r, id - n FROM t", ["integer", "real", "integer"]),
         ("SELECT x.id, x.m FROM (SELECT id, MAX(c) AS m FROM t GROUP BY id) AS x", ["integer", "text"]),
         ("SELECT z FROM (SELECT id AS z FROM t UNION SELECT c FROM t) AS x", ["unknown"]),
         ("SELECT z FROM (SELECT id AS z FROM t UNION SELECT n FROM t LIMIT 3) AS x", ["integer"]),
-        ("SELECT c, RANK() OVER (ORDER BY id), SUM(n) OVER () FROM t", ["text", "unknown", "unknown"]),
+        ("SELECT c, RANK() OVER (ORDER BY id), SUM(n) OVER () FROM t", ["text", "integer", "integer"]),
     ],
 )  # fmt: skip
 def test_the_kind_of_a_value_follows_from_the_schema(text: str, kinds: list[str]) -> None:

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 from sqlglot.dialects.dialect import Dialect
 
 from scorekit.cases import SqlCase
+from scorekit.columns import column_accuracy
 from scorekit.correctness import query_correctness
 from scorekit.equivalence import sql_equivalence
 from scorekit.errors import InputError, SqlError
@@ -539,3 +540,43 @@ def test_a_dialect_that_is_no_text_is_named() -> None:
     dialects: Any = np.array(["duckdb", "mysql"])
     with pytest.raises(TypeError, match=r"^dialect must be a non-empty string, got array\("):
         table_accuracy("SELECT 1", [], dialect=dialects)
+
+
+_PARTS = st.text('ab.[]"` ', min_size=1, max_size=5).filter(str.strip)
+
+
+@given(
+    st.lists(st.lists(_PARTS, min_size=1, max_size=3), min_size=1, max_size=3),
+    st.sampled_from(
+        [None, "tsql", "snowflake", "postgres", "mysql", "sqlite", "duckdb", "bigquery"]
+    ),
+)
+def test_what_a_text_reads_is_what_it_is_expected_to_read(
+    tables: list[list[str]], dialect: str | None
+) -> None:
+    """Names are written as they are read, whatever stands in them; for columns, too."""
+    mark = "`" if dialect in ("mysql", "bigquery") else '"'
+    names = [
+        ".".join(f"{mark}{part.replace(mark, mark * 2)}{mark}" for part in parts)
+        for parts in tables
+    ]
+    sql = " UNION ALL ".join(f"SELECT x FROM {name}" for name in names)
+    try:
+        found = extract_tables(sql, dialect=dialect)
+    except SqlError:
+        assume(False)  # noqa: FBT003 - as it is named there
+        raise
+    assert table_accuracy(sql, found, dialect=dialect).score == 1.0
+    read = column_accuracy(sql, sql, dialect=dialect)
+    if read.error is None:
+        assert column_accuracy(sql, read.extracted, dialect=dialect).score == 1.0
+
+
+@pytest.mark.parametrize("dialect", [None, "tsql", "snowflake"])
+@pytest.mark.parametrize("name", ['"a[1]"', '"x..y"', "mydb..orders", '"a.b"', "a.b.c"])
+def test_a_query_and_a_caller_write_names_alike(name: str, dialect: str | None) -> None:
+    """Dots and brackets in quotes are a part of a name; what two dots leave out is the default."""
+    sql = f"SELECT o.id FROM {name} AS o"
+    assert table_accuracy(sql, [name], dialect=dialect).score == 1.0
+    assert column_accuracy(sql, [f"{name}.id"], dialect=dialect).score == 1.0
+    assert table_accuracy(sql, extract_tables(sql, dialect=dialect), dialect=dialect).score == 1.0

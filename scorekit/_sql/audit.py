@@ -122,12 +122,11 @@ class _Audit:
     ) -> Difference | None:
         """Return a database on which the query differs from *other*, or as *trial* says."""
         found = refute(
-            ("", ""),
-            Pair(self.tree, self.tree if other is None else other, self.dialect),
+            {self.dialect: Pair(self.tree, self.tree if other is None else other, self.dialect)},
             schema=self.schema,
             dialect=self.dialect,
             same=partial(same_bag, tolerance=_TOLERANCE),
-            ordered=other is not None,
+            row_order="auto" if other is not None else "ignored",
             any_columns=False,
             exact=True,
             n_databases=N_DATABASES,

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from sqlglot import exp
 
+from scorekit._sql.names import dotted, resolved
 from scorekit._sql.parsing import Script
 
 # Dialects in which a common table expression may name itself without RECURSIVE.
@@ -113,7 +114,7 @@ class _Reader:
             if this.args.get("temporary"):
                 return f"#{name}"
             is_dual = name == "dual" and self.dialect in _WITH_DUAL
-            return "" if is_dual or (this.quoted and self._is_file(name)) else name
+            return "" if is_dual or (this.quoted and self._is_file(name)) else dotted((name,))
         if not isinstance(this, exp.Identifier | exp.Dot) and not _is_hinted(this):
             return ""  # a function, a stage, a parameter
         name = dotted_name(node, self.dialect)
@@ -172,20 +173,13 @@ def name_parts(table: exp.Expr) -> list[str]:
     """Return the parts of a dotted name as written; those left out, as in ``a..b``, are empty."""
     this = table.this
     last = list(this.flatten()) if isinstance(this, exp.Dot) else [this]
-    return [table.text("catalog"), table.text("db"), *(part.name for part in last)]
+    found = [table.text("catalog"), table.text("db"), *(part.name for part in last)]
+    return found if found[0] else [*filter(None, found[:-1]), found[-1]]
 
 
 def dotted_name(table: exp.Expr, dialect: str) -> str:
     """Return a table's name in lower case; in ``a..b`` the schema is the one that is meant."""
-    parts = name_parts(table)
-    if parts[0] and not parts[1]:
-        parts[1] = default_schema(dialect)
-    return ".".join(filter(None, parts)).casefold()
-
-
-def default_schema(dialect: str) -> str:
-    """Return the schema that a database means where ``a..b`` leaves it out."""
-    return "public" if dialect == "snowflake" else "dbo"
+    return resolved(name_parts(table), dialect)
 
 
 def in_table(node: exp.In) -> str:
@@ -193,7 +187,7 @@ def in_table(node: exp.In) -> str:
     field = node.args.get("field")
     if isinstance(field, exp.Column) and not field.table:
         field = field.this
-    return field.name.casefold() if isinstance(field, exp.Identifier) else ""
+    return dotted((field.name.casefold(),)) if isinstance(field, exp.Identifier) else ""
 
 
 _READ_KINDS = ("TABLE", "VIEW", "EXTENDED", "FORMATTED", "ANALYZE", "")

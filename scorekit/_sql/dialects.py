@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, cast
 import attrs
 from sqlglot import Token, TokenType, exp
 
-from scorekit._sql.functions import VERSIONS, arities, since
+from scorekit._sql.functions import VERSIONS, arities, database_of, since
 
 
 class Form(NamedTuple):
@@ -212,33 +212,37 @@ def refusal(words: Sequence[Token], trees: Sequence[exp.Expr | None], dialect: s
     if dialect == "sqlite" and (found := _numbered(words)) is not None:
         word, after = found
         what = f"the word {word.text}{after.text[:20]}"
-        return f"{_name(dialect)} does not have {what}. Line {word.line}, column {word.col}."
+        return f"{database_of(dialect)} does not have {what}. Line {word.line}, column {word.col}."
     written = _written(words)
     for form, pattern in _forms(dialect, refused=True):
         match = pattern.search(written)
         if match and _is_in_query(words, place := _place(written, match.start())):
             word = words[min(place, len(words) - 1)]
-            return (
-                f"{_name(dialect)} does not have {form.what}. Line {word.line}, column {word.col}."
-            )
+            return f"{database_of(dialect)} does not have {form.what}. Line {word.line}, column {word.col}."
     for tree in trees:
         if isinstance(tree, exp.Query):
             for node in tree.walk():
                 for what, shape in _shapes(node):
                     if dialect in shape.refused.split():
-                        return f"{_name(dialect)} does not have {what}."
+                        return f"{database_of(dialect)} does not have {what}."
     return None
 
 
-def unknown(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | None:
-    """Return what of a query that is not refused the dialect's database may not understand."""
+def unknown(
+    words: Sequence[Token], tree: exp.Expr, dialect: str, *, reserved: bool = True
+) -> str | None:
+    """
+    Return what of a query that is not refused the dialect's database may not understand.
+
+    A name that the database keeps for itself counts if *reserved*: else it is thought in quotes.
+    """
     written = _written(words)
     what = next((f.what for f, p in _forms(dialect, refused=False) if p.search(written)), None)
     return (
         _function(words, tree, dialect)
-        or (what and f"{_name(dialect)} may not have {what}")
+        or (what and f"{database_of(dialect)} may not have {what}")
         or _symbol(words, dialect)
-        or _shape(words, tree, dialect)
+        or _shape(words, tree, dialect, _RESERVED[dialect] if reserved else "")
     )
 
 
@@ -247,12 +251,8 @@ def versions(words: Sequence[Token], tree: exp.Expr, dialect: str) -> set[str]:
     newer = since(dialect)
     named = {newer.get(word.text.lower()) for word, after in pairwise(words) if after.text == "("}
     shapes = {shape.since for node in tree.walk() for _, shape in _shapes(node)}
-    named |= {version for version in shapes if version.startswith(_name(dialect))}
+    named |= {version for version in shapes if version.startswith(database_of(dialect))}
     return {f"the database is {version} or later" for version in named if version}
-
-
-def _name(dialect: str) -> str:
-    return VERSIONS[dialect].partition(" ")[0]
 
 
 @cache
@@ -315,14 +315,16 @@ def _function(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | Non
         if lower.startswith("pragma_") and dialect == "sqlite":
             continue
         if own or qualified or lower not in (*known, *grammar):
-            return f"{_name(dialect)} has no function {name.upper()}"
+            return f"{database_of(dialect)} has no function {name.upper()}"
         if parted and lower in grammar:
             continue
         if lower in known and not (distinct and dialect == "mysql"):
             least, most = known[lower]
             if parted or not least <= count <= most:
                 s = "" if count == 1 else "s"
-                return f"{_name(dialect)} has no function {name.upper()} of {count} argument{s}"
+                return (
+                    f"{database_of(dialect)} has no function {name.upper()} of {count} argument{s}"
+                )
     return None
 
 
@@ -359,15 +361,15 @@ def _symbol(words: Sequence[Token], dialect: str) -> str | None:
         if word.token_type in (TokenType.PARAMETER, TokenType.PLACEHOLDER):
             return "a parameter has no value"
         if word.token_type in _LITERALS:
-            return f"{_name(dialect)} may not have the literal {text[:20]}"
+            return f"{database_of(dialect)} may not have the literal {text[:20]}"
         if word.token_type == TokenType.NUMBER and (
             not _NUMBER.match(text) or (i + 1 < len(words) and _meet(word, words[i + 1]))
         ):
-            return f"{_name(dialect)} may not have the number {text[:20]}"
+            return f"{database_of(dialect)} may not have the number {text[:20]}"
         if word.token_type in _TEXTS or not text or _WORD.match(text):
             continue
         if text not in _SYMBOLS and text not in own:
-            return f"{_name(dialect)} may not have the operator {text}"
+            return f"{database_of(dialect)} may not have the operator {text}"
     return None
 
 
@@ -458,6 +460,17 @@ def _names_itself(node: exp.Expr) -> bool:
     )
 
 
+def _brackets_parts(node: exp.Expr) -> bool:
+    """
+    Say whether a part of a set operation is written in brackets.
+
+    The parser puts some around parts itself, where INTERSECT comes no sooner than UNION; only of
+    those that are written it looks for what may follow them.
+    """
+    parts = node.this, node.expression
+    return any(isinstance(part, exp.Subquery) and "pivots" in part.args for part in parts)
+
+
 _NEITHER_OUTER: Final = {"NATURAL", "POSITIONAL"}
 
 # fmt: off
@@ -473,8 +486,7 @@ SHAPES: Final = (
     Shape(exp.Join, "an outer join without ON", "", "postgres mysql duckdb",
           lambda n: _is_bare(n) and (words := _join_words(n)) & {"LEFT", "RIGHT", "FULL"} and not words & _NEITHER_OUTER),
     Shape(exp.Join, "CROSS JOIN with ON", "", "postgres duckdb", lambda n: "CROSS" in _join_words(n) and not _is_bare(n)),
-    Shape(exp.SetOperation, "brackets around the parts of a UNION", "sqlite", "",
-          lambda n: isinstance(n.this, exp.Subquery) or isinstance(n.expression, exp.Subquery)),
+    Shape(exp.SetOperation, "brackets around the parts of a UNION", "sqlite", "", _brackets_parts),
     Shape(exp.SetOperation, "ORDER BY or LIMIT in front of a UNION", _ALL, "",
           lambda n: isinstance(n.this, exp.Select) and (n.this.args.get("order") or n.this.args.get("limit"))),
     Shape(exp.Subquery, "brackets around a query", "sqlite", "", lambda n: n.parent is None),
@@ -521,8 +533,10 @@ def _shapes(node: exp.Expr) -> Iterator[tuple[str, Shape]]:
             yield f"{shape.what} {found}" if isinstance(found, str) else shape.what, shape
 
 
-def _shape(words: Sequence[Token], tree: exp.Expr, dialect: str) -> str | None:  # noqa: PLR0911
-    name, reserved = _name(dialect), set(_RESERVED[dialect].split())
+def _shape(  # noqa: PLR0911
+    words: Sequence[Token], tree: exp.Expr, dialect: str, listed: str
+) -> str | None:
+    name, reserved = database_of(dialect), set(listed.split())
     kinds: Counter[TokenType] = Counter(word.token_type for word in words)
     labels = {
         word.text.upper()
@@ -593,5 +607,5 @@ def _cast_type(words: Sequence[Token], dialect: str) -> str | None:
             is_double = written.startswith("DOUBLE PRECISION")
             name = after.text.lower().removesuffix(" integer")
             if not (dialect != "mysql" if is_double else name in known):
-                return f"{_name(dialect)} may not have the type {after.text.upper()}"
+                return f"{database_of(dialect)} may not have the type {after.text.upper()}"
     return None

@@ -18,6 +18,12 @@ VERSIONS: Final = {
 }
 """The databases that are described, by dialect; older ones lack what `SINCE` says."""
 
+
+def database_of(dialect: str) -> str:
+    """Return the name of a dialect's database, that of the dialect where it is not described."""
+    return VERSIONS.get(dialect, dialect).partition(" ")[0]
+
+
 SINCE: Final = {
     "sqlite": {
         "SQLite 3.44": "concat concat_ws json_error_position octet_length string_agg timediff"
@@ -222,6 +228,52 @@ FUNCTIONS: Final = (
     Function("nth_value", ALL, "any integer", "0", "unclear", "NTH_VALUE({0}, {1})"),
 )
 # fmt: on
+
+CALLS: Final = {
+    "substring": ("substr", "this start length"),
+    "left": ("left", "this expression"),
+    "right": ("right", "this expression"),
+    "replace": ("replace", "this expression replacement"),
+    "pad": ("lpad", "this expression fill_pattern"),
+    "concat": ("concat", "expressions"),
+    "concatws": ("concat_ws", "expressions"),
+    "strposition": ("strpos instr", "this substr"),
+    "splitpart": ("split_part", "this delimiter part_index"),
+    "substringindex": ("substring_index", "this delimiter count"),
+    "round": ("round", "this decimals"),
+    "ceil": ("ceil", "this"),
+    "floor": ("floor", "this"),
+    "trunc": ("trunc truncate", "this decimals"),
+    "pow": ("power", "this expression"),
+    "sqrt": ("sqrt", "this"),
+    "greatest": ("greatest", "this expressions"),
+    "least": ("least", "this expressions"),
+    "extract": ("date_part", "this expression"),
+    "timestamptrunc": ("date_trunc", "unit this"),
+    "datetrunc": ("date_trunc", "unit this"),
+    "timetostr": ("to_char date_format strftime", "this format"),
+    "tsordstodate": ("date", "this"),
+    "strtodate": ("to_date str_to_date", "this format"),
+    "year": ("year", "this"),
+    "quarter": ("quarter", "this"),
+    "month": ("month", "this"),
+    "day": ("day", "this"),
+    "dayofmonth": ("dayofmonth", "this"),
+    "hour": ("hour", "this"),
+    "minute": ("minute", "this"),
+    "second": ("second", "this"),
+    "datediff": ("date_diff datediff", "unit expression this"),
+    "timestampdiff": ("timestampdiff", "unit expression this"),
+}
+"""Calls by the names that trees have for them: those of the function, of which a dialect has one,
+and its arguments."""
+_OPERATORS: Final = {
+    "dpipe": "concat", "groupconcat": "group_concat", "logicaland": "bool_and",
+    "logicalor": "bool_or", "stddevpop": "stddev_pop", "stddevsamp": "stddev_samp",
+    "variancepop": "var_pop", "currentdate": "now", "currenttimestamp": "now",
+    "anyvalue": "any_value",
+}  # fmt: skip
+"""What else trees have other names for."""
 
 # What else each database has, by how many arguments it takes; `+` stands for any further number.
 # PostgreSQL: Functions and Operators, less geometry, network addresses, text search and
@@ -431,3 +483,25 @@ def since(dialect: str) -> dict[str, str]:
         for version, names in SINCE.get(dialect, {}).items()
         for name in names.split()
     }
+
+
+@cache
+def rows_of(name: str, dialect: str | None) -> tuple[Function, ...]:
+    """
+    Return what a call may mean, by the name that a tree or a text has for it.
+
+    Of a dialect that is not described these are the meanings that any of the others have.
+    """
+    names = CALLS[name][0].split() if name in CALLS else [_OPERATORS.get(name, name)]
+    described = dialect in VERSIONS
+    return tuple(
+        row
+        for row in FUNCTIONS
+        if row.name in names and (not described or dialect in row.dialects.split())
+    )
+
+
+def returned(name: str, dialect: str | None) -> str:
+    """Return the kind of what a call returns, as a row has it; empty where it is not sure."""
+    kinds = {row.returns for row in rows_of(name, dialect)}
+    return kinds.pop() if len(kinds) == 1 else ""

@@ -13,6 +13,20 @@ UNCASED: Final = frozenset(
 )
 """Dialects in which strings that differ in case are equal, or may be, by their collation."""
 
+LOOSE_TYPES: Final = frozenset({None, "sqlite"})
+"""Dialects in which a column may hold what its type does not allow."""
+
+ADAPTING: Final = frozenset({"postgres", "duckdb"})
+"""Dialects in which a text that is written out takes the type of what it stands beside."""
+
+WHOLE: Final = frozenset({"integer", "natural"})
+NUMBERS: Final = WHOLE | {"number", "real"}
+"""Kinds of numbers."""
+CLASSES: Final = {
+    **dict.fromkeys(NUMBERS, "number"), "text": "text", "time": "time", "boolean": "boolean",
+}  # fmt: skip
+"""What kinds have to have in common so that no database refuses or converts them."""
+
 LARGEST_INTEGER: Final = 2**31 - 1
 """Of an INT in most dialects: no larger one is made up, so that sums do not overflow."""
 
@@ -79,6 +93,14 @@ def kind_of(type_text: str) -> str:
     if _COLLATED.search(words):
         return "collated"
     return next((kind for kind, pattern in _KIND.items() if pattern.match(words)), "unknown")
+
+
+def widest(kinds: set[str]) -> str:
+    """Return the kind that holds values of several."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    held = (kind for kind in ("real", "number", "integer", "natural") if kind in kinds)
+    return next(held, "unknown") if kinds <= NUMBERS else "unknown"
 
 
 _WIDE = r"u?(?:big|huge)|u?int(?:8|64|128)\b|long\b|serial8"

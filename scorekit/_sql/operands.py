@@ -10,12 +10,14 @@ from typing import Final
 import attrs
 from sqlglot import exp
 
-from scorekit._sql.catalog import NUMBERS, Catalog
-from scorekit._sql.functions import VERSIONS
-from scorekit._sql.parsing import parse
+from scorekit._sql.catalog import Catalog
+from scorekit._sql.functions import VERSIONS, database_of
+from scorekit._sql.kinds import CLASSES, NUMBERS, WHOLE
+from scorekit._sql.parsing import is_long, parse
 from scorekit._sql.read import UnreadError, bare_columns, read_names, read_query
 from scorekit._sql.schema import SqlSchema
 from scorekit._sql.tree import (
+    TRUE,
     Aggregate,
     Among,
     And,
@@ -24,10 +26,8 @@ from scorekit._sql.tree import (
     Cast,
     Column,
     Comparison,
-    Exists,
     Function,
     InQuery,
-    IsNull,
     Join,
     Like,
     Literal,
@@ -38,30 +38,39 @@ from scorekit._sql.tree import (
     Ordered,
     Query,
     Scalar,
-    ScalarQuery,
     Select,
     SetOperation,
     Source,
     Star,
     When,
+    conjuncts,
+    local_sources,
     walk,
 )
 
 
-def misfit(tree: exp.Expr, dialect: str, schema: SqlSchema | None) -> str | None:
-    """Return why a database may refuse to plan a query, None if nothing speaks against it."""
+def misfit(
+    tree: exp.Expr, dialect: str, schema: SqlSchema | None, *, sure: bool = False
+) -> str | None:
+    """
+    Return why a database may refuse to plan a query, None if nothing speaks against it.
+
+    If that must be *sure*, it is not for what a schema may have besides.
+    """
     planner = Planner(schema, dialect)
     names = read_names(tree, planner)
     if names.refused:
-        return names.unread
-    read = {query for several in names.queries.values() for query in several}
-    parts = {part for query in read for part in walk(query)}
-    return min((fault for part in parts for fault in planner.faults(part)), default=None)
+        certain = names.invalid or (schema is not None and schema.complete)
+        return names.unread if certain or not sure else None
+    parts = {part for several in names.queries.values() for q in several for part in walk(q)}
+    faults = planner.certain if sure else planner.faults
+    return min((fault for part in parts for fault in faults(part)), default=None)
 
 
 def invalid(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
     """Return why no version of a dialect's database runs a query, None where that is not sure."""
-    trees: Sequence[exp.Expr] = parse(sql, dialect).statements if dialect in VERSIONS else ()
+    looked_into = dialect in VERSIONS and not is_long(sql)
+    trees: Sequence[exp.Expr] = parse(sql, dialect).statements if looked_into else ()
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         return None
     planner = Planner(schema, dialect)
@@ -69,9 +78,10 @@ def invalid(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | No
     why = names.unread if names.invalid else None
     if not names.unread:
         parts = {part for several in names.queries.values() for q in several for part in walk(q)}
-        why = min((fault for part in parts for fault in planner.alone(part)), default=None)
-    database = VERSIONS[dialect or ""].partition(" ")[0]
-    return None if why is None else f"{database} refuses {why}"
+        why = min(
+            (f for p in parts for f in (*planner.alone(p), *planner.of_joins(p))), default=None
+        )
+    return None if why is None else f"{database_of(dialect or '')} refuses {why}"
 
 
 def drops_texts(
@@ -98,9 +108,6 @@ def _drops(node: Node) -> bool:
     return isinstance(node, SetOperation) and node.distinct
 
 
-_CLASSES: Final = {
-    **dict.fromkeys(NUMBERS, "number"), "text": "text", "time": "time", "boolean": "boolean",
-}  # fmt: skip
 _LITERALS: Final = {
     "word": {"number", "time", "boolean"},
     "day": {"number", "boolean"},
@@ -139,15 +146,7 @@ _OF_GROUPS: Final = frozenset(
 )
 """Functions of the rows of a group that the tree does not look into."""
 _BESIDE: Final = "a column that stands beside groups and is none of them"
-_CONDITIONS = (Comparison, And, Or, Not, IsNull, Among, InQuery, Exists, Like)
 _OTHER_TYPES = re.compile(r"UUID|JSONB?|XML|INET|(?:VAR)?BINARY|BLOB|ARRAY")
-_OF_FUNCTIONS: Final = {
-    **dict.fromkeys(("length", "strposition"), "integer"),
-    **dict.fromkeys(("dpipe", "lower", "upper", "substring", "trim", "replace"), "text"),
-    **dict.fromkeys(("currentdate", "currenttimestamp"), "time"),
-    **dict.fromkeys((*_MATCHED, "nullsafeeq", "nullsafeneq", "between"), "boolean"),
-}
-"""Kinds of what functions return, whatever they are given."""
 
 
 @attrs.frozen(eq=False)
@@ -173,8 +172,31 @@ class Planner(Catalog):
             yield from self.of_groups(node.query, values)
         elif isinstance(node, Select):
             yield from self.of_groups(node, ())
+        yield from self.of_joins(node)
         if self.of_kinds:
             yield from self.of_values(node)
+
+    def certain(self, node: Node) -> Iterator[str]:
+        """Yield what the database refuses whatever keys its tables have."""
+        yield from self.alone(node)
+        yield from self.of_joins(node)
+        if self.of_kinds:
+            yield from self.of_values(node)
+
+    def of_joins(self, node: Node) -> Iterator[str]:
+        """Yield that no equality of both sides, and no constant, joins all rows of two tables."""
+        if self.dialect != "postgres" or not isinstance(node, Join) or node.kind != "full":
+            return
+        left, right = (frozenset(local_sources((side,))) for side in (node.left, node.right))
+        for part in conjuncts(node.condition):
+            if part.sources.isdisjoint(left | right):
+                return
+            if isinstance(part, Comparison) and part.operator == "=":
+                one, other = part.left.sources, part.right.sources
+                if _parts(one, other, left, right) or _parts(other, one, left, right):
+                    return
+        if node.condition != TRUE:
+            yield "a FULL JOIN without an equality of both sides"
 
     # Names and groups.
 
@@ -237,7 +259,9 @@ class Planner(Catalog):
             never = (kind in NUMBERS and (node.kind == "time" or other)) or (
                 kind == "time" and node.kind in NUMBERS
             )
-            if (exact and never) or _CLASSES.get(node.kind) in _LITERALS.get(kind, ()):
+            part = isinstance(node.operand, Literal) and "." in node.operand.text
+            never = never or (kind == "numeral" and part and node.kind in WHOLE)
+            if (exact and never) or CLASSES.get(node.kind) in _LITERALS.get(kind, ()):
                 yield "a value is cast to a type that it cannot have"
         elif isinstance(node, Scalar):
             yield from self.of_operands(node)
@@ -251,7 +275,7 @@ class Planner(Catalog):
         unlike = first in {*NUMBERS, "time", "boolean"}
         if (isinstance(node, Like) or name in _MATCHED) and not {*kinds[:2]} <= _TEXTS:
             yield "a pattern is compared with what is no text"
-        elif name in _PARTED and exact and first in _CLASSES:
+        elif name in _PARTED and exact and first in CLASSES:
             yield "a part is taken of what has none"
         elif name == "dpipe" and exact and {*kinds} <= NUMBERS:
             yield "|| has no text"
@@ -286,7 +310,7 @@ class Planner(Catalog):
     def clash(self, kinds: Iterable[str]) -> bool:
         """Say whether values of some kinds cannot be of one type."""
         found = {*kinds}
-        classes = {_CLASSES[kind] for kind in found & _CLASSES.keys()}
+        classes = {CLASSES[kind] for kind in found & CLASSES.keys()}
         if self.dialect == "duckdb" and "number" in classes:
             classes -= {"boolean"}
         return len(classes) > 1 or any(
@@ -310,49 +334,27 @@ class Planner(Catalog):
         return [[*map(self.kind, values)]]
 
     def kind_of_output(self, query: Query, place: int) -> str:
-        """Return the kind of a column of a query."""
+        """Return the kind of a column of a query, of which a text is one for good."""
         outputs = query.outputs if isinstance(query, Select) else ()
         text = place < len(outputs) and self.kind(outputs[place]) in _LITERALS
-        return "text" if text else _plain(super().kind_of_output(query, place))
+        return "text" if text else super().kind_of_output(query, place)
 
-    def _kind(self, value: Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one per kind of node
+    def _kind(self, value: Node) -> str:
         """Return what an expression holds, for texts that are written out what they look like."""
-        if isinstance(value, Literal):
-            if value.kind == "text":
-                return _kind_of_text(value.text)
-            return "" if value.kind == "null" else value.kind
-        if isinstance(value, _CONDITIONS):
-            return "boolean"
-        if isinstance(value, Cast):
-            return _plain(value.kind)
-        if isinstance(value, ScalarQuery):
-            return self.kind_of_output(value.query, 0)
-        if isinstance(value, Case):
-            return self.common([*(when.value for when in value.whens), value.default])
-        name, operands = _called(value)
-        if name in ("-x", "min", "max", "abs", "nullif"):
-            return self.kind(operands[0])
-        if name == "coalesce":
-            return self.common(operands)
-        if name == "extract":
-            return "number" if self.dialect == "postgres" else "integer"
-        if name == "round":
-            kind = self.kind(operands[0])
-            return "number" if kind == "integer" else kind
-        if name in ("sum", "avg"):
-            kind = "real" if self.dialect == "duckdb" else self.kind(operands[0])
-            return "number" if kind in ("integer", "natural") else kind
-        if isinstance(value, Arithmetic):
-            kinds = set(map(self.kind, operands))
-            if name == "/" and kinds <= NUMBERS and self.dialect == "duckdb":
-                return "real"
-            return _widest(kinds)
-        return _OF_FUNCTIONS.get(name) or _plain(super()._kind(value))
+        if self.of_kinds and isinstance(value, Literal) and value.kind == "text":
+            return _kind_of_text(value.text)
+        kind = super()._kind(value)
+        return kind if kind in CLASSES or kind in _LITERALS else ""
 
-    def common(self, values: Iterable[Scalar]) -> str:
-        """Return the kind of what is one of several values."""
-        kinds = set(map(self.kind, values)) - {*_LITERALS, ""}
-        return kinds.pop() if len(kinds) == 1 else _widest(kinds)
+
+def _parts(
+    one: frozenset[Source],
+    other: frozenset[Source],
+    left: frozenset[Source],
+    right: frozenset[Source],
+) -> bool:
+    """Say whether two values are of one side of a join each."""
+    return bool(one & left and other & right) and not (one & right or other & left)
 
 
 def _kind_of_text(text: str) -> str:
@@ -364,17 +366,6 @@ def _kind_of_text(text: str) -> str:
     except ValueError:
         return "word"
     return next((kind for kind, form in _LITERAL.items() if form.match(text.lower())), "word")
-
-
-def _plain(kind: str) -> str:
-    return "" if kind in ("unknown", "enum", "collated") else kind
-
-
-def _widest(kinds: set[str]) -> str:
-    """Return the kind of numbers that holds several."""
-    if not kinds <= NUMBERS:
-        return ""
-    return next((kind for kind in ("real", "number", "integer", "natural") if kind in kinds), "")
 
 
 def _called(node: Node) -> tuple[str, tuple[Scalar, ...]]:

@@ -41,11 +41,14 @@ class Script(NamedTuple):
 MAX_CHARS: Final = 200_000
 """Longest text that is parsed."""
 
+MAX_WORDS: Final = 2_000
+"""Words of the longest query whose meaning is looked into: each costs about 50 us in a dialect."""
+
 RETRIES: Final = ("tsql", "mysql", "bigquery", "hive", "clickhouse", "duckdb", "snowflake")
 """Dialects tried in turn on what the default one cannot parse, where none was named."""
 
 RETRIED_CHARS: Final = 20_000
-"""Longest text that is tried in them: beyond, seven more attempts would take seconds."""
+"""Longest text that is tried in them, or whose meaning is looked into: more takes seconds."""
 
 CACHED_CHARS: Final = 4_000
 """Longest text whose result is remembered, so that the cache stays small."""
@@ -332,6 +335,15 @@ class _Pieces:
         unread += failed if found else [part]
 
 
+def is_long(sql: str) -> bool:
+    """Say whether a text has more than `MAX_WORDS`, or more than `RETRIED_CHARS`."""
+    words = _WORD.finditer(sql) if MAX_WORDS < len(sql) <= RETRIED_CHARS else ()
+    return len(sql) > RETRIED_CHARS or sum(1 for _ in words) > MAX_WORDS
+
+
+_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\w+|[^\s\w]", re.DOTALL)
+
+
 def tokens(sql: str, dialect: str) -> list[Token]:
     """Return the words of a text that `parse` has read as *dialect*."""
     return _dialect(dialect).tokenize(_prepared(sql))
@@ -367,6 +379,16 @@ def is_query(sql: str, dialect: str | None) -> bool:
     except SqlError:
         return False
     return len(statements) == 1 and isinstance(statements[0], exp.Query)
+
+
+def is_sorted(sql: str, dialect: str | None) -> bool:
+    """Say whether *sql* is one query that ends in an ORDER BY."""
+    if not is_query(sql, dialect):
+        return False
+    (tree,) = parse(sql, dialect).statements
+    while isinstance(tree, exp.Subquery) and not tree.args.get("order"):
+        tree = tree.this
+    return tree is not None and bool(tree.args.get("order"))
 
 
 def is_change(sql: str, dialect: str | None) -> bool:

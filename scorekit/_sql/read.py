@@ -50,6 +50,7 @@ from scorekit._sql.tree import (
     Or,
     Ordered,
     OrderItem,
+    Over,
     Place,
     Query,
     Scalar,
@@ -118,7 +119,7 @@ CASE_MATTERS: Final = frozenset({"mysql", "bigquery"})
 
 def read_query(tree: exp.Expr, catalog: Catalog) -> Reading:
     """Return the tree of a query; raises `UnreadError` where its meaning is not certain."""
-    if catalog.dialect in _UNFAMILIAR:
+    if catalog.dialect in UNFAMILIAR:
         raise UnreadError(f"queries of {catalog.dialect} are not looked into")
     reader = _Reader(catalog)
     block = reader.whole(tree)
@@ -177,7 +178,7 @@ def read_names(tree: exp.Expr, catalog: Catalog) -> Names:
     )
 
 
-_UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
+UNFAMILIAR = frozenset({"clickhouse", "prql", "tableau"})
 """Dialects in which an outer join does not give NULLs, or that are hardly SQL."""
 
 
@@ -496,20 +497,18 @@ class _Block(NamedTuple):
     names: tuple[str, ...]
 
 
-@attrs.frozen(eq=False)
-class _Over(Scalar):
-    """A window function where it is written, before it becomes a column of a `Windowed`."""
-
-    window: Window
-
-
 _SELECT_PARTS = (
     "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having", "order",
     "limit", "offset", "qualify",
 )  # fmt: skip
 
-_WITHOUT_ALIASES: Final = {"postgres": "where having expressions", "mysql": "where"}
+_WITHOUT_ALIASES: Final = {
+    "postgres": "having expressions",
+    **dict.fromkeys(("tsql", "fabric", "oracle", "trino", "presto", "athena"), "group having"),
+}
 """Where a dialect does not see outputs; an expression is a key that is more than their name."""
+_ALIASES_IN_WHERE: Final = frozenset({"sqlite", "duckdb", "snowflake", "teradata", "clickhouse"})
+"""Dialects that are known to see them in WHERE."""
 
 _SET_OPERATIONS: dict[type[exp.Expr], str] = {
     exp.Union: "union",
@@ -593,10 +592,11 @@ class _Reader:
         aliases.pop("", None)
         named = attrs.evolve(scope, aliases=aliases)
         hidden = _WITHOUT_ALIASES.get(self._dialect, "").split()
-        where = self._filter(tree.args.get("where"), scope if "where" in hidden else named)
+        seen = self._dialect in _ALIASES_IN_WHERE
+        where = self._filter(tree.args.get("where"), named if seen else scope)
         if has_aggregate(where):
             raise InvalidError("an aggregate in WHERE")
-        keys = self._keys(tree.args.get("group"), named, outputs)
+        keys = self._keys(tree.args.get("group"), scope if "group" in hidden else named, outputs)
         having = self._filter(tree.args.get("having"), scope if "having" in hidden else named)
         items = self._items(tree, named, outputs)
         where = conjunction((*conditions, where))
@@ -1318,7 +1318,7 @@ class _Reader:
             name, distinct = found.function, found.distinct
             operands = () if found.operand is None else (found.operand,)
         frame = _frame(node.args.get("spec"), name, in_order=bool(items))
-        return _Over(Window(name, operands, keys, items, frame, distinct))
+        return Over(Window(name, operands, keys, items, frame, distinct))
 
     def _isolated(
         self, select: Select, items: tuple[OrderItem, ...], kept: Scalar
@@ -1429,7 +1429,7 @@ def _marked(query: Query, shared: dict[Source, str]) -> Query:
 
 
 def _has_window(node: Node) -> bool:
-    if isinstance(node, _Over):
+    if isinstance(node, Over):
         return True
     return not isinstance(node, Query) and any(map(_has_window, node.children))
 
@@ -1454,9 +1454,9 @@ class _Moved:
         return cast("_N", self._read(node, inside=inside))
 
     def _read(self, node: Node, *, inside: bool) -> Node:
-        if isinstance(node, _Over) and not inside:
+        if isinstance(node, Over) and not inside:
             return Column(self.source, f"w{self._window(node.window)}")
-        if isinstance(node, (_Over, Star)):
+        if isinstance(node, (Over, Star)):
             raise UnreadError("a star beside a window function, or a window inside another")
         if node in self._keys or (isinstance(node, Aggregate) and not inside):
             return Column(self.source, str(self._place(cast("Scalar", node))))
@@ -1567,7 +1567,7 @@ def _ordered_nodes(tree: exp.Expr) -> list[exp.Expr]:
 
 
 def _item(node: exp.Expr, value: Scalar) -> OrderItem:
-    return OrderItem(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+    return OrderItem(value, bool(node.args.get("desc")), node.args.get("nulls_first") or False)
 
 
 # Expressions by kind.

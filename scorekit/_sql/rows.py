@@ -98,7 +98,8 @@ def same_bag(first: Rows, second: Rows, tolerance: float) -> bool:
         return False
     more, less = _unpaired(first, second)
     return more.keys() == less.keys() and all(
-        len(rows) == len(less[skeleton]) == _n_matched(rows, less[skeleton], tolerance)
+        len(rows) == len(less[skeleton])
+        and len(rows) == _n_more(skeleton, (rows, less[skeleton]), (first, second), tolerance)
         for skeleton, rows in more.items()
     )
 
@@ -120,17 +121,32 @@ def n_alike(first: Rows, second: Rows, tolerance: float) -> int:
     """
     Count the rows of one result that have a row of their own in the other, close to it.
 
-    Equal rows pair off first, then those of one skeleton.
+    Equal rows pair off first, then those of one skeleton, unless that leaves more without a row.
     """
     more, less = _unpaired(first, second)
     equal = len(first) - sum(map(len, more.values()))
     if tolerance == 0.0:
         return equal
     return equal + sum(
-        _n_matched(rows, less[skeleton], tolerance)
+        _n_more(skeleton, (rows, less[skeleton]), (first, second), tolerance)
         for skeleton, rows in more.items()
         if skeleton in less and _numbers(rows[0])
     )
+
+
+def _n_more(
+    skeleton: ResultRow,
+    left: tuple[list[ResultRow], list[ResultRow]],
+    results: tuple[Rows, Rows],
+    tolerance: float,
+) -> int:
+    """Count the rows of a skeleton that pair off beyond those that are equal, at most."""
+    found = _n_matched(*left, tolerance)
+    if found == min(map(len, left)):
+        return found
+    ours, theirs = ([row for row in rows if _skeleton(row) == skeleton] for rows in results)
+    n_equal = len(ours) - len(left[0])
+    return max(found, _n_matched(ours, theirs, tolerance) - n_equal)
 
 
 def _unpaired(first: Rows, second: Rows) -> tuple[_BySkeleton, _BySkeleton]:

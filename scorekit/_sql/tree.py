@@ -484,7 +484,8 @@ class OrderItem(Node):
 
     value: Scalar
     descending: bool = False
-    nulls_first: bool = True
+    nulls_first: int = True
+    """True, False, or a number that stands for where each of several databases puts them."""
 
 
 @attrs.frozen(eq=False)
@@ -516,6 +517,13 @@ class Window(Node):
     items: tuple[OrderItem, ...]
     frame: Frame
     distinct: bool = False
+
+
+@attrs.frozen(eq=False)
+class Over(Scalar):
+    """A window function where it is written, before it becomes a column of a `Windowed`."""
+
+    window: Window
 
 
 @attrs.frozen(eq=False)

@@ -13,8 +13,8 @@ from typing import Final
 
 import attrs
 
-from scorekit._sql.catalog import NUMBERS
 from scorekit._sql.definitions import Reference
+from scorekit._sql.kinds import LOOSE_TYPES, NUMBERS
 from scorekit._sql.prove.dependencies import is_equation
 from scorekit._sql.prove.logic import with_canonical_names
 from scorekit._sql.prove.normal import (
@@ -39,7 +39,7 @@ from scorekit._sql.prove.rule import (
     uses,
     with_aggregates,
 )
-from scorekit._sql.prove.scalars import LOOSE_TYPES, As, in_order, is_boolean, is_literal
+from scorekit._sql.prove.scalars import As, in_order, is_boolean, is_literal
 from scorekit._sql.prove.scope import derived_in
 from scorekit._sql.read import bare_columns
 from scorekit._sql.tree import (

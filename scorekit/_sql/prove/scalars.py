@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from scorekit._sql.kinds import UNCASED
+from scorekit._sql.kinds import LOOSE_TYPES, UNCASED
 from scorekit._sql.prove.order import Number
 from scorekit._sql.prove.scope import Scope
 from scorekit._sql.tree import (
@@ -42,15 +42,13 @@ from scorekit._sql.tree import (
     Or,
     Scalar,
     ScalarQuery,
+    SetOperation,
     integer,
     sorted_nodes,
 )
 
 NOUGHT: Final = integer(0)
 """The node from which numbers are counted."""
-
-LOOSE_TYPES: Final = frozenset({None, "sqlite"})
-"""Dialects in which a column may hold what its type does not allow."""
 
 TRUE_BOOLEANS: Final = frozenset(
     {"postgres", "duckdb", "bigquery", "snowflake", "spark", "databricks", "hive", "redshift"}
@@ -339,12 +337,23 @@ class Scalars:
         """Return what makes SQLite convert the value that *value* is compared to, if anything."""
         if not self.loose:
             return None
-        if isinstance(value, Column):
+        if isinstance(value, Column) and self._is_stored(value):
             family = None if self._converts(value) else _FAMILY.get(self.scope.kind(value))
             return value if family is None else family == "text"
         if isinstance(value, Cast):
             return value.kind
         return value if isinstance(value, ScalarQuery | OpenName) else None
+
+    def _is_stored(self, value: Scalar) -> bool:
+        """Say whether a column is that of a table, and so converts what it is compared with."""
+        query = self.scope.derived.get(value.source) if isinstance(value, Column) else None
+        if query is None or not isinstance(value, Column):
+            return isinstance(value, Column)
+        arms = query.arms if isinstance(query, SetOperation) else (query,)
+        place = int(value.name) if value.name.isdigit() else -1
+        return all(
+            0 <= place < len(arm.outputs) and self._is_stored(arm.outputs[place]) for arm in arms
+        )
 
     def is_natural(self, value: Scalar) -> bool:
         """Say whether a value is never negative: a count, or of a type without signs."""
@@ -385,7 +394,7 @@ class Scalars:
         day = self.day(value)
         if day is not None:
             return day if self.family(other) == "time" else value
-        bound = not self.loose or isinstance(other, Column)
+        bound = not self.loose or self._is_stored(other)
         if isinstance(value, Literal) and value.kind == "text" and bound:
             whole = self.family(other) == "number" and _WHOLE_TEXT.match(value.text)
             return integer(int(value.text)) if whole else value

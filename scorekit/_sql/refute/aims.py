@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from scorekit._sql import tree
 from scorekit._sql.catalog import Catalog, catalog_of
+from scorekit._sql.kinds import Column
 from scorekit._sql.read import Names, read_names
 from scorekit._sql.tree import Query, Scalar
 
@@ -38,7 +39,7 @@ class Aim(NamedTuple):
 def aim(
     text: exp.Expr,
     names: Mapping[str, str],
-    tables: Mapping[str, Sequence[str]],
+    tables: Mapping[str, Sequence[Column]],
     dialect: str,
 ) -> Aim:
     """
@@ -53,7 +54,11 @@ def aim(
     catalog = catalog_of({name: tables[table] for name, table in names.items()}, dialect)
     finder = _Finder(read_names(text, catalog), catalog, names)
     finder.look_into(text)
-    places = [(i, name) for i, table in enumerate(finder.rows) for name in tables[table]]
+    places = [
+        (i, name)
+        for i, table in enumerate(finder.rows)
+        for name in (column.name for column in tables[table])
+    ]
     return Aim(
         tuple(finder.rows),
         {place: finder.root(place) for place in places},

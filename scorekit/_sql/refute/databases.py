@@ -265,8 +265,8 @@ class Maker:
 
     @cached_property
     def _aims(self) -> list[Aim]:
-        columns = {name: list(places) for name, places in self._places.items()}
-        return [aim(tree, self._known.names, columns, self._dialect) for tree in self._trees]
+        known = self._known
+        return [aim(tree, known.names, known.tables, self._dialect) for tree in self._trees]
 
     def _reached(self, found: Aim, other: Aim) -> _Target:
         members: dict[Place, list[tuple[str, Column]]] = {}

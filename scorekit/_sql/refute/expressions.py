@@ -10,10 +10,13 @@ from typing import Final, cast
 from sqlglot import exp
 
 from scorekit._sql import computed
+from scorekit._sql.catalog import Catalog
 from scorekit._sql.computed import CODES
-from scorekit._sql.functions import FUNCTIONS, Function, arity, meanings
-from scorekit._sql.kinds import to_single
+from scorekit._sql.functions import CALLS, FUNCTIONS, Function, arity, meanings
+from scorekit._sql.kinds import NUMBERS, WHOLE, to_single
+from scorekit._sql.read import Names
 from scorekit._sql.refute.sandbox import APART, COMPUTED, JOINED, computed_name
+from scorekit._sql.tree import Column
 
 
 class UnfaithfulError(Exception):
@@ -30,123 +33,38 @@ def is_text(node: exp.Expr) -> bool:
 DESCRIBED: Final = frozenset({"postgres", "mysql", "duckdb"})
 """Dialects beside SQLite's whose functions and conversions are known."""
 
-WHOLE: Final = frozenset({"integer", "natural", "wide"})
-NUMERIC: Final = WHOLE | {"number", "real"}
-"""What holds numbers: ``wide`` are integers whose sum may be a decimal."""
 _KIND: Final = "scorekit_kind"
-_MERGED = (
-    exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.Mod, exp.Paren, exp.Min, exp.Max,
-    exp.Distinct, exp.Ordered, exp.Coalesce, exp.Nullif, exp.Filter, exp.Lag, exp.Lead,
-    exp.FirstValue, exp.LastValue, exp.NthValue, exp.Window,
-)  # fmt: skip
-_COUNTED = (exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile)
+_OF_TABLE: Final = "scorekit_of_table"
+_SINGLE: Final = "scorekit_single"
 
 
-def kind_of_expression(node: exp.Expr, kinds: Mapping[str, str]) -> str:  # noqa: C901, PLR0911, PLR0912
-    """Return what an expression holds as far as it shows, or an empty string."""
-    if _KIND in node.meta:
-        return str(node.meta[_KIND])
-    if isinstance(node, exp.Literal):
-        return "text" if node.is_string else "integer" if node.name.isdecimal() else "number"
-    if isinstance(node, exp.Column):
-        kind = kind_of_column(node, kinds)
-        return {"unknown": "", "single": "real"}.get(kind, kind)
-    if isinstance(node, exp.Alias):
-        return kind_of_expression(node.this, kinds)
-    if isinstance(node, exp.CurrentDate | exp.CurrentTimestamp):
-        return "time"
-    if isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
-        return "time"
-    if isinstance(node, exp.Count):
-        return "wide"
-    if isinstance(node, exp.Sum):
-        kind = kind_of_expression(node.this, kinds)
-        return {"integer": "wide", "natural": "wide", "wide": "number"}.get(kind, kind)
-    if isinstance(node, _COUNTED):
-        return "integer"
-    if isinstance(node, exp.Lower | exp.Upper | exp.DPipe | exp.Trim | exp.GroupConcat):
-        return "text"
-    if isinstance(node, exp.Cast):
-        return _CAST_KINDS.get(cast_class(node), "")
-    if isinstance(node, exp.Div | exp.Avg):
-        kind = merged(node.iter_expressions(), kinds)
-        typed = isinstance(node, exp.Div) and node.args.get("typed")
-        return "number" if kind in WHOLE and not typed else kind
-    if isinstance(node, exp.Case | exp.If):
-        return merged(_branches(node), kinds)
-    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Select):
-        return merged(node.this.expressions, kinds) if len(node.this.expressions) == 1 else ""
-    if isinstance(node, _MERGED):
-        parts = [node.this] if isinstance(node, exp.Filter | exp.Window) else None
-        return merged(parts or node.iter_expressions(), kinds)
-    return _kind_of_call(node, kinds)
+def note_kinds(nodes: Iterable[exp.Expr], read: Names, catalog: Catalog) -> None:
+    """Note at each expression, and at each query of one column, the kind that its values have."""
+    for node in nodes:
+        value = read.value(node)
+        if value is None:
+            queries = read.queries.get(id(node), ())
+            if queries and len(queries[-1].outputs) == 1:
+                node.meta[_KIND] = catalog.kind_of_output(queries[-1], 0)
+            continue
+        node.meta[_KIND] = catalog.kind(value)
+        if isinstance(value, Column):
+            declared = catalog.column(value)
+            node.meta[_OF_TABLE] = bool(value.source.table)
+            node.meta[_SINGLE] = declared is not None and declared.limits.single
 
 
-def kind_of_column(column: exp.Column, kinds: Mapping[str, str]) -> str:
-    """Return what a column holds, told from the table that it is said to be of."""
-    name, table = (part.strip("`").casefold() for part in (column.name, column.table))
-    if not table:
-        select = column.find_ancestor(exp.Select)
-        source = select.args.get("from_") if select and not select.args.get("joins") else None
-        table = source.this.alias_or_name.casefold() if source is not None else ""
-    return kinds.get(f"{table}.{name}", kinds.get(name, ""))
-
-
-def merged(nodes: Iterable[exp.Expr], kinds: Mapping[str, str]) -> str:
-    """Return what several expressions hold together: of numbers the widest kind."""
-    held = {kind_of_expression(node, kinds) for node in nodes if not isinstance(node, exp.Null)}
-    if held and held <= NUMERIC:
-        return next(kind for kind in ("real", "number", "wide", *held) if kind in held)
-    return held.pop() if len(held) == 1 else ""
-
-
-def _branches(node: exp.Expr) -> list[exp.Expr]:
-    if isinstance(node, exp.If):
-        found = [node.args.get("true"), node.args.get("false")]
-    else:
-        found = [*(one.args["true"] for one in node.args["ifs"]), node.args.get("default")]
-    return [part for part in found if part is not None]
+def kind_of(node: exp.Expr) -> str:
+    """Return what an expression is noted to hold, an empty string where that is not known."""
+    while isinstance(node, exp.Alias | exp.Ordered) and _KIND not in node.meta:
+        node = node.this
+    if isinstance(node, exp.Distinct) and len(node.expressions) == 1:
+        node = node.expressions[0]
+    kind = str(node.meta.get(_KIND, ""))
+    return "" if kind == "unknown" else kind
 
 
 # Calls of functions.
-
-_CALLS: Final[dict[type[exp.Expr], tuple[str, str]]] = {
-    exp.Substring: ("substr", "this start length"),
-    exp.Left: ("left", "this expression"),
-    exp.Right: ("right", "this expression"),
-    exp.Replace: ("replace", "this expression replacement"),
-    exp.Pad: ("lpad", "this expression fill_pattern"),
-    exp.Concat: ("concat", "expressions"),
-    exp.ConcatWs: ("concat_ws", "expressions"),
-    exp.StrPosition: ("strpos instr", "this substr"),
-    exp.SplitPart: ("split_part", "this delimiter part_index"),
-    exp.SubstringIndex: ("substring_index", "this delimiter count"),
-    exp.Round: ("round", "this decimals"),
-    exp.Ceil: ("ceil", "this"),
-    exp.Floor: ("floor", "this"),
-    exp.Trunc: ("trunc truncate", "this decimals"),
-    exp.Pow: ("power", "this expression"),
-    exp.Sqrt: ("sqrt", "this"),
-    exp.Greatest: ("greatest", "this expressions"),
-    exp.Least: ("least", "this expressions"),
-    exp.Extract: ("date_part", "this expression"),
-    exp.TimestampTrunc: ("date_trunc", "unit this"),
-    exp.DateTrunc: ("date_trunc", "unit this"),
-    exp.TimeToStr: ("to_char date_format strftime", "this format"),
-    exp.TsOrDsToDate: ("date", "this"),
-    exp.StrToDate: ("to_date str_to_date", "this format"),
-    exp.Year: ("year", "this"),
-    exp.Quarter: ("quarter", "this"),
-    exp.Month: ("month", "this"),
-    exp.Day: ("day", "this"),
-    exp.DayOfMonth: ("dayofmonth", "this"),
-    exp.Hour: ("hour", "this"),
-    exp.Minute: ("minute", "this"),
-    exp.Second: ("second", "this"),
-    exp.DateDiff: ("date_diff datediff", "unit expression this"),
-    exp.TimestampDiff: ("timestampdiff", "unit expression this"),
-}
-"""Nodes of calls: names of the function, of which a dialect has one, and its arguments."""
 
 _MEANINGLESS = frozenset(
     {"safe", "coalesce", "ignore_nulls", "date_part_boundary", "is_left", "binary", "big_int"}
@@ -154,22 +72,10 @@ _MEANINGLESS = frozenset(
 _FORMAT = re.compile(rf"(?:%[{''.join(sorted(CODES))}]|[-/: .])*")
 # PostgreSQL rounds a double precision number to whole ones only.
 _DECIMALS_ONLY = frozenset({"round", "trunc"})
-_NAMES: Final = {row.name: row for row in FUNCTIONS}
 
 
-def _kind_of_call(node: exp.Expr, kinds: Mapping[str, str]) -> str:
-    if type(node) not in _CALLS:
-        return ""
-    names, arguments = _CALLS[type(node)]
-    returns = "number" if isinstance(node, exp.Extract) else _NAMES[names.split()[0]].returns
-    if not returns.isdecimal():
-        return returns
-    first = node.args.get(arguments.split()[0])
-    return _rounded(kind_of_expression(first, kinds)) if isinstance(first, exp.Expr) else ""
-
-
-def _rounded(kind: str) -> str:
-    return "number" if kind in WHOLE else kind
+def _call_name(node: exp.Expr) -> str:
+    return type(node).__name__.lower()
 
 
 def _row(node: exp.Expr, dialect: str) -> Function | None:
@@ -178,18 +84,18 @@ def _row(node: exp.Expr, dialect: str) -> Function | None:
     if isinstance(node, exp.Anonymous):
         names = [node.name.lower()]
     elif isinstance(node, exp.Extract) and dialect == "mysql":
-        return _NAMES["date_part"]
+        return next(row for row in FUNCTIONS if row.name == "date_part")
     elif isinstance(node, exp.Pad) and not node.args.get("is_left"):
         return None
-    elif type(node) in _CALLS:
-        names = _CALLS[type(node)][0].split()
+    elif _call_name(node) in CALLS:
+        names = CALLS[_call_name(node)][0].split()
     else:
         return None
     found = [row for name in names if (row := known.get(name)) is not None]
     return found[0] if found and found[0].compute is not None and not found[0].aggregate else None
 
 
-def write_calls(tree: exp.Expr, kinds: Mapping[str, str], dialect: str) -> None:
+def write_calls(tree: exp.Expr, read: Names, dialect: str) -> None:
     """
     Let a query call the sandbox's functions instead of a dialect's, inner calls first.
 
@@ -199,27 +105,27 @@ def write_calls(tree: exp.Expr, kinds: Mapping[str, str], dialect: str) -> None:
     for node in reversed(list(tree.walk())):
         if isinstance(node, exp.DateAdd | exp.DateSub) and dialect == "mysql":
             n, unit = node.expression, node.args.get("unit")
-            _add(node, node.this, n, unit, kinds, back=isinstance(node, exp.DateSub))
+            _add(node, n, unit, read, back=isinstance(node, exp.DateSub))
         elif isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
             n, unit = node.expression.this, node.expression.args.get("unit")
-            _add(node, node.this, n, unit, kinds, back=isinstance(node, exp.Sub))
+            _add(node, n, unit, read, back=isinstance(node, exp.Sub))
         elif isinstance(node, exp.TsOrDsToTimestamp):
             node.replace(node.this)
         elif isinstance(node, exp.LogicalAnd | exp.LogicalOr):
             kind = exp.Min if isinstance(node, exp.LogicalAnd) else exp.Max
             node.replace(kind(this=node.this))
         elif (row := _row(node, dialect)) is not None:
-            _call(node, row, kinds, dialect)
+            _call(node, row, read, dialect)
 
 
-def _call(node: exp.Expr, row: Function, kinds: Mapping[str, str], dialect: str) -> None:
+def _call(node: exp.Expr, row: Function, read: Names, dialect: str) -> None:
     arguments = list(_arguments(node, dialect))
     least, most = arity(row.arguments)
     if not least <= len(arguments) <= most:
         raise UnfaithfulError(f"{row.name} has {len(arguments)} arguments")
     wanted = [word.strip("[]") for word in row.arguments.split() if word != "..."]
     wanted += wanted[-1:] * (len(arguments) - len(wanted))
-    held = [kind_of_expression(argument, kinds) for argument in arguments]
+    held = list(map(kind_of, arguments))
     for part, kind, want in zip(arguments, held, wanted, strict=False):
         dated = dialect != "postgres" and _is_day(part)
         if not (_fits(kind, want) or (want == "time" and dated)):
@@ -231,28 +137,25 @@ def _call(node: exp.Expr, row: Function, kinds: Mapping[str, str], dialect: str)
         and held[0] in ("", "real")
     ):
         raise UnfaithfulError(f"{row.name} of a number that may be no decimal")
-    returns = row.returns
-    if returns.isdecimal():
-        returns = _rounded(held[int(returns)])
-        if len(held) > 1 and row.name in ("greatest", "least"):
-            returns = merged(arguments, kinds)
-    _compute(node, row.compute, arguments, returns, row.null)
+    _compute(node, row.compute, arguments, read, row.null)
 
 
 def _compute(
-    node: exp.Expr, how: object, arguments: Sequence[exp.Expr], kind: str, null: str = "any"
+    node: exp.Expr, how: object, arguments: Sequence[exp.Expr], read: Names, null: str = "any"
 ) -> None:
+    """Let a query compute what a node means by a function; its arguments are moved there."""
     made: exp.Expr
     if isinstance(how, str):
         name, _, inside = how.partition("(")
         places = [int(place) for place in re.findall(r"\{(\d)\}", inside)]
         if len(places) != len(arguments):
             raise UnfaithfulError(f"{name} has {len(arguments)} arguments")
-        made = exp.Anonymous(this=name, expressions=[arguments[i].copy() for i in places])
+        made = exp.Anonymous(this=name, expressions=[arguments[i] for i in places])
     else:
-        called = computed_name(how, null)
-        made = exp.Anonymous(this=called, expressions=[part.copy() for part in arguments])
-    made.meta.update({_KIND: kind, COMPUTED: True})
+        made = exp.Anonymous(this=computed_name(how, null), expressions=list(arguments))
+    made.meta.update({_KIND: node.meta.get(_KIND, ""), COMPUTED: True})
+    if (value := read.value(node)) is not None:
+        read.values[id(made)] = [value]
     node.replace(made)
 
 
@@ -260,7 +163,7 @@ def _arguments(node: exp.Expr, dialect: str) -> Iterator[exp.Expr]:
     if isinstance(node, exp.Anonymous):
         yield from node.expressions
         return
-    keys = _CALLS[type(node)][1].split()
+    keys = CALLS[_call_name(node)][1].split()
     if isinstance(node, exp.DateDiff) and dialect == "mysql":
         keys = ["this", "expression"]
     if any(value for key, value in node.args.items() if key not in _MEANINGLESS | {*keys}):
@@ -279,7 +182,7 @@ def _arguments(node: exp.Expr, dialect: str) -> Iterator[exp.Expr]:
                 yield part
 
 
-def join_texts(nodes: Iterable[exp.Expr], kinds: Mapping[str, str]) -> None:
+def join_texts(nodes: Iterable[exp.Expr]) -> None:
     """
     Let the sandbox join the texts of a group, where their order cannot matter.
 
@@ -295,7 +198,7 @@ def join_texts(nodes: Iterable[exp.Expr], kinds: Mapping[str, str]) -> None:
                 distinct = exp.Literal.number(1)
             value = value.this or value.expressions[0]
         between = node.args.get("separator") or exp.Literal.string(",")
-        plain = kind_of_expression(value, kinds) in {*WHOLE, "text", ""}
+        plain = kind_of(value) in {*WHOLE, "text", ""}
         if not plain or not is_text(between) or isinstance(node.parent, exp.Window):
             raise UnfaithfulError("texts that are joined in a way that is not looked into")
         node.replace(exp.Anonymous(this=JOINED, expressions=[value, between, distinct]))
@@ -303,51 +206,111 @@ def join_texts(nodes: Iterable[exp.Expr], kinds: Mapping[str, str]) -> None:
 
 def _fits(kind: str, wanted: str) -> bool:
     if wanted in ("number", "integer"):
-        return kind in NUMERIC or not kind
+        return kind in NUMBERS or not kind
     return wanted in ("any", kind) or (wanted == "text" and not kind)
 
 
-def _add(
-    node: exp.Expr,
-    time: exp.Expr,
-    n: object,
-    unit: object,
-    kinds: Mapping[str, str],
-    *,
-    back: bool,
-) -> None:
+def _add(node: exp.Expr, n: object, unit: object, read: Names, *, back: bool) -> None:
     """Let a query compute a time that some parts of time are added to."""
+    time: exp.Expr = node.this
     written = n.name if isinstance(n, exp.Literal) else ""
     named = unit.name.lower().rstrip("s") if isinstance(unit, exp.Var) else ""
     dated = isinstance(node, exp.DateAdd | exp.DateSub) and _is_day(time)
-    timed = dated or kind_of_expression(time, kinds) == "time"
+    timed = dated or kind_of(time) == "time"
     if not (written.isdecimal() and named and timed):
         raise UnfaithfulError("an interval that is not looked into")
     count = exp.Literal.number(f"{'-' * back}{int(written)}")
-    _compute(node, computed.add_time, [time, count, exp.Literal.string(named)], "time")
+    node.meta[_KIND] = "time"
+    _compute(node, computed.add_time, [time, count, exp.Literal.string(named)], read)
 
 
 def _is_day(node: exp.Expr) -> bool:
     return is_text(node) and _DATE.match(node.name) is not None
 
 
-def compare_as_numbers(nodes: Iterable[exp.Expr], kinds: Mapping[str, str]) -> None:
-    """Write strings of digits that are compared with numbers as numbers, as all databases do."""
+def as_typed(nodes: Iterable[exp.Expr], dialect: str) -> None:
+    """
+    Write texts that a database reads as numbers as the numbers that they are.
+
+    All databases do so where one is compared with a number, some wherever one stands beside it.
+    """
     for node in nodes:
-        if not isinstance(node, COMPARED):
-            continue
-        parts = [part for part in node.iter_expressions() if not isinstance(part, exp.Query)]
-        others = [part for part in parts if not is_text(part)]
-        held = {kind_of_expression(part, kinds) for part in others}
-        if not held or not held <= NUMERIC or len(others) == len(parts):
-            continue
-        columns = [part for part in others if isinstance(part, exp.Column)]
-        single = any(kind_of_column(column, kinds) == "single" for column in columns)
-        digits = _DIGITS if held <= WHOLE else _DECIMAL
-        for part in parts:
-            if is_text(part) and digits.fullmatch(part.name):
-                number = repr(to_single(float(part.name))) if single else part.name
-                part.replace(exp.Literal.number(number))
+        if isinstance(node, COMPARED) or (isinstance(node, exp.Nullif) and not is_text(node.this)):
+            _as_numbers([*node.iter_expressions()])
+        elif dialect == "postgres" or (dialect == "duckdb" and not isinstance(node, _OF_RESULTS)):
+            for parts in together(node):
+                _as_numbers(parts)
+        elif isinstance(node, exp.SetOperation):
+            for parts in together(node):
+                _as_texts(parts)
+
+
+_OF_RESULTS = (exp.SetOperation, exp.Nullif, exp.Binary)
+
+
+def together(node: exp.Expr) -> list[list[exp.Expr]]:
+    """Return the parts of an expression, or of a set operation, that are brought to one type."""
+    if isinstance(node, exp.Case):
+        found = [*(one.args["true"] for one in node.args["ifs"]), node.args.get("default")]
+    elif isinstance(node, exp.If) and not isinstance(node.parent, exp.Case):
+        found = [node.args.get("true"), node.args.get("false")]
+    elif isinstance(node, exp.Lag | exp.Lead):
+        found = [node.this, node.args.get("default")]
+    elif isinstance(node, _CHOICES):
+        found = [*node.iter_expressions()]
+    elif isinstance(node, exp.SetOperation):
+        if isinstance(node.parent_select or node.parent, exp.SetOperation):
+            return []  # it is a part of another
+        return [[*parts] for parts in zip(*_arms(node), strict=False)]
+    else:
+        return []
+    return [[part for part in found if isinstance(part, exp.Expr) and not _is_null(part)]]
+
+
+def _arms(node: exp.Expr) -> list[list[exp.Expr]]:
+    """Return the outputs of each SELECT of a set operation."""
+    if isinstance(node, exp.SetOperation):
+        return [*_arms(node.this), *_arms(node.expression)]
+    if isinstance(node, exp.Subquery):
+        return _arms(node.this)
+    return [node.expressions] if isinstance(node, exp.Select) else [[]]
+
+
+def _is_null(node: exp.Expr) -> bool:
+    return isinstance(node.unalias(), exp.Null)
+
+
+_CHOICES = (
+    exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod,
+)  # fmt: skip
+
+
+def _as_numbers(parts: Sequence[exp.Expr]) -> None:
+    """Write texts beside numbers as the numbers that they are."""
+    texts = [part for one in parts if is_text(part := one.unalias())]
+    others = [part for one in parts if not is_text(part := one.unalias()) and not _is_null(one)]
+    held = set(map(kind_of, others))
+    if not texts or not held or not held <= NUMBERS:
+        return
+    single = any(part.meta.get(_SINGLE) for part in others)
+    digits = _DIGITS if held <= WHOLE else _DECIMAL
+    for part in texts:
+        if digits.fullmatch(part.name):
+            number = exp.Literal.number(repr(to_single(float(part.name))) if single else part.name)
+            number.meta[_KIND] = "integer" if part.name.isdecimal() else "number"
+            part.replace(number)
+
+
+def _as_texts(parts: Sequence[exp.Expr]) -> None:
+    """Write whole numbers beside texts, in the arms of a set operation, as texts."""
+    shown = [part.unalias() for part in parts]
+    held = [kind_of(part) for part in shown]
+    if "text" in held and not {*held} - {"text"} - WHOLE:
+        for part, kind in zip(shown, held, strict=True):
+            if kind in WHOLE:
+                cast = exp.cast(part.copy(), "TEXT")
+                cast.meta[_KIND] = "text"
+                part.replace(cast)
 
 
 COMPARED: Final = (
@@ -362,7 +325,7 @@ _ADDED = (exp.Add, exp.Sub, exp.Mul, exp.Sum)
 _EXACT = WHOLE | {"text", "time", "enum"}
 
 
-def keep_apart(nodes: Sequence[exp.Expr], kinds: Mapping[str, str]) -> None:
+def keep_apart(nodes: Sequence[exp.Expr]) -> None:
     """
     Stop where decimals are compared or sorted that are equal, or nearly so, as fractions only.
 
@@ -381,19 +344,19 @@ def keep_apart(nodes: Sequence[exp.Expr], kinds: Mapping[str, str]) -> None:
             shown = node.args.get("partition_by") or ()
         elif isinstance(node, exp.SetOperation) and node.args.get("distinct"):
             shown = [*node.selects, *getattr(node.expression, "selects", ())]
-        if not all(kind_of_expression(part, kinds) in _EXACT for part in shown):
+        if not all(kind_of(part) in _EXACT for part in shown):
             raise UnfaithfulError("SQLite has no decimals to compare")
         if isinstance(node, (*COMPARED, exp.Group, exp.Ordered)):
-            _keep_apart(node, kinds)
+            _keep_apart(node)
 
 
-def _keep_apart(node: exp.Expr, kinds: Mapping[str, str]) -> None:
+def _keep_apart(node: exp.Expr) -> None:
     parts = list(node.iter_expressions())
     if not isinstance(node, COMPARED) and any(isinstance(part, exp.Literal) for part in parts):
         raise UnfaithfulError("SQLite has no decimals to compare")
     if any(isinstance(part, exp.Query) and not isinstance(part, exp.Subquery) for part in parts):
         raise UnfaithfulError("SQLite has no decimals to compare")
-    if all(kind_of_expression(part, kinds) in _EXACT for part in parts):
+    if all(kind_of(part) in _EXACT for part in parts):
         return
     for part in parts:
         part.replace(exp.Anonymous(this=APART, expressions=[part.copy()]))
@@ -408,20 +371,12 @@ def _rounds(literal: exp.Literal) -> bool:
 
 # What is cast.
 
-_CAST_KINDS: Final = {
-    "REAL": "real",
-    "INTEGER": "integer",
-    "TEXT": "text",
-    "DATE": "time",
-    "TIMESTAMP": "time",
-    "DECIMAL": "number",
-}
 _T = exp.DataType.Type
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
 def cast_class(cast: exp.Cast) -> str:
-    """Return what a CAST makes: a key of the kinds above, empty for all else."""
+    """Return what a CAST makes: one of the keys below, empty for all else."""
     if cast.to.is_type(*exp.DataType.FLOAT_TYPES):
         return "REAL"
     if cast.to.is_type(_T.DECIMAL):
@@ -457,7 +412,7 @@ _CAST_ANYWHERE: Final = (None, "REAL", "TEXT", computed.as_date)
 """What databases that are not described do alike, too."""
 
 
-def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Expr:
+def same_cast(cast: exp.Cast, dialect: str) -> exp.Expr:
     """
     Return what a CAST does in every dialect, in SQLite's words.
 
@@ -465,13 +420,13 @@ def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Exp
         UnfaithfulError: If dialects differ: text that is no number, halves that are rounded.
     """
     value: exp.Expr = cast.this
-    to, kind = cast_class(cast), kind_of_expression(value, kinds)
-    kind = "whole" if kind in WHOLE else "number" if kind in NUMERIC else kind
+    to, kind = cast_class(cast), kind_of(value)
+    kind = "whole" if kind in WHOLE else "number" if kind in NUMBERS else kind
     sizes = [int(part.name) for part in cast.to.expressions if part.name.isdecimal()]
     if to in ("DATE", "TIMESTAMP") and _is_day(value):
         return value
     how = _CASTS.get((to, kind), "")
-    if kind == "text" and to != "TEXT" and not _is_of_table(value, kinds):
+    if kind == "text" and to != "TEXT" and not _is_of_table(value):
         how = ""  # rows that a condition leaves out may be cast, too
     exact = to == "DECIMAL" and kind != "whole"
     everywhere = how in _CAST_ANYWHERE and not exact
@@ -487,10 +442,11 @@ def same_cast(cast: exp.Cast, kinds: Mapping[str, str], dialect: str) -> exp.Exp
     return found
 
 
-def _is_of_table(value: exp.Expr, kinds: Mapping[str, str]) -> bool:
+def _is_of_table(value: exp.Expr) -> bool:
     """Say whether a value is computed of one column, which is that of a table."""
-    names = {column.name.strip("`").casefold() for column in value.find_all(exp.Column)}
-    return len(names) <= 1 and all(any(key.endswith(f".{n}") for key in kinds) for n in names)
+    columns = list(value.find_all(exp.Column))
+    names = {column.name.strip("`").casefold() for column in columns}
+    return len(names) <= 1 and all(column.meta.get(_OF_TABLE) for column in columns)
 
 
 def _called(function: object, *arguments: exp.Expr) -> exp.Expr:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from sqlglot import exp
 
-from scorekit._sql.kinds import UNCASED
-from scorekit._sql.read import Names
-from scorekit._sql.refute.expressions import (
-    COMPARED,
-    NUMERIC,
-    UnfaithfulError,
-    is_text,
-    kind_of_expression,
-)
+from scorekit._sql.kinds import CLASSES, NUMBERS, UNCASED
+from scorekit._sql.read import UNFAMILIAR, Names
+from scorekit._sql.refute.expressions import COMPARED, UnfaithfulError, is_text, kind_of, together
 from scorekit._sql.refute.sandbox import CLOCKS, COMPUTED, ZONES
 
 MAX_PARTS: Final = 2_000
@@ -39,13 +33,10 @@ class Reading(NamedTuple):
         return self.dialect == "sqlite"
 
 
-def readings(dialect: str | None) -> tuple[Reading, ...]:
-    """Return the ways to understand a query of a dialect; SQLite first where none is named."""
-    if dialect is None:
-        named = (("sqlite", False), ("postgres", False), ("mysql", True), ("duckdb", False))
-        return tuple(Reading(*reading) for reading in named)
-    if dialect == "sqlite":
-        return (Reading(dialect, folded=False),)
+def readings(dialect: str, *, alone: bool) -> tuple[Reading, ...]:
+    """Return the ways to understand a query of a dialect, which is *alone* where it is named."""
+    if dialect == "sqlite" or not alone:
+        return (Reading(dialect, folded=dialect == "mysql"),)
     return (Reading(dialect, folded=False), Reading(dialect, folded=True))
 
 
@@ -118,13 +109,16 @@ def _called(node: exp.Expr) -> str:
     return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
-def check_reasonable(nodes: Sequence[exp.Expr]) -> None:
+def check_reasonable(nodes: Sequence[exp.Expr], dialect: str | None) -> None:
     """
-    Refuse a tree, by its nodes, that would take long to look at.
+    Refuse a tree, by its nodes, that would take long to look at, or of an unfamiliar dialect.
 
     Raises:
-        UnfaithfulError: If there are more than `MAX_PARTS` nodes.
+        UnfaithfulError: If there are more than `MAX_PARTS` nodes, or outer joins, aggregates and
+            columns of the dialect have no NULLs as those of others do.
     """
+    if dialect in UNFAMILIAR:
+        raise UnfaithfulError(f"queries of {dialect} are not looked into")
     if len(nodes) > MAX_PARTS:
         raise UnfaithfulError(f"more than {MAX_PARTS} parts are too many to try out")
 
@@ -171,20 +165,19 @@ _EMPTY_IS_NULL = "oracle"
 _WHOLE_AVERAGES = frozenset({"tsql", "fabric"})
 
 
-def check_shared(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+def check_shared(nodes: list[exp.Expr], dialect: str) -> None:
     """
     Refuse what SQLite does otherwise than a dialect.
 
     Args:
         nodes: The nodes of a query that can be read as its dialect reads it.
-        kinds: What the columns of its tables and its outputs hold.
         dialect: The dialect.
 
     Raises:
         UnfaithfulError: If there is any such thing among *nodes*.
     """
     _check_known(nodes, dialect)
-    _check_kinds(nodes, kinds, dialect)
+    _check_kinds(nodes, dialect)
 
 
 def _check_known(nodes: list[exp.Expr], dialect: str) -> None:
@@ -237,35 +230,56 @@ _TEXTUAL = (exp.Like, exp.ILike, exp.Lower, exp.Upper, exp.Length, exp.DPipe)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
-def kinds_of_aliases(nodes: list[exp.Expr], kinds: Mapping[str, str]) -> dict[str, str]:
-    """Return what the outputs of queries hold that have names of their own, inner ones first."""
-    found: dict[str, str] = {}
-    for node in reversed(nodes):
-        if isinstance(node, exp.Alias):
-            kind = kind_of_expression(node.this, {**found, **kinds})
-            name = node.alias.casefold()
-            found[name] = kind if found.get(name, kind) == kind else ""
-    return found
-
-
-def _check_kinds(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+def _check_kinds(nodes: list[exp.Expr], dialect: str) -> None:
     """Refuse what databases convert differently or not at all: text used as a number and back."""
     for node in nodes:
-        operands = [n for n in node.iter_expressions() if not isinstance(n, exp.Query)]
-        held = {kind_of_expression(n, kinds) for n in operands}
+        operands = [n for n in node.iter_expressions() if not isinstance(n, exp.Null)]
+        held = set(map(kind_of, operands))
         if "enum" in held:
             if isinstance(node, _SORTED):
                 raise UnfaithfulError("SQLite does not know the order of an enumeration")
             held = held - {"enum"} | {"text"}
+        mixed = False
         if isinstance(node, COMPARED):
-            mixed = held & {"text", "time"} and held & NUMERIC
             if "time" in held and any(is_text(n) and not _DATE.match(n.name) for n in operands):
                 raise UnfaithfulError("SQLite has no dates to compare with")
+            mixed = bool(held & {"text", "time"} and held & NUMBERS)
         elif isinstance(node, _COMPUTED):
-            mixed = held & {"text", "time", "boolean"}
+            counts = isinstance(node, exp.Sum) and dialect == "duckdb"
+            mixed = not held.isdisjoint({"text", "time", *(() if counts else ("boolean",))})
         elif isinstance(node, _TEXTUAL):
-            mixed = held & {*NUMERIC, "time", "boolean"}
-        else:
-            continue
+            mixed = not held.isdisjoint({*NUMBERS, "time", "boolean"})
         if mixed:
             raise UnfaithfulError(f"{dialect} may convert between text and numbers otherwise")
+
+
+def check_together(nodes: Iterable[exp.Expr], dialect: str) -> None:
+    """
+    Refuse what is brought to one type and may be of several.
+
+    Raises:
+        UnfaithfulError: If there is any such thing among *nodes*.
+    """
+    for node in nodes:
+        if any(map(_is_mixed, together(node))):
+            raise UnfaithfulError(f"{dialect} may convert between text and numbers otherwise")
+
+
+def _is_mixed(parts: Sequence[exp.Expr]) -> bool:
+    """Say whether what is brought to one type may be of several, as a text that is written out."""
+    found: set[str] = set()
+    for one in parts:
+        part = one.unalias()
+        if is_text(part):
+            found.add(next((kind for kind, form in _FORMS if form.fullmatch(part.name)), "text"))
+        else:
+            kind = kind_of(part)
+            found.add(CLASSES.get(kind, kind and "text"))
+    texts = found & {"text", "numeral"}
+    if found & {"number", "boolean"}:
+        return bool(texts) or not found.isdisjoint({"time", "day"})
+    return bool(texts) and ("time" in found or ("numeral" in found and "" in found))
+
+
+_FORMS: Final = (("day", _DATE), ("numeral", re.compile(r"\s*[-+]?[\d.]+(?:e[-+]?\d+)?\s*")))
+"""What a text that is written out looks like."""

@@ -13,7 +13,7 @@ from scorekit._sql.catalog import Catalog
 from scorekit._sql.definitions import CheckRule, Reference, Unique
 from scorekit._sql.kinds import Column
 from scorekit._sql.read import read_names
-from scorekit._sql.refute.expressions import UnfaithfulError, kind_of_expression
+from scorekit._sql.refute.expressions import UnfaithfulError, kind_of, note_kinds
 from scorekit._sql.refute.hints import Hints
 from scorekit._sql.refute.runnable import cte_names, written_name
 from scorekit._sql.schema import SqlSchema
@@ -289,9 +289,11 @@ def _inferred(
         found[table].update(dict.fromkeys(c for key in several for c in key))
     pending: list[list[tree.Column]] = []
     for text in texts:
-        read = read_names(text, Catalog(dialect=dialect))
+        catalog = Catalog(dialect=dialect)
+        read = read_names(text, catalog)
         if read.unread:
             raise UnfaithfulError(f"its names are unclear: {read.unread}")
+        note_kinds(text.walk(), read, catalog)
         nodes = text.find_all(exp.Column, bfs=False)
         for meant in (one for node in nodes for one in read.values.get(id(node), ())):
             first = meant.levels[0] if isinstance(meant, tree.OpenName) else meant
@@ -333,7 +335,11 @@ def _shown(node: exp.Expr, parts: Sequence[exp.Expr]) -> set[str]:
         return {"text"}
     if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Sum | exp.Avg):
         return {"number"}
-    return {kind_of_expression(part, {}) for part in parts} - {"", "boolean"}
+    values = (part for part in parts if not isinstance(part.unnest(), _CONDITIONS))
+    return set(map(kind_of, values)) - {"", "boolean"}
+
+
+_CONDITIONS = (exp.Predicate, exp.Connector, exp.Not)
 
 
 def _kinds(texts: Sequence[exp.Expr], told: Hints) -> dict[str, str]:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import attrs
 from sqlglot import Token, TokenType, exp
 
-from scorekit._sql.catalog import normal_name
+from scorekit._sql.catalog import Catalog, normal_name
 from scorekit._sql.dialects import unknown, versions
-from scorekit._sql.functions import VERSIONS
+from scorekit._sql.functions import VERSIONS, database_of
 from scorekit._sql.operands import misfit
-from scorekit._sql.parsing import Script, is_explain, parse, tokens
-from scorekit._sql.read import CASE_MATTERS
+from scorekit._sql.parsing import (
+    MAX_WORDS,
+    RETRIED_CHARS,
+    Script,
+    is_explain,
+    is_long,
+    parse,
+    tokens,
+)
+from scorekit._sql.read import CASE_MATTERS, RefusedError, UnreadError, read_query
 from scorekit._sql.refute.expressions import UnfaithfulError
 from scorekit._sql.refute.runnable import affinity, affinity_of
 from scorekit._sql.schema import SqlSchema
+from scorekit._sql.tree import Function, Node, OrderItem, rewritten
 from scorekit.errors import SqlError
 
 ORDINALS: Final = ("first", "second")
@@ -92,6 +102,136 @@ def _rewrite_all(nodes: Sequence[exp.Expr], text: str) -> None:
         node.replace(found if isinstance(node, exp.EQ) else exp.Not(this=found))
 
 
+class Texts(NamedTuple):
+    """How the databases read two queries that these may be of."""
+
+    pairs: dict[str, Pair]
+    """By the dialects of those that take both."""
+    refusals: tuple[str, ...]
+    """Why others may not take one."""
+    neutral: Pair
+    """The pair for what holds in all of them: an order of NULLs is that of each."""
+    assumptions: tuple[str, ...] = ()
+
+
+def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | None) -> Texts:
+    """
+    Read two queries of a dialect; of none as SQLite, DuckDB, PostgreSQL and MySQL do.
+
+    The case of names is no difference between these.
+
+    Raises:
+        UnfaithfulError: If a database does not take a query; of several, if one cannot read it or
+            reads it otherwise, or none takes both.
+    """
+    for text, which in zip(texts, ORDINALS, strict=True):
+        if is_long(text):
+            raise UnfaithfulError(
+                f"more than {MAX_WORDS} words or {RETRIED_CHARS} characters of the {which} query "
+                "are too many to look into"
+            )
+    if dialect is not None:
+        pair = read_pair(texts, dialect)
+        told = fold_names(pair, schema, dialect)
+        told += check_known(texts, pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, told)
+    return _read_everywhere(texts, schema)
+
+
+def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
+    pairs: dict[str, Pair] = {}
+    refusals: dict[str, str] = {}
+    meanings: dict[str, tuple[Node, Node] | None] = {}
+    for name in ANYWHERE:
+        try:
+            pairs[name] = read_pair(texts, name)
+        except UnfaithfulError as error:
+            refusals[name] = str(error)
+            continue
+        _lower_names(pairs[name])
+        meanings[name] = _meant(pairs[name], schema, name)
+    if None not in meanings.values():
+        for i, which in enumerate(ORDINALS):
+            _check_alike({d: one[i] for d, one in meanings.items() if one}, which)
+    for name, pair in pairs.items():
+        try:
+            check_known(texts, pair, schema, name, reserved=False)
+        except UnfaithfulError as error:
+            if meanings[name] is None:
+                raise  # what it would be without the fault is not known either
+            refusals[name] = str(error)
+    taken = {name: pair for name, pair in pairs.items() if name not in refusals}
+    if not taken:
+        raise UnfaithfulError(refusals[ANYWHERE[0]])
+    return Texts(taken, tuple(dict.fromkeys(refusals.values())), _neutral(pairs))
+
+
+ANYWHERE: Final = ("sqlite", "duckdb", "postgres", "mysql")
+"""The dialects as which a text is read that comes without one."""
+
+
+def _lower_names(pair: Pair) -> None:
+    for tree in pair[:2]:
+        for node in tree.find_all(exp.Identifier):
+            node.set("this", node.name.lower())
+
+
+def _meant(pair: Pair, schema: SqlSchema | None, dialect: str) -> tuple[Node, Node] | None:
+    """Return what two queries mean to a dialect, None where not all of one is looked into."""
+    found: list[Node] = []
+    for tree, which in zip(pair[:2], ORDINALS, strict=True):
+        try:
+            query = read_query(tree, Catalog(schema, dialect)).query
+        except RefusedError as error:
+            raise UnfaithfulError(
+                f"{database_of(dialect)} may refuse the {which} query: {error}"
+            ) from None
+        except UnreadError:
+            return None
+        found.append(rewritten(query, _as_anywhere))
+    return found[0], found[1]
+
+
+def _as_anywhere(node: Node) -> Node:
+    """Leave out what databases differ in though they read the same."""
+    if isinstance(node, OrderItem):
+        return attrs.evolve(node, nulls_first=False)
+    if isinstance(node, Function) and node.form:
+        form = " ".join(one for one in node.form.split() if not one.endswith(("=True", "=False")))
+        return attrs.evolve(node, form=form)
+    return node
+
+
+def _check_alike(meanings: Mapping[str, Node], which: str) -> None:
+    """Refuse a query that databases read otherwise than one another, naming them."""
+    groups: dict[Node, list[str]] = {}
+    for dialect, meaning in meanings.items():
+        groups.setdefault(meaning, []).append(database_of(dialect))
+    if len(groups) > 1:
+        *others, last = sorted(groups.values(), key=len, reverse=True)
+        named = [" and ".join(group) for group in (last, [one for g in others for one in g])]
+        raise UnfaithfulError(
+            f"{named[0]} read{'s' if len(last) == 1 else ''} the {which} query otherwise than "
+            f"{named[1]}"
+        )
+
+
+def _neutral(pairs: Mapping[str, Pair]) -> Pair:
+    """Return a pair in whose orders NULLs come where each of the databases puts them."""
+    pair = next(iter(pairs.values()))
+    orders = [[list(tree.find_all(exp.Ordered)) for tree in one[:2]] for one in pairs.values()]
+    if not any(orders[0]):
+        return pair
+    trees = [tree.copy() for tree in pair[:2]]
+    for i, tree in enumerate(trees):
+        for own, several in zip(
+            tree.find_all(exp.Ordered), zip(*(one[i] for one in orders), strict=True), strict=True
+        ):
+            bits = [str(int(bool(node.args.get("nulls_first")))) for node in several]
+            own.set("nulls_first", int("".join(bits), 2))
+    return Pair(trees[0], trees[1], pair.dialect)
+
+
 def fold_names(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> tuple[str, ...]:
     """
     Write names in quotes as a schema's names are compared, where they have its capital letters.
@@ -121,12 +261,17 @@ def fold_names(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> tup
 
 
 def check_known(
-    texts: tuple[str, str], pair: Pair, schema: SqlSchema | None, dialect: str | None
+    texts: tuple[str, str],
+    pair: Pair,
+    schema: SqlSchema | None,
+    dialect: str | None,
+    *,
+    reserved: bool = True,
 ) -> tuple[str, ...]:
     """
     Refuse queries with something that the database of a dialect may not have.
 
-    Two queries of the same words are the same query wherever they run.
+    Two queries of the same words are the same query wherever they run, if they run.
 
     Returns:
         What versions of the database the queries need, as assumptions; of a database that is not
@@ -139,20 +284,52 @@ def check_known(
         return ()
     words = [tokens(text, dialect) for text in texts]
     if _same_words(*words):
+        fault = misfit(pair.first, dialect, schema, sure=True)
+        if fault is not None:
+            raise UnfaithfulError(f"{database_of(dialect)} refuses both queries: {fault}")
         return ()
     if dialect not in VERSIONS:
-        described = (version.partition(" ")[0] for version in VERSIONS.values())
+        described = map(database_of, VERSIONS)
         return (f"{dialect} takes both queries: known only of {', '.join(described)}",)
     for own, tree, which in zip(words, pair[:2], ORDINALS, strict=True):
-        lacking = unknown(own, tree, dialect)
+        lacking = unknown(own, tree, dialect, reserved=reserved)
         if lacking is not None:
             raise UnfaithfulError(f"in the {which} query, {lacking}")
         fault = misfit(tree, dialect, schema)
         if fault is not None:
-            database = VERSIONS[dialect].partition(" ")[0]
-            raise UnfaithfulError(f"{database} may refuse the {which} query: {fault}")
+            raise UnfaithfulError(f"{database_of(dialect)} may refuse the {which} query: {fault}")
     needed = (versions(*read, dialect) for read in zip(words, pair[:2], strict=True))
     return tuple(sorted(set[str]().union(*needed)))
+
+
+def refused_by_all(sql: str, dialect: str | None, schema: SqlSchema | None) -> str | None:
+    """Return why a text is no query that its database runs, or each of those that it may be of."""
+    found: list[str] = []
+    if is_long(sql) or (dialect is None and _is_foreign(sql)):
+        return None
+    for name in ANYWHERE if dialect is None else (dialect,):
+        try:
+            trees = parse(sql, name).statements
+        except SqlError as error:
+            if name not in VERSIONS:
+                return None  # its grammar is not known well enough
+            found.append(str(error))
+            continue
+        queries = [tree for tree in trees if isinstance(tree, exp.Query)]
+        faults = (misfit(tree, name, schema, sure=True) for tree in queries)
+        fault = next(filter(None, faults), None)
+        if fault is None:
+            return None
+        found.append(f"{database_of(name)} refuses it: {fault}")
+    return found[0]
+
+
+def _is_foreign(sql: str) -> bool:
+    """Say whether a text is that of a dialect that is none of the four."""
+    try:
+        return parse(sql, None).dialect not in ("", *ANYWHERE)
+    except SqlError:
+        return False
 
 
 def _same_words(first: Sequence[Token], second: Sequence[Token]) -> bool:

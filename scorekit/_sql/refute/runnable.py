@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -12,17 +11,19 @@ from sqlglot import ErrorLevel, exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from scorekit._sql.catalog import catalog_of
+from scorekit._sql.kinds import WHOLE
+from scorekit._sql.kinds import Column as Declared
 from scorekit._sql.parsing import quiet
 from scorekit._sql.read import Names, bare_columns, read_names
 from scorekit._sql.refute.expressions import (
     DESCRIBED,
-    WHOLE,
     UnfaithfulError,
-    compare_as_numbers,
+    as_typed,
     is_text,
     join_texts,
     keep_apart,
-    kind_of_expression,
+    kind_of,
+    note_kinds,
     same_cast,
     write_calls,
 )
@@ -32,8 +33,9 @@ from scorekit._sql.refute.faithful import (
     check_determined,
     check_read,
     check_shared,
-    kinds_of_aliases,
+    check_together,
 )
+from scorekit._sql.refute.plainer import NUMBERED, plainer
 from scorekit._sql.refute.sandbox import (
     AT_LEAST,
     AT_MOST,
@@ -117,9 +119,8 @@ class Cut(NamedTuple):
 def runnable(
     tree: exp.Expr,
     names: Mapping[str, str],
-    kinds: Mapping[str, str],
     reading: Reading,
-    tables: Mapping[str, Sequence[str]],
+    tables: Mapping[str, Sequence[Declared]],
 ) -> Runnable:
     """
     Return a query as the sandbox runs it.
@@ -127,29 +128,29 @@ def runnable(
     Args:
         tree: The query; it is left as it is.
         names: The sandbox's table for each table as written in lower case.
-        kinds: What each column of these tables holds, empty where tables differ.
         reading: How to understand it.
         tables: The columns of the sandbox's tables.
 
     Raises:
         UnfaithfulError: If SQLite would run another query, or the result is not determined.
     """
-    tree = tree.copy()
-    nodes = list(tree.walk())
+    tree = plainer(tree.copy())
+    nodes = written = list(tree.walk())  # kept, as what is read is known by the ids of nodes
     check_determined(nodes, sqlite=reading.is_sqlite)
     _check_outer_joins(nodes)
-    typed: Mapping[str, str] = {}
-    if not reading.is_sqlite:
-        typed = {**kinds, **_kinds_of_sources(nodes, names, kinds)}
-        typed = {**kinds_of_aliases(nodes, typed), **typed}
-        if reading.dialect in DESCRIBED:
-            write_calls(tree, typed, reading.dialect)
-            compare_as_numbers(tree.walk(), typed)
-            nodes = list(tree.walk())
-        check_shared(nodes, typed, reading.dialect)
     listed = {name: tables[table] for name, table in names.items()}
-    read = read_names(tree, catalog_of(listed, reading.dialect))
+    catalog = catalog_of(listed, reading.dialect)
+    read = read_names(tree, catalog)
     check_read(read)
+    if not reading.is_sqlite:
+        note_kinds(nodes, read, catalog)
+        if reading.dialect in DESCRIBED:
+            as_typed(nodes, reading.dialect)
+        check_together(list(tree.walk()), reading.dialect)
+        if reading.dialect in DESCRIBED:
+            write_calls(tree, read, reading.dialect)
+            nodes = list(tree.walk())
+        check_shared(nodes, reading.dialect)
     _mark_queries(nodes, read)
     if any(isinstance(node, exp.Star) for node in nodes):
         _write_out_stars(nodes, read)
@@ -162,11 +163,12 @@ def runnable(
     _stop_clocks(nodes)
     _read_strings(nodes, read)
     _guard(nodes, read, sqlite=reading.is_sqlite)
-    join_texts(list(tree.walk()), typed)
+    join_texts(list(tree.walk()))
     if not reading.is_sqlite:
-        keep_apart(nodes, typed)
-        _write_as_sqlite(list(tree.walk()), typed, reading.dialect)
-        tree = tree.transform(partial(_guard_arithmetic, typed), copy=False)
+        keep_apart(nodes)
+        _write_as_sqlite(list(tree.walk()), reading.dialect)
+        tree = tree.transform(_guard_arithmetic, copy=False)
+    del written
     whole = _unwrapped(tree)
     if isinstance(whole, exp.Subquery):
         whole = _selected(whole)
@@ -203,7 +205,7 @@ def _guard(nodes: list[exp.Expr], read: Names, *, sqlite: bool) -> None:
     for node in nodes:
         if isinstance(node, exp.Subquery) and _is_value(node):
             _guard_value(node, sqlite=sqlite)
-        elif isinstance(node, exp.Window):
+        elif isinstance(node, exp.Window) and not node.meta.get(NUMBERED):
             _guard_window(node)
 
 
@@ -236,26 +238,6 @@ def cte_names(nodes: Iterable[exp.Expr]) -> set[str]:
 def written_name(table: exp.Table) -> str:
     """Return the name of a table as written, in parts, case-folded."""
     return ".".join(part.name for part in table.parts).casefold()
-
-
-def _kinds_of_sources(
-    nodes: Iterable[exp.Expr], names: Mapping[str, str], kinds: Mapping[str, str]
-) -> dict[str, str]:
-    """Return what the columns of tables hold under the names that a query gives these."""
-    tables: dict[str, set[str]] = {}
-    local = cte_names(nodes := list(nodes))
-    for node in nodes:
-        if isinstance(node, exp.Table | exp.Subquery | exp.CTE):
-            written = written_name(node) if isinstance(node, exp.Table) else ""
-            table = "" if written in local else names.get(written, "")
-            tables.setdefault(node.alias_or_name.casefold(), set()).add(table)
-    return {
-        f"{alias}.{column}": kind
-        for alias, meant in tables.items()
-        for key, kind in kinds.items()
-        for table, _, column in [key.rpartition(".")]
-        if table and meant == {table}
-    }
 
 
 def _rename(nodes: list[exp.Expr], names: Mapping[str, str]) -> None:
@@ -340,10 +322,10 @@ def _read_strings(nodes: list[exp.Expr], read: Names) -> None:
                 node.replace(exp.Var(this=quoted(node.name)))
 
 
-def _guard_arithmetic(kinds: Mapping[str, str], node: exp.Expr) -> exp.Expr:
+def _guard_arithmetic(node: exp.Expr) -> exp.Expr:
     """Stop where numbers are divided by zero: an error in some databases, NULL in others."""
     if isinstance(node, exp.Div):
-        held = [kind_of_expression(part, kinds) for part in node.iter_expressions()]
+        held = list(map(kind_of, node.iter_expressions()))
         whole = node.args.get("typed") and all(kind in WHOLE or not kind for kind in held)
         name = DIVIDE if whole else RATIO
     elif isinstance(node, exp.Mod):
@@ -573,10 +555,10 @@ def _guard_window(window: exp.Window) -> None:
 # What SQLite writes otherwise.
 
 
-def _write_as_sqlite(nodes: list[exp.Expr], kinds: Mapping[str, str], dialect: str) -> None:
+def _write_as_sqlite(nodes: list[exp.Expr], dialect: str) -> None:
     for node in reversed(nodes):
         if isinstance(node, exp.Cast):
-            node.replace(same_cast(node, kinds, dialect))
+            node.replace(same_cast(node, dialect))
         elif isinstance(node, exp.SetOperation):
             _open_arms(node)
         elif isinstance(node, exp.Fetch):

@@ -6,17 +6,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
 from scorekit._sql.definitions import CheckRule
-from scorekit._sql.kinds import UNCASED, Column
+from scorekit._sql.kinds import UNCASED, WHOLE, Column
 from scorekit._sql.refute.allowed import MAX_RESULTS, Allowed, kept
 from scorekit._sql.refute.databases import Maker, linked
-from scorekit._sql.refute.expressions import DESCRIBED, WHOLE, UnfaithfulError, is_text
+from scorekit._sql.refute.expressions import DESCRIBED, UnfaithfulError, is_text
 from scorekit._sql.refute.faithful import (
     Reading,
     asks_time,
@@ -31,7 +31,7 @@ from scorekit._sql.refute.inference import (
     known_tables,
     linked_columns,
 )
-from scorekit._sql.refute.reading import ORDINALS, Pair, read_pair
+from scorekit._sql.refute.reading import ORDINALS, Pair
 from scorekit._sql.refute.runnable import Cut, Runnable, Site, runnable
 from scorekit._sql.refute.sandbox import (
     FUNCTIONS,
@@ -80,13 +80,12 @@ class NoDifference(NamedTuple):
 
 
 def refute(
-    texts: tuple[str, str],
-    pair: Pair,
+    pairs: Mapping[str, Pair],
     *,
     schema: SqlSchema | None,
     dialect: str | None,
     same: Same,
-    ordered: bool,
+    row_order: Literal["auto", "expected", "ignored"],
     any_columns: bool,
     exact: bool,
     n_databases: int,
@@ -97,12 +96,12 @@ def refute(
     Look for a small database on which two queries differ, however they may be understood.
 
     Args:
-        texts: The queries.
-        pair: The same, parsed.
+        pairs: Both queries as each dialect reads them in which they must differ.
         schema: What is known of the tables.
         dialect: Their dialect; None for a difference that several dialects have in common.
         same: Whether two results hold the same rows.
-        ordered: Whether the order of results counts where both queries ask for one.
+        row_order: Whether the order of results counts where both queries ask for one, where the
+            second does, or nowhere.
         any_columns: Whether columns may come in any order.
         exact: Whether rows must come equally often.
         n_databases: Databases to try.
@@ -110,14 +109,21 @@ def refute(
         trial: What tells whether they differ on a database; None for their results.
     """
     try:
+        pair = next(iter(pairs.values()))
         trees = pair.first, pair.second
         nodes = [list(tree.walk()) for tree in trees]
         for several in nodes:
-            check_reasonable(several)
-        pairs = _pairs(texts, pair, [*nodes[0], *nodes[1]], dialect)
+            check_reasonable(several, dialect)
+        read = [
+            (reading, one)
+            for name, one in pairs.items()
+            for reading in readings(name, alone=dialect is not None)
+        ]
+        if only_cased([*nodes[0], *nodes[1]], pair.dialect) and dialect is not None:
+            read = [(reading, one) for reading, one in read if not reading.folded]
         told = hints(nodes)
         known = known_tables(trees, nodes, schema, told, dialect=pair.dialect)
-        plans = [(reading, runnables(read, known, reading)) for reading, read in pairs]
+        plans = [(reading, runnables(one, known, reading)) for reading, one in read]
         if known.rules:
             known, told = enforced(known, nodes, [reading for reading, _ in plans])
         if any(reading.dialect in DESCRIBED for reading, _ in plans):
@@ -134,7 +140,7 @@ def refute(
                 known,
                 same,
                 stack,
-                ordered=ordered,
+                row_order=row_order,
                 any_columns=any_columns,
                 exact=exact,
                 moments=moments,
@@ -174,20 +180,6 @@ MOMENTS: Final = ("1969-07-20 20:17:40", "1996-02-29 00:00:00", "2031-12-31 23:5
 """Further moments at which a query is run that asks for the time, and the other does not."""
 _MOST_MOMENTS = 8
 _DATED = re.compile(r"((?:19|20)\d\d)(-[01]\d-[0-3]\d)?(?!\d)")
-
-
-def _pairs(
-    texts: tuple[str, str], pair: Pair, nodes: Sequence[exp.Expr], dialect: str | None
-) -> list[tuple[Reading, Pair]]:
-    """Return the pair, with its nodes, under each reading that can parse it."""
-    if dialect is not None:
-        cased = only_cased(nodes, dialect)
-        return [(reading, pair) for reading in readings(dialect) if not (cased and reading.folded)]
-    found: list[tuple[Reading, Pair]] = []
-    for reading in readings(None):
-        with suppress(UnfaithfulError):
-            found.append((reading, read_pair(texts, reading.dialect)))
-    return found or [(reading, pair) for reading in readings(pair.dialect)]
 
 
 def enforced(
@@ -257,9 +249,7 @@ def _condition(table: str, condition: exp.Expr, known: TablesRead, reading: Read
     """Return a query that shows of each row of a table whether a condition is true."""
     query = exp.Select(expressions=[condition.copy()])
     query = query.from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
-    own = {column.name: column.kind for column in known.tables[table]}
-    kinds = own | {f"{table}.{name}": kind for name, kind in own.items()}
-    return runnable(query, {table: table}, kinds, reading, {table: list(own)}).sql
+    return runnable(query, {table: table}, reading, known.tables).sql
 
 
 def holds(
@@ -277,14 +267,8 @@ def runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable
     Raises:
         UnfaithfulError: If SQLite would not do what one asks for.
     """
-    kinds: dict[str, str] = {}
-    for table, columns in known.tables.items():
+    for columns in known.tables.values():
         for column in columns:
-            kind = column.kind
-            kind = "single" if column.limits.single else "wide" if column.limits.wide else kind
-            same = kinds.get(column.name, kind) == kind
-            kinds[column.name] = kind if same else ""
-            kinds[f"{table}.{column.name}"] = kind
             if column.kind == "enum" and reading.dialect not in UNCASED:
                 _check_values(column, pair[:2])
             if column.kind == "collated" and any(map(_names(column.name), pair[:2])):
@@ -296,9 +280,8 @@ def runnables(pair: Pair, known: TablesRead, reading: Reading) -> tuple[Runnable
                 raise UnfaithfulError(f"spaces fill {column.name}, and LIKE may see them")
     if reading.dialect in _WIDE_SUMS:
         _check_sums(pair[:2], [c for columns in known.tables.values() for c in columns])
-    listed = {name: [column.name for column in of] for name, of in known.tables.items()}
     first, second = (
-        runnable(tree, known.names, kinds, reading, listed) for tree in (pair.first, pair.second)
+        runnable(tree, known.names, reading, known.tables) for tree in (pair.first, pair.second)
     )
     return first, second
 
@@ -415,14 +398,14 @@ class Trial(Conditions):
         same: Same,
         stack: ExitStack,
         *,
-        ordered: bool,
+        row_order: str,
         any_columns: bool,
         exact: bool,
         moments: Sequence[str],
     ) -> None:
         super().__init__(reading, known, stack)
         self._pair, self.same = pair, same
-        self._ordered = ordered and all(query.whole is not None for query in pair)
+        self._ordered = counts_order(row_order, [query.whole is not None for query in pair])
         self._identity: Callable[[ResultRow], Hashable] = cells_of if any_columns else tuple
         self._exact = exact and not any_columns
         self._widths: dict[str, int] = {}
@@ -518,7 +501,11 @@ class Trial(Conditions):
         return self._reading.folded
 
     def order_differs(self) -> bool:
-        """Say whether a row must come before another in one result and after it in the other."""
+        """
+        Say whether a row may come before another in the first result and must not in the second.
+
+        A first query that asks for no order allows any; one is shown that the second does not.
+        """
         orders = [
             [
                 list(map(self._identity, self._ranked(whole, way, tail=True)))
@@ -527,15 +514,15 @@ class Trial(Conditions):
             for whole in (query.whole for query in self._pair)
             if whole is not None
         ]
-        rows = list(dict.fromkeys(orders[0][0]))[:_ROWS_ORDERED]
-        places = [[places_of(result) for result in results] for results in orders]
-        return any(
-            all(precedes(x, y, found) for found in places[0])
-            and all(precedes(y, x, found) for found in places[1])
-            for x in rows
-            for y in rows
-            if x != y
-        )
+        *asked, settled = ([places_of(result) for result in results] for results in orders)
+        if asked:
+            return misordered(asked[0], settled)
+        first, second = self.shown
+        for shown in (first, first[::-1]):
+            self.shown = shown, second
+            if misordered([places_of(list(map(self._identity, shown)))], settled):
+                return True
+        return False
 
 
 def cells_of(row: ResultRow) -> Hashable:
@@ -543,15 +530,36 @@ def cells_of(row: ResultRow) -> Hashable:
     return frozenset(Counter(row).items())
 
 
-def places_of(rows: Sequence[Hashable]) -> dict[Hashable, tuple[int, int]]:
+def places_of(rows: Sequence[Hashable]) -> Places:
     """Return where each row comes first and last."""
-    found: dict[Hashable, tuple[int, int]] = {}
+    found: Places = {}
     for i, row in enumerate(rows):
         found[row] = (found.get(row, (i, i))[0], i)
     return found
 
 
-def precedes(first: Hashable, second: Hashable, places: dict[Hashable, tuple[int, int]]) -> bool:
+Places: TypeAlias = dict[Hashable, tuple[int, int]]
+"""Where each row of a result comes first and last."""
+
+
+def counts_order(row_order: str, asking: Sequence[bool]) -> bool:
+    """Say whether the order of rows counts, where these of two queries ask for one."""
+    return {"auto": all(asking), "expected": asking[1], "ignored": False}[row_order]
+
+
+def misordered(others: Sequence[Places], settled: Sequence[Places]) -> bool:
+    """Say whether a row comes before another in all of some results, and behind it in others."""
+    rows = list(settled[0])[:_ROWS_ORDERED]
+    return any(
+        all(_precedes(x, y, found) for found in others)
+        and all(_precedes(y, x, found) for found in settled)
+        for x in rows
+        for y in rows
+        if x != y
+    )
+
+
+def _precedes(first: Hashable, second: Hashable, places: Places) -> bool:
     if first not in places or second not in places:
         return False
     return places[first][1] < places[second][0]
