@@ -15,6 +15,7 @@ import contextlib
 import random
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 import attrs
@@ -116,6 +117,8 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT x.v, y.w FROM (SELECT id AS i, pay AS v FROM e WHERE rank > 1) x FULL JOIN (SELECT id AS i, name AS w FROM d) y ON x.i = y.i",
     ],
     "derived table without more than it needs": [
+        "SELECT x.a, COUNT(*) FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x GROUP BY x.a",
+        "SELECT DISTINCT x.v FROM (SELECT pay AS v FROM e UNION ALL SELECT a FROM n) x",
         "SELECT x.a, x.k FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x WHERE x.k > 1",
         "SELECT x.b, x.a FROM (SELECT DISTINCT a, b FROM n) x WHERE x.a = 1",
         "SELECT x.a FROM (SELECT DISTINCT a, b FROM n) x",
@@ -169,6 +172,7 @@ FIRING: dict[str, Sequence[str]] = {
     ],
     "LIMIT 0 has no rows": ["SELECT pay FROM e WHERE 1 = 0 LIMIT 3", "SELECT pay, id FROM e LIMIT 0"],
     "columns chosen before LIMIT": [
+        "SELECT x.id FROM (SELECT id, rank FROM e ORDER BY pay, id LIMIT 2) x WHERE x.rank > 1",
         "SELECT x.rank, x.id + 1 FROM (SELECT id, rank, pay FROM e ORDER BY pay, id LIMIT 2) x",
         "SELECT x.id FROM (SELECT id, rank, pay FROM e ORDER BY pay, id LIMIT 2 OFFSET 1) x",
         "SELECT DISTINCT x.rank FROM (SELECT id, rank, pay FROM e ORDER BY pay, id LIMIT 2) x",
@@ -193,6 +197,8 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT pay FROM e INTERSECT SELECT a FROM n WHERE 1 = 0",
     ],
     "no rows": [
+        "SELECT d.id, x.v FROM d LEFT JOIN (SELECT a, b AS v FROM n WHERE 1 = 0) x ON x.a = d.id",
+        "SELECT d.id, e.pay FROM d LEFT JOIN e ON e.pay = d.id AND e.rank IS NULL",
         "SELECT COUNT(pay), MAX(pay) FROM e WHERE pay < 1 AND pay > 2",
         "SELECT pay, COUNT(*) FROM e WHERE rank IS NULL GROUP BY pay",
         "SELECT MAX(x.pay) FROM (SELECT pay FROM e WHERE 1 = 0) x, n",
@@ -213,6 +219,10 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE pay = d.id LIMIT 0)",
     ],
     "IN to EXISTS": [
+        "SELECT id, pay IN (SELECT COUNT(*) FROM n), pay IN (SELECT DISTINCT b FROM n) FROM e",
+        "SELECT id FROM e WHERE pay IN (SELECT a FROM n UNION SELECT size FROM d)",
+        "SELECT boss FROM e GROUP BY boss HAVING MAX(pay) IN (SELECT a FROM n)",
+        "SELECT id FROM e WHERE NOT pay IN (SELECT DISTINCT a FROM n)",
         "SELECT id, pay IN (SELECT a FROM n) FROM e WHERE rank IN (SELECT b FROM n WHERE a > 1)",
         "SELECT id FROM e WHERE NOT rank IN (SELECT b FROM n) AND NOT pay IN (SELECT a FROM n)",
         "SELECT rank IN (SELECT b FROM n), rank IN (SELECT a FROM n WHERE a > 1), pay IN (SELECT b FROM n) FROM e",
@@ -220,6 +230,9 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT d.size IN (SELECT b FROM n), d.id IN (SELECT b FROM n) FROM e LEFT JOIN d ON e.boss = d.id",
     ],
     "test of a scalar subquery to EXISTS": [
+        "SELECT id FROM e WHERE (SELECT MAX(b) FROM n WHERE a = e.pay) IS NULL",
+        "SELECT id FROM e WHERE (SELECT b FROM n WHERE a = e.pay GROUP BY b ORDER BY b LIMIT 1) IS NULL",
+        "SELECT id FROM e WHERE (SELECT COUNT(*) FROM n WHERE a = e.pay) IS NULL",
         "SELECT id, (SELECT id FROM d WHERE d.id = e.pay) IS NULL, (SELECT size FROM d WHERE d.id = e.pay) IS NULL FROM e",
         "SELECT id FROM e WHERE (SELECT b FROM n WHERE a = e.pay ORDER BY c LIMIT 1) IS NULL",
         "SELECT id FROM e WHERE (SELECT name FROM d WHERE d.id = e.pay AND d.size > 1) IS NULL",
@@ -259,12 +272,17 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT e.id, d.id FROM (SELECT * FROM e WHERE rank > 0) e FULL JOIN (SELECT * FROM d WHERE size > 0) d ON e.boss = d.id WHERE e.rank > 0",
     ],
     "join along a foreign key removed": [
+        "SELECT e.rank FROM e JOIN d ON d.id = e.pay AND d.id = e.d_id",
+        "SELECT e.rank FROM e JOIN d ON d.id = e.d_id AND d.id = e.pay",
+        "SELECT e.rank FROM d JOIN e ON e.d_id = d.id AND e.boss = d.id",
         "SELECT b.id, e.pay FROM e JOIN e b ON e.boss = b.id JOIN d ON d.id = b.d_id",
         "SELECT d.id FROM e JOIN d ON e.d_id = d.id AND e.pay = d.id",
         "SELECT e.pay FROM e LEFT JOIN n ON n.a = e.id JOIN d ON d.id = e.d_id",
         "SELECT COUNT(*) FROM e JOIN e b ON b.id = e.boss",
     ],
     "self join on a key removed": [
+        "SELECT x.pay FROM e x JOIN d y ON x.id = y.id",
+        "SELECT x.pay, y.size FROM e x JOIN d y ON x.id = y.id WHERE x.pay > 1",
         "SELECT x.pay, y.rank FROM e x JOIN e y ON x.id = y.boss AND x.boss = y.id AND x.id = x.boss",
         "SELECT x.pay, y.size FROM d x JOIN d y ON x.id = y.id AND x.size > 1 AND y.size < 3",
     ],
@@ -273,18 +291,25 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT e.id, x.m FROM e, (SELECT MAX(a) AS m FROM n HAVING COUNT(*) > 1) x",
     ],
     "EXISTS to join": [
+        "SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM d WHERE d.id = e.boss GROUP BY d.size HAVING COUNT(*) > 1)",
+        "SELECT DISTINCT e.pay FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.boss GROUP BY n.b HAVING COUNT(*) > 1)",
         "SELECT MAX(e.id) FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay)",
         "SELECT COUNT(e.id) FROM e WHERE EXISTS (SELECT 1 FROM n WHERE n.a = e.pay)",
         "SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM n, d WHERE n.a = e.pay AND d.id = n.b)",
         "SELECT e.id FROM e WHERE EXISTS (SELECT 1 FROM d, d x WHERE x.id = e.pay AND d.id = x.size)",
     ],
     "equal columns read as one": [
+        "SELECT x.p, x.q FROM (SELECT a AS p, a AS q FROM n EXCEPT SELECT size, id FROM d) x, e",
+        "SELECT x.p, x.q FROM (SELECT a AS p, a AS q FROM n UNION SELECT size, size FROM d) x, e",
         "SELECT x.p, x.q FROM (SELECT DISTINCT a AS p, a AS q FROM n) x, e",
         "SELECT x.p, x.q FROM (SELECT DISTINCT a AS p, b AS q FROM n) x, e",
         "SELECT x.p, x.q FROM (SELECT a AS p, a AS q, COUNT(*) FROM n GROUP BY a UNION ALL SELECT size, size, 1 FROM d) x, e",
         "SELECT x.p, x.q FROM (SELECT a AS p, a AS q, COUNT(*) FROM n GROUP BY a UNION ALL SELECT size, id, 1 FROM d) x, e",
     ],
     "unused columns dropped": [
+        "SELECT x.one, e.id FROM (SELECT 1 AS one, COUNT(*) AS k FROM n) x, e",
+        "SELECT x.a, e.id FROM (SELECT a, COUNT(*) AS k FROM n GROUP BY a) x, e",
+        "SELECT e.id FROM (SELECT a FROM n EXCEPT SELECT size FROM d) x, e",
         "SELECT x.k FROM (SELECT a, MAX(b) AS m, COUNT(*) AS k FROM n GROUP BY a) x, e",
         "SELECT x.a FROM (SELECT DISTINCT a, b FROM n) x, e",
         "SELECT e.id FROM (SELECT MAX(a) AS m FROM n) x, e",
@@ -335,6 +360,8 @@ FIRING: dict[str, Sequence[str]] = {
         "SELECT DISTINCT e.pay FROM e, n WHERE n.a = e.pay",
     ],
     "simpler aggregate": [
+        "SELECT MAX(1), MIN(2), SUM(0) FROM e WHERE pay > 1",
+        "SELECT boss, MAX(1), MIN(boss) FROM e GROUP BY boss",
         "SELECT COUNT(CASE WHEN 1 = 1 THEN pay END), COUNT(1), MAX(DISTINCT pay), COUNT(rank), COUNT(DISTINCT rank) FROM e GROUP BY boss",
         "SELECT COUNT(d.name), COUNT(d.id), COUNT(n.b) FROM e LEFT JOIN d ON e.boss = d.id JOIN n ON n.a = e.pay",
         "SELECT boss, MIN(boss), SUM(DISTINCT boss), AVG(DISTINCT boss), COUNT(DISTINCT boss), COUNT(rank), COUNT(pay) FROM e GROUP BY boss",
@@ -361,7 +388,7 @@ FIRES: dict[str, int] = {
     "operands in order": 2,
     "EXISTS of no more than is asked": 7,
     "IN to EXISTS": 6,
-    "test of a scalar subquery to EXISTS": 4,
+    "test of a scalar subquery to EXISTS": 5,
     "scalar subquery of one row or none": 3,
     "double NOT dropped": 3,
     "joins taken apart": 4,
@@ -375,15 +402,15 @@ FIRES: dict[str, int] = {
     "join along a foreign key removed": 8,
     "self join on a key removed": 3,
     "single row to scalar subquery": 2,
-    "EXISTS to join": 4,
-    "equal columns read as one": 5,
-    "unused columns dropped": 3,
+    "EXISTS to join": 5,
+    "equal columns read as one": 6,
+    "unused columns dropped": 4,
     "needless DISTINCT in a derived table dropped": 5,
     "condition on keys moved out of a derived table": 3,
-    "no rows": 11,
+    "no rows": 12,
     "column that the keys of GROUP BY determine": 6,
     "condition on the keys of groups before them": 2,
-    "simpler aggregate": 11,
+    "simpler aggregate": 12,
     "what HAVING says of each group dropped": 3,
     "GROUP BY to DISTINCT": 1,
     "DISTINCT where repeated rows do not matter dropped": 5,
@@ -524,7 +551,8 @@ def fired(rule: Rule, where: Sequence[Site]) -> list[Fired]:
     found: dict[object, Fired] = {}
     for node, scope, mode, repeats, arm, _ in where:
         fresh = attrs.evolve(scope, steps=Steps(), memo={})
-        made = rule(node, View(fresh, mode=mode, repeats=repeats, arm=arm))  # type: ignore[arg-type]
+        names = map("g{}".format, count())  # none that the query has by now
+        made = rule(node, View(fresh, mode=mode, repeats=repeats, arm=arm, names=names))  # type: ignore[arg-type]
         if made is not None:
             one = Fired(node, *made, fresh, mode, repeats, scope.dialect or "")
             found.setdefault((node, one.rests, mode), one)

@@ -120,8 +120,10 @@ class Scope(Catalog):
             return ()
         return self.schema.keys.get(source.table.casefold(), ())
 
-    def not_null(self, column: Column) -> Rests | None:
+    def not_null(self, column: Scalar) -> Rests | None:
         """Say whether a column of a base table is declared never to be NULL."""
+        if not isinstance(column, Column):
+            return None
         table, name = column.source.table, column.name.casefold()
         if any(name in key for key in self.keys(column.source)):
             return frozenset((f"{table}.{name} is never NULL (key)",))
