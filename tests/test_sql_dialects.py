@@ -194,6 +194,7 @@ def test_a_pair_with_what_is_not_known_is_open(dialect: str, sql: str, reason: s
         assert reason in result.reason
     again = sql_equivalence(sql, sql.replace("SELECT", "select\n"), schema=SCHEMA, dialect=dialect)
     may_run = reason.startswith(VERSIONS[dialect].partition(" ")[0])
+    may_run = may_run or (dialect == "duckdb" and "groups" not in reason)
     assert again.verdict == ("proved" if may_run else "unknown")
 
 
