@@ -2,14 +2,17 @@
 Random pairs of queries: is anything proved, or refuted, that databases contradict?
 
     python -m benchmarks.check_proofs [--pairs 300] [--seed 1] [--processes 1] [--equal]
+        [--correlated] [--postgres DSN] [--mysql HOST:PORT:USER]
 
 Pairs are drawn until the given number has been proved: a random query over a random schema, and
 the same after rewrites that keep its meaning, or nearly do.  Long queries take most of the time
 and seldom show a difference, so only some of them are kept.  Other pairs are drawn by theme: ways
-to write one query that NULLs, ties or keys may tell apart.  Each proof is run on databases that
-keep to the schema, in SQLite and, if it is installed, in DuckDB, as far as these speak the
-dialect.  With ``--equal`` there are only rewrites that keep the meaning, the number is one of
-pairs, and none of them may be refuted.  An interrupt ends it early, with the figures so far.
+to write one query that NULLs, ties or keys may tell apart; with ``--correlated`` all pairs are
+ways to write correlated subqueries over outer joins.  Each proof is run on databases that
+keep to the schema, in SQLite and, if it is installed, in DuckDB, and in the servers of PostgreSQL
+and MySQL or MariaDB that are named, as far as these speak the dialect.  With ``--equal`` there are
+only rewrites that keep the meaning, the number is one of pairs, and none of them may be refuted.
+An interrupt ends it early, with the figures so far.
 The exit status is 1 if anything was contradicted.
 """
 
@@ -20,6 +23,7 @@ import contextlib
 import gc
 import itertools
 import logging
+import os
 import random
 import signal
 import sqlite3
@@ -28,13 +32,15 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import attrs
 from sqlglot import exp, parse_one
 
-from benchmarks import queries
+from benchmarks import correlated, queries
 from benchmarks.allowed import allowed_alike
 from benchmarks.machine import machine
 from benchmarks.random_sql import (
@@ -60,6 +66,8 @@ from scorekit._sql.schema import SqlSchema, read_schema
 DIALECTS: Final = (None, None, "sqlite", "sqlite", "postgres", "duckdb", "mysql")
 IN_SQLITE: Final = (None, "sqlite", "mysql")
 IN_DUCKDB: Final = (None, "postgres", "duckdb")
+IN_POSTGRES: Final = (None, "postgres")
+IN_MYSQL: Final = (None, "mysql")
 LOOSE: Final = (None, "sqlite")
 """Dialects in which a column may hold what its type does not allow."""
 LOOSE_SHARE: Final = 0.3
@@ -99,6 +107,9 @@ class Job(NamedTuple):
     n_sqlite: int
     n_duckdb: int
     show: bool
+    correlated: bool = False
+    postgres: str = ""
+    mysql: str = ""
 
 
 class Pair(NamedTuple):
@@ -223,6 +234,57 @@ def in_duckdb(
             yield Answers("DuckDB", rows, found)
 
 
+def in_postgres(
+    dsn: str, schema: Schema, several: Iterable[Rows], texts: Mapping[str, str]
+) -> Iterator[Answers]:
+    """Run queries on databases in a PostgreSQL server, in temporary tables."""
+    connection = import_module("psycopg2").connect(dsn)
+    connection.autocommit = True
+    with contextlib.closing(connection), connection.cursor() as cursor:
+        yield from in_server("PostgreSQL", cursor, schema, several, texts)
+
+
+def in_mysql(
+    server: str, schema: Schema, several: Iterable[Rows], texts: Mapping[str, str]
+) -> Iterator[Answers]:
+    """Run queries on databases in a MySQL or MariaDB server; texts are equal if they are alike."""
+    host, port, user = server.split(":")
+    connection = import_module("pymysql").connect(host=host, port=int(port), user=user)
+    with contextlib.closing(connection), connection.cursor() as cursor:
+        name = f"scorekit_{os.getpid()}"
+        cursor.execute(f"CREATE DATABASE IF NOT EXISTS {name} COLLATE utf8mb4_bin")
+        connection.select_db(name)
+        yield from in_server("MySQL", cursor, schema, several, texts)
+
+
+def in_server(
+    engine: str, cursor: Any, schema: Schema, several: Iterable[Rows], texts: Mapping[str, str]
+) -> Iterator[Answers]:
+    """Run queries in a server, without constraints: rows keep to them as they are drawn."""
+    temporary = "TEMPORARY " if engine == "PostgreSQL" else ""  # MySQL reads such a table once
+    for table in schema:
+        listed = ", ".join(Column(c.name, c.kind).text() for c in table.columns)
+        if not temporary:
+            cursor.execute(f"DROP TABLE IF EXISTS {table.name}")
+        cursor.execute(f"CREATE {temporary}TABLE {table.name} ({listed})")
+    for rows in several:
+        for table in schema:
+            cursor.execute(f"DELETE FROM {table.name}")  # noqa: S608 - our names
+            listed = ", ".join(f"({', '.join(map(literal, row))})" for row in rows[table.name])
+            if listed:
+                cursor.execute(f"INSERT INTO {table.name} VALUES {listed}")  # noqa: S608 - our names
+        yield Answers(engine, rows, {name: fetched(cursor, text) for name, text in texts.items()})
+
+
+def fetched(cursor: Any, text: str) -> Answer:
+    """Return the rows of a query that a server runs, or what is raised instead."""
+    try:
+        cursor.execute(text.replace("%", "%%"))
+        return [tuple(map(plain, row)) for row in cursor.fetchall()]
+    except Exception as error:  # noqa: BLE001 - of two servers, each with its own
+        return error
+
+
 def literal(cell: Cell) -> str:
     """Write a cell."""
     return "NULL" if cell is None else repr(cell)
@@ -288,13 +350,15 @@ def check(job: Job) -> Found:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     rng = random.Random(job.seed)  # noqa: S311 - for tests, not for secrets
     themed = False
-    if not job.equal:
+    if job.correlated:
+        themed = True
+    elif not job.equal:
         style = rng.random()
         if style < OLD_SHARE:
             return check_old(job, rng)
         themed = style < OLD_SHARE + THEMED_SHARE
     schema = random_schema(rng, unique=0.3 if themed else 0.12)
-    if rng.random() < 0.3:  # nothing but columns is known
+    if not job.correlated and rng.random() < 0.3:  # nothing but columns is known
         schema = tuple(
             table._replace(key=(), columns=tuple(Column(c.name, c.kind) for c in table.columns))
             for table in schema
@@ -338,7 +402,8 @@ def by_theme(job: Job, schema: Schema, dialect: str | None, rng: random.Random) 
     All are run first: a pair is drawn among those that few databases tell apart, as a proof of it
     would be wrong, or among those that none does, as it may have a proof.
     """
-    drawn = [ways(schema, rng, dialect) for _ in range(PAIRS_A_BATCH // REWRITES_A_QUERY)]
+    draw = correlated.ways if job.correlated else ways
+    drawn = [draw(schema, rng, dialect) for _ in range(PAIRS_A_BATCH // REWRITES_A_QUERY)]
     texts = {text: spoken(text, dialect) for one in drawn for text in one.queries}
     several = databases(schema, rng, job.n_sqlite, dialect)
     answers = [
@@ -431,6 +496,8 @@ def decided(
     for run, n, dialects in (
         (in_sqlite, job.n_sqlite, IN_SQLITE),
         (in_duckdb, job.n_duckdb, IN_DUCKDB),
+        (partial(in_postgres, job.postgres), job.n_duckdb * bool(job.postgres), IN_POSTGRES),
+        (partial(in_mysql, job.mysql), job.n_duckdb * bool(job.mysql), IN_MYSQL),
     ):
         if dialect in dialects and n and texts:
             several = databases(schema, rng, n, dialect if run is in_sqlite else "duckdb")
@@ -580,7 +647,16 @@ def jobs(options: argparse.Namespace) -> Iterator[Job]:
     i = 0
     while True:
         seed = options.seed * 1_000_003 + i
-        yield Job(seed, options.equal, options.databases, n_duckdb, options.show > 0)
+        yield Job(
+            seed,
+            options.equal,
+            options.databases,
+            n_duckdb,
+            options.show > 0,
+            options.correlated,
+            options.postgres,
+            options.mysql,
+        )
         i += 1
 
 
@@ -593,6 +669,9 @@ def main() -> int:
     parser.add_argument("--duckdb-databases", type=int, default=3)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--equal", action="store_true", help="only pairs that are equal")
+    parser.add_argument("--correlated", action="store_true", help="only correlated subqueries")
+    parser.add_argument("--postgres", default="", help="the DSN of a server")
+    parser.add_argument("--mysql", default="", help="the HOST:PORT:USER of a server")
     parser.add_argument("--show", type=int, default=0, help="equal pairs without proof to show")
     options = parser.parse_args()
     print(f"{machine()}\n")

@@ -401,7 +401,10 @@ def planned(rng: Rng, repetitions: int) -> None:  # noqa: C901 - what is drawn s
                 stopped.append(
                     any(
                         scorekit.compare_reports(
-                            first, {f"{i}": second[f"{i}"] for i in range(look)}, anytime=True
+                            first,
+                            {f"{i}": second[f"{i}"] for i in range(look)},
+                            anytime=True,
+                            random_order=True,
                         ).suite.verdict
                         == "regressed"
                         for look in looks

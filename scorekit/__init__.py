@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
+__version__ = "0.2.0"
+
 _TOPICS = {
     "agreement": (
         "CorrectedDifference CorrectedMean JudgeAgreement RaterAgreement corrected_difference "
@@ -57,7 +59,7 @@ _TOPICS = {
     "ranking": "BradleyTerry ModelComparison bradley_terry compare_models",
     "records": "MetricError Record",
     "reports": "CodeReport ModelStatistics code_report code_report_from_columns",
-    "results": "ResultAccuracy result_accuracy",
+    "results": "ResultAccuracy SqlOptions result_accuracy",
     "rubrics": "RubricScore rubric_score",
     "runs": (
         "CrossTier Run RunScore TierStatistics cross_tier runs_from_columns "
@@ -89,10 +91,6 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # quiet until a u
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("scorekit")
     if name == "strategies":  # not in __all__: importing * must not need Hypothesis
         return import_module(f"{__name__}.strategies")
     if name not in _HOME:
@@ -109,5 +107,5 @@ def __dir__() -> list[str]:
     from importlib.util import find_spec
 
     # help() and tab completion fetch every name, and strategies cannot be had without Hypothesis
-    own = {"__version__", *(name for name in globals() if name.startswith("__"))}
+    own = (name for name in globals() if name.startswith("__"))
     return sorted({*own, *_HOME, *(["strategies"] if find_spec("hypothesis") else [])})

@@ -96,6 +96,7 @@ from scorekit.reports import ModelStatistics as ModelStatistics
 from scorekit.reports import code_report as code_report
 from scorekit.reports import code_report_from_columns as code_report_from_columns
 from scorekit.results import ResultAccuracy as ResultAccuracy
+from scorekit.results import SqlOptions as SqlOptions
 from scorekit.results import result_accuracy as result_accuracy
 from scorekit.rubrics import RubricScore as RubricScore
 from scorekit.rubrics import rubric_score as rubric_score

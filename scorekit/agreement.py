@@ -24,6 +24,7 @@ from scorekit._core.columns import (
     as_builtins,
     check_clusters,
     check_score_column,
+    check_text_column,
     paired_columns,
     split_missing,
 )
@@ -91,7 +92,7 @@ class JudgeAgreement(Record):
     gwet_interval: Interval | None
     sensitivity: float | None
     """Share of the items with the human's higher label to which the judge gave it too. None if
-    there are none, or if there are not two labels."""
+    there are none, or if there are not two labels that are numbers."""
     sensitivity_interval: Interval | None
     specificity: float | None
     """Share of the items with the human's lower label to which the judge gave it too; None as
@@ -101,10 +102,10 @@ class JudgeAgreement(Record):
     accuracy: float
     """Share of the items on which both agree."""
     accuracy_interval: Interval
-    bias: float
-    """Mean of judge minus human, above 0 if the judge is generous."""
-    labels: tuple[float, ...]
-    """The scores that either gave, in rising order."""
+    bias: float | None
+    """Mean of judge minus human, above 0 if the judge is generous; None for words."""
+    labels: tuple[str | float, ...]
+    """The scores or words that either gave, in rising order."""
     confusion: tuple[tuple[int, ...], ...]
     """How often the human gave the row's label and the judge the column's, as *labels*; empty
     where there are more than 100 labels."""
@@ -230,8 +231,8 @@ def _used(result: CorrectedMean | CorrectedDifference) -> str:
 
 
 def judge_agreement(
-    judge_scores: Iterable[float],
-    human_scores: Iterable[float],
+    judge_scores: Iterable[float | str],
+    human_scores: Iterable[float | str],
     *,
     weights: Weights | None = None,
     confidence_level: float = 0.95,
@@ -248,10 +249,11 @@ def judge_agreement(
 
     Args:
         judge_scores: What the judge gave each item, shape ``(N,)``: numbers on any scale (up to
-            1e100), booleans as 0 and 1; both columns hold at most 1000 different ones.
+            1e100), booleans as 0 and 1; or words, in both columns. Both hold at most 1000
+            different ones.
         human_scores: What the human gave the same items, shape ``(N,)``.
-        weights: None if scores are only names; ``"linear"`` or ``"quadratic"`` for graded scores.
-            Without weights 0.81 and 0.82 are as far apart as 0 and 1.
+        weights: None if scores are only names, as words are; ``"linear"`` or ``"quadratic"`` for
+            graded scores. Without weights 0.81 and 0.82 are as far apart as 0 and 1.
         confidence_level: Level of the intervals, in ``(0, 1)``.
 
     Returns:
@@ -287,10 +289,17 @@ def judge_agreement(
     judge_column, human_column = paired_columns(
         ("judge_scores", judge_scores, "scores"), ("human_scores", human_scores, "scores")
     )
-    judge = check_score_column("judge_scores", judge_column, -MAX_SCORE, MAX_SCORE)
-    human = check_score_column("human_scores", human_column, -MAX_SCORE, MAX_SCORE)
+    are_words = all(_are_words(one) for one in (judge_column, human_column))
     if weights is not None:
         check_choice("weights", weights, ("linear", "quadratic"))
+        if are_words:
+            refuse("weights", "None for words, which are only names", weights)
+    judge, human = (
+        np.array(check_text_column(name, one))
+        if are_words
+        else check_score_column(name, one, -MAX_SCORE, MAX_SCORE)
+        for name, one in (("judge_scores", judge_column), ("human_scores", human_column))
+    )
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
     labels, codes = np.unique(np.concatenate([human, judge]), return_inverse=True)
     if labels.size > MAX_LABELS:
@@ -308,7 +317,7 @@ def judge_agreement(
         gwet, _, gwet_interval = agreement(table, cost, partial(skill, cost), confidence_level)
     n_agreed = int(np.trace(counts))
     right_low = wrong_low = wrong_high = right_high = 0
-    if k == 2:  # noqa: PLR2004 - a label and its opposite
+    if k == 2 and not are_words:  # noqa: PLR2004 - a label and its opposite
         (right_low, wrong_low), (wrong_high, right_high) = counts.tolist()
     sensitivity = _share(right_high, right_high + wrong_high, confidence_level)
     specificity = _share(right_low, right_low + wrong_low, confidence_level)
@@ -327,7 +336,7 @@ def judge_agreement(
         weights=weights,
         accuracy=n_agreed / n,
         accuracy_interval=accuracy,
-        bias=float(np.mean(judge - human)),
+        bias=None if are_words else float(np.mean(judge - human)),
         labels=tuple(labels.tolist()),
         confusion=tuple(map(tuple, counts.tolist())) if labels.size <= MAX_SHOWN else (),
         n_items=n,
@@ -520,7 +529,13 @@ def corrected_mean(
             refuse(name, "a column of at least 2 scores", size)
     power_tuned = check_flag("power_tuned", power_tuned)
     confidence_level = check_number("confidence_level", confidence_level, 0.0, 1.0, open_ends=True)
-    estimate = _corrected((f, y, u), limits, tuned=power_tuned, confidence_level=confidence_level)
+    estimate = _corrected(
+        (f, y, u),
+        limits,
+        scale=limits[1] - limits[0],
+        tuned=power_tuned,
+        confidence_level=confidence_level,
+    )
     rates = _error_rates(f, y, u, confidence_level)
     shift = _shift_p_value(f, u)
     preferred: Literal["score", "rogan_gladen"] | None = "score"
@@ -622,7 +637,7 @@ def corrected_difference(
         ...     old, new, human_baseline=human_old, human_current=human_new
         ... )
         >>> round(result.delta, 3), str(result.interval)
-        (0.4, '[0.2918, 0.5082]')
+        (0.4, '[0.3184, 0.4816]')
         >>> corrected_difference([0], [1], human_baseline=[None], human_current=[None])
         Traceback (most recent call last):
         ...
@@ -663,7 +678,12 @@ def corrected_difference(
     span = highest - lowest
     groups = None if clusters is None else (codes[labeled], codes[missing])
     estimate = _corrected(
-        (f, y, u), (-span, span), tuned=True, confidence_level=confidence_level, groups=groups
+        (f, y, u),
+        (-span, span),
+        scale=span,
+        tuned=True,
+        confidence_level=confidence_level,
+        groups=groups,
     )
     return CorrectedDifference(
         delta=estimate.value,
@@ -695,6 +715,7 @@ def _corrected(
     columns: tuple[Floats, Floats, Floats],
     limits: tuple[float, float],
     *,
+    scale: float,
     tuned: bool,
     confidence_level: float,
     groups: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
@@ -702,7 +723,7 @@ def _corrected(
     """
     Return ``w * mean(u) + mean(y - w * f)`` within *limits* for the *columns* f, y and u.
 
-    The interval is Student's t.  One judgement more that is off by the whole scale, half of it
+    The interval is Student's t.  One judgement more that is off by the whole *scale*, half of it
     upwards and half downwards, counts in the error, which is `widened` if the weight is fitted.
     """
     f, y, u = columns
@@ -729,7 +750,7 @@ def _corrected(
     )
     if other is None or not weight:
         return _Estimate(score, stderr, alone, alone, 0.0, reason)
-    error = math.hypot(clustered_stderr(rest, own) or 0.0, (high - low) / n, mean / n)
+    error = math.hypot(clustered_stderr(rest, own) or 0.0, scale / n, mean / n)
     error = math.hypot(error * (widened(n, 1) if tuned else 1.0), weight * other)
     reach = t_quantile(confidence_level, n - 1.0 - tuned) * error
     interval = Interval(
@@ -811,11 +832,15 @@ def _rogan_gladen_interval(
     )
 
 
-def _disagreement(labels: Floats, weights: Weights | None) -> Floats:
+def _are_words(column: NDArray[Any]) -> bool:
+    return column.dtype.kind in "OU" and any(isinstance(one, str) for one in column.tolist())
+
+
+def _disagreement(labels: NDArray[Any], weights: Weights | None) -> Floats:
     """Return how much it counts that one gave the row's label and the other the column's."""
-    span = labels[-1] - labels[0]
-    if weights is None or not span:
+    if weights is None or labels.size == 1:
         return 1.0 - np.eye(labels.size)
+    span = labels[-1] - labels[0]
     distance: Floats = np.abs(labels[:, None] - labels[None, :]) / span
     return distance if weights == "linear" else distance * distance
 

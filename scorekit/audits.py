@@ -75,10 +75,9 @@ class QueryAudit(Record):
         return ", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "nothing found"
 
     def _sheet(self) -> Sheet:
-        sections = [Section(str(one._line()), one._shown()) for one in self.findings]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         left = () if self._unread else self.undecided.items()
         notes = [f"not looked for: {kind}; {why}" for kind, why in left]
-        return Sheet("QueryAudit", self._line(), (*sections, *notes, *self.assumptions))
+        return Sheet("QueryAudit", self._line(), (*sections_of(self), *notes, *self.assumptions))
 
     @property
     def _unread(self) -> str:
@@ -86,6 +85,17 @@ class QueryAudit(Record):
         reasons = {*self.undecided.values()}
         is_all = len(self.undecided) == len(get_args(Kind)) - 1  # all but whether it runs
         return reasons.pop() if is_all and len(reasons) == 1 else ""
+
+
+def sections_of(audit: QueryAudit) -> list[Section]:
+    """Return each finding with its database under a title."""
+    return [Section(one._line(), one._shown()) for one in audit.findings]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+
+
+def unaudited(reason: str) -> QueryAudit:
+    """Return the audit of a query that could not be looked into."""
+    undecided = dict.fromkeys(get_args(Kind)[1:], reason)
+    return QueryAudit(findings=(), undecided=FrozenMapping(undecided))
 
 
 def query_audit(

@@ -6,15 +6,17 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import partial
+from functools import lru_cache, partial
+from itertools import chain
 from typing import (
     Any,
     ClassVar,
     Literal,
     NamedTuple,
     TypeVar,
+    Unpack,
     get_args,
     get_origin,
     get_type_hints,
@@ -42,6 +44,7 @@ from scorekit._core.checks import (
 )
 from scorekit._core.columns import (
     as_builtins,
+    check_attempts,
     check_id,
     check_same_order,
     name_of,
@@ -53,7 +56,7 @@ from scorekit._core.progress import check_progress, told
 from scorekit._core.sums import distinct
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
-from scorekit._judge.waiting import check_timeout, run_to_end
+from scorekit._judge.waiting import check_timeout, off_loop, run_to_end
 from scorekit._sheet.model import (
     ROWS_AT_MOST,
     Block,
@@ -68,8 +71,11 @@ from scorekit._sheet.model import (
 )
 from scorekit._sheet.text import render
 from scorekit._sheet.values import brief
-from scorekit._sql.parsing import check_dialect
-from scorekit._sql.schema import check_schema, frozen_schema, schema_text
+from scorekit._sql.parsing import check_dialect, is_sorted
+from scorekit._sql.refute.engine import Engine, engine_name
+from scorekit._sql.schema import Keys, check_schema, frozen_keys, frozen_schema, schema_text
+from scorekit._stats.suites import nothing_of_others
+from scorekit.audits import QueryAudit, query_audit, sections_of, unaudited
 from scorekit.calibration import DEFAULT_NOMINAL, ConfidenceCalibration, confidence_calibration
 from scorekit.columns import ColumnAccuracy, column_accuracy
 from scorekit.correctness import (
@@ -79,10 +85,16 @@ from scorekit.correctness import (
     QueryCorrectness,
     accepted_queries,
 )
-from scorekit.equivalence import Counterexample, SqlEquivalence, tables_of
+from scorekit.equivalence import (
+    NOT_COMPARED,
+    Counterexample,
+    SqlEquivalence,
+    check_engine,
+    tables_of,
+)
 from scorekit.errors import InputError, one_line, refuse, shown
 from scorekit.intervals import Interval, interval_of_mean
-from scorekit.judges import CachedJudge, Judge, asks_together, optional_judge, total_cost
+from scorekit.judges import AnyJudge, CachedJudge, Judge, asks_together, optional_judge, total_cost
 from scorekit.parallel import Progress
 from scorekit.records import (
     CaseSql,
@@ -100,16 +112,16 @@ from scorekit.records import (
     together,
 )
 from scorekit.results import (
-    RULES,
-    TOLERANCE,
+    OptionFields,
     ResultAccuracy,
     Results,
-    Rule,
+    SqlOptions,
     StoredRows,
     by_database,
     check_databases,
     result_accuracy,
     stored_results,
+    takes_options,
 )
 from scorekit.sampling import PassAtK, pass_at_k
 from scorekit.summary import Statistics, describe
@@ -241,6 +253,12 @@ class SqlCase(Record):
     """Further right results, beside the expected one."""
     tags: FrozenMapping[str, str] = attrs.field(default=FrozenMapping(), converter=_frozen_tags)
     """What kind of case it is, such as its database and its difficulty, for `SqlReport.by`."""
+    options: SqlOptions | None = None
+    """Options of this case; what they give goes before those of the run."""
+    keys: FrozenMapping[str, tuple[tuple[str, ...], ...]] | None = attrs.field(
+        default=None, converter=frozen_keys
+    )
+    """Keys of the tables, as in `SqlOptions`."""
 
     def __attrs_post_init__(self) -> None:
         """Check every field under its own name; store it as the builtin of its annotation."""
@@ -261,6 +279,7 @@ class SqlCase(Record):
         if self.question is not None:
             check_text("question", self.question, empty=True)
         store(self, "dialect", check_dialect(self.dialect))
+        SqlOptions.of(self.options, {"keys": self.keys})
         if self.generated_rows is not None and self.expected_rows is not None:
             own = by_database(self.generated_rows)
             check_databases(own, by_database(self.expected_rows))
@@ -296,10 +315,12 @@ class SqlCaseScore(Record):
     """What it was compared with."""
     attempt: int = 0
     """Which of the cases of this id in the report it is, from 0."""
-    input_digest: str
-    """Digest of all inputs of the case; a result for equal inputs can be taken over."""
+    input_digests: FrozenMapping[str, str]
+    """Digest of each input of the case; what equal inputs gave can be taken over."""
     tags: FrozenMapping[str, str] = attrs.field(factory=FrozenMapping[str, str])
     """What kind of case it is."""
+    audits: tuple[QueryAudit, ...] = ()
+    """What is wrong with the expected queries, each in turn, where *audit* asked for it."""
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -323,6 +344,14 @@ class SqlCaseScore(Record):
             and correctness.equivalence.verdict == "refuted"
         )
 
+    @property
+    def order_left_out(self) -> bool:
+        """Whether a right score leaves out an ORDER BY: see *row_order* of `SqlOptions`."""
+        rows, known = self.result_accuracy, self._evidence
+        return (rows is not None and rows.reason.endswith(ORDER_LEFT_OUT)) or (
+            known is not None and any(one in NOT_COMPARED for one in known.assumptions)
+        )
+
     def _sheet(self, *, without: Container[tuple[str, str]] = ()) -> Sheet:
         """Return the scores, the SQL, and why it is not right but for some reasons."""
         reasons = self.reasons()
@@ -340,9 +369,15 @@ class SqlCaseScore(Record):
         ]
         if (example := self._counterexample) is not None:
             parts.append(Section("counterexample", tables_of(example, ROLES)))
+        parts += [part for audit in self.audits for part in sections_of(audit)]
         parts.append(Fields(record=self, title="All fields", folded=True))
         scores = ", ".join(f"{name} {brief(result)}" for name, result in results.items())
         return Sheet(f"SqlCaseScore of {self._name}", f"{self._name}: {scores}", parts)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The kinds of what is wrong with the expected queries, each once."""
+        return tuple(dict.fromkeys(one.kind for audit in self.audits for one in audit.findings))
 
     @property
     def counterexample(self) -> str:
@@ -454,18 +489,17 @@ def _is_unjudged(result: MetricResult | None) -> bool:
     return isinstance(result, QueryCorrectness) and result.judge_error is not None
 
 
+@takes_options
 def score_sql_case(
     case: SqlCase,
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
-    rule: Rule = "scorekit",
-    tolerance: float = TOLERANCE,
-    semantics: Literal["bag", "set"] = "bag",
-    column_order: Literal["significant", "ignored"] = "significant",
-    locate: bool = False,
     timeout_seconds: float = 30.0,
+    options: SqlOptions | None = None,
+    engine: Engine | None = None,
+    **fields: Unpack[OptionFields],
 ) -> SqlCaseScore:
     """
     Score one case on every metric that its inputs allow.
@@ -477,12 +511,9 @@ def score_sql_case(
         judge: Whom `query_correctness` asks.
         metrics: As for `score_sql_cases`, like the options that follow.
         evidence: What may decide before the judge is asked.
-        rule: When rows are the same.
-        tolerance: By how much fractions may differ.
-        semantics: Whether repeated rows matter.
-        column_order: Whether columns may come in any order.
-        locate: Whether to name the clauses in which a refuted query is wrong.
         timeout_seconds: Time limit of the judge (``> 0``).
+        options: When two results are the same, as for `score_sql_cases`.
+        engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
         A frozen `SqlCaseScore`.
@@ -503,27 +534,26 @@ def score_sql_case(
         ...
         TypeError: case must be a SqlCase (of a table: sql_cases_from_columns(**table)), got 'SELECT 1'
     """  # noqa: E501 - a message is one line
-    arguments: dict[str, Any] = {**locals()}
-    judge = optional_judge(arguments.pop("judge"))
-    item, job = _alone(**arguments)
-    if judge is None:
+    asked = optional_judge(judge)
+    scoring = _scoring(options, fields, metrics, evidence, engine=engine)
+    item, job = _alone(case, scoring, timeout_seconds, engine)
+    if asked is None:
         return item.score(without_judge(job))
-    (outcome,) = run_to_end(CaseRun([job], judge).outcomes)
+    (outcome,) = run_to_end(CaseRun([job], asked).outcomes)
     return item.score(outcome)
 
 
+@takes_options
 async def ascore_sql_case(
     case: SqlCase,
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
-    rule: Rule = "scorekit",
-    tolerance: float = TOLERANCE,
-    semantics: Literal["bag", "set"] = "bag",
-    column_order: Literal["significant", "ignored"] = "significant",
-    locate: bool = False,
     timeout_seconds: float = 30.0,
+    options: SqlOptions | None = None,
+    engine: Engine | None = None,
+    **fields: Unpack[OptionFields],
 ) -> SqlCaseScore:
     """
     Do the same as `score_sql_case`, without blocking the event loop while the judge works.
@@ -533,12 +563,9 @@ async def ascore_sql_case(
         judge: Whom `query_correctness` asks, through ``ajudge``.
         metrics: As for `score_sql_cases`, like the options that follow.
         evidence: What may decide before the judge is asked.
-        rule: When rows are the same.
-        tolerance: By how much fractions may differ.
-        semantics: Whether repeated rows matter.
-        column_order: Whether columns may come in any order.
-        locate: Whether to name the clauses in which a refuted query is wrong.
         timeout_seconds: Time limit of the judge (``> 0``).
+        options: When two results are the same, as for `score_sql_cases`.
+        engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
         A frozen `SqlCaseScore`.
@@ -553,72 +580,77 @@ async def ascore_sql_case(
         >>> asyncio.run(ascore_sql_case(case)).query_correctness.score
         1.0
     """
-    arguments: dict[str, Any] = {**locals()}
-    judge = optional_judge(arguments.pop("judge"))
-    item, job = _alone(**arguments)
-    (outcome,) = await CaseRun([job], judge).outcomes()
+    asked = optional_judge(judge)
+    scoring = _scoring(options, fields, metrics, evidence, engine=engine)
+    item, job = await off_loop(lambda: _alone(case, scoring, timeout_seconds, engine))
+    (outcome,) = await CaseRun([job], asked).outcomes()
     return item.score(outcome)
 
 
-def _alone(case: SqlCase, timeout_seconds: float, **options: Any) -> tuple[_Item, Job]:
+def _alone(
+    case: SqlCase, scoring: SqlScoring, timeout_seconds: float, engine: Engine | None
+) -> tuple[_Item, Job]:
     """Return what is to be found out about a case of no suite."""
-    checked = SqlOptions(**options)
-    store(checked, "asks_safety", "safety_validation" in (checked.metrics or ()))
-    item = _Item(check_instance("case", case, SqlCase), checked)
+    item = _Item.of(check_instance("case", case, SqlCase), scoring, engine=engine)
     return item, item.job(check_timeout(timeout_seconds), is_alone=True)
 
 
-@attrs.frozen(kw_only=True)
-class SqlOptions(Record):
-    """How cases were scored: options of ``score_sql_cases`` that change what a report says."""
+def _scoring(
+    options: SqlOptions | None,
+    fields: OptionFields,
+    metrics: Iterable[str] | None,
+    evidence: Evidence,
+    *,
+    engine: Engine | None,
+    cases: Iterable[SqlCase] = (),
+    confidence_level: float = 0.95,
+) -> SqlScoring:
+    """Take the options of a function that scores *cases*."""
+    scoring = SqlScoring(
+        options=SqlOptions.of(options, FrozenMapping(fields)),
+        metrics=metrics,
+        evidence=evidence,
+        confidence_level=confidence_level,
+        engine=engine_name(check_engine(engine)),
+    )
+    asks = any(case.safety_valid is not None for case in cases)
+    asks = asks if scoring.metrics is None else "safety_validation" in scoring.metrics
+    return attrs.evolve(scoring, asks_safety=asks)
 
+
+@attrs.frozen(kw_only=True)
+class SqlScoring(Record):
+    """How cases were scored: what of the arguments of `score_sql_cases` a report depends on."""
+
+    options: SqlOptions = attrs.field(factory=SqlOptions)
     metrics: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
     """The metrics that were asked for; None for all that there are inputs for."""
     evidence: Evidence = "auto"
-    rule: Rule = "scorekit"
-    tolerance: float = TOLERANCE
-    semantics: Literal["bag", "set"] = "bag"
-    column_order: Literal["significant", "ignored"] = "significant"
     confidence_level: float = 0.95
-    locate: bool = False
     asks_safety: bool = False
     """Whether a missing *safety_valid* is a verdict that the validator failed to give, also
     where it gave others: some case has one, or *metrics* asks for it."""
+    engine: str | None = None
+    """The caller's engine that ran queries for evidence, by name; None for SQLite."""
 
     def __attrs_post_init__(self) -> None:
-        """Check each option under its name."""
+        """Check each argument under its name."""
         if self.metrics is not None:
             for i, name in enumerate(check_items("metrics", self.metrics, what="metrics")):
                 check_choice(f"metrics[{i}]", name, METRICS)
         check_choice("evidence", self.evidence, ("auto", "judge"))
-        check_choice("rule", self.rule, RULES)
-        check_choice("semantics", self.semantics, ("bag", "set"))
-        check_choice("column_order", self.column_order, ("significant", "ignored"))
-        store(self, "tolerance", check_number("tolerance", self.tolerance, 0.0))
         level = check_number("confidence_level", self.confidence_level, 0.0, 1.0, open_ends=True)
         store(self, "confidence_level", level)
-        store(self, "locate", check_flag("locate", self.locate))
 
     @property
     def chosen(self) -> tuple[str, ...]:
         """The metrics to compute."""
         return METRICS if self.metrics is None else self.metrics
 
-    @property
-    def comparing(self) -> FrozenMapping[str, str | float]:
-        """Of when two results are the same, and what is told of others, what is not as usual."""
-        usual = {
-            "semantics": "bag",
-            "column_order": "significant",
-            "tolerance": TOLERANCE,
-            "locate": False,
-        }
-        given = {
-            name: getattr(self, name)
-            for name, value in usual.items()
-            if getattr(self, name) != value
-        }
-        return FrozenMapping(given)
+    def of(self, case: SqlCase) -> SqlScoring:
+        """Return how a case is scored, which may have options of its own; each is given."""
+        own = SqlOptions.of(case.options, {"keys": case.keys})
+        return attrs.evolve(self, options=self.options.with_own(own).settled)
 
 
 @attrs.frozen(kw_only=True)
@@ -627,7 +659,7 @@ class SqlMetric:
 
     needs: Callable[[SqlCase], bool]
     """Whether a case has its inputs."""
-    score: Callable[[SqlCase, SqlOptions], MetricResult | None]
+    score: Callable[[SqlCase, SqlScoring], MetricResult | None]
     """None where the inputs turn out not to be enough."""
     known: Callable[[SqlCase], dict[str, Any]] = lambda _: {}
     """Fields of the result that are known where *score* raises; the others are empty then."""
@@ -637,7 +669,7 @@ def _expected_safe(case: SqlCase) -> bool | None:
     return case.should_pass if case.expected_safe is None else case.expected_safe
 
 
-def _best_columns(case: SqlCase, _: SqlOptions) -> ColumnAccuracy | None:
+def _best_columns(case: SqlCase, _: SqlScoring) -> ColumnAccuracy | None:
     results: list[ColumnAccuracy] = []
     for query in accepted_queries(case.expected):
         result = column_accuracy(case.generated, query, schema=case.schema, dialect=case.dialect)
@@ -648,12 +680,12 @@ def _best_columns(case: SqlCase, _: SqlOptions) -> ColumnAccuracy | None:
     return None if best.error is not None and best.error.kind == "no_schema" else best
 
 
-def _safety_verdict(case: SqlCase, options: SqlOptions) -> SafetyValidation | None:
+def _safety_verdict(case: SqlCase, scoring: SqlScoring) -> SafetyValidation | None:
     if case.safety_valid is not None:
         safe = bool(_expected_safe(case))
         return safety_validation(safety_valid=case.safety_valid, should_pass=safe)
     stages = (case.expected_safe, case.syntax_valid, case.schema_valid)
-    if case.is_valid is not None and stages == (None, None, None) and not options.asks_safety:
+    if case.is_valid is not None and stages == (None, None, None) and not scoring.asks_safety:
         return None  # of a validator that answers, and that has no stages
     failure = metric_error(
         "safety_validation",
@@ -670,7 +702,7 @@ def _known_of_safety(case: SqlCase) -> dict[str, Any]:
     return {"safety_valid": case.safety_valid, "should_pass": bool(_expected_safe(case))}
 
 
-def _same_rows(case: SqlCase, options: SqlOptions) -> ResultAccuracy:
+def _same_rows(case: SqlCase, scoring: SqlScoring) -> ResultAccuracy:
     if case.generated_rows is None:
         failure = metric_error(
             "result_accuracy",
@@ -681,15 +713,35 @@ def _same_rows(case: SqlCase, options: SqlOptions) -> ResultAccuracy:
             logger=_log,
         )
         return _placeholder(ResultAccuracy, failure, _known_of_rows(case))
-    return result_accuracy(
+    options = scoring.options
+    asked, compared = _orders(case, options)
+    ordered = bool(compared) and all(compared) and not options.knows_no_order
+    result = result_accuracy(
         case.generated_rows,
         case.expected_rows or (),
-        rule=options.rule,
-        semantics=options.semantics,
-        column_order=options.column_order,
-        tolerance=options.tolerance,
+        ordered=ordered,
+        options=options,
         also_accepted=case.also_accepted_rows,
     )
+    if ordered or not asked:
+        return result
+    return attrs.evolve(result, reason=f"{result.reason}; {ORDER_LEFT_OUT}")
+
+
+ORDER_LEFT_OUT = "an ORDER BY was not compared"
+"""What is said of rows whose order a query asks for, and that were compared in any order."""
+
+
+def _orders(case: SqlCase, options: SqlOptions) -> tuple[bool, list[bool]]:
+    """Say whether a query ends in an ORDER BY, and beside which accepted ones it is compared."""
+    own = is_sorted(case.generated, case.dialect)
+    ends = [is_sorted(query, case.dialect) for query in _accepted(case)]
+    counts = {"auto": own, "expected": True, "ignored": False}[options.row_order or "auto"]
+    return own or any(ends), [counts and end for end in ends]
+
+
+def _accepted(case: SqlCase) -> tuple[str, ...]:
+    return () if case.expected is None else accepted_queries(case.expected)
 
 
 def _known_of_rows(case: SqlCase) -> dict[str, Any]:
@@ -744,12 +796,12 @@ _WHAT_IS_READ = ("table_accuracy", "column_accuracy")
 
 
 def other_metrics(
-    case: SqlCase, options: SqlOptions, kept: Mapping[str, MetricResult] = FrozenMapping()
+    case: SqlCase, scoring: SqlScoring, kept: Mapping[str, MetricResult] = FrozenMapping()
 ) -> dict[str, MetricResult]:
     """Return the metrics that need no judge and whose inputs the case has; some are known."""
-    chosen = options.chosen
+    chosen = scoring.chosen
     results = {
-        name: kept.get(name) or _guarded(case, options, name, metric)
+        name: kept.get(name) or _guarded(case, scoring, name, metric)
         for name, metric in OTHER_METRICS.items()
         if name in chosen and metric.needs(case)
     }
@@ -757,11 +809,11 @@ def other_metrics(
 
 
 def _guarded(
-    case: SqlCase, options: SqlOptions, name: str, metric: SqlMetric
+    case: SqlCase, scoring: SqlScoring, name: str, metric: SqlMetric
 ) -> MetricResult | None:
     """Keep what a metric raises to that metric: its result says so, the others go on."""
     try:
-        return metric.score(case, options)
+        return metric.score(case, scoring)
     except Exception as error:  # noqa: BLE001 - whatever it is
         record = metric_error(
             name,
@@ -788,52 +840,101 @@ def _placeholder(kind: type[M], error: MetricError, known: Mapping[str, Any]) ->
     return kind(**empty | {field: known[field] for field in fields if field in known})
 
 
+def _others(
+    case: SqlCase, scoring: SqlScoring, kept: Mapping[str, MetricResult]
+) -> dict[str, Any]:
+    """Return the metrics that need no judge, and what is wrong with the expected queries."""
+    found: dict[str, Any] = dict(other_metrics(case, scoring, kept))
+    if scoring.options.audit:
+        found["audits"] = tuple(
+            _audit(query, case.schema, case.dialect) for query in _accepted(case)
+        )
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _audit(query: str, schema: Any, dialect: str | None) -> QueryAudit:
+    """Audit a query once for all attempts; a schema that only a judge understands is said."""
+    try:
+        return query_audit(query, schema=schema, dialect=dialect)
+    except Exception as error:  # noqa: BLE001 - it must not cost the case its scores
+        return unaudited(one_line(f"{type(error).__name__}: {error}"))
+
+
 @attrs.frozen
 class _Item:
     """A case to be scored, and what an earlier report has of it."""
 
     case: SqlCase
-    options: SqlOptions
+    scoring: SqlScoring
+    digests: FrozenMapping[str, str]
+    """Of each input that is known."""
     attempt: int = 0
     earlier: SqlCaseScore | None = None
     model: str | None = None
+    engine: Engine | None = None
+
+    @classmethod
+    def of(cls, case: SqlCase, scoring: SqlScoring, **known: Any) -> _Item:
+        """Take a case, whose own options go before those of the run."""
+        own = scoring.of(case)
+        return cls(case, own, _digests(case, own), **known)
+
+    def differing(self) -> set[str]:
+        """Return the inputs that the earlier report had otherwise."""
+        earlier = FrozenMapping[str, str]() if self.earlier is None else self.earlier.input_digests
+        names = {*earlier, *self.digests}
+        return {name for name in names if earlier.get(name) != self.digests.get(name)}
 
     def kept(self) -> dict[str, Any]:
         """Return the results of the earlier report that need not be computed again."""
         results = {} if self.earlier is None else self.earlier.metrics()
-        chosen = self.options.chosen
+        chosen, differing = self.scoring.chosen, self.differing()
+        of_pair = _OF_PAIR if self.scoring.evidence == "auto" else _OF_JUDGE
         return {
             name: result
             for name, result in results.items()
             if name in chosen and not failed(result) and not _is_unjudged(result)
+            if not (differing & of_pair if name == "query_correctness" else differing)
         }
 
     def job(self, timeout_seconds: float, *, is_alone: bool = False) -> Job:
         """Return what is still to be found out."""
-        case, options, kept = self.case, self.options, self.kept()
+        case, kept = self.case, self.kept()
+        decided: QueryCorrectness | None = kept.get("query_correctness")
         pair = None
-        asks = "query_correctness" in options.chosen and "query_correctness" not in kept
-        if asks and case.expected is not None:
+        asks = "query_correctness" in self.scoring.chosen and case.expected is not None
+        if asks and (decided is None or self._is_to_be_located(decided)):
             pair = Pair(
                 generated=case.generated,
-                accepted=(case.expected,) if isinstance(case.expected, str) else case.expected,
+                accepted=_accepted(case),
                 judge=None,
                 dialect=case.dialect,
                 schema=case.schema,
                 schema_text=None if case.schema is None else schema_text(case.schema),
                 question=case.question,
-                evidence=options.evidence,
+                evidence=self.scoring.evidence,
                 timeout_seconds=timeout_seconds,
-                comparing=options.comparing,
+                options=self.scoring.options,
+                engine=self.engine,
+                decided=decided,
             )
-        others = partial(other_metrics, case, options, FrozenMapping(kept))
+        others = partial(_others, case, self.scoring, FrozenMapping(kept))
         return Job(case.case_id, pair, others, self.model, is_alone)
+
+    def _is_to_be_located(self, decided: QueryCorrectness) -> bool:
+        """Say whether it is still to be told in which clauses a refuted query is wrong."""
+        known = decided.equivalence
+        if known is None or known.verdict != "refuted" or known.differs_in:
+            return False
+        return bool(self.scoring.options.locate)
 
     def score(self, outcome: Outcome) -> SqlCaseScore:
         """Put the results of the case together."""
         correctness = outcome.correctness or self.kept().get("query_correctness")
         results: dict[str, Any] = dict.fromkeys(METRICS) | {"query_correctness": correctness}
         results |= outcome.others
+        audits = results.pop("audits", ())
         return SqlCaseScore(
             case_id=self.case.case_id,
             duration_seconds=outcome.seconds,
@@ -842,29 +943,46 @@ class _Item:
             generated=self.case.generated,
             expected=self.case.expected,
             attempt=self.attempt,
-            input_digest=_digest(self.case, self.options),
+            input_digests=self.digests,
             tags=self.case.tags,
+            audits=audits,
             **results,
         )
 
 
-_ROWS = ("generated_rows", "expected_rows", "also_accepted_rows")
-_APART = ("case_id", "schema", *_ROWS, "tags")
+_OF_JUDGE = frozenset({"generated", "expected", "dialect", "schema", "question"})
+"""Inputs that can change what a judge says."""
+_OF_PAIR = _OF_JUDGE | {"keys", "row_order", "semantics", "column_order", "tolerance", "engine"}
+"""Inputs that can change whether a query is correct."""
+
+_APART = ("case_id", "schema", "tags", "options", "keys")
 """Fields of a case that change no result, or that are digested apart."""
 _TOGETHER = tuple(field.name for field in attrs.fields(SqlCase) if field.name not in _APART)
 
-
-def _digest(case: SqlCase, options: SqlOptions) -> str:
-    """Return what tells the inputs of a case from others."""
-    inputs = json.dumps([getattr(case, name) for name in _TOGETHER], default=dict)
-    schema = None if case.schema is None else schema_text(case.schema)
-    results = (case.generated_rows, case.expected_rows, *case.also_accepted_rows)
-    rows = (json.dumps(rows, default=dict) for rows in results)
-    how = options.comparing.values()
-    return key_of(inputs, schema, isinstance(case.schema, str), *rows, *how)
+_DIGITS = 12
+"""Of the digest of an input."""
 
 
-_ONE_FOR_ALL = ("dialect", "schema")
+def _digests(case: SqlCase, scoring: SqlScoring) -> FrozenMapping[str, str]:
+    """Return what tells each known input of a case, and each option that counts, from others."""
+    options = scoring.options
+    inputs = {name: getattr(case, name) for name in _TOGETHER} | options.given
+    if scoring.engine is not None:
+        inputs["engine"] = scoring.engine
+    inputs["row_order"] = [*filter(None, _orders(case, options)[1])]
+    if case.schema is not None:  # a mapping says more than the same words do
+        inputs["schema"] = schema_text(case.schema), isinstance(case.schema, str)
+    del inputs["locate"], inputs["audit"]  # which change no verdict
+    return FrozenMapping(
+        {
+            name: key_of(json.dumps(value, default=dict))[:_DIGITS]
+            for name, value in inputs.items()
+            if value not in (None, (), [])
+        }
+    )
+
+
+_ONE_FOR_ALL = ("dialect", "schema", "options", "keys")
 """Columns that may be one value."""
 
 
@@ -895,6 +1013,9 @@ def sql_cases_from_columns(
     tags: Mapping[str, Iterable[str | int | None]]
     | Iterable[Mapping[str, str | int | None] | None]
     | None = None,
+    options: SqlOptions | Iterable[SqlOptions | None] | None = None,
+    keys: Keys | Iterable[Keys | None] | None = None,
+    attempt: Iterable[Hashable] | None = None,
 ) -> tuple[SqlCase, ...]:
     """
     Make a `SqlCase` of each row of a table, for `score_sql_cases`.
@@ -925,12 +1046,17 @@ def sql_cases_from_columns(
         also_accepted_rows: Lists of further right results.
         tags: What kind of case each is: a mapping from the name of a tag to a column, or a column
             of mappings from tag to value.
+        options: Options of each case, or one `SqlOptions` for all.
+        keys: Keys of the tables of each, or one mapping for all.
+        attempt: What tells the attempts at a case apart, such as an epoch or a seed, so that a row
+            which comes twice is refused; None if rows are known to differ.
 
     Returns:
         The cases, in the order of the rows.
 
     Raises:
-        InputError: If the columns differ in length or are empty, or as `SqlCase`.
+        InputError: If the columns differ in length or are empty, two rows of a case have one
+            *attempt*, or as `SqlCase`.
         TypeError: If an argument is not a column, or an entry has the wrong type for `SqlCase`.
 
     Examples:
@@ -950,10 +1076,11 @@ def sql_cases_from_columns(
     columns = {name: values for name, values in locals().items() if values is not None}
     case_ids = names_of("case_id", case_id)
     tagged = columns.pop("tags", {})
+    check_attempts(columns.pop("attempt", None), case_ids)
 
     def entries(name: str, values: Any) -> tuple[Any, ...]:
-        if name in _ONE_FOR_ALL and (isinstance(values, str) or is_mapping(values)):
-            return (frozen_schema(values),) * len(case_ids)
+        if name in _ONE_FOR_ALL and (isinstance(values, str | SqlOptions) or is_mapping(values)):
+            return (frozen_schema(values) if name == "schema" else values,) * len(case_ids)
         items = check_items(name, as_builtins(values), what="entries")
         check_same_length(name, len(items), "case_id", len(case_ids))
         check_same_order("case_id", case_id, name, values)
@@ -994,6 +1121,9 @@ SAFETY_ASKED = (
     "'safety_validation' or without)"
 )
 """What is said of an option that follows from others."""
+
+UNSCORED = {"query_correctness": ("undecided", "decided")}
+"""What results without a score are called, and the others, where that is not "not scored"."""
 
 MAX_NAMED = 5
 """Cases that the log names for each kind of failure."""
@@ -1049,11 +1179,11 @@ class SqlReport(Report):
     pass_at_k: FrozenMapping[str, tuple[PassAtK, ...]]
     """For each metric the chance that at least one of *k* attempts at a question is right, which
     means a score of 1. There is one for each *k* from 1 to the fewest scored attempts at a
-    question, at most 10."""
+    question, at most 10. Questions without a scored attempt are left out, and counted."""
     cases: tuple[SqlCaseScore, ...]
     model: str | None = None
     """Who generated the SQL, None where that was not said."""
-    options: SqlOptions = SqlOptions()
+    scoring: SqlScoring = SqlScoring()
     """How the cases were scored."""
     n_calls: int | None = attrs.field(default=None, eq=False)
     """Calls of the judge that this run made, with votes, retries and failures; what a cache had
@@ -1085,12 +1215,20 @@ class SqlReport(Report):
         whose = "" if self.model is None else f"model: {one_line(self.model)}, "
         last = f"{whose}cases: {self.n_cases}, results not scored: {self.n_failed}"
         last = f"{last} ({why})" if why else last
-        if self.n_contested:
-            last += f"; {self.n_contested} contested by a counterexample"
-        if n_unjudged := sum(_is_unjudged(case.query_correctness) for case in self.cases):
-            last += f"; {n_unjudged} refuted without the judge, which failed"
-        if self.n_right_by_accident:
-            last += f"; {self.n_right_by_accident} right by accident"
+        further = {
+            "contested by a counterexample": self.n_contested,
+            "refuted without the judge, which failed": sum(
+                _is_unjudged(case.query_correctness) for case in self.cases
+            ),
+            "right by accident": self.n_right_by_accident,
+            "with an ORDER BY that was not compared": sum(c.order_left_out for c in self.cases),
+        }
+        if found := self.findings:
+            kinds_of = ", ".join(f"{len(ids)} {kind}" for kind, ids in found.items())
+            further[f"with findings in the reference ({kinds_of})"] = len(
+                {*chain(*found.values())}
+            )
+        last += "".join(f"; {n} {what}" for what, n in further.items() if n)
         if self.n_calls:
             last += f"; {self.n_calls} calls of the judge"
             last += "" if self.cost_usd is None else f" for {self.cost_usd:.4g} USD"
@@ -1103,18 +1241,20 @@ class SqlReport(Report):
         """Return what a table and a text say of a metric; nothing where it has no score."""
         statistics: Statistics | None = getattr(self, name)
         n = 0 if statistics is None else statistics.count
-        bounds = self.query_correctness_bounds if name == "query_correctness" else None
+        results = [one for case in self.cases if (one := getattr(case, name)) is not None]
+        bounds = _bounds(results)
         rows: list[dict[str, object]] = []
         row: dict[str, object]
         parts: list[str] = []
         title, of = name, f"of {n}"
-        if bounds is not None and (n_undecided := self.n_undecided):
+        if bounds is not None and (n_left_out := len(results) - n):
             low, high = (f"{end:.4g}" for end in bounds)
-            row = {"metric": f"{name}, {n_undecided} undecided", "mean": f"{low} to {high}"}
-            rows.append(row | {" ": Scale(None, bounds), "cases": n + n_undecided})
-            left_out = f"{n_undecided} of {n + n_undecided} undecided"
+            what, known = UNSCORED.get(name, ("not scored", "scored"))
+            row = {"metric": f"{name}, {n_left_out} {what}", "mean": f"{low} to {high}"}
+            rows.append(row | {" ": Scale(None, bounds), "cases": len(results)})
+            left_out = f"{n_left_out} of {len(results)} {what}"
             parts.append(f"between {low} and {high} ({left_out})")
-            title, of = f"{name}, decided alone", f"of the {n} decided"
+            title, of = f"{name}, {known} alone", f"of the {n} {known}"
         if statistics is not None:
             mean, interval = statistics.mean, self.intervals.get(name)
             row = {"metric": title, "mean": Estimate(mean, interval)}
@@ -1123,6 +1263,15 @@ class SqlReport(Report):
         if name == "safety_validation" and (safety := self.safety) is not None:
             parts += safety.said()
         return rows, f"{name}: {'; '.join(parts)}" if parts else ""
+
+    @property
+    def findings(self) -> FrozenMapping[str, tuple[str, ...]]:
+        """By kind, the cases with an expected query that has such a finding; see *audit*."""
+        found: dict[str, dict[str, None]] = {}
+        for case in self.cases:
+            for kind in case.findings:
+                found.setdefault(kind, {})[case.case_id] = None
+        return FrozenMapping({kind: tuple(case_ids) for kind, case_ids in found.items()})
 
     @property
     def n_undecided(self) -> int:
@@ -1172,7 +1321,10 @@ class SqlReport(Report):
             (case.case_id, CaseSql((case.generated,), case.accepted)) for case in self.cases
         )
         is_judged = "judge" in self.n_by_method
-        return ReportScores({**suites}, failing, unsafe, ends=ends, sql=sql, is_judged=is_judged)
+        tags = {case.case_id: case.tags for case in self.cases}
+        return ReportScores(
+            {**suites}, failing, unsafe, ends=ends, sql=sql, is_judged=is_judged, tags=tags
+        )
 
     def _sheet(self) -> Sheet:
         told = [self._metric(name) for name in METRICS]
@@ -1222,6 +1374,17 @@ class SqlReport(Report):
             ),
         )
 
+    def for_model(self, name: str) -> SqlReport:
+        """
+        Return the report, as `CodeReport` does for one of its models: a `SqlReport` has one.
+
+        Raises:
+            InputError: If it is not of that model.
+        """
+        if name != self.model:
+            refuse("name", f"the model of this report ({self.model!r})", name)
+        return self
+
     def by(self, tag: str) -> FrozenMapping[str | None, SqlReport]:
         """
         Return a report for each value of a tag, in the order in which they come; None comes last.
@@ -1257,10 +1420,15 @@ class SqlReport(Report):
             groups[None] = rest
         return FrozenMapping(
             {
-                value: _report(tuple(cases), self.options, self.model)
+                value: _report(tuple(cases), self.scoring, self.model)
                 for value, cases in groups.items()
             }
         )
+
+    def _alike(self) -> dict[str, Any]:
+        """Return what reports of one run have in common."""
+        how = attrs.asdict(self.scoring, recurse=False)
+        return {"model": self.model, **attrs.asdict(how.pop("options"), recurse=False), **how}
 
     def merge(self, *others: SqlReport) -> SqlReport:
         """
@@ -1288,11 +1456,9 @@ class SqlReport(Report):
         reports = (self, *check_records("others", others, SqlReport, empty=True))
         seen = {case.case_id for case in self.cases}
         for i, report in enumerate(reports[1:]):
-            for name in ("model", *(field.name for field in attrs.fields(SqlOptions))):
-                first, second = (
-                    getattr(one if name == "model" else one.options, name)
-                    for one in (self, report)
-                )
+            known, others_known = self._alike(), report._alike()  # noqa: SLF001
+            for name, first in known.items():
+                second = others_known[name]
                 if first == second or (name == "asks_safety" and _without_safety(reports)):
                     continue
                 what = SAFETY_ASKED if name == "asks_safety" else name
@@ -1307,9 +1473,9 @@ class SqlReport(Report):
                         f"got {shown(case_id)} again"
                     )
                 seen.add(case_id)
-        asks = any(report.options.asks_safety for report in reports)
+        asks = any(report.scoring.asks_safety for report in reports)
         cases = tuple(case for report in reports for case in report.cases)
-        report = _report(cases, attrs.evolve(self.options, asks_safety=asks), self.model)
+        report = _report(cases, attrs.evolve(self.scoring, asks_safety=asks), self.model)
         calls = [report.n_calls for report in reports]
         return attrs.evolve(
             report,
@@ -1417,27 +1583,27 @@ def _row(case: SqlCaseScore) -> dict[str, Any]:
     row["reason"] = "; ".join(f"{name}: {why}" for name, why in case.reasons().items()) or None
     row["counterexample"] = case.counterexample or None
     row["differs_in"] = ", ".join(case.differs_in) or None
+    row["findings"] = ", ".join(case.findings) or None
     return {**row, "duration_seconds": case.duration_seconds, "n_failed": case.n_failed}
 
 
+@takes_options
 def score_sql_cases(
     cases: Iterable[SqlCase],
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
-    rule: Rule = "scorekit",
-    tolerance: float = TOLERANCE,
-    semantics: Literal["bag", "set"] = "bag",
-    column_order: Literal["significant", "ignored"] = "significant",
     confidence_level: float = 0.95,
-    locate: bool = False,
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
     resume: SqlReport | None = None,
     model: str | int | None = None,
+    options: SqlOptions | None = None,
+    engine: Engine | None = None,
+    **fields: Unpack[OptionFields],
 ) -> SqlReport:
     """
     Score many cases and report statistics per metric, safety and calibration.
@@ -1452,28 +1618,28 @@ def score_sql_cases(
         metrics: Which metrics to compute, by name; None for all that the cases have inputs for.
         evidence: ``"auto"`` looks for a proof or a counterexample before the judge is asked,
             ``"judge"`` does not.
-        rule: When rows are the same, as in `result_accuracy`.
-        tolerance: By how much fractions may differ (``>= 0``), in rows and, as for the next two,
-            on the databases on which evidence compares the queries.
-        semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter.
-        column_order: ``"significant"``, or ``"ignored"`` where columns may come in any order.
         confidence_level: Level of the report's intervals, in (0, 1).
-        locate: Whether evidence also tells in which clauses a refuted query is wrong, as the
-            *differs_in* of `sql_equivalence`. ``failures()`` counts them.
         timeout_seconds: Time limit of each judgement (``> 0``).
         deadline_seconds: Time limit of all judgements (``> 0``); pairs that are not decided
             by then fail with the kind ``"deadline"``.  None for no bound.
-        resume: An earlier report. Its results of cases with the same id, attempt and inputs are
-            reused; what failed or is missing there is computed again.
+        resume: An earlier report. What it has of the same case_id and attempt is reused unless an
+            input has changed that could change it; what failed or is missing there is computed
+            again. The log names the inputs that differ.
         model: Name of the model that generated the SQL. Printed texts show it, and
             `compare_reports` sees by it whether two reports are of one model or of two.
+        options: When two results are the same, of rows and on the databases on which evidence
+            compares the queries; each field of `SqlOptions` is a keyword too. What the *options*
+            of a case give goes before them. With *locate*, ``failures()`` counts the clauses in
+            which queries are wrong. With *audit*, the report has what is wrong with the expected
+            queries, in *audits* of each case and counted by ``findings``.
+        engine: Runs the queries for evidence, as for `sql_equivalence`.
 
     Returns:
         A frozen `SqlReport`.
 
     Raises:
         InputError: If there are no cases, two cases of one id expect different queries, an option
-            is not among those above, a number is out of range, *model* is empty, or *executor* is
+            is refused or given twice, a number is out of range, *model* is empty, or *executor* is
             shut down.
         TypeError: If an item is not a `SqlCase`, *judge* not a `Judge` or *resume* no `SqlReport`.
         WorkerError: If a worker died and *executor* does not replace it.
@@ -1490,28 +1656,46 @@ def score_sql_cases(
         ...
         scorekit.errors.InputError: cases must be a non-empty sequence of SqlCase, got ()
     """
-    arguments: dict[str, Any] = {**locals(), "cases": check_records("cases", cases, SqlCase)}
-    return run_to_end(lambda: ascore_sql_cases(**arguments))
+    suite = _Suite.of(
+        cases,
+        options,
+        fields,
+        metrics=metrics,
+        evidence=evidence,
+        confidence_level=confidence_level,
+        judge=judge,
+        executor=executor,
+        progress=progress,
+        timeout_seconds=timeout_seconds,
+        deadline_seconds=deadline_seconds,
+        resume=resume,
+        model=model,
+        engine=engine,
+    )
+    try:
+        return run_to_end(suite.run)
+    except KeyboardInterrupt as interrupt:
+        interrupt.report = suite.report()  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
+        raise
 
 
+@takes_options
 async def ascore_sql_cases(
     cases: Iterable[SqlCase],
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
     metrics: Iterable[str] | None = None,
     evidence: Evidence = "auto",
-    rule: Rule = "scorekit",
-    tolerance: float = TOLERANCE,
-    semantics: Literal["bag", "set"] = "bag",
-    column_order: Literal["significant", "ignored"] = "significant",
     confidence_level: float = 0.95,
-    locate: bool = False,
     timeout_seconds: float = 30.0,
     deadline_seconds: float | None = None,
     resume: SqlReport | None = None,
     model: str | int | None = None,
+    options: SqlOptions | None = None,
+    engine: Engine | None = None,
+    **fields: Unpack[OptionFields],
 ) -> SqlReport:
     """
     Do the same as `score_sql_cases`, without blocking the event loop while judges work.
@@ -1523,16 +1707,13 @@ async def ascore_sql_cases(
         progress: Called with the number of cases done and of all cases, or True for a bar.
         metrics: Which metrics to compute.
         evidence: What may decide before the judge is asked.
-        rule: When rows are the same.
-        tolerance: By how much fractions may differ.
-        semantics: Whether repeated rows matter.
-        column_order: Whether columns may come in any order.
         confidence_level: Level of the report's intervals.
-        locate: Whether evidence tells in which clauses a query is wrong.
         timeout_seconds: Time limit of each judgement.
         deadline_seconds: Time limit of all judgements.
         resume: An earlier report whose results are reused.
         model: Name of the model that generated the SQL.
+        options: When two results are the same.
+        engine: Runs the queries for evidence.
 
     Returns:
         A frozen `SqlReport`.
@@ -1547,55 +1728,123 @@ async def ascore_sql_cases(
         >>> asyncio.run(ascore_sql_cases([case])).n_by_method
         {'identical': 1}
     """
-    records = check_records("cases", cases, SqlCase)
-    optional_judge(judge)
-    seconds = check_timeout(timeout_seconds)
-    if executor is not None:
-        check_instance("executor", executor, Executor)
-    check_progress(progress)
-    options = SqlOptions(
-        metrics=metrics,
-        evidence=evidence,
-        rule=rule,
-        tolerance=tolerance,
-        semantics=semantics,
-        column_order=column_order,
-        confidence_level=confidence_level,
-        locate=locate,
+    suite = await off_loop(
+        lambda: _Suite.of(
+            cases,
+            options,
+            fields,
+            metrics=metrics,
+            evidence=evidence,
+            confidence_level=confidence_level,
+            judge=judge,
+            executor=executor,
+            progress=progress,
+            timeout_seconds=timeout_seconds,
+            deadline_seconds=deadline_seconds,
+            resume=resume,
+            model=model,
+            engine=engine,
+        )
     )
-    asks_safety = "safety_validation" in (options.metrics or ())
-    if options.metrics is None:
-        asks_safety = any(case.safety_valid is not None for case in records)
-    store(options, "asks_safety", asks_safety)
-    if judge is not None and not isinstance(judge, CachedJudge):
-        judge = CachedJudge(judge)  # repeated pairs of this run are asked about once
-    ends_at = None
-    if deadline_seconds is not None:
-        left = check_number("deadline_seconds", deadline_seconds, 0.0, open_ends=True)
-        ends_at = asyncio.get_running_loop().time() + left
-    if resume is not None:
-        check_instance("resume", resume, SqlReport)
-    name = None if model is None else check_id("model", model)
-    items = _items(records, options, resume, name)
-    paid = Ledger(ledger.get())
-    token = ledger.set(paid)
-    try:
-        with told(progress, "case") as tell:
-            jobs = [item.job(seconds) for item in items]
-            run = CaseRun(jobs, judge, executor, tell, ends_at, asks_together(judge))
-            found = await run.outcomes()
-    finally:
-        ledger.reset(token)
-    scores = tuple(item.score(one) for item, one in zip(items, found, strict=True))
-    report = attrs.evolve(
-        _report(scores, options, name), n_calls=paid.n_calls, cost_usd=paid.cost_usd
-    )
-    _sum_up(report)
-    return report
+    return await suite.run()
+
+
+@attrs.define
+class _Suite:
+    """Cases that are scored together, and how far that has come."""
+
+    items: tuple[_Item, ...]
+    jobs: tuple[Job, ...]
+    scoring: SqlScoring
+    judge: Judge | None
+    executor: Executor | None
+    progress: Progress | bool | None
+    seconds: float | None
+    """Time limit of all judgements."""
+    model: str | None
+    done: dict[int, Outcome] = attrs.field(factory=dict)
+    """What has been found out so far, by the number of the case."""
+    paid: Ledger = attrs.field(factory=lambda: Ledger(ledger.get()))
+
+    @classmethod
+    def of(
+        cls,
+        cases: Iterable[SqlCase],
+        options: SqlOptions | None,
+        fields: OptionFields,
+        *,
+        metrics: Iterable[str] | None,
+        evidence: Evidence,
+        confidence_level: float,
+        judge: AnyJudge | None,
+        executor: Executor | None,
+        progress: Progress | bool | None,
+        timeout_seconds: float,
+        deadline_seconds: float | None,
+        resume: SqlReport | None,
+        model: str | int | None,
+        engine: Engine | None,
+    ) -> _Suite:
+        """Take the arguments of `score_sql_cases`."""
+        records = check_records("cases", cases, SqlCase)
+        asked = optional_judge(judge)
+        seconds = check_timeout(timeout_seconds)
+        if executor is not None:
+            check_instance("executor", executor, Executor)
+        check_progress(progress)
+        if asked is not None and not isinstance(asked, CachedJudge):
+            asked = CachedJudge(asked)  # repeated pairs of this run are asked about once
+        if deadline_seconds is not None:
+            deadline_seconds = check_number(
+                "deadline_seconds", deadline_seconds, 0.0, open_ends=True
+            )
+        if resume is not None:
+            check_instance("resume", resume, SqlReport)
+        name = None if model is None else check_id("model", model)
+        level = confidence_level
+        scoring = _scoring(
+            options,
+            fields,
+            metrics,
+            evidence,
+            engine=engine,
+            cases=records,
+            confidence_level=level,
+        )
+        items = _items(records, scoring, resume, model=name, engine=engine)
+        jobs = tuple(item.job(seconds) for item in items)
+        settled = attrs.evolve(scoring, options=scoring.options.settled)
+        return cls(items, jobs, settled, asked, executor, progress, deadline_seconds, name)
+
+    async def run(self) -> SqlReport:
+        """Find out all there is to know, and report on it."""
+        ends_at = None
+        if self.seconds is not None:
+            ends_at = asyncio.get_running_loop().time() + self.seconds
+        token = ledger.set(self.paid)
+        try:
+            with told(self.progress, "case") as tell:
+                together = asks_together(self.judge)
+                run = CaseRun(
+                    self.jobs, self.judge, self.executor, tell, ends_at, together, done=self.done
+                )
+                await run.outcomes()
+        finally:
+            ledger.reset(token)
+        report = await off_loop(self.report)
+        _sum_up(report)
+        return report
+
+    def report(self) -> SqlReport:
+        """Report on the cases of which all is found out, in input order."""
+        done = sorted(self.done.items())
+        scores = tuple(self.items[place].score(outcome) for place, outcome in done)
+        report = _report(scores, self.scoring, self.model)
+        return attrs.evolve(report, n_calls=self.paid.n_calls, cost_usd=self.paid.cost_usd)
 
 
 def _items(
-    cases: tuple[SqlCase, ...], options: SqlOptions, resume: SqlReport | None, model: str | None
+    cases: tuple[SqlCase, ...], scoring: SqlScoring, resume: SqlReport | None, **shared: Any
 ) -> tuple[_Item, ...]:
     earlier = {} if resume is None else {(s.case_id, s.attempt): s for s in resume.cases}
     seen: dict[str, list[SqlCase]] = {}
@@ -1611,15 +1860,19 @@ def _items(
         attempt = len(others)
         others.append(case)
         score = earlier.get((case.case_id, attempt))
-        if score is not None and score.input_digest != _digest(case, options):
-            score = None
-        if score is not None and resume is not None and resume.options.rule != options.rule:
-            score = attrs.evolve(score, result_accuracy=None)
-        items.append(_Item(case, options, attempt, score, model))
-    n_new = sum(item.earlier is None for item in items)
-    if resume is not None and n_new:
-        told = "cases that the report to resume does not have, or has with other inputs: %d of %d"
-        _log.warning(told, n_new, len(items))
+        items.append(_Item.of(case, scoring, attempt=attempt, earlier=score, **shared))
+    if resume is not None:
+        n_new = sum(item.earlier is None for item in items)
+        found = {"not in the report to resume": n_new} if n_new else {}
+        found |= Counter(
+            f"there with another {name}"
+            for item in items
+            if item.earlier is not None
+            for name in sorted(item.differing())
+        )
+        if found:
+            what = ", ".join(f"{n} {what}" for what, n in found.items())
+            _log.warning("of %d cases %s", len(items), what)
     return tuple(items)
 
 
@@ -1646,8 +1899,8 @@ def _named(case_ids: list[str]) -> str:
     return f"{names} and {more} more" if more > 0 else names
 
 
-def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | None) -> SqlReport:
-    level = options.confidence_level
+def _report(scores: tuple[SqlCaseScore, ...], scoring: SqlScoring, model: str | None) -> SqlReport:
+    level = scoring.confidence_level
     _, groups = numbered([score.case_id for score in scores])
     places: dict[str, list[int]] = {
         name: [i for i, s in enumerate(scores) if getattr(s, name) is not None] for name in METRICS
@@ -1674,10 +1927,15 @@ def _report(scores: tuple[SqlCaseScore, ...], options: SqlOptions, model: str | 
         n_right_by_accident=sum(score.right_by_accident for score in scores),
         query_correctness_bounds=_bounds(correctness),
         intervals=FrozenMapping({name: _interval(own, level) for name, own in known.items()}),
-        pass_at_k=FrozenMapping({name: _passes(own, level) for name, own in known.items()}),
+        pass_at_k=FrozenMapping(
+            {
+                name: _passes(own, len(set(groups[places[name]].tolist())), level)
+                for name, own in known.items()
+            }
+        ),
         cases=scores,
         model=model,
-        options=options,
+        scoring=scoring,
         **means,
     )
 
@@ -1719,16 +1977,20 @@ def _safety(
     return safety_summary(verdicts, case_ids=case_ids, confidence_level=level)
 
 
-def _passes(known: _Known, confidence_level: float) -> tuple[PassAtK, ...]:
-    """Return pass@k of the questions, from the score of each attempt."""
+def _passes(known: _Known, n_given: int, confidence_level: float) -> tuple[PassAtK, ...]:
+    """Return pass@k of so many questions, from the score of each attempt that has one."""
     _, question, n_samples = distinct(known.groups)
     n_correct = np.bincount(question, weights=known.values == 1.0).astype(np.int64)
-    return pass_at_k(
+    found = pass_at_k(
         n_samples=n_samples,
         n_correct=n_correct,
         k=range(1, min(MAX_K, int(n_samples.min())) + 1),
         confidence_level=confidence_level,
     )
+    if n_samples.size == 1 < n_given:
+        nothing = nothing_of_others(confidence_level)
+        found = tuple(attrs.evolve(one, interval=nothing) for one in found)
+    return tuple(attrs.evolve(one, n_tasks=n_given) for one in found)
 
 
 def _interval(known: _Known, confidence_level: float) -> Interval:
@@ -1741,12 +2003,12 @@ def _interval(known: _Known, confidence_level: float) -> Interval:
     )
 
 
-def _bounds(correctness: list[QueryCorrectness]) -> tuple[float, float] | None:
-    """Return the mean correctness if all that is undecided were wrong, and if it were right."""
-    if not correctness:
+def _bounds(results: Sequence[Any]) -> tuple[float, float] | None:
+    """Return the mean score if all that is not scored were wrong, and if it were right."""
+    if not results:
         return None
     low, high = (
-        describe([end if failed(result) else result.score for result in correctness]).mean
+        describe([end if failed(result) else result.score for result in results]).mean
         for end in (0.0, 1.0)
     )
     return low, high

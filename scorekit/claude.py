@@ -70,25 +70,24 @@ class ClaudeJudge:
         api_key: The key; None leaves finding one to the SDK (``ANTHROPIC_API_KEY``, profiles).
         base_url: Address of the service, with or without ``/v1``; None leaves it to the SDK
             (``ANTHROPIC_BASE_URL``).
-        timeout_seconds: Bound on each request (``> 0``).  Waiting for a turn, or for a service
-            that is busy or away, does not count.
+        timeout_seconds: Bound on each request (``> 0``); of a pair that is asked alone, on all of
+            it, waits and retries included.
         max_concurrency: Requests under way at once (count, ``>= 1``); no more than half as many as
             the process may have open files.
         max_retries: Further calls about a pair for which the service fails while it answers about
-            others (count).  Refusals for load (429, 529), and failures while the service is away,
-            do not count.
+            others, or which is asked alone (count).  Refusals for load (429, 529, 503 with
+            retry-after) and failures while the service is away do not count.
         effort: How hard the model thinks, from ``"low"`` to ``"max"``; None says nothing about it.
         max_tokens: Bound on the answer, thinking included (count, ``>= 1``).
         max_calls: Budget of calls that the service takes, retries included; None for no bound.
-        max_cost_usd: Budget of money; a call that could exceed it is not made.  A batch is ordered
-            at 1.25 times the highest cost of a call so far, once twenty are known.
+        max_cost_usd: Budget of money; a call that could exceed it is not made, and a batch is
+            ordered in slices that cannot.
         prices: Price by model, in place of those in `PRICES`.
         requests_per_minute: Most requests in a minute, evenly spaced (``> 0``); None leaves the
-            pace to the headers and refusals of the service.
+            pace to the refusals of the service.
         max_wait_seconds: Longest time since the last answer to any question in which the service
-            may be busy or away (``>= 0``); beyond it judgements fail.  A service that has never
-            answered may be away for five seconds.  If only one
-            pair is asked, a fault that this pair causes cannot be told from an outage.
+            may be busy or away (``>= 0``); beyond it judgements fail.  A connection that cannot
+            be made, with nothing ever answered, ends at *timeout_seconds*.
         batch: Whether `score_sql_cases` asks through the Message Batches API, at half the price
             and within a day.
 

@@ -10,14 +10,22 @@ from contextlib import AsyncExitStack, suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, Unpack, cast
 
 import attrs
 
 from scorekit._core.checks import check_choice, check_generated, check_items, check_text
 from scorekit._core.logs import log
 from scorekit._core.text import key_of
-from scorekit._judge.waiting import Caller, caller, check_timeout, is_sync, queue_of, run_to_end
+from scorekit._judge.waiting import (
+    Caller,
+    caller,
+    check_timeout,
+    is_sync,
+    off_loop,
+    queue_of,
+    run_to_end,
+)
 from scorekit._sql.operands import invalid
 from scorekit._sql.parsing import (
     check_dialect,
@@ -27,15 +35,23 @@ from scorekit._sql.parsing import (
     is_long,
     is_query,
 )
+from scorekit._sql.refute.engine import Engine
 from scorekit._sql.refute.reading import ORDINALS, refused_by_all
 from scorekit._sql.schema import Schema, schema_text
 from scorekit.audits import refused
 from scorekit.columns import Lacking, has_tables, known_schema, lacking_names
-from scorekit.equivalence import NO_TABLE, SqlEquivalence, returned_by, sql_equivalence
+from scorekit.equivalence import (
+    NO_TABLE,
+    SqlEquivalence,
+    check_engine,
+    returned_by,
+    sql_equivalence,
+)
 from scorekit.errors import InputError, JudgeError, SqlError, one_line
 from scorekit.judges import (
     METRIC,
     TIMEOUT_MESSAGE,
+    AnyJudge,
     Judge,
     JudgeRequest,
     Verdict,
@@ -45,6 +61,7 @@ from scorekit.judges import (
     total_usage,
 )
 from scorekit.records import UNDECIDED, FrozenMapping, MetricError, MetricResult, metric_error
+from scorekit.results import OptionFields, SqlOptions, takes_options
 
 _log = logging.getLogger(__name__)
 
@@ -145,16 +162,20 @@ class QueryCorrectness(MetricResult):
         return f"refuted; generated returns {generated}, expected {expected}{order}"
 
 
+@takes_options
 def query_correctness(
     generated: str,
     expected: str | Iterable[str],
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     dialect: str | None = None,
     schema: Schema | None = None,
     question: str | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
+    options: SqlOptions | None = None,
+    engine: Engine | None = None,
+    **fields: Unpack[OptionFields],
 ) -> QueryCorrectness:
     """
     Score whether a generated query answers the question of the expected one: 1.0, 0.5 or 0.0.
@@ -183,8 +204,13 @@ def query_correctness(
         question: What the query should answer, in the user's words.
         evidence: ``"auto"`` looks for missing names, a proof or a counterexample before the judge
             is asked, ``"judge"`` does not.
-        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` does
-            not count the time that a question waits for its turn.
+        timeout_seconds: Time limit of the judge, retries included (``> 0``).  A `ClaudeJudge` that
+            others ask as well does not count the time that a question waits for its turn.
+        options: When evidence takes two results for the same, and *keys* of the tables; each field
+            of `SqlOptions` is a keyword too. An ORDER BY that only one query has is not compared
+            unless *row_order* or *rule* asks for it, and *reasoning* says so.
+        engine: Runs the queries for evidence, as for `sql_equivalence`. What it does not run of
+            the generated query alone is wrong, of the reference alone a bad reference.
 
     Returns:
         A frozen `QueryCorrectness`. If the judge fails or takes too long and the pair is not
@@ -194,7 +220,7 @@ def query_correctness(
 
     Raises:
         InputError: If *expected* is empty, *dialect* unknown, *evidence* neither word, *schema* a
-            path, or *timeout_seconds* not positive.
+            path, *timeout_seconds* not positive, or an option refused or given twice.
         TypeError: If an argument has the wrong type.
 
     Examples:
@@ -214,7 +240,16 @@ def query_correctness(
         scorekit.errors.InputError: expected must be a non-empty string, got ''
     """
     pair = Pair.checked(
-        generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
+        generated,
+        expected,
+        SqlOptions.of(options, fields),
+        judge=judge,
+        dialect=dialect,
+        schema=schema,
+        question=question,
+        evidence=evidence,
+        timeout_seconds=timeout_seconds,
+        engine=engine,
     ).recalled()
     looked = pair.looked_at()
     if isinstance(looked, QueryCorrectness):
@@ -229,16 +264,20 @@ def query_correctness(
         is_sync.reset(token)
 
 
+@takes_options
 async def aquery_correctness(
     generated: str,
     expected: str | Iterable[str],
     *,
-    judge: Judge | None = None,
+    judge: AnyJudge | None = None,
     dialect: str | None = None,
     schema: Schema | None = None,
     question: str | None = None,
     evidence: Evidence = "auto",
     timeout_seconds: float = 30.0,
+    options: SqlOptions | None = None,
+    engine: Engine | None = None,
+    **fields: Unpack[OptionFields],
 ) -> QueryCorrectness:
     """
     Do the same as `query_correctness`, without blocking the event loop while the judge works.
@@ -252,6 +291,8 @@ async def aquery_correctness(
         question: What the query should answer.
         evidence: What may decide before the judge is asked.
         timeout_seconds: Time limit of the judge.
+        options: When evidence takes two results for the same; each field is a keyword too.
+        engine: Runs the queries for evidence.
 
     Returns:
         A frozen `QueryCorrectness`.
@@ -265,7 +306,16 @@ async def aquery_correctness(
         1.0
     """
     pair = Pair.checked(
-        generated, expected, judge, dialect, schema, question, evidence, timeout_seconds
+        generated,
+        expected,
+        SqlOptions.of(options, fields),
+        judge=judge,
+        dialect=dialect,
+        schema=schema,
+        question=question,
+        evidence=evidence,
+        timeout_seconds=timeout_seconds,
+        engine=engine,
     ).recalled()
     # Identical text needs no judge, which may pause; and what a judge asks about itself must not
     # wait for the pairs that wait for that judge.
@@ -274,7 +324,7 @@ async def aquery_correctness(
     async with AsyncExitStack() as place:
         if queue is not None:
             await place.enter_async_context(queue.place())
-        looked = pair.looked_at() if pair.is_quick() else await asyncio.to_thread(pair.looked_at)
+        looked = pair.looked_at() if pair.is_quick() else await off_loop(pair.looked_at)
         if isinstance(looked, QueryCorrectness):
             return looked
         return await looked.asked(place)
@@ -312,22 +362,27 @@ class Pair:
     timeout_seconds: float
     known: tuple[SqlEquivalence, ...] = ()
     """What evidence says of the accepted queries in turn, up to the first that is proved."""
-    comparing: FrozenMapping[str, str | float] = attrs.field(
-        factory=FrozenMapping[str, str | float]
-    )
-    """Options of `sql_equivalence` that are not as usual."""
+    options: SqlOptions = attrs.field(factory=SqlOptions)
+    """When two results are the same; each is given, but for keys."""
+    engine: Engine | None = None
+    """What runs the queries for evidence; None for SQLite."""
+    decided: QueryCorrectness | None = None
+    """A result that only lacks the clauses in which the query is wrong."""
 
     @classmethod
-    def checked(  # noqa: PLR0917 - one caller each way, in the order of the public signature
+    def checked(
         cls,
         generated: object,
         expected: object,
+        options: SqlOptions,
+        *,
         judge: object,
         dialect: str | None,
         schema: Schema | None,
         question: str | None,
         evidence: object,
         timeout_seconds: object,
+        engine: Engine | None,
     ) -> Pair:
         """Take the arguments of `query_correctness`."""
         check_choice("evidence", evidence, ("auto", "judge"))
@@ -343,6 +398,8 @@ class Pair:
             question=question,
             evidence=cast("Evidence", evidence),
             timeout_seconds=check_timeout(timeout_seconds),
+            options=options.settled,
+            engine=check_engine(engine),
         )
 
     def looked_at(self) -> QueryCorrectness | Pair:
@@ -351,7 +408,7 @@ class Pair:
 
     def recalled(self) -> Pair:
         """Return the pair with the evidence that the judge has kept, if it is whole."""
-        if self.evidence == "judge" or self.is_identical():
+        if self.evidence == "judge" or self.is_identical() or self.engine is not None:
             return self
         known: list[SqlEquivalence] = []
         for key in self.evidence_keys:
@@ -365,12 +422,10 @@ class Pair:
 
     def searched(self) -> Found:
         """Return the result where the text decides, else the evidence; asks nobody."""
+        if self.decided is not None:
+            return self.located(self.decided)
         if self.is_identical():
-            why = self.refused_alike()
-            if why is not None:
-                return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
-            reasoning = "Queries are identical"
-            return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
+            return self.alike()
         if self.known:
             return self.known
         fault = self.fault()
@@ -385,17 +440,34 @@ class Pair:
                 break
         return tuple(known)
 
+    def alike(self) -> QueryCorrectness:
+        """Return the result of a text that is the expected one, if its database runs it."""
+        why = self.refused_alike()
+        if why is not None:
+            return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
+        reasoning = "Queries are identical"
+        return QueryCorrectness(score=1.0, reasoning=reasoning, method="identical")
+
     def resumed(self, found: Found) -> QueryCorrectness | Pair:
         """Return the result if what `searched` found is one, or nobody need or can be asked."""
         if isinstance(found, QueryCorrectness):
             return found
         keep_note: Any = getattr(self.judge, "keep_note", None)
-        if found != self.known and callable(keep_note):
+        if found != self.known and callable(keep_note) and self.engine is None:
             with suppress(Exception):  # a stranger's
                 for key, one in zip(self.evidence_keys, found, strict=False):  # up to a proof
                     keep_note(_note_key(key), one.to_dict())
         pair = attrs.evolve(self, known=found)
         return pair.without_asking() or pair
+
+    def located(self, result: QueryCorrectness) -> QueryCorrectness:
+        """Return a result that is decided, with the clauses in which the query is wrong."""
+        was = result.equivalence
+        found = (self.evidence_on(expected) for expected in self.accepted)
+        for one in found:
+            if was is not None and one.counterexample == was.counterexample:
+                return attrs.evolve(result, equivalence=one)
+        return result
 
     def is_identical(self) -> bool:
         """Say whether the generated text is one of those accepted."""
@@ -446,6 +518,14 @@ class Pair:
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 
+    def bad(self, query: str) -> str | None:
+        """Return why an accepted query does not run, by its dialect and a schema of tables."""
+        is_told = self.evidence == "auto" and self.is_schema_known()
+        try:
+            return refused(query, self.schema if is_told else None, self.dialect)
+        except Exception:  # noqa: BLE001 - as in `evidence_on`
+            return None
+
     def refused_alike(self) -> str | None:
         """Return why the database does not run what is generated as it is expected."""
         if self.evidence == "judge":
@@ -454,14 +534,6 @@ class Pair:
             return refused_by_all(
                 self.generated, self.dialect, known_schema(self.schema, self.dialect)
             )
-        except Exception:  # noqa: BLE001 - as in `evidence_on`
-            return None
-
-    def bad(self, query: str) -> str | None:
-        """Return why an accepted query does not run, by its dialect and a schema of tables."""
-        is_told = self.evidence == "auto" and self.is_schema_known()
-        try:
-            return refused(query, self.schema if is_told else None, self.dialect)
         except Exception:  # noqa: BLE001 - as in `evidence_on`
             return None
 
@@ -483,10 +555,14 @@ class Pair:
 
     def evidence_on(self, expected: str) -> SqlEquivalence:
         """Return whether the two are proved equal or refuted; never raises."""
-        options: Any = self.comparing
         try:
             return sql_equivalence(
-                self.generated, expected, dialect=self.dialect, schema=self.schema, **options
+                self.generated,
+                expected,
+                dialect=self.dialect,
+                schema=self.schema,
+                options=self.options,
+                engine=self.engine,
             )
         except Exception as error:  # noqa: BLE001 - a schema that only a judge understands, say
             reason = one_line(f"{type(error).__name__}: {error}")
@@ -497,11 +573,16 @@ class Pair:
     def evidence_keys(self) -> tuple[str, ...]:
         """What identifies each pair and all that evidence on it rests on."""
         is_text = isinstance(self.schema, str)  # a mapping says more than the same words do
-        rest = self.dialect, self.schema_text, is_text, *self.comparing.values()
+        how = repr(attrs.evolve(self.options, rule=None))  # which is about rows
+        rest = self.dialect, self.schema_text, is_text, how
         return tuple(key_of(self.generated, expected, *rest) for expected in self.accepted)
 
     def without_asking(self) -> QueryCorrectness | None:
         """Return the result where they are proved equal, or no judge need or can be asked."""
+        if self.known and all(found.raises == "a" for found in self.known):
+            return self._failure(
+                "output", "refused", f"generated: {in_roles(self.known[0].reason)}"
+            )
         if self.known and is_right(self.known[-1]):
             last = self.known[-1]
             return QueryCorrectness(
@@ -523,7 +604,8 @@ class Pair:
         refuted = self.refuted()
         if refuted is not None:
             return refuted
-        why = next(filter(None, map(self.bad, self.accepted)), None)
+        raised = (in_roles(found.reason) for found in self.known if found.raises == "b")
+        why = next(filter(None, (*map(self.bad, self.accepted), *raised)), None)
         if why is not None:
             return self._failure("instrument", BAD_REFERENCE, f"expected: {why}")
         return self._failure("instrument", UNDECIDED, f"{self.undecided()}; {NO_JUDGE}")

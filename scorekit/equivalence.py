@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal, Unpack
 
 import attrs
 
-from scorekit._core.checks import check_choice, check_count, check_flag, check_number, check_text
+from scorekit._core.checks import check_count, check_text
 from scorekit._sheet.model import Sheet, Table
 from scorekit._sql.kinds import UNCASED
 from scorekit._sql.operands import drops_texts
-from scorekit._sql.parsing import check_dialect
+from scorekit._sql.parsing import check_dialect, is_long
 from scorekit._sql.prove.clauses import differing
-from scorekit._sql.prove.search import Proof, Unproved, Within, search
+from scorekit._sql.prove.search import IGNORED, UNORDERED, Proof, Unproved, Within, search
 from scorekit._sql.refute.engine import Engine, Raised, engine_name, refute_by
 from scorekit._sql.refute.expressions import UnfaithfulError
-from scorekit._sql.refute.reading import ORDINALS, Pair, read_texts
+from scorekit._sql.refute.reading import (
+    ORDINALS,
+    Pair,
+    Texts,
+    fold_names,
+    read_pair,
+    read_texts,
+)
 from scorekit._sql.refute.search import Difference, NoDifference, Same, refute
 from scorekit._sql.rows import ResultRow, Rows, same_bag, same_in_some_column_order, same_set
-from scorekit._sql.schema import Keys, Schema, SqlSchema, read_schema
+from scorekit._sql.schema import Schema, SqlSchema, read_schema
 from scorekit.errors import one_line, refuse
 from scorekit.records import Record, listing
+from scorekit.results import OptionFields, SqlOptions, takes_options
 
 MAX_DATABASES: Final = 10_000
 """Most databases that `sql_equivalence` tries."""
@@ -36,6 +45,9 @@ N_RUN_IF_PROVED: Final = 3
 """Databases on which an engine runs queries that are proved equal, to see that it does."""
 
 NO_TABLE: Final = "the schema defines no table"
+
+NOT_COMPARED: Final = (UNORDERED, IGNORED)
+"""What a proof rests on that leaves out an ORDER BY."""
 
 _ROWS_SHOWN = 12
 _CELL_SHOWN = 60
@@ -150,21 +162,18 @@ class SqlEquivalence(Record):
         return f"{self.verdict}: {self.reason}{where if self.differs_in else ''}"
 
 
+@takes_options
 def sql_equivalence(
     a: str,
     b: str,
     *,
     schema: Schema | None = None,
-    keys: Keys | None = None,
     dialect: str | None = None,
-    semantics: Literal["bag", "set"] = "bag",
-    row_order: Literal["auto", "ignored"] = "auto",
-    column_order: Literal["significant", "ignored"] = "significant",
-    tolerance: float = 1e-9,
     n_databases: int = 40,
     seed: int = 0,
-    locate: bool = False,
+    options: SqlOptions | None = None,
     engine: Engine | None = None,
+    **fields: Unpack[OptionFields],
 ) -> SqlEquivalence:
     """
     Decide whether two queries mean the same, by a proof or a counterexample, without a model.
@@ -180,19 +189,12 @@ def sql_equivalence(
             ``UNIQUE``, ``REFERENCES t(c)``, ``CHECK (...)``). Without a schema, or with text that
             defines no table, the tables are inferred from the queries if these are clear, and
             *assumptions* say so.
-        keys: For each table its key: a column, a tuple of columns, or a list of tuples for several
-            keys. Rows differ in it, and it is never NULL.
         dialect: SQL dialect of both, as sqlglot names it; None for queries that SQLite, DuckDB,
             PostgreSQL and MySQL read alike.
-        semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter.
-        row_order: ``"auto"``, or ``"ignored"`` where order never matters.
-        column_order: ``"significant"``, or ``"ignored"`` where the results may have their columns
-            in any order.
-        tolerance: By how much fractions may differ (``>= 0``), relative to the larger of 1 and
-            both.
         n_databases: Databases that are tried (count, ``>= 1``).
         seed: What their contents depend on (``>= 0``).
-        locate: Whether to look for the clauses in which a refuted pair differs.
+        options: When two results are the same, and *keys*; each field of `SqlOptions` is a keyword
+            too. Of *rule* only the order that it means matters here. The expected query is *b*.
         engine: Runs the queries instead of SQLite: ``engine(statements, query)`` makes an empty
             database, runs the statements in it, which are in *dialect*, and returns the rows of
             the query. Its time limit is the caller's.
@@ -203,16 +205,19 @@ def sql_equivalence(
         schema lacks a table or column.
 
     Raises:
-        InputError: If a choice is not among those above, a count or *tolerance* is out of range,
-            or *dialect* is unknown. Also if *schema* looks like a name or path, one of its tables
-            has no columns, a constraint after a type is not understood, or *keys* names a table or
-            column that *schema* lacks.
+        InputError: If a count is out of range, an option is as `SqlOptions` refuses it or given
+            twice, or *dialect* is unknown. Also if *schema* looks like a name or path, one of its
+            tables has no columns, a constraint after a type is not understood, or *keys* names a
+            table or column that *schema* lacks.
         TypeError: If an argument has the wrong type.
 
     Notes:
         *Equal results.* They hold the same rows equally often (*semantics* ``"bag"``) or at least
         once each (``"set"``). Columns are compared in their order, whatever their names. If both
         queries end in an ORDER BY, rows must come in that order; tied rows may come in any order.
+        If one of them does, *assumptions* say that the order was not compared. With
+        ``row_order="expected"`` rows must come in the order of *b*: where *a* has no ORDER BY, it
+        allows any order of its rows, and the counterexample shows one that *b* does not allow.
         Whole numbers are compared exactly. Two numbers, at least one of them a fraction, are equal
         if they differ by at most *tolerance* times the larger of 1 and both. NULL equals NULL.
 
@@ -262,27 +267,23 @@ def sql_equivalence(
     """
     texts = check_text("a", a, empty=True), check_text("b", b, empty=True)
     named = check_dialect(dialect)
-    check_choice("semantics", semantics, ("bag", "set"))
-    check_choice("row_order", row_order, ("auto", "ignored"))
-    check_choice("column_order", column_order, ("significant", "ignored"))
-    same = _same(semantics, column_order, check_number("tolerance", tolerance, 0.0))
+    given: Any = SqlOptions.of(options, fields).settled  # each is given, but for keys
+    semantics, column_order, row_order = given.semantics, given.column_order, given.row_order
+    same = _same(semantics, column_order, given.tolerance)
     count = check_count("n_databases", n_databases, 1, MAX_DATABASES)
     number = check_count("seed", seed)
-    check_flag("locate", locate)
     check_engine(engine)
-    known = read_schema(schema, keys, named)
+    known = read_schema(schema, given.keys, named)
     unread = known.unread if known is not None else ()
     if isinstance(schema, str) and (known is None or not known.given):
         unread = (*unread, NO_TABLE)
     try:
-        pairs, refusals, pair, needed = read_texts(texts, known, named)
+        (pairs, refusals, pair, needed), refused = _texts(texts, known, named, engine)
     except UnfaithfulError as error:
         return SqlEquivalence(verdict="unknown", reason=one_line(str(error)))
     unread = (*unread, *needed)
-    if not pairs and engine is None:
-        return SqlEquivalence(verdict="unknown", reason=one_line(refusals[0]))
-    if pair.first == pair.second and not refusals:
-        return _proved(Proof(steps=("identical text",)), (), "the queries are identical")
+    if pair.first == pair.second:
+        return _identical(refusals)
     prove = partial(
         search,
         second=pair.second,
@@ -290,11 +291,11 @@ def sql_equivalence(
         dialect=named,
         semantics=semantics,
         column_order=column_order,
+        row_order=row_order,
     )
-    proof = Unproved(exhausted=False) if refusals else prove(pair.first)
+    proof = Unproved(exhausted=False) if refused or refusals else prove(pair.first)
     ran = None
     if engine is not None:
-        refusals = ()  # it says itself what it runs
         n = min(count, N_RUN_IF_PROVED) if isinstance(proof, Proof) else count
         ran = refute_by(
             engine,
@@ -303,7 +304,7 @@ def sql_equivalence(
             schema=known,
             dialect=named,
             same=same,
-            ordered=row_order == "auto",
+            row_order=row_order,
             n_databases=n,
             seed=number,
         )
@@ -311,8 +312,7 @@ def sql_equivalence(
             proof = Unproved(exhausted=False)  # what an engine does not run earns no credit
     by = engine_name(engine)
     if isinstance(proof, Proof | Within):
-        loose = read_schema(schema, keys, named, null_keys=True) if named == "sqlite" else known
-        if loose != known and type(prove(pair.first, schema=loose)) is not type(proof):
+        if named == "sqlite" and _needs_keys(proof, pair, prove, schema, given.keys):
             unread = (*unread, NO_NULL_KEYS)
         cased = (CASED,) if semantics == "set" and _is_cased(pair, known, named) else ()
         return attrs.evolve(_agreed(proof, unread, cased), engine=by)
@@ -321,35 +321,82 @@ def sql_equivalence(
         schema=known,
         dialect=named,
         same=same,
-        ordered=row_order == "auto",
+        row_order=row_order,
         any_columns=column_order == "ignored",
         exact=semantics == "bag",
         n_databases=count,
         seed=number,
     )
     if not isinstance(found, Difference):
-        ended = "; the search for a proof ended after too many steps" * proof.exhausted
-        return SqlEquivalence(
-            verdict="unknown",
-            reason=one_line((*refusals, found.reason)[0]) + ended,
-            assumptions=unread,
-            engine=by,
-            raises=("a", "b")[found.query] if isinstance(found, Raised) else None,
-        )
+        return _unknown(found, proof, (*refusals, found.reason)[0], unread, by)
     return SqlEquivalence(
         verdict="refuted",
         reason=one_line(_refuted(found)),
         counterexample=counterexample_of(found),
         assumptions=(*found.assumptions, *unread, *refusals),
         engine=by,
-        differs_in=differing(pair.first, pair.second, prove) if locate and not refusals else (),
+        differs_in=differing(pair.first, pair.second, prove)
+        if given.locate and not refusals
+        else (),
     )
 
 
-def check_engine(engine: object) -> None:
-    """Refuse what is no engine."""
+def _identical(refusals: tuple[str, ...]) -> SqlEquivalence:
+    if refusals:
+        return SqlEquivalence(verdict="unknown", reason=one_line(refusals[0]))
+    return SqlEquivalence(
+        verdict="proved", reason="the queries are identical", proof=("identical text",)
+    )
+
+
+def _unknown(
+    found: NoDifference | Raised,
+    proof: Unproved,
+    reason: str,
+    unread: tuple[str, ...],
+    engine: str | None,
+) -> SqlEquivalence:
+    ended = "; the search for a proof ended after too many steps" * proof.exhausted
+    return SqlEquivalence(
+        verdict="unknown",
+        reason=one_line(reason) + ended,
+        assumptions=unread,
+        engine=engine,
+        raises=("a", "b")[found.query] if isinstance(found, Raised) else None,
+    )
+
+
+def check_engine(engine: Engine | None) -> Engine | None:
+    """Return an engine, if it is one."""
     if engine is not None and not callable(engine):
         refuse("engine", "a function of statements and a query", engine, TypeError)
+    return engine
+
+
+def _texts(
+    texts: tuple[str, str], schema: SqlSchema | None, dialect: str | None, engine: Engine | None
+) -> tuple[Texts, str]:
+    """Read two queries; what their dialect may not have an engine may, so that is only said."""
+    try:
+        return read_texts(texts, schema, dialect), ""
+    except UnfaithfulError as error:
+        if engine is None or dialect is None or any(map(is_long, texts)):
+            raise
+        pair = read_pair(texts, dialect)
+        told = fold_names(pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, told), str(error)
+
+
+def _needs_keys(
+    proof: Proof | Within,
+    pair: Pair,
+    prove: Callable[..., Proof | Within | Unproved],
+    schema: Schema | None,
+    keys: Any,
+) -> bool:
+    """Say whether a proof would be lost if primary keys held NULL, as SQLite allows most to."""
+    given, loose = (read_schema(schema, keys, "sqlite", null_keys=n) for n in (False, True))
+    return loose != given and type(prove(pair.first, schema=loose)) is not type(proof)
 
 
 def _is_cased(pair: Pair, schema: SqlSchema | None, dialect: str | None) -> bool:
@@ -366,15 +413,12 @@ def _agreed(
     return _proved(proof, (*unread, *cased))
 
 
-def _proved(
-    proof: Proof,
-    unread: tuple[str, ...],
-    why: str = "both queries have the same tables, conditions and columns",
-) -> SqlEquivalence:
+def _proved(proof: Proof, unread: tuple[str, ...]) -> SqlEquivalence:
     order = ", with its columns in another order" if proof.reordered else ""
+    order += "".join(f"; {one}" for one in proof.assumptions if one in NOT_COMPARED)
     return SqlEquivalence(
         verdict="proved",
-        reason=f"{why}{order}",
+        reason=f"both queries have the same tables, conditions and columns{order}",
         assumptions=(*proof.assumptions, *unread),
         proof=proof.steps,
     )

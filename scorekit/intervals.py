@@ -262,7 +262,7 @@ def mean_interval(
         all values are equal.
 
         If attempts go with failures, as where failed tasks are tried again, the mean of all values
-        is not that of the tasks: the interval of the one contains the other in as few as 0.27 of
+        is not that of the tasks: the interval of the one contains the other in as few as 0.07 of
         simulations.
 
         With ``weights="attempts"`` the standard error is the jackknife's over the *G* groups, and

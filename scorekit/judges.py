@@ -17,7 +17,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self, cast, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias, cast, runtime_checkable
 
 import attrs
 
@@ -133,6 +133,28 @@ class Judge(Protocol):
     async def ajudge(self, request: JudgeRequest, /) -> Verdict:
         """Return the verdict on one pair, without blocking the event loop."""
         return await asked(self, request)
+
+
+class SyncJudge(Protocol):
+    """A judge of its own with `judge` alone."""
+
+    @property
+    def identity(self) -> str: ...  # noqa: D102 - as of `Judge`
+
+    def judge(self, request: JudgeRequest, /) -> Verdict | float: ...  # noqa: D102
+
+
+class AsyncJudge(Protocol):
+    """A judge of its own with `ajudge` alone."""
+
+    @property
+    def identity(self) -> str: ...  # noqa: D102 - as of `Judge`
+
+    async def ajudge(self, request: JudgeRequest, /) -> Verdict | float: ...  # noqa: D102
+
+
+AnyJudge: TypeAlias = SyncJudge | AsyncJudge
+"""What every function takes as a judge; a `Judge` is both."""
 
 
 def _has(judge: object, name: str) -> bool:
@@ -343,7 +365,7 @@ def _in_sync(start: Callable[[], Coroutine[Any, Any, Verdict]]) -> Verdict:
 class _Around:
     """What a judge around a judge has from the one inside."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: AnyJudge) -> None:
         self._judge = check_judge(judge)
 
     @property
@@ -419,7 +441,7 @@ class VotingJudge(_Around):
         scorekit.errors.InputError: n_votes must be an odd integer >= 1, got 2
     """
 
-    def __init__(self, judge: Judge, *, n_votes: int = 3, swap_order: bool = True) -> None:
+    def __init__(self, judge: AnyJudge, *, n_votes: int = 3, swap_order: bool = True) -> None:
         super().__init__(judge)
         self._n_votes = check_count("n_votes", n_votes, 1)
         if self._n_votes % 2 == 0:
@@ -631,7 +653,7 @@ class CachedJudge(_Around):
 
     def __init__(
         self,
-        judge: Judge,
+        judge: AnyJudge,
         *,
         directory: str | os.PathLike[str] | None = None,
         ttl_seconds: float = 86_400,

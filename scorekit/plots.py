@@ -198,7 +198,11 @@ def plot_pass_at_k(
         axes.set_xticks([], minor=True)
         axes.set_xticks(sorted(ks), [str(k) for k in sorted(ks)])
     axes.set_ylim(-0.03, 1.03)
-    _say(axes, "Success within k attempts (pass@k)", "Attempts, k", "Chance of a success")
+    x_label = "Attempts, k"
+    left_out = dict.fromkeys(one.left_out for points in curves.values() for one in points)
+    if said := " or ".join(filter(None, left_out)):
+        x_label += f" (some stand on {said})" if "" in left_out else f" (on {said})"
+    _say(axes, "Success within k attempts (pass@k)", x_label, "Chance of a success")
     return own
 
 
@@ -331,7 +335,7 @@ def plot_cost_quality(
     For a tier these are the mean cost and the mean composite score of its runs. For a model of a
     report they are the mean cost of an attempt and the mean code score, or pass@1 if attempts are
     only right or wrong. A model with more attempts therefore does not look more expensive. Pale
-    lines are the intervals of both means. A model without measured costs is left out.
+    lines are the intervals of both means. A model or a tier without measured costs is left out.
 
     Args:
         points: Tiers, from `tier_statistics`, or a `CodeReport`.
@@ -681,7 +685,10 @@ def _places(points: object) -> tuple[list[_Place], str, str]:
                 tier.composite_interval,
             )
             for tier in tiers
+            if tier.cost_usd is not None and tier.cost_usd_interval is not None
         ]
+        if not places:
+            refuse("points", "a tier whose costs were measured", points)
         return places, "Mean cost of a run (USD)", "Mean composite score"
     places = [
         (model.model, model.mean_cost_usd, quality, model.intervals["cost_usd"], interval)

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, combinations
 from operator import itemgetter
 from statistics import fmean
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from scorekit._core.checks import (
-    check_choice,
     check_count,
+    check_instance,
+    check_items,
     check_number,
     check_scores,
     check_text,
@@ -123,7 +124,7 @@ class ModelComparison(TableRecord):
     n_tasks_by_model: FrozenMapping[str, int] = attrs.field(factory=FrozenMapping[str, int])
     """Tasks that each model has, in the order given."""
     n_unknown: int = 0
-    """Attempts of a report with unknown outcomes, which do not count."""
+    """Attempts with unknown outcomes, which do not count."""
 
     def _sheet(self) -> Sheet:
         level = f"{100 * next(iter(self.ranks.values())).confidence_level:g} %"
@@ -179,13 +180,17 @@ MAX_NAME = 32
 MAX_PAIRS = 10
 """Pairs that a text shows."""
 
-Scores = Report | Mapping[Any, Mapping[Any, float | Iterable[float]]]
+Scores = (
+    Report
+    | Iterable[Report]
+    | Mapping[Any, Report | Mapping[Any, float | Iterable[float | None] | None]]
+)
 
 
 def compare_models(
     scores: Scores,
     *,
-    metric: Literal["pass@1", "code_score"] = "pass@1",
+    metric: str | None = None,
     bounds: tuple[float, float] | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
@@ -200,11 +205,15 @@ def compare_models(
 
     Args:
         scores: For each model its score at each task, or the scores of its attempts: finite
-            numbers, higher is better, booleans as 0 and 1.  Or a `CodeReport` of two models or
-            more.  Models and tasks are strings or integers; tasks that a model lacks are left out
-            for all.
+            numbers, higher is better, booleans as 0 and 1, None where nobody knows. Or a
+            `CodeReport` of two models or more, or reports of one model each: a list of
+            `SqlReport` that name their models, or a mapping from model to report.  Models and
+            tasks are strings or integers; tasks that a model lacks, or of which nothing is known,
+            are left out for all.
         metric: What to take from a report: ``"pass@1"``, right or wrong, or ``"code_score"``, with
-            partial credit.  Of no matter for a mapping.
+            partial credit; a metric of a `SqlReport`. None for ``"pass@1"``, or
+            ``"query_correctness"``, whose undecided pairs are unknown. Of no matter for a mapping
+            of numbers.
         bounds: The lowest and the highest score possible, needed for a mapping of unequal numbers
             of attempts; None for no bounds. Those of a report are 0 and 1.
         confidence_level: Chance that all verdicts and all ranks hold, in (0, 1).
@@ -216,10 +225,10 @@ def compare_models(
         A frozen `ModelComparison`.
 
     Raises:
-        InputError: If there are fewer than two models, no task that all have, or a number is out
-            of range or of *bounds*. Also if attempts are unequal and there are no *bounds*.
-        TypeError: If *scores* is neither a mapping of mappings nor a `CodeReport`, or a score not
-            a number.
+        InputError: If there are fewer than two models, no task that all have, a report lacks
+            *metric*, or a number is out of range or of *bounds*. Also if attempts are unequal and
+            there are no *bounds*.
+        TypeError: If *scores* is none of the above, or a score not a number.
 
     Notes:
         If two models are equally good, the sign of their difference at a task is random. The test
@@ -283,9 +292,12 @@ def compare_models(
         For the test: Romano and Wolf, "Exact and Approximate Stepdown Methods for Multiple
         Hypothesis Testing", Journal of the American Statistical Association 100(469), 2005.
     """
-    limits = (0.0, 1.0) if isinstance(scores, Report) else None
+    if metric is not None:
+        check_text("metric", metric)
+    read, n_unknown, of_reports = _by_model(scores, metric)
+    limits = (0.0, 1.0) if of_reports else None
     limits = limits if bounds is None else check_bounds(bounds)
-    models, table, sizes, n_left_out, equal, n_unknown = _read_scores(scores, metric, limits)
+    models, table, sizes, n_left_out, equal = _read_scores(read, limits)
     if limits is None and not equal:
         domain = "the lowest and the highest score possible, as models have unequal attempts"
         refuse("bounds", domain, bounds)
@@ -357,34 +369,91 @@ def compare_models(
 
 BOUNDED = f"compare_reports() says what holds whichever way {UNKNOWN} went"
 
-OF_SQL = (
-    ", as {row['case_id']: row['query_correctness'] for row in report.to_rows() if "
-    "row['query_correctness'] is not None}"
-)
-"""What is said to whom passes a report on SQL."""
+_USUAL = ("pass@1", "query_correctness")
+"""Metrics of which the first that a report has is compared."""
 
 
-def _of_report(report: Report, metric: str) -> tuple[dict[str, Any] | None, int]:
-    """
-    Return the scores of each model of a report, and how many of them nobody knows.
+def _by_model(scores: object, metric: str | None) -> tuple[dict[str, Any], int, bool]:
+    """Return known scores by model, how many attempts nobody knows, and whether of reports."""
+    given = scores
+    if isinstance(scores, Report):
+        return *_of_report("scores", scores, metric), True
+    if is_ordered(scores):
+        scores = _by_name(check_items("scores", scores, what="reports"))
+    if not is_mapping(scores):
+        domain = "a mapping from model to its scores by task, or reports of several models"
+        refuse("scores", domain, given, TypeError)
+    runs: dict[str, Any] = {}
+    n_unknown, of_reports = 0, False
+    for model, run in by_id("a model of scores", scores).items():
+        name = f"scores[{shown(model)}]"
+        if isinstance(run, Report):
+            found, n = _of_report(name, run, metric)
+            if len(found) != 1:
+                refuse(name, "a report of one model", ", ".join(found))
+            (runs[model],), of_reports = found.values(), True
+        elif is_mapping(run):
+            runs[model], n = _known(by_id(f"a task of {name}", run))
+        else:
+            refuse(name, "a mapping from task to score, or a report", run, TypeError)
+        n_unknown += n
+    if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
+        refuse("scores", "a mapping of at least two models", len(runs))
+    return runs, n_unknown, of_reports
 
-    There are none (None) where it does not tell models apart.
-    """
+
+def _by_name(reports: Iterable[object]) -> dict[str, Report]:
+    found: dict[str, Report] = {}
+    for i, report in enumerate(reports):
+        name = getattr(check_instance(f"scores[{i}]", report, Report), "model", None)
+        if name is None or name in found:
+            refuse(f"scores[{i}]", "a report that names a model of its own", name)
+        found[name] = cast("Report", report)
+    return found
+
+
+def _of_report(name: str, report: Report, metric: str | None) -> tuple[dict[str, Any], int]:
+    """Return the known scores of each model of a report, and how many nobody knows."""
     read = report.scores_by_case()
-    if read is None or any(model is None for _, model in read.suites):
-        return None, 0
-    found = {str(model): cases for (name, model), cases in read.suites.items() if name == metric}
-    if len(found) < 2:  # noqa: PLR2004 - to compare takes two
+    if read is None:
+        refuse(name, "a CodeReport or a SqlReport", report, TypeError)
+    metrics = dict.fromkeys(
+        one for one, _ in (*read.suites, *(suite for suite, _ in read.failing))
+    )
+    if metric is None:
+        metric = next((one for one in _USUAL if one in metrics), None)
+    if metric not in metrics:
+        refuse("metric", f"one of {', '.join(map(repr, metrics))}", metric)
+    found = {str(model): cases for (one, model), cases in read.suites.items() if one == metric}
+    if name == "scores" and len(found) < 2:  # noqa: PLR2004 - to compare takes two
         domain = (
             "a report of at least two models (compare_reports() takes two reports of one each)"
         )
-        refuse("scores", domain, ", ".join(found))
+        refuse(name, domain, ", ".join(found))
     n_unknown = sum(
-        len(low) - len(read.suites[suite].get(case_id, ()))
+        len(low) - len(read.suites.get(suite, {}).get(case_id, ()))
         for suite, cases in read.ends.items()
         for case_id, (low, _) in cases.items()
         if suite[0] == metric
     )
+    without = (key for key in read.failing if key[0][0] == metric)
+    return found or {"": {}}, n_unknown + sum(
+        case_id not in read.ends.get(suite, {}) for suite, case_id in without
+    )
+
+
+def _known(run: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
+    """Return the scores that are known, and how many are not."""
+    if set(map(type, run.values())) <= PLAIN:
+        return run, 0
+    found: dict[str, Any] = {}
+    n_unknown = 0
+    for task, value in run.items():
+        items: tuple[Any, ...] = tuple(value) if is_ordered(value) else (value,)
+        known = tuple(item for item in items if item is not None)
+        n_unknown += len(items) - len(known)
+        if known or not items:
+            found[task] = known if is_ordered(value) else value
     return found, n_unknown
 
 
@@ -397,33 +466,14 @@ class _Scores(NamedTuple):
     n_left_out: int
     are_equal: bool
     """Whether models have as many attempts at a task as others."""
-    n_unknown: int
-    """Attempts of a report of which nobody knows how they ended."""
 
 
-def _read_scores(scores: object, metric: str, bounds: tuple[float, float] | None) -> _Scores:
+def _read_scores(runs: Mapping[str, Any], bounds: tuple[float, float] | None) -> _Scores:
     """
     Return the models, a column of scores for each over the tasks all have, and the others.
 
     Also whether the models have about as many attempts at each task.
     """
-    check_choice("metric", metric, ("pass@1", "code_score"))
-    given, n_unknown = scores, 0
-    if isinstance(scores, Report):
-        scores, n_unknown = _of_report(scores, metric)
-    if not is_mapping(scores):
-        domain = "a mapping from model to its scores by task, or a CodeReport of several models"
-        refuse("scores", domain, given, TypeError)
-    runs: dict[str, Mapping[str, Any]] = {}
-    for model, run in by_id("a model of scores", scores).items():
-        if not is_mapping(run):
-            domain = "a mapping from task to score"
-            if type(run).__name__ == "SqlReport":
-                domain += OF_SQL
-            refuse(f"scores[{shown(model)}]", domain, run, TypeError)
-        runs[model] = by_id(f"a task of scores[{shown(model)}]", run)
-    if len(runs) < 2:  # noqa: PLR2004 - to compare takes two
-        refuse("scores", "a mapping of at least two models", len(runs))
     first, *others = runs.values()
     tasks = list(first)
     if all(run.keys() == first.keys() for run in others):
@@ -432,7 +482,7 @@ def _read_scores(scores: object, metric: str, bounds: tuple[float, float] | None
         tasks = [task for task in tasks if all(task in run for run in others)]
         n_left_out = len(set(chain.from_iterable(runs.values()))) - len(tasks)
     if not tasks:
-        refuse("scores", "a mapping of models that share a task", scores)
+        refuse("scores", "a mapping of models that share a task", runs)
     low, high = bounds or (-MAX_VALUE, MAX_VALUE)
     columns = [
         _column(f"scores[{shown(model)}]", run, tasks, low, high) for model, run in runs.items()
@@ -443,7 +493,7 @@ def _read_scores(scores: object, metric: str, bounds: tuple[float, float] | None
     ]
     equal = max(harmonic) <= EQUAL * min(harmonic)
     sizes = list(map(len, runs.values()))
-    return _Scores(list(runs), np.stack(columns, axis=1), sizes, n_left_out, equal, n_unknown)
+    return _Scores(list(runs), np.stack(columns, axis=1), sizes, n_left_out, equal)
 
 
 def _column(
@@ -620,24 +670,42 @@ def _flip_signs(
     ends: list[tuple[float, float]] = np.stack(
         [deltas - reaches, deltas + reaches], axis=1
     ).tolist()
-    m = table.shape[1]
-    scales = np.zeros((m, m))
-    scales[pairs.first, pairs.second] = pairs.sizes(np.ones(pairs.sums.size))
-    scales += scales.T
-    totals = table.sum(axis=0)
+    alone = (n_single + itself) / (2 * len(flipped) + itself)
+    shown_worse = _one_sided(table, pairs, flipped, alone, 1.0 - confidence_level)
+    return _Found((n_single + itself) / total, adjusted, ends, "max-t", shown_worse)
+
+
+def _one_sided(
+    table: Floats, pairs: _Pairs, flipped: Floats, alone: Floats, error: float
+) -> Callable[[int, list[int]], float]:
+    """
+    Return the test of a model against several others by the *flipped* sums, of both signs.
+
+    *alone* are the one-sided p values of the pairs: that of the pair that differs most is a lower
+    bound, with which the test is done if it is above *error*.
+    """
+    m, n, totals = table.shape[1], len(flipped), table.sum(axis=0)
+    scales, single = np.zeros((m, m)), np.zeros((m, m))
+    for matrix, values in ((scales, pairs.sizes(np.ones(pairs.sums.size))), (single, alone)):
+        matrix[pairs.first, pairs.second] = matrix[pairs.second, pairs.first] = values
+    rows = max(1, CELLS // m)
 
     def shown_worse(model: int, others: list[int]) -> float:
         own = scales[model, others]
-        most = float(((totals[others] - totals[model]) * own).max()) * (1.0 - SAME)
+        statistics = (totals[others] - totals[model]) * own
+        least = float(single[model, others[int(statistics.argmax())]])
+        if least > error:
+            return least
+        most = float(statistics.max()) * (1.0 - SAME)
         n_beyond = 0
-        for start in range(0, len(flipped), rows):
+        for start in range(0, n, rows):
             part = flipped[start : start + rows]
             sizes = (part[:, others] - part[:, [model]]) * own
-            tops, bottoms = sizes.max(axis=1), sizes.min(axis=1)  # of the opposite signs too
+            tops, bottoms = sizes.max(axis=1), sizes.min(axis=1)
             n_beyond += int(np.count_nonzero(tops >= most) + np.count_nonzero(-bottoms >= most))
-        return (n_beyond + itself) / (2 * len(flipped) + itself)
+        return max(n_beyond / (2 * n), least)
 
-    return _Found((n_single + itself) / total, adjusted, ends, "max-t", shown_worse)
+    return shown_worse
 
 
 def _all_flips(moved: Floats) -> Floats:

@@ -175,19 +175,37 @@ class Record(Shown):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """
-        Rebuild a record from what `to_dict` returned.
+        Rebuild a record from what `to_dict` returned, or ``json.loads`` of what `to_json` did.
 
         Args:
             data: One entry for each field that has no default; no other entries.
 
         Raises:
-            InputError: If an entry is missing, unknown, or not what its field holds.
+            InputError: If an entry is missing, unknown, or not what its field holds; if *data* is
+                of another kind or of a newer version.
             TypeError: If *data* is not a mapping.
         """
         if not is_mapping(data):
             refuse("data", "a mapping", data, TypeError)
-        record: Self = _build_record(cls, data, cls.__name__)
+        heads = [name + "_" * (name in _field_names(cls)) in data for name in ("kind", "version")]
+        record: Self = _build_record(
+            cls, cls._without_head(data) if all(heads) else data, cls.__name__
+        )
         return record
+
+    @classmethod
+    def _without_head(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of what `to_json` wrote; refuse another kind and another version."""
+        fields = dict(data)
+        for name, wanted in (("kind", cls.__name__), ("version", cls.version)):
+            found = fields.pop(name, None)
+            if found != wanted or isinstance(found, bool):
+                is_newer = type(found) is int and name == "version" and found > cls.version
+                newer = " (a newer scorekit wrote it)" if is_newer else ""
+                refuse(f"{name} of the result", f"{wanted!r}{newer}", found)
+            if name + "_" in fields:  # a field of the same name
+                fields[name] = fields.pop(name + "_")
+        return fields
 
     version: ClassVar[int] = 1
     """Of what ``to_json()`` writes."""
@@ -220,13 +238,7 @@ class Record(Shown):
             refuse("text", f"a whole JSON document, not a path to one ({reason})", text)
         if not isinstance(data, dict):
             refuse("text", f"a JSON object of kind {cls.__name__}", text)
-        data = cast("dict[str, Any]", data)
-        for name, wanted in (("kind", cls.__name__), ("version", cls.version)):
-            found = data.pop(name, None)
-            if found != wanted or isinstance(found, bool):
-                refuse(f"{name} of the result", repr(wanted), found)
-            if name + "_" in data:  # a field of the same name
-                data[name] = data.pop(name + "_")
+        data = cls._without_head(cast("dict[str, Any]", data))
         try:
             return cls.from_dict(data)
         except RecursionError:
@@ -315,6 +327,8 @@ class ReportScores(NamedTuple):
     """The queries of each case, where there are any."""
     is_judged: bool = False
     """Whether a judge decided some of it."""
+    tags: Mapping[str, Mapping[str, str]] = types.MappingProxyType({})
+    """The tags of each case, where it has any."""
 
 
 UNDECIDED = "no_judge"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
@@ -34,7 +34,7 @@ from scorekit._sheet.model import (
     sheet_of,
 )
 from scorekit._stats.passes import estimate_suite, estimate_task, refuse_stopped, score_each
-from scorekit._stats.suites import Insufficient, Suite
+from scorekit._stats.suites import Insufficient, Suite, nothing_of_others
 from scorekit.coding import (
     DEFAULT_WEIGHTS,
     NOT_MEASURED,
@@ -186,8 +186,11 @@ class ModelStatistics(Record):
         factory=FrozenMapping[str, tuple[float, float]]
     )
     """The least and the highest value of ``"pass@1"`` and the like, ``"code_score"`` and
-    ``"test_pass_rate"``, with all unknown outcomes failed and passed; empty where all are known.
-    Cases of which nothing is known count here, and only here."""
+    ``"test_pass_rate"``, with all unknown outcomes failed and passed, and the pass@k of a case
+    with fewer than *k* attempts 0 and 1; empty where all is known. Cases of which nothing is known
+    count here, and as tasks given."""
+    n_measured: FrozenMapping[str, int] = attrs.field(factory=FrozenMapping[str, int])
+    """Attempts of which ``"cost_usd"`` and ``"latency_seconds"`` were measured."""
 
     def _sheet(self) -> Sheet:
         return by_fields(self._measured, self._unsaid)
@@ -195,18 +198,39 @@ class ModelStatistics(Record):
     def _row(self) -> dict[str, object]:
         row: dict[str, object] = {"model": one_line(self.model, MAX_NAME)}
         for one in self.pass_at_k:
-            row[one.notation.format(k=one.k)] = Estimate(one.score, one.interval)
+            name = one.notation.format(k=one.k)
+            note = ", ".join(filter(None, (one.left_out, self._bounds(name))))
+            row[name] = Estimate(one.score, one.interval, note=note)
         row[" "] = Scale.of(self.pass_at_k[0].score, self.pass_at_k[0].interval)
         if not self.only_flags:
-            row["code score"] = Estimate(self.mean_score, self.intervals.get("code_score"))
+            bounds, interval = self._bounds("code_score"), self.intervals.get("code_score")
+            row["code score"] = Estimate(self.mean_score, interval, note=bounds)
             row |= {"compiled": self.compilation_rate, "tests passed": self.test_pass_rate}
+            if bounds:
+                rate, bounds = self.test_pass_rate, self._bounds("test_pass_rate")
+                row["tests passed"] = Estimate(rate, note=bounds)
+        for unit, mean, note in self._means():
+            name = {"USD": "USD an attempt"}.get(unit, unit)
+            row[name] = Estimate(mean, note=note) if note else mean
         return row | {
-            "USD an attempt": self.mean_cost_usd,
-            "seconds": self.mean_latency_seconds,
             "cases": self.n_cases,
             "attempts": self.n_samples,
             **({"unknown": self.n_unknown} if self.n_unknown else {}),
         }
+
+    def _bounds(self, name: str) -> str:
+        low, high = self.unknown_bounds.get(name, (0.0, 0.0))
+        return "" if low == high else f"between {low:.4g} and {high:.4g}"
+
+    def _means(self) -> list[tuple[str, float, str]]:
+        """Return the unit of each mean of amounts, the mean, and of how many if not of all."""
+        means = {"cost_usd": self.mean_cost_usd, "latency_seconds": self.mean_latency_seconds}
+        n_all = self.n_samples + self.n_unknown
+        left_out = {
+            name: f"{n} of {n_all} measured" * (n < n_all) for name, n in self.n_measured.items()
+        }
+        units = zip(("USD", "seconds"), means.items(), strict=True)
+        return [(u, mean, left_out.get(name, "")) for u, (name, mean) in units if mean is not None]
 
     @property
     def _measured(self) -> ModelStatistics:
@@ -250,16 +274,23 @@ class CodeReport(Report):
 
     def _sheet(self) -> Sheet:
         def line(one: ModelStatistics) -> str:
-            scores = list(map(str, one.pass_at_k))
-            scores += [] if self.only_flags else [f"mean code score {one.mean_score:.4g}"]
-            means = {"USD": one.mean_cost_usd, "seconds": one.mean_latency_seconds}
-            each = [f"{mean:.4g} {unit}" for unit, mean in means.items() if mean is not None]
+            scores = [
+                passes.told(one._bounds(passes.notation.format(k=passes.k)))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+                for passes in one.pass_at_k
+            ]
+            if not self.only_flags:
+                bounds = one._bounds("code_score")  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+                scores.append(
+                    f"mean code score {one.mean_score:.4g}" + (bounds and f" ({bounds})")
+                )
+            each = [
+                f"{mean:.4g} {unit}" + (note and f" ({note})")
+                for unit, mean, note in one._means()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+            ]
             scores += [f"{' and '.join(each)} an attempt"] if each else []
             n, cases = one.n_samples, one.n_cases
             counts = f"{n} attempt{'s' * (n > 1)} at {cases} case{'s' * (cases > 1)}"
-            if one.n_unknown:
-                name, (low, high) = next(iter(one.unknown_bounds.items()))
-                counts += f"; with {one.n_unknown} unknown {name} is {low:.4g} to {high:.4g}"
+            counts += f"; {one.n_unknown} more of unknown outcome" if one.n_unknown else ""
             return f"{one_line(one.model)}: {', '.join(scores)} ({counts})"
 
         lines = list(map(line, self.models))
@@ -491,16 +522,21 @@ def report_on(
     }
     task_of = runs.parts(every.task)
     n_unknown = runs.counts(unknown)
+    n_given: list[int] = np.bincount(every.model_of, minlength=len(every.models)).tolist()
     alone: dict[tuple[int, int], tuple[PassAtK, ...]] = {}
 
-    def suite(n: Counts, c: Counts) -> tuple[PassAtK, ...]:
+    def suite(n: Counts, c: Counts, n_given: int) -> tuple[PassAtK, ...]:
         """Return pass@k of a model; where models are many, most have one case each."""
         key = int(n[0]), int(c[0])
-        if n.size == 1 and key in alone:
+        if n_given == 1 and key in alone:
             return alone[key]
         found = estimate_suite(Suite(n, confidence_level, insufficient), c, ks)
+        for estimate in found:
+            estimate["n_tasks"] = n_given  # with those of which nothing is known
+            if estimate["n_tasks_used"] == 1 < n_given:
+                estimate["interval"] = nothing_of_others(confidence_level)
         made = tuple(PassAtK(k=k, **estimate) for k, estimate in zip(ks, found, strict=True))
-        return alone.setdefault(key, made) if n.size == 1 else made
+        return alone.setdefault(key, made) if n_given == 1 else made
 
     columns = {
         "compilation_rate": map(exact_mean, by_case["compilation_rate"]),
@@ -527,10 +563,11 @@ def report_on(
         "n_samples": (runs.sizes - n_unknown).tolist(),
         "n_unknown": n_unknown.tolist(),
         "n_cases": tasks.sizes.tolist(),
-        "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct)),
+        "pass_at_k": map(suite, tasks.parts(n_samples), tasks.parts(n_correct), n_given),
+        "n_measured": (_n_measured(measured, i) for i in range(len(samples.models))),
     }
     only_flags = _are_flags(samples)
-    if unknown.any():
+    if unknown.any() or int(n_samples.min()) < max(ks):
         columns["unknown_bounds"] = _unknown_bounds(every, ks, weights, only_flags=only_flags)
     rows = zip(samples.models, *columns.values(), strict=True)
     models = tuple(
@@ -605,7 +642,8 @@ def _unknown_bounds(
             by_case["code_score"] = attempts.means(scores)
             by_case["test_pass_rate"] = attempts.means(shares)
         ends.append({name: list(map(exact_mean, tasks.parts(v))) for name, v in by_case.items()})
-    known = tasks.counts(attempts.counts(samples.unknown) > 0) == 0
+    lacks = (attempts.counts(samples.unknown) > 0) | (n < max(ks))
+    known = tasks.counts(lacks) == 0
     return [
         FrozenMapping(
             {} if known[i] else {m: (low[i], ends[1][m][i]) for m, low in ends[0].items()}
@@ -685,6 +723,11 @@ def _quantiles(
         if known.size and shares:
             found[name] = describe(known, quantiles=shares).quantiles
     return FrozenMapping(found)
+
+
+def _n_measured(columns: dict[str, list[Floats]], i: int) -> FrozenMapping[str, int]:
+    known = {name: int(np.count_nonzero(~np.isnan(parts[i]))) for name, parts in columns.items()}
+    return FrozenMapping({name: n for name, n in known.items() if n})
 
 
 def _mean_measured(values: Floats) -> float | None:
@@ -816,6 +859,7 @@ def code_report_from_columns(
     latency_seconds: OneOrMany[float | None] = None,
     input_tokens: OneOrMany[int | None] = None,
     output_tokens: OneOrMany[int | None] = None,
+    attempt: OneOrMany[Hashable] | None = None,
     k: int | Iterable[int] = 1,
     insufficient: Insufficient = "raise",
     weights: CodeWeights = DEFAULT_WEIGHTS,
@@ -843,6 +887,8 @@ def code_report_from_columns(
         latency_seconds: Time each took, ``>= 0``.
         input_tokens: Tokens read (counts).
         output_tokens: Tokens written (counts).
+        attempt: What tells the attempts of a model at a case apart, such as an epoch or a seed, so
+            that a row which comes twice is refused; None if rows are known to differ.
         k: As for `code_report`.
         insufficient: As for `code_report`.
         weights: As for `code_report`.
@@ -854,7 +900,8 @@ def code_report_from_columns(
 
     Raises:
         InputError: As `code_report`, and if the columns differ in length, neither *compiled* nor
-            *passed* is given, or two names differ only in that one is an integer.
+            *passed* is given, two names differ only in that one is an integer, or two rows of a
+            model and a case have one *attempt*.
         TypeError: If an entry or another argument has the wrong type.
 
     Examples:
@@ -887,6 +934,7 @@ def code_report_from_columns(
             "latency_seconds": latency_seconds,
             "input_tokens": input_tokens,
             "output_tokens": output_tokens,
+            "attempt": attempt,
         }
     )
     return report_on(samples, k, insufficient, weights, confidence_level, quantiles=quantiles)

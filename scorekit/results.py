@@ -7,19 +7,35 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from inspect import Parameter, signature
 from itertools import permutations
 from operator import itemgetter
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import (
+    Any,
+    Final,
+    Literal,
+    ParamSpec,
+    Self,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    get_args,
+    get_type_hints,
+)
 
 import attrs
 
 from scorekit._core.checks import (
     check_choice,
     check_flag,
+    check_instance,
     check_items,
     check_number,
     check_text,
     is_ordered,
+    store,
 )
 from scorekit._sql.rows import (
     NAN,
@@ -33,8 +49,9 @@ from scorekit._sql.rows import (
     same_sequence,
     same_set,
 )
+from scorekit._sql.schema import Keys, frozen_keys
 from scorekit.errors import LONG_INT_BITS, InputError, refuse, shown
-from scorekit.records import FrozenMapping, MetricError, MetricResult, is_mapping
+from scorekit.records import FrozenMapping, MetricError, MetricResult, Record, is_mapping
 
 Rule: TypeAlias = Literal[
     "scorekit",
@@ -51,6 +68,166 @@ Rule: TypeAlias = Literal[
 RULES: Final = get_args(Rule)
 
 TOLERANCE: Final = 1e-9
+
+RowOrder: TypeAlias = Literal["auto", "expected", "ignored"]
+
+_CHOICES: Final = {
+    "rule": RULES,
+    "row_order": get_args(RowOrder),
+    "semantics": ("bag", "set"),
+    "column_order": ("significant", "ignored"),
+}
+_ORDER_OF: Final[dict[str | None, RowOrder]] = {"spider": "expected", "bird": "ignored"}
+_UNORDERED: Final = ("row-f1", "subset")
+"""Rules on bags of rows."""
+
+
+@attrs.frozen(kw_only=True)
+class SqlOptions(Record):
+    """
+    When two SQL results are the same: one set of options for every function that compares SQL.
+
+    Each function takes it as *options*, and each of its fields by keyword as well. A field that is
+    None is not given, and then has the value that is named last below.
+
+    Raises:
+        InputError: If a choice is not among those below, *tolerance* is out of range, or
+            *row_order* is ``"expected"`` where *semantics* or *rule* know no order.
+        TypeError: If a field has the wrong type.
+
+    Examples:
+        >>> spider = SqlOptions(rule="spider", tolerance=0.01)
+        >>> spider.settled.row_order
+        'expected'
+        >>> result_accuracy([(1,), (2,)], [(2,), (1,)], options=spider).score
+        1.0
+        >>> SqlOptions(row_order="first")
+        Traceback (most recent call last):
+        ...
+        scorekit.errors.InputError: row_order must be one of 'auto', 'expected', 'ignored', got 'first'
+    """  # noqa: E501 - a message is one line
+
+    rule: Rule | None = None
+    """When executed rows are the same, as in `result_accuracy`; ``"scorekit"``."""
+    row_order: RowOrder | None = None
+    """``"auto"``: rows must come in the same order where both queries end in an ORDER BY.
+    ``"expected"``: where the expected query (the second of two) does.  ``"ignored"``: nowhere.
+    The rule ``"spider"`` means ``"expected"``, ``"bird"`` means ``"ignored"``; else ``"auto"``."""
+    semantics: Literal["bag", "set"] | None = None
+    """``"set"`` where repeated rows do not matter; ``"bag"``."""
+    column_order: Literal["significant", "ignored"] | None = None
+    """``"ignored"`` where columns may come in any order; ``"significant"``."""
+    tolerance: float | None = None
+    """By how much fractions may differ (``>= 0``), relative to the larger of 1 and both; 1e-9."""
+    keys: FrozenMapping[str, tuple[tuple[str, ...], ...]] | None = attrs.field(
+        default=None, converter=frozen_keys
+    )
+    """For each table its key, beside those of the schema: a column, a tuple of columns, or a list
+    of tuples for several keys.  Rows differ in it, and it is never NULL."""
+    locate: bool | None = None
+    """Whether to look for the clauses in which a refuted query is wrong; False."""
+    audit: bool | None = None
+    """Whether a suite looks for errors of its expected queries, as `query_audit` does; False."""
+
+    def __attrs_post_init__(self) -> None:
+        """Check each option under its name."""
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), choices)
+        if self.tolerance is not None:
+            store(self, "tolerance", check_number("tolerance", self.tolerance, 0.0))
+        for name in ("locate", "audit"):
+            if getattr(self, name) is not None:
+                store(self, name, check_flag(name, getattr(self, name)))
+        if self.row_order == "expected" and self.knows_no_order:
+            refuse("row_order", f"'auto' or 'ignored' where {self.knows_no_order}", "expected")
+
+    @property
+    def knows_no_order(self) -> str:
+        """Say which option leaves no order of rows to compare; empty for none."""
+        if self.semantics == "set":
+            return "semantics is 'set'"
+        return f"rule is '{self.rule}'" if self.rule in _UNORDERED else ""
+
+    @property
+    def settled(self) -> SqlOptions:
+        """The same, with the usual value of each option that is not given."""
+        order = "auto" if self.knows_no_order else _ORDER_OF.get(self.rule, "auto")
+        usual = SqlOptions(
+            rule="scorekit",
+            row_order=order,
+            semantics="bag",
+            column_order="significant",
+            tolerance=TOLERANCE,
+            locate=False,
+            audit=False,
+        )
+        return usual.with_own(self)
+
+    def with_own(self, own: SqlOptions) -> SqlOptions:
+        """Return these options, but for those that *own* gives."""
+        return attrs.evolve(self, **own.given)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        found = {name: getattr(self, name) for name in attrs.fields_dict(SqlOptions)}
+        return {name: value for name, value in found.items() if value is not None}
+
+    @classmethod
+    def of(cls, options: object, fields: Mapping[str, Any]) -> Self:
+        """
+        Take the record and the keywords of a function; refuse what is given in both.
+
+        Raises:
+            InputError: If an option is given twice.
+            TypeError: If one is unknown, or *options* no `SqlOptions`.
+        """
+        record = cls() if options is None else check_instance("options", options, cls)
+        names = attrs.fields_dict(cls)
+        for name, value in fields.items():
+            if name not in names:
+                raise TypeError(f"{name!r} is no parameter, nor an option: {', '.join(names)}")
+            if value is not None and getattr(record, name) is not None:
+                refuse(name, f"given once, as {name}= or in options=", value)
+        return attrs.evolve(record, **{k: v for k, v in fields.items() if v is not None})
+
+
+class OptionFields(TypedDict, total=False):
+    """The fields of `SqlOptions`, each a keyword of every function that takes one."""
+
+    rule: Rule | None
+    row_order: RowOrder | None
+    semantics: Literal["bag", "set"] | None
+    column_order: Literal["significant", "ignored"] | None
+    tolerance: float | None
+    keys: Keys | None
+    locate: bool | None
+    audit: bool | None
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def takes_options(function: Callable[P, T]) -> Callable[P, T]:
+    """Show in the signature of a function the fields of `SqlOptions` that it takes."""
+    shown_as = signature(function)
+    own = {name: one for name, one in shown_as.parameters.items() if name != "fields"}
+    hints = get_type_hints(OptionFields)
+    for name in hints:
+        own[name] = Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=OptionFields.__annotations__[name].__forward_arg__,
+        )
+    plain: Any = function
+    plain.__signature__ = shown_as.replace(parameters=list(own.values()))
+    del plain.__annotations__["fields"]
+    plain.__annotations__ |= hints
+    return function
+
 
 Results: TypeAlias = Iterable[Iterable[object]] | Mapping[str, Iterable[Iterable[object]]]
 """The rows that a query returned, or those on each of several databases, by name."""
@@ -76,16 +253,15 @@ class ResultAccuracy(MetricResult):
     """Why there are no rows to compare, in a report on SQL cases."""
 
 
+@takes_options
 def result_accuracy(
     generated_rows: Results,
     expected_rows: Results,
     *,
-    rule: Rule = "scorekit",
     ordered: bool = False,
-    semantics: Literal["bag", "set"] = "bag",
-    column_order: Literal["significant", "ignored"] = "significant",
-    tolerance: float = TOLERANCE,
     also_accepted: Iterable[Results] = (),
+    options: SqlOptions | None = None,
+    **fields: Unpack[OptionFields],
 ) -> ResultAccuracy:
     """
     Score whether two executed queries returned the same rows: execution accuracy.
@@ -104,23 +280,22 @@ def result_accuracy(
             tuples of cells. A cell hashes, or is a list, a set, a dict or an array of such. Or a
             mapping from the name of a database to its rows.
         expected_rows: Rows of the expected query, on the same databases.
-        rule: How results are compared: ``"scorekit"`` as above, the others as in the notes.
-        ordered: Whether the order of rows counts.
-        semantics: ``"bag"``, or ``"set"`` where repeated rows do not matter; for
-            ``"scorekit"``, as what follows.
-        column_order: ``"significant"``, or ``"ignored"`` where columns may come in any order.
-        tolerance: By how much fractions may differ, as above (``>= 0``).
+        ordered: Whether the order of rows counts: there is no query here that could say so.
         also_accepted: Further right results, each in the form of *expected_rows*. The best of the
             scores counts.
+        options: When rows are the same; each field of `SqlOptions` is a keyword too. *rule* is
+            ``"scorekit"`` as above, or one of those in the notes. *semantics*, *column_order* and
+            *tolerance* are for ``"scorekit"``. What is about queries changes nothing here.
 
     Returns:
         A frozen `ResultAccuracy`.
 
     Raises:
         InputError: If a row of a result is not as wide as its first one, a choice is not among
-            those above, or *tolerance* is out of range. Also if *ordered* is combined with a set
-            or with a rule on bags of rows, or the databases differ. Also if so many columns are
-            alike that none of 2,000 tried orders decides.
+            those above, or *tolerance* is out of range. Also if *ordered* is combined with a set,
+            with a rule on bags of rows or with ``row_order="ignored"``, an option is given twice,
+            or the databases differ. Also if so many columns are alike that none of 2,000 tried
+            orders decides.
         TypeError: If an argument or a row has the wrong type, or a cell does not hash.
 
     Notes:
@@ -181,15 +356,13 @@ def result_accuracy(
         whose columns are sorted by name first, which rows do not have.  ``"ibm-subset"``: the
         code of IBM/text2sql-eval-toolkit.
     """
-    check_choice("rule", rule, RULES)
+    given = SqlOptions.of(options, fields)
+    settled: Any = given.settled  # each is given
+    rule, semantics, margin = settled.rule, settled.semantics, settled.tolerance
     in_order = check_flag("ordered", ordered)
-    check_choice("semantics", semantics, ("bag", "set"))
-    check_choice("column_order", column_order, ("significant", "ignored"))
-    margin = check_number("tolerance", tolerance, 0.0)
-    if in_order and semantics == "set":
-        raise InputError("ordered must be False where semantics is 'set', got True")
-    if in_order and rule in ("row-f1", "subset"):
-        raise InputError(f"ordered must be False where rule is '{rule}', got True")
+    why = given.knows_no_order or ("row_order is 'ignored'" * (given.row_order == "ignored"))
+    if in_order and why:
+        refuse("ordered", f"False where {why}", ordered)
     exact = rule in ("bird", "soft-f1")
     generated = checked_results("generated_rows", generated_rows, exact=exact)
     expected = checked_results("expected_rows", expected_rows, exact=exact)
@@ -208,7 +381,7 @@ def result_accuracy(
                 semantics=semantics,
                 margin=margin,
                 in_order=in_order,
-                any_column=column_order == "ignored",
+                any_column=settled.column_order == "ignored",
             )
             return float(not reason), reason
         if rule in _GRADED:

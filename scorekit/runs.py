@@ -35,6 +35,7 @@ from scorekit._core.columns import (
     column,
     name_of,
     names_of,
+    split_missing,
     takes_columns,
 )
 from scorekit._core.sums import mean_rounded_once
@@ -46,7 +47,6 @@ from scorekit.costs import (
     Priced,
     behind,
     check_cost_bounds,
-    check_costs,
     counted_runs,
     pass_cost_interval,
     per_pass,
@@ -100,8 +100,9 @@ class Run(Record):
     passed: bool
     impl_rate: float
     """The judge's weighted score in ``[0, 1]``; where there is none, pass *passed* again."""
-    cost_usd: float
-    duration_seconds: float
+    cost_usd: float | None = None
+    """None where it was not measured, as the next."""
+    duration_seconds: float | None = None
     task_id: str | None = attrs.field(default=None, converter=attrs.converters.optional(name_of))
     """Task of the run, if tasks were run several times; the same name in every tier."""
 
@@ -114,7 +115,9 @@ class Run(Record):
         store(self, "passed", _check_passed(f"passed{whose}", self.passed))
         store(self, "impl_rate", _check_rate(f"impl_rate{whose}", self.impl_rate))
         for name in ("cost_usd", "duration_seconds"):
-            store(self, name, check_number(f"{name}{whose}", getattr(self, name), 0.0))
+            value = getattr(self, name)
+            value = None if is_missing(value) else check_number(f"{name}{whose}", value, 0.0)
+            store(self, name, value)
 
 
 def _check_passed(name: str, value: object) -> bool:
@@ -147,8 +150,8 @@ def runs_from_columns(
     run_id: Iterable[str | int],
     passed: Iterable[bool] | bool,
     impl_rate: Iterable[float] | float,
-    cost_usd: Iterable[float] | float,
-    duration_seconds: Iterable[float] | float,
+    cost_usd: Iterable[float | None] | float | None = None,
+    duration_seconds: Iterable[float | None] | float | None = None,
     task_id: Iterable[str | int] | None = None,
 ) -> tuple[Run, ...]:
     """
@@ -163,8 +166,8 @@ def runs_from_columns(
         passed: Whether each passed.
         impl_rate: The judge's weighted score of each, in [0, 1]; booleans count 0 and 1, so
             without a judge pass the same column as *passed*.
-        cost_usd: Cost of each in USD (>= 0). Leave out runs whose cost was not measured.
-        duration_seconds: Time each took (>= 0).
+        cost_usd: Cost of each in USD (>= 0); None, NaN or ``pd.NA`` where it was not measured.
+        duration_seconds: Time each took (>= 0), or missing likewise.
         task_id: The task of each, where tasks were run several times; None where no run names
             its task.
 
@@ -210,10 +213,9 @@ def runs_from_columns(
             entries = column(name, long, "numbers").tolist()
             rates = (_check_rate(f"{name}[{i}]", one) for i, one in enumerate(entries))
             checked = np.fromiter(rates, np.float64, len(entries))
-        elif name == "cost_usd":
-            checked = check_costs(long, 0.0, math.inf)
         else:
-            checked = check_number_column(name, long, 0.0)
+            columns[name] = [None] * len(ids) if values is None else _measured(name, long)
+            continue
         columns[name] = checked.tolist()
     if task_id is not None:
         check_same_order("run_id", run_id, "task_id", task_id)
@@ -222,6 +224,13 @@ def runs_from_columns(
         check_same_length(name, len(entries), "run_id", len(ids))
     rows = zip(*columns.values(), strict=True)
     return tuple(Run(**dict(zip(columns, row, strict=True))) for row in rows)
+
+
+def _measured(name: str, values: object) -> list[float | None]:
+    """Return a column of amounts, None where one was not measured."""
+    filled, missing = split_missing(name, values)
+    numbers: list[float] = check_number_column(name, filled, 0.0).tolist()
+    return [None if lost else one for one, lost in zip(numbers, missing, strict=True)]
 
 
 @attrs.frozen(kw_only=True)
@@ -233,10 +242,11 @@ class RunScore(Record):
     """1.0 if the run passed, else 0.0."""
     impl_rate: float
     """The judge's weighted score in ``[0, 1]``."""
-    cost_usd: float
-    duration_seconds: float
-    cost_of_pass: float
-    """What the pass cost in USD, ``inf`` for a run that did not pass."""
+    cost_usd: float | None
+    duration_seconds: float | None
+    cost_of_pass: float | None
+    """What the pass cost in USD, ``inf`` for a run that did not pass; None for a pass whose cost
+    was not measured."""
     composite_score: float
     """Weighted mean of *pass_rate* and *impl_rate*, in ``[0, 1]``; higher is better."""
     grade: LetterGrade
@@ -280,7 +290,9 @@ def score_run(run: Run, *, pass_weight: float = 0.5, impl_weight: float = 0.5) -
         impl_rate=run.impl_rate,
         cost_usd=run.cost_usd,
         duration_seconds=run.duration_seconds,
-        cost_of_pass=per_pass([run.cost_usd], pass_rate),
+        cost_of_pass=None
+        if run.passed and run.cost_usd is None
+        else per_pass([run.cost_usd or 0.0], pass_rate),
         composite_score=composite,
         grade=letter_grade(composite),
     )
@@ -313,16 +325,22 @@ class TierStatistics(TableRecord):
     """Interval of the mean pass rate in *means*. The next three are of the same kind."""
     impl_rate: Statistics
     impl_rate_interval: Interval
-    cost_usd: Statistics
-    cost_usd_interval: Interval
-    duration_seconds: Statistics
+    cost_usd: Statistics | None
+    """None unless the cost of every run was measured, as for all that follows from costs."""
+    cost_usd_interval: Interval | None
+    duration_seconds: Statistics | None
+    """None unless the duration of every run was measured."""
     composite_score: Statistics
     composite_interval: Interval
-    cost_of_pass: float
+    cost_of_pass: float | None
     """Mean cost over mean pass rate in USD, ``inf`` with no pass; lower is better. It is the total
     cost over the number of passes, if every task has equally many runs."""
     cost_of_pass_interval: Interval | None
     """None without a pass; *high* is ``inf`` if the runs are compatible with any cost."""
+    n_costs: int
+    """Runs whose cost was measured."""
+    n_durations: int
+    """Runs whose duration was measured."""
     grade: LetterGrade
     """Grade of the median composite score."""
     task_scores: FrozenMapping[str, tuple[float, ...]] | None
@@ -331,20 +349,22 @@ class TierStatistics(TableRecord):
     weights: Weighting = "attempts"
     """What weighs the same in *means*: each task, or each run."""
     means: FrozenMapping[str, float] = attrs.field(factory=FrozenMapping[str, float])
-    """Means of ``"pass_rate"``, ``"impl_rate"``, ``"cost_usd"`` and ``"composite_score"`` by
-    *weights*. Those of the statistics are over runs."""
+    """Means of ``"pass_rate"``, ``"impl_rate"``, ``"composite_score"`` and, if every cost was
+    measured, ``"cost_usd"`` by *weights*. Those of the statistics are over runs."""
     task_means: FrozenMapping[str, tuple[float, float]] | None = None
     """Mean cost and pass rate of each task, by which two tiers are compared; None where the runs
-    name no task."""
+    name no task, or a cost was not measured."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse what would mislead a comparison of tiers; means not given are those of runs."""
         check_text("tier_id", self.tier_id)
         check_count("n_runs", self.n_runs, 1)
-        if self.cost_of_pass != math.inf:
+        check_count("n_costs", self.n_costs, 0, self.n_runs, high_name="n_runs")
+        if self.cost_of_pass not in (None, math.inf):
             check_number("cost_of_pass", self.cost_of_pass, 0.0)
         check_choice("weights", self.weights, get_args(Weighting))
-        of_runs = {name: getattr(self, name).mean for name in AVERAGED}
+        described = {name: getattr(self, name) for name in AVERAGED}
+        of_runs = {name: one.mean for name, one in described.items() if one is not None}
         store(self, "means", FrozenMapping({**of_runs, **self.means}))
 
     @property
@@ -375,8 +395,13 @@ class TierStatistics(TableRecord):
         return (
             f"{one_line(self.tier_id)}: {self.grade} (median score {score:.4g}), "
             f"pass rate {self.means['pass_rate']:.4g}{rate} in {_counted(self)}, "
-            f"a pass costs {self.cost_of_pass:.4g} USD{interval}{split}"
+            f"{self._price(interval)}{split}"
         )
+
+    def _price(self, interval: str) -> str:
+        if self.cost_of_pass is not None:
+            return f"a pass costs {self.cost_of_pass:.4g} USD{interval}"
+        return f"cost of a pass unknown ({self.n_costs} of {self.n_runs} costs measured)"
 
     def _row(self) -> dict[str, object]:
         mean, ends = self.means["composite_score"], self.composite_interval
@@ -388,7 +413,9 @@ class TierStatistics(TableRecord):
             f"mean ({level})": Estimate(mean, ends),
             " ": Scale.of(mean, ends),
             "pass rate": Estimate(self.means["pass_rate"], self.pass_rate_interval),
-            "USD per pass": Estimate(self.cost_of_pass, self.cost_of_pass_interval),
+            "USD per pass": f"unknown ({self.n_costs} of {self.n_runs} measured)"
+            if self.cost_of_pass is None
+            else Estimate(self.cost_of_pass, self.cost_of_pass_interval),
         }
 
 
@@ -481,6 +508,8 @@ def tier_statistics(
     limits = None if bounds is None else check_cost_bounds(bounds)
     if limits:
         for run in given:
+            if run.cost_usd is None:
+                continue
             check_number(f"cost_usd of run {shown(run.run_id)}", run.cost_usd, *limits)
     seed = check_count("seed", seed, 0, 2**32 - 1)
     # in one order, so that another order of the input does not move the last digit
@@ -489,7 +518,8 @@ def tier_statistics(
     groups = np.array([tasks[run.task_id] for run in checked if run.task_id]) if tasks else None
     passes = np.array([run.passed for run in checked], np.float64)
     impl_rates = np.array([run.impl_rate for run in checked])
-    costs = np.array([run.cost_usd for run in checked])
+    costs = [run.cost_usd for run in checked if run.cost_usd is not None]
+    durations = [run.duration_seconds for run in checked if run.duration_seconds is not None]
     scores = [_weigh(float(run.passed), run.impl_rate, share) for run in checked]
     composite = describe(scores)
 
@@ -497,10 +527,10 @@ def tier_statistics(
     columns = {
         "pass_rate": passes,
         "impl_rate": impl_rates,
-        "cost_usd": costs,
         "composite_score": np.array(scores),
     }
-
+    if len(costs) == len(checked):
+        columns["cost_usd"] = np.array(costs)
     ends = dict.fromkeys(columns, (0.0, 1.0)) | {"cost_usd": limits or NO_LIMIT}
     around = {
         name: interval_of_mean(
@@ -513,14 +543,30 @@ def tier_statistics(
         )
         for name, values in columns.items()
     }
-    by_means = None
+    of_task = columns
     if groups is not None:
         of_task = {name: group_means(values, groups) for name, values in columns.items()}
-        both = zip(of_task["cost_usd"].tolist(), of_task["pass_rate"].tolist(), strict=True)
-        by_means = FrozenMapping(dict(zip(tasks, both, strict=True)))
-        if weights == "groups":
-            columns, groups = of_task, None
-    cost = per_pass(columns["cost_usd"], math.fsum(columns["pass_rate"]))
+    priced: dict[str, Any] = dict.fromkeys(
+        ("cost_usd", "cost_usd_interval", "cost_of_pass", "cost_of_pass_interval", "task_means")
+    )
+    weighed, units = (of_task, None) if weights == "groups" else (columns, groups)
+    if "cost_usd" in columns:
+        both = np.array([of_task["cost_usd"], of_task["pass_rate"]]).T.tolist()
+        cost, of_costs = (
+            per_pass(weighed["cost_usd"], math.fsum(weighed["pass_rate"])),
+            around["cost_usd"],
+        )
+        priced = {
+            "cost_usd": describe(columns["cost_usd"], quantiles=shares),
+            "cost_usd_interval": of_costs,
+            "cost_of_pass": cost,
+            "cost_of_pass_interval": pass_cost_interval(
+                cost, weighed["cost_usd"], of_costs, weighed["pass_rate"], units
+            ),
+            "task_means": FrozenMapping(dict(zip(tasks, map(tuple, both), strict=True)))
+            if tasks
+            else None,
+        }
     by_task: dict[str, list[float]] = {task: [] for task in tasks}
     for run, score in zip(checked, scores, strict=True):
         if run.task_id is not None:
@@ -532,22 +578,20 @@ def tier_statistics(
         pass_rate_interval=around["pass_rate"],
         impl_rate=describe(impl_rates),
         impl_rate_interval=around["impl_rate"],
-        cost_usd=describe(costs, quantiles=shares),
-        cost_usd_interval=around["cost_usd"],
-        duration_seconds=describe([run.duration_seconds for run in checked], quantiles=shares),
+        n_costs=len(costs),
+        n_durations=len(durations),
+        duration_seconds=describe(durations, quantiles=shares)
+        if len(durations) == len(checked)
+        else None,
         composite_score=composite,
         composite_interval=around["composite_score"],
-        cost_of_pass=cost,
-        cost_of_pass_interval=pass_cost_interval(
-            cost, columns["cost_usd"], around["cost_usd"], columns["pass_rate"], groups
-        ),
+        **priced,
         grade=letter_grade(composite.median),
         task_scores=(
             FrozenMapping({task: tuple(own) for task, own in by_task.items()}) if tasks else None
         ),
         weights=weights if tasks else "attempts",
-        means=FrozenMapping({name: mean_rounded_once(values) for name, values in columns.items()}),
-        task_means=by_means,
+        means=FrozenMapping({name: mean_rounded_once(values) for name, values in weighed.items()}),
     )
 
 
@@ -591,12 +635,13 @@ class CrossTier(TableRecord):
     """Population variance of the tiers' median composite scores; the next three likewise."""
     pass_rate_variance: float
     impl_rate_variance: float
-    cost_variance: float
-    """In USD squared."""
-    cost_delta: float
+    cost_variance: float | None
+    """In USD squared; None, as the next, unless the costs of all tiers are known."""
+    cost_delta: float | None
     """Highest median cost minus the lowest, in USD."""
-    frontier_cost_of_pass: float
-    """Lowest cost of a pass over the tiers in USD, ``inf`` if none passes."""
+    frontier_cost_of_pass: float | None
+    """Lowest cost of a pass over the tiers whose costs are known in USD, ``inf`` if none of them
+    passes; None if there are none."""
     frontier_tier: str | None
     """Tier with that cost, the first one given of several; None if none passes."""
     tiers: tuple[TierStatistics, ...] = attrs.field(converter=listing)
@@ -606,7 +651,7 @@ class CrossTier(TableRecord):
     )
     """Cost of a pass of each other tier divided by that of the baseline, 0.5 for half of it, over
     the tasks that both tiers have, each weighing the same; over all runs if they share none. None
-    where one of them has no pass, or passes of the baseline cost nothing."""
+    where one of them has no pass or no known costs, or passes of the baseline cost nothing."""
     cost_ratio_intervals: FrozenMapping[str, Interval | None] = attrs.field(
         factory=FrozenMapping[str, Interval | None]
     )
@@ -739,8 +784,11 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
         )
         for tier in others
     }
-    costs = [tier.cost_usd.median for tier in checked]
-    frontier = min(checked, key=lambda tier: tier.cost_of_pass)
+    costs = [tier.cost_usd.median for tier in checked if tier.cost_usd is not None]
+    of_passes = {t.tier_id: t.cost_of_pass for t in checked if t.cost_of_pass is not None}
+    lowest = min(of_passes.values(), default=None)
+    cheapest = (name for name, cost in of_passes.items() if cost == lowest)
+    are_known = len(costs) == len(checked)
     return CrossTier(
         baseline=baseline,
         uplifts=FrozenMapping(
@@ -755,10 +803,10 @@ def cross_tier(tiers: Iterable[TierStatistics], *, baseline: str | int = "T0") -
         composite_variance=_variance("composite", [t.composite_score.median for t in checked]),
         pass_rate_variance=_variance("pass_rate", [t.pass_rate.median for t in checked]),
         impl_rate_variance=_variance("impl_rate", [t.impl_rate.median for t in checked]),
-        cost_variance=_variance("cost", costs),
-        cost_delta=max(costs) - min(costs),
-        frontier_cost_of_pass=frontier.cost_of_pass,
-        frontier_tier=None if math.isinf(frontier.cost_of_pass) else frontier.tier_id,
+        cost_variance=_variance("cost", costs) if are_known else None,
+        cost_delta=max(costs) - min(costs) if are_known else None,
+        frontier_cost_of_pass=lowest,
+        frontier_tier=None if lowest == math.inf else next(cheapest, None),
         tiers=checked,
         cost_ratios=FrozenMapping({name: ratio for name, (ratio, _, _) in prices.items()}),
         cost_ratio_intervals=FrozenMapping({name: ends for name, (_, ends, _) in prices.items()}),
@@ -801,7 +849,8 @@ def _by_task(tier: TierStatistics) -> Mapping[str, tuple[float, ...]]:
 
 
 def _price_of(tier: TierStatistics) -> Priced:
-    return tier.cost_of_pass, tier.cost_of_pass_interval
+    known = math.inf if tier.cost_of_pass is None else tier.cost_of_pass  # neither has a ratio
+    return known, tier.cost_of_pass_interval
 
 
 def _variance(name: str, medians: list[float]) -> float:

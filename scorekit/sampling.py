@@ -78,7 +78,7 @@ class SuiteEstimate(Record):
     n_tasks: int
     """Tasks given."""
     n_tasks_used: int
-    """Tasks with at least *k* samples."""
+    """Tasks with at least *k* samples; text shows how many these are where they are not all."""
     stderr: float | None
     """Standard error for tasks like these; None below two tasks, or two clusters."""
     stderr_same_tasks: float | None
@@ -87,7 +87,20 @@ class SuiteEstimate(Record):
     interval: Interval
 
     def _line(self) -> str:
-        return f"{self.notation.format(k=self.k)} = {self.score:.4g} {self.interval}"
+        return self.told()
+
+    def told(self, *further: str) -> str:
+        """Return the estimate on a line, with how many tasks it stands on and what else."""
+        note = ", ".join(filter(None, (self.left_out, *further)))
+        name = self.notation.format(k=self.k)
+        return f"{name} = {self.score:.4g} {self.interval}" + (note and f" ({note})")
+
+    @property
+    def left_out(self) -> str:
+        """Say how many tasks it stands on; empty where these are all."""
+        if self.n_tasks_used == self.n_tasks:
+            return ""
+        return f"{self.n_tasks_used} of {self.n_tasks} tasks"
 
 
 @attrs.frozen(kw_only=True)

@@ -36,6 +36,7 @@ __all__ = [
     "runs",
     "sample_counts",
     "sql_cases",
+    "sql_options",
     "sql_queries",
     "sql_reports",
     "sql_schemas",
@@ -182,6 +183,8 @@ def sql_cases(*, schema: Schema = SHOP) -> st.SearchStrategy[scorekit.SqlCase]:
             expected_rows=st.none() | results,
             also_accepted_rows=st.lists(results, max_size=1),
             tags=st.dictionaries(st.sampled_from(["database", "difficulty"]), _NAMES),
+            options=st.none() | sql_options(schema=schema),
+            keys=st.none(),
         )
 
     drawn = cases(rows) | cases(st.fixed_dictionaries({"a": rows, "b": rows}))
@@ -190,6 +193,26 @@ def sql_cases(*, schema: Schema = SHOP) -> st.SearchStrategy[scorekit.SqlCase]:
 
 def _expecting_itself(case: scorekit.SqlCase, does: bool) -> scorekit.SqlCase:  # noqa: FBT001
     return attrs.evolve(case, expected=case.generated) if does and case.generated else case
+
+
+def sql_options(*, schema: Schema = SHOP) -> st.SearchStrategy[scorekit.SqlOptions]:
+    """
+    Draw options of SQL functions, few or many of them given.
+
+    Args:
+        schema: Table -> column -> type, of which some first columns are keys.
+    """
+    first = {table: next(iter(columns)) for table, columns in schema.items()}
+    common: dict[str, Any] = {
+        "tolerance": st.none() | UNIT,
+        "keys": st.none() | st.just(first),
+    }
+    unordered = st.none() | st.sampled_from(["auto", "ignored"])
+    bags = st.none() | st.just("bag")
+    rules = st.none() | st.sampled_from(["scorekit", "spider", "bird", "column-f1"])
+    return records(scorekit.SqlOptions, row_order=unordered, **common) | records(
+        scorekit.SqlOptions, semantics=bags, rule=rules, **common
+    )
 
 
 def judge_requests() -> st.SearchStrategy[scorekit.JudgeRequest]:
@@ -332,6 +355,7 @@ _MAKERS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     ),
     scorekit.Run: runs,
     scorekit.SqlCase: sql_cases,
+    scorekit.SqlOptions: sql_options,
     scorekit.SqlReport: sql_reports,
     scorekit.Verdict: verdicts,
 }

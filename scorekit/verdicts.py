@@ -46,6 +46,15 @@ UNEQUAL = (
 UNVARIED = "no variation over cases: the interval is Gaffke's"
 """What is said where Student's t has no error to go by."""
 
+NOTHING_SCORED = "no case has a score in both runs"
+"""Why nothing can be seen after an outage."""
+
+WAITING = (
+    "the verdict waits for all cases of the baseline, as those done first may differ; "
+    "random_order=True does not, where cases come in random order"
+)
+"""What is said of a growing run."""
+
 ROUNDING = 1e-12
 """Distance from 0 that is shown as none."""
 
@@ -60,7 +69,7 @@ SUITE_SPECS = {
 ADJUSTMENTS = ("holm", "benjamini-hochberg", "benjamini-yekutieli", "none")
 
 Test = Literal["paired t", "clustered t", "permutation of repeats", "betting"]
-Question = Literal["these cases", "cases like these"]
+Question = Literal["these cases", "cases like these", "the cases so far"]
 Outcome = Literal["regressed", "improved", "no change detected", "inconclusive"]
 
 
@@ -94,7 +103,8 @@ class SuiteVerdict(Record):
     """Whether the suite as a whole changed, judged from the cases that both sides have."""
 
     delta: float
-    """Mean change over the cases, in ``[-1, 1]``; negative is worse."""
+    """Mean change over the cases, in ``[-1, 1]``; negative is worse.  Where no case has a score on
+    both sides it is the worst bound."""
     interval: Interval
     """
     Two-sided interval of *delta*, of this suite alone.
@@ -119,10 +129,11 @@ class SuiteVerdict(Record):
     the other half is for single cases; with *anytime* half of it always."""
     test: Test
     question: Question
-    """Whether any of these very cases changed, or whether cases like these changed on average."""
+    """Whether any of these very cases changed, or whether cases like these changed on average; of
+    a growing run that lacks cases of the baseline what is known is of those so far."""
     verdict: Outcome
     """``"regressed"`` if *adjusted_p_value* is at most *significance_level*, ``"improved"`` if
-    *rise_p_value* is."""
+    *rise_p_value* is. Of the cases so far it is ``"inconclusive"``."""
     minimum_detectable_effect: float | None
     """
     Least fall that has 80 % power to be found at *significance_level*.
@@ -153,16 +164,24 @@ class SuiteVerdict(Record):
     """Reports of the baseline and of the current run."""
     repeat_spread: float | None = None
     """Standard deviation of the mean score from repeat to repeat, pooled; None without repeats."""
+    n_unseen: int = 0
+    """Cases of the baseline that a growing run does not have yet, so that the verdict waits for
+    them; 0 where *random_order* says that they are like the others."""
     is_unequal: bool = False
     """Whether some case has more attempts in one run than in the other."""
 
     def _line(self) -> str:
-        cases = f"{self.n_cases} case{'s' * (self.n_cases > 1)}"
+        cases = f"{self.n_cases} case{'s' * (self.n_cases != 1)}"
         if self.n_groups is not None:
             cases += f" in {self.n_groups} group{'s' * (self.n_groups > 1)}"
         level = f"{100 * self.interval.confidence_level:.3g} %"
-        moved = f"{self.between}{self.delta:+z.3f} {_ends(self.interval)}"
-        return f"{self.verdict}, {moved} ({level}, {self.test}, {self._p_values()}, {cases})"
+        moved = self.between
+        if self.n_cases:
+            moved += f"{'; the others ' * bool(moved)}{self.delta:+z.3f} {_ends(self.interval)}"
+        so_far = f" so far, {self.n_unseen} cases to come" if self.n_unseen else ""
+        return (
+            f"{self.verdict}{so_far}, {moved} ({level}, {self.test}, {self._p_values()}, {cases})"
+        )
 
     def _p_values(self) -> str:
         """Return the p values of the direction that counts, and their level."""
@@ -185,7 +204,7 @@ class SuiteVerdict(Record):
         return {
             "verdict": self.verdict,
             "between": None if bounds is None else f"{bounds[0]:+z.3f} to {bounds[1]:+z.3f}",
-            "change": self.delta,
+            "change": self.delta if self.n_cases else None,
             f"{100 * interval.confidence_level:.3g} % interval": _ends(interval),
             "test": self.test,
             "p (fall)": self.p_value,
@@ -211,9 +230,12 @@ class SuiteVerdict(Record):
         if self.verdict not in ("regressed", "improved"):  # what could be found is no matter there
             effect = self.minimum_detectable_effect
             stated = UNDETECTABLE if effect is None else f"{effect:.3f}"
-            found[0] += f"; minimum detectable effect (80 % power): {stated}"
+            if self.n_cases:
+                found[0] += f"; minimum detectable effect (80 % power): {stated}"
             if self.cannot_see is not None:
                 found.insert(0, f"cannot see: {self.cannot_see}")
+        if self.n_unseen:
+            found.append(WAITING)
         if self.interval.method == "gaffke":
             found.append(UNVARIED)
         if self.is_unequal:
@@ -239,7 +261,7 @@ class SuiteVerdict(Record):
             why.append(f"{self.n_unscored} of {n_cases} cases not scored")
         if self.n_unknown:
             why.append(f"{self.n_unknown} of {n_cases} cases with attempts of unknown outcome")
-        return f"between {low:+z.3f} and {high:+z.3f} ({', '.join(why)}); the others "
+        return f"between {low:+z.3f} and {high:+z.3f} ({', '.join(why)})"
 
     @property
     def is_taken_back(self) -> bool:
@@ -247,6 +269,7 @@ class SuiteVerdict(Record):
         outside = self.interval.high < 0 or self.interval.low > 0
         return (
             outside
+            and not self.n_unseen
             and self.verdict not in ("regressed", "improved")
             and self.adjusted_p_value != self.p_value
         )
@@ -254,7 +277,9 @@ class SuiteVerdict(Record):
     def judged(self, threshold: float) -> SuiteVerdict:
         """Return the same with the verdict that its p values say."""
         effect, verdict = self.minimum_detectable_effect, self.verdict
-        if self.adjusted_p_value <= self.significance_level * (1.0 + ROUNDING):
+        if self.n_unseen:
+            verdict = "inconclusive"
+        elif self.adjusted_p_value <= self.significance_level * (1.0 + ROUNDING):
             verdict = "regressed"
         elif self.rise_p_value <= self.significance_level * (1.0 + ROUNDING):
             verdict = "improved"
@@ -510,7 +535,7 @@ def anytime_verdict(
     """
     Judge the cases seen so far by betting on their changes: it holds at any number of looks.
 
-    A margin is undecided while *n_unseen* cases are left: they may be harder.
+    All is undecided while *n_unseen* cases are left: those done first may be easier.
     """
     deltas = after.means - before.means
     n, level = deltas.size, asked.confidence_level
@@ -533,7 +558,7 @@ def anytime_verdict(
         rise_p_value=p_values[1],
         significance_level=asked.significance_level,
         test="betting",
-        question="cases like these",
+        question="the cases so far" if n_unseen else "cases like these",
         verdict="inconclusive",
         minimum_detectable_effect=_least_effect(mean_of(before.means), reach) if n > 1 else None,
         cannot_see=None,
@@ -542,6 +567,21 @@ def anytime_verdict(
         else _margin_verdict(interval, asked.margin, n_unseen),
         n_cases=n,
         n_groups=None,
+        n_unseen=n_unseen,
+    )
+
+
+def without_scores(worst: SuiteVerdict, best: SuiteVerdict) -> SuiteVerdict:
+    """Return what is said where no case has a score on both sides, from both ends."""
+    low, high = min(worst.interval.low, best.interval.low), best.interval.high
+    high, level = max(high, worst.interval.high), worst.interval.confidence_level
+    return attrs.evolve(
+        worst,
+        interval=Interval(low=low, high=high, confidence_level=level, method="none: no scores"),
+        p_value=max(worst.p_value, best.p_value),
+        minimum_detectable_effect=None,
+        n_cases=0,
+        cannot_see=NOTHING_SCORED,
     )
 
 

@@ -312,12 +312,6 @@ class _Replies:
     def partial(self) -> None:
         self.verdict({"reasons": "No filter.", "choice": "partial"})
 
-    def limited(self, limit_and_left: str) -> None:
-        names = ("limit", "remaining")
-        told = zip(names, limit_and_left.split("/"), strict=True)
-        self.more = {f"anthropic-ratelimit-requests-{name}": value for name, value in told}
-        self.partial()
-
     def cookie(self) -> None:
         self.more = {"set-cookie": "session=7; path=/"}
         self.partial()
@@ -497,6 +491,13 @@ class _Replies:
 
     def payment(self) -> None:
         self.send_error(402, "billing_error")
+
+    def too_large(self) -> None:
+        self.send_error(413, "request_too_large")
+
+    def two_choices(self) -> None:
+        text = '{"reasons": "", "choice": "equivalent", "choice": "incorrect"}'
+        self.message([{"type": "text", "text": text}])
 
     def teapot(self) -> None:
         self.send(418, b"")

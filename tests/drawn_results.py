@@ -16,7 +16,7 @@ from scorekit._core.checks import is_ordered
 from scorekit._strategies.fields import AMOUNTS, COUNTS, TEXTS, UNIT, of_type, records
 from scorekit.audits import AuditFinding
 from scorekit.calibration import CalibrationBin, LevelCalibration
-from scorekit.cases import METRICS, OTHER_METRICS, SqlOptions, other_metrics
+from scorekit.cases import METRICS, OTHER_METRICS, SqlScoring, other_metrics
 from scorekit.claude import JudgeUsage
 from scorekit.comparison import CaseChange
 from scorekit.equivalence import TableRows
@@ -34,6 +34,7 @@ from scorekit.strategies import (
     runs,
     sample_counts,
     sql_cases,
+    sql_options,
     sql_queries,
     suite_counts,
     tool_calls,
@@ -310,8 +311,9 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     scorekit.SqlCaseScore: lambda: st.builds(
         scorekit.score_sql_case, sql_cases(), judge=st.none() | judges()
     ),
-    SqlOptions: lambda: records(
-        SqlOptions,
+    SqlScoring: lambda: records(
+        SqlScoring,
+        options=sql_options(),
         metrics=st.none() | st.lists(st.sampled_from(METRICS), min_size=1, unique=True),
         confidence_level=_CONFIDENCES,
     ),
@@ -440,7 +442,7 @@ RESULTS: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
 def _metric_results(name: str) -> st.SearchStrategy[Any]:
     """Draw results of one metric of SQL cases."""
     cases = sql_cases().filter(OTHER_METRICS[name].needs)
-    results = cases.map(lambda case: other_metrics(case, SqlOptions()))
+    results = cases.map(lambda case: other_metrics(case, SqlScoring()))
     return results.filter(lambda found: name in found).map(lambda found: found[name])
 
 

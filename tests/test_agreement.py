@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
+import attrs
 import numpy as np
 import pandas as pd
 import pytest
@@ -172,7 +173,8 @@ def test_agreement_laws(
     assert turned.score == pytest.approx(result.score, abs=1e-12)
     assert scaled.score == pytest.approx(result.score, abs=1e-12)
     assert turned.gwet == pytest.approx(result.gwet, abs=1e-12)
-    assert turned.bias == -result.bias
+    assert turned.bias is not None
+    assert result.bias == -turned.bias
     assert turned.confusion == tuple(zip(*result.confusion, strict=True))
     assert sum(map(sum, result.confusion)) == len(rows)
     if result.score is not None and result.interval is not None:
@@ -782,3 +784,27 @@ def test_the_prediction_powered_interval_by_its_formula() -> None:
         assert found.interval.low == pytest.approx(found.score - reach)
         assert found.interval.high == pytest.approx(found.score + reach)
         assert found.interval.method == "prediction-powered t"
+
+
+def test_words_agree_as_numbers_that_stand_for_them_do() -> None:
+    """Oracle: the same columns as numbers; what needs an order of labels is not there."""
+    judge, human = list("aabbcacb"), list("abbbcacc")
+    code = {"a": 0.0, "b": 1.0, "c": 2.0}
+    words = judge_agreement(judge, human)
+    numbers = judge_agreement([code[one] for one in judge], [code[one] for one in human])
+    assert words.labels == ("a", "b", "c")
+    assert words.bias is None
+    assert attrs.evolve(words, labels=numbers.labels, bias=numbers.bias) == numbers
+    two = judge_agreement(["no", "yes"], ["no", "no"])
+    assert (two.sensitivity, two.specificity) == (None, None)
+    assert JudgeAgreement.from_json(words.to_json()) == words
+    with pytest.raises(
+        InputError, match=r"^weights must be None for words, which are only names,"
+    ):
+        judge_agreement(judge, human, weights="linear")
+    with pytest.raises(TypeError, match=r"^judge_scores\[0\] must be a number"):
+        judge_agreement(["a", "b"], [0, 1])
+    with pytest.raises(
+        TypeError, match=r"^human_scores\[1\] must be a non-empty string, got None"
+    ):
+        judge_agreement(["a", "b"], ["a", None])  # type: ignore[list-item]

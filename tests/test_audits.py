@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from itertools import permutations, product
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given, settings
 
-from scorekit import InputError, QueryAudit, SqlCase, query_audit, query_correctness
+from scorekit import (
+    InputError,
+    QueryAudit,
+    SqlCase,
+    SqlOptions,
+    SqlReport,
+    ascore_sql_case,
+    query_audit,
+    query_correctness,
+    score_sql_case,
+    score_sql_cases,
+)
 from scorekit.audits import AuditFinding
 from scorekit.equivalence import Counterexample
 from scorekit.strategies import sql_queries
@@ -346,4 +359,60 @@ def test_a_text_that_the_parser_cannot_read_is_not_its_fault() -> None:
     error = query_correctness("SELECT 1", "SELECT QUALIFY ((", dialect="snowflake").error
     assert error is not None
     assert (error.origin, error.kind) == ("instrument", "no_judge")
-    assert SqlCase(case_id=1, generated="x").expected is None
+
+
+RIGHT = "SELECT name FROM patient"
+SUITE = [
+    SqlCase(case_id="ties", generated=RIGHT, expected=f"{RIGHT} LIMIT 1"),
+    SqlCase(case_id="ties", generated=f"{RIGHT} ", expected=f"{RIGHT} LIMIT 1"),
+    SqlCase(case_id="bad", generated=RIGHT, expected="SELECT nme FROM patient"),
+    SqlCase(case_id="two", generated=RIGHT, expected=(RIGHT, f"{RIGHT} LIMIT 2")),
+    SqlCase(case_id="none", generated=RIGHT, expected_tables=["patient"]),
+    SqlCase(case_id="prose", generated=RIGHT, expected=f"{RIGHT};"),
+]
+SUITE = [
+    attrs.evolve(
+        case,
+        schema="Patients have a name." if case.case_id == "prose" else SCHEMA,
+        dialect="sqlite",
+    )
+    for case in SUITE
+]
+
+
+def test_a_suite_has_what_is_wrong_with_its_references() -> None:
+    """By case and by kind, in texts, rows and pages; nothing without being asked for it."""
+    report = score_sql_cases(SUITE, audit=True)
+    assert report.findings == {
+        "ties_at_limit": ("ties", "two"),
+        "does_not_run": ("bad",),
+    }
+    assert [case.findings for case in report.cases][:4] == [
+        ("ties_at_limit",), ("ties_at_limit",), ("does_not_run",), ("ties_at_limit",),
+    ]  # fmt: skip
+    assert len(report.cases[3].audits) == 2
+    assert report.cases[4].audits == ()
+    assert "; 3 with findings in the reference (2 ties_at_limit, 1 does_not_run)" in str(report)
+    assert [row["findings"] for row in report.to_rows()][:2] == ["ties_at_limit"] * 2
+    assert "ties_at_limit in LIMIT: " in report.cases[0].to_text()
+    assert SqlReport.from_json(report.to_json()) == report
+    plain = score_sql_cases(SUITE)
+    assert plain.findings == {}
+    assert all(case.audits == () for case in plain.cases)
+    assert [case.metrics() for case in plain.cases] == [case.metrics() for case in report.cases]
+
+
+def test_an_audit_may_be_asked_of_one_case_in_both_forms() -> None:
+    """As an option, or in the record of options."""
+    one = score_sql_case(SUITE[0], audit=True)
+    other = asyncio.run(ascore_sql_case(SUITE[0], options=SqlOptions(audit=True)))
+    assert one.audits == other.audits
+    assert one.findings == ("ties_at_limit",)
+
+
+def test_a_schema_for_a_judge_costs_a_case_nothing() -> None:
+    """What is read of the query alone is found all the same."""
+    report = score_sql_cases(SUITE[-1:], audit=True)
+    assert report.cases[0].query_correctness is not None
+    assert report.cases[0].query_correctness.score == 1.0
+    assert report.findings == {}

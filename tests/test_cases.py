@@ -35,6 +35,7 @@ from scorekit.cases import (
     METRICS,
     SqlCase,
     SqlCaseScore,
+    SqlOptions,
     SqlReport,
     ascore_sql_case,
     ascore_sql_cases,
@@ -246,7 +247,7 @@ def test_a_report_adds_up_and_round_trips(cases: list[SqlCase]) -> None:
     assert report.n_failed == sum(score.n_failed for score in report.cases)
     assert SqlReport.from_json(report.to_json()) == report
     alone = [score_sql_case(c) for c in cases]
-    if not report.options.asks_safety:  # where others say what a missing verdict is
+    if not report.scoring.asks_safety:  # where others say what a missing verdict is
         assert alone == [attrs.evolve(score, attempt=0) for score in report.cases]
     for name in METRICS:
         column = [row[name] for row in report.to_rows() if row[name] is not None]
@@ -1043,7 +1044,9 @@ def test_means_of_a_report_have_intervals() -> None:
     ]
     other = case("other", expected_tables=None, safety_valid=True, should_pass=True)
     report = score_sql_cases([*cases, other])
-    expected = mean_interval([1, 0.5, 0, 1], bounds=(0, 1), clusters=["q0", "q1", "q", "q"])
+    expected = mean_interval(
+        [1, 0.5, 0, 1], bounds=(0, 1), clusters=["q0", "q1", "q", "q"], weights="attempts"
+    )
     assert report.intervals["table_accuracy"] == expected
     assert set(report.intervals) == {"table_accuracy", "safety_validation"}
     distinct = score_sql_cases(cases[:3]).intervals["table_accuracy"]
@@ -1136,28 +1139,35 @@ def test_a_metric_that_failed_is_computed_again(monkeypatch: pytest.MonkeyPatch)
         {"generated": "SELECT 9 FROM t"},
         {"expected": "SELECT y FROM t"},
         {"expected": ("SELECT x FROM t",)},
-        {"expected_tables": ["u"]},
         {"schema": "CREATE TABLE t (x int)"},
         {"question": "Which?"},
         {"dialect": "sqlite"},
+        {"case_id": "other"},
+        {"expected_tables": ["u"]},
         {"is_valid": True},
         {"confidence": "high"},
-        {"case_id": "other"},
+        {"keys": {"t": "x"}},
+        {"options": SqlOptions(locate=True)},
     ],
 )
-def test_a_case_that_changed_is_scored_anew(
+def test_a_case_that_changed_is_judged_anew_where_that_matters(
     change: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Whatever input it is; the log says of how many."""
+    """By what the judge sees; the log names the input that differs."""
     judge: Any = Moody()
     old = undecided(2)
     new = [old[0], attrs.evolve(old[1], **change)]
     first = score_sql_cases(old, judge=judge, evidence="judge")
     judge.asked.clear()
     second = score_sql_cases(new, judge=judge, evidence="judge", resume=first)
-    assert judge.asked == [new[1].generated]
+    (name,) = change
+    is_seen = name in ("generated", "expected", "schema", "question", "dialect", "case_id")
+    assert judge.asked == [new[1].generated] * is_seen
     assert second == score_sql_cases(new, judge=judge, evidence="judge")
-    assert "has with other inputs: 1 of 2" in caplog.text
+    said = f"1 there with another {name}"
+    said = {"case_id": "1 not in the report to resume", "options": ""}.get(name, said)
+    assert (f"of 2 cases {said}" if said else "") in caplog.text
+    assert bool(caplog.text) == bool(said)
 
 
 def test_attempts_at_one_case_are_told_apart() -> None:
@@ -1269,7 +1279,8 @@ def test_pass_at_k_over_questions() -> None:
         n_samples=[3, 2], n_correct=[2, 0], k=(1, 2)
     )
     decided, twice = report.pass_at_k["query_correctness"]
-    assert (decided.score, decided.n_tasks, twice.score) == (1.0, 1, 1.0)
+    assert (decided.score, decided.n_tasks, decided.n_tasks_used, twice.score) == (1.0, 2, 1, 1.0)
+    assert (decided.interval.low, decided.interval.high) == (0.0, 1.0)
     assert SqlReport.from_json(report.to_json()) == report
     many = score_sql_cases([cases[0]] * 30)
     assert [found.k for found in many.pass_at_k["table_accuracy"]] == list(range(1, 11))
@@ -1654,7 +1665,7 @@ def test_further_right_rows_of_a_case() -> None:
     assert SqlCase.from_dict(json.loads(json.dumps(case.to_dict()))) == case
     fewer = attrs.evolve(case, also_accepted_rows=more[:1])
     assert _row_score(fewer) == 0.0
-    assert score_sql_case(fewer).input_digest != score_sql_case(case).input_digest
+    assert score_sql_case(fewer).input_digests != score_sql_case(case).input_digests
     made = sql_cases_from_columns(
         case_id=["q"],
         generated=["SELECT 1"],

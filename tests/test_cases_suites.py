@@ -121,7 +121,7 @@ def test_only_the_metrics_that_are_asked_for() -> None:
     one = case(expected="SELECT b FROM t", is_valid=True, should_pass=True)
     report = score_sql_cases([one], judge=judge, metrics=iter(["table_accuracy"]))
     assert report.cases[0].metrics().keys() == {"table_accuracy"}
-    assert report.options.metrics == ("table_accuracy",)
+    assert report.scoring.metrics == ("table_accuracy",)
     assert report.n_failed == 0
 
 
@@ -368,7 +368,7 @@ def test_what_would_not_be_one_run_is_not_merged() -> None:
     assert first.merge() == first
     validated = score_sql_cases([case(2, is_valid=True, should_pass=True)])
     safe = score_sql_cases([case(3, is_valid=True, safety_valid=True, should_pass=True)])
-    assert first.merge(safe).options.asks_safety
+    assert first.merge(safe).scoring.asks_safety
     with pytest.raises(InputError, match=r"give the same metrics=, .* must be False, as in"):
         validated.merge(safe)
     asked: Any = {"metrics": ["safety_validation", "validation_accuracy"]}

@@ -25,7 +25,7 @@ import pytest
 from anthropic_server import AnthropicServer
 
 from scorekit import cases, claude
-from scorekit._claude import connection, pace
+from scorekit._claude import connection, pace, schedule
 from scorekit._claude.prompt import (
     ANSWER_SCHEMA,
     PROMPT_HASH,
@@ -218,21 +218,17 @@ def test_thinking_is_no_verdict(server: Any) -> None:
 # What happens, the kind of the error, a piece of its message, calls (2 where it is asked again),
 # and whether tokens were paid for.
 FAULTS: list[tuple[str, str, str, int, bool]] = [
-    ("overloaded", "rate limit", "the service has taken nothing for longer", 2, False),
-    (
-        "overloaded_with_200",
-        "rate limit",
-        "the service has taken nothing for longer",
-        2,
-        False,
-    ),
+    ("overloaded", "rate limit", "HTTP 529: this is overloaded_error (no answer", 2, False),
+    ("overloaded_with_200", "rate limit", "HTTP 529: this is overloaded_error", 2, False),
     ("api_error", "api_error", "HTTP 500: this is api_error", 2, False),
     ("gateway", "api_error", "HTTP 502", 2, False),
     ("reset", "connection", "connection failed: RemoteProtocolError", 2, False),
-    ("rate_limit_mute", "rate limit", "the service has taken nothing for longer", 2, False),
-    ("rate_limit=900", "rate limit", "the service asks to wait for 900 s, longer", 1, False),
-    ("rate_limit=86400", "rate limit", "the service asks to wait for 86400 s", 1, False),
-    ("busy", "rate limit", "the service asks to wait for 900 s, longer", 1, False),
+    ("rate_limit_mute", "rate limit", "HTTP 429: this is rate_limit_error (no answer", 2, False),
+    ("rate_limit=900", "rate limit", "HTTP 429: this is rate_limit_error (no answer", 2, False),
+    ("rate_limit=inf", "rate limit", "HTTP 429: this is rate_limit_error (no answer", 2, False),
+    ("rate_limit=-5", "rate limit", "HTTP 429: this is rate_limit_error (no answer", 2, False),
+    ("rate_limit=soon", "rate limit", "HTTP 429: this is rate_limit_error (no answer", 2, False),
+    ("busy", "rate limit", "HTTP 503: this is api_error (no answer", 2, False),
     ("error_with_200", "invalid_request_error", "HTTP 400: this is odd_error", 1, False),
     ("untold_error", "invalid_request_error", "HTTP 400: None", 1, False),
     ("bad_json", "invalid_response", "the service did not answer with JSON", 1, False),
@@ -250,6 +246,8 @@ FAULTS: list[tuple[str, str, str, int, bool]] = [
     ("refusal", "refusal", "the model refused to answer", 1, True),
     ("truncated", "truncated", "the answer was cut short (max_tokens)", 1, True),
     ("conflicting", "ambiguous", "the answer holds verdicts that contradict", 1, True),
+    ("two_choices", "ambiguous", "the answer holds verdicts that contradict", 1, True),
+    ("too_large", "request_too_large", "HTTP 413", 1, False),
     ("authentication", "authentication_error", "HTTP 401: this is authentication_error", 1, False),
     ("permission", "permission_error", "HTTP 403", 1, False),
     ("invalid_request", "invalid_request_error", "HTTP 400", 1, False),
@@ -270,7 +268,7 @@ def test_every_fault_is_a_result(
     """0.0, whose failure it was and of which kind; the fixture sees that nothing is left open."""
     fault, kind, message, n_calls, paid = row
     server.fault = fault
-    monkeypatch.setattr(pace, "pause", lambda _: 0.2)
+    monkeypatch.setattr(schedule, "pause", lambda *_: 0.2)
     with judge_for(server, max_wait_seconds=0.7) as judge:
         result = form(judge)
         assert len(tasks_of(judge)) == 1
@@ -280,7 +278,8 @@ def test_every_fault_is_a_result(
     text = result.error.message.removeprefix(f"{kind}: ")
     assert text.startswith(message)
     assert KEY not in result.error.traceback
-    assert min(len(server.requests), 2) == n_calls
+    if n_calls == 1:  # of the others a busy machine may send only one within 0.7 s
+        assert len(server.requests) == 1
     assert result.usage == (USAGE if paid else None)
     unknown = {"connection", "invalid_response"}  # an answer may have been paid for
     assert result.cost_usd == (0.0026 if paid else None if kind in unknown else 0.0)
@@ -313,7 +312,7 @@ def test_the_deadline_holds(server: Any, clock: Clock, form: Form, fault: str) -
         judge.judge(PAIR)
         server.fault = fault
         asked = pool.submit(form, judge)
-        assert until(lambda: server.n_under_way == 1)
+        assert until(lambda: server.n_under_way == 1 and has_limit(judge, clock.now()))
         clock.pass_by(120.0)
         result = asked.result()
         assert until(lambda: server.n_under_way == 0)
@@ -372,20 +371,24 @@ def test_a_rate_limit_costs_no_verdict(
     assert (report.n_failed, report.n_by_method["judge"]) == (0, 120)
 
 
-def is_resting(judge: ClaudeJudge, now: float) -> bool:
-    """Return whether a question waits for more than 300 s."""
+def has_limit(judge: ClaudeJudge, now: float) -> bool:
+    """Return whether the time limit of a question has begun."""
     loop: Any = judge._service._loop
-    return loop is not None and any(timer.when() > now + 300 for timer in list(loop._scheduled))
+    return loop is not None and any(timer.when() > now + 20 for timer in list(loop._scheduled))
 
 
-def test_a_pause_may_be_longer_than_the_time_limit(server: Any, clock: Clock) -> None:
-    """Only requests that are sent count."""
-    server.fault = lambda _, n: "rate_limit=500" if n == 1 else "partial"
-    with judge_for(server) as judge, ThreadPoolExecutor(1) as pool:  # which has 120 s
-        asked = pool.submit(judge.judge, PAIR)
-        assert until(lambda: is_resting(judge, clock.now()))
-        clock.pass_by(600)
-        assert asked.result().score == 0.5
+@pytest.mark.parametrize("fault", ["overloaded", "rate_limit=500", "api_error", "busy"])
+def test_alone_the_time_limit_counts_all(server: Any, clock: Clock, fault: str) -> None:
+    """Waiting, pauses and retries included, also where the judge has been answered before."""
+    with judge_for(server, max_retries=50) as judge, ThreadPoolExecutor(1) as pool:
+        judge.judge(PAIR)
+        server.fault = fault
+        asked = pool.submit(error_of, judge, PAIR)
+        assert until(lambda: len(server.requests) > 1 and has_limit(judge, clock.now()))
+        clock.pass_by(120.0)
+        error = asked.result()
+    assert error.message.endswith("(no answer within timeout_seconds=120)")
+    assert len(server.requests) <= 4
 
 
 def test_a_question_can_be_given_up_in_a_pause(server: Any) -> None:
@@ -399,7 +402,7 @@ def test_a_question_can_be_given_up_in_a_pause(server: Any) -> None:
     with judge_for(server, max_concurrency=1) as judge:
         asyncio.run(impatient())
         assert len(tasks_of(judge)) == 1
-        assert not judge._service.pace.places.locked()
+        assert not len(judge._service.pace.schedule)
     assert len(server.requests) == 1
 
 
@@ -419,42 +422,6 @@ def have_come(server: Any, n: int) -> bool:
 def are_done(asked: Sequence[Future[Any]], n: int) -> bool:
     """Return whether *n* of those are done."""
     return sum(one.done() for one in asked) == n
-
-
-def test_no_more_is_sent_than_the_service_says_is_left(server: Any, clock: Clock) -> None:
-    """What is used up comes back little by little: with 60 a minute, one a second."""
-    clock.rate = 0.0
-    server.fault = lambda _, n: f"limited=60/{max(0, 4 - n)}"
-    release = threading.Event()
-    with judge_for(server, max_concurrency=8) as judge, ThreadPoolExecutor(8) as pool:
-        judge.judge(pair(0))
-        server.hold = lambda _: not release.is_set()
-        asked = []
-        for n in range(1, 7):  # they arrive in the order of asking
-            asked.append(pool.submit(judge.judge, pair(n)))
-            assert until(partial(have_come, server, min(n + 1, 4)))
-        release.set()
-        for n in range(3, 7):
-            # the judge has heard of these: what is told later is told of a later time
-            assert until(partial(are_done, asked, n))
-            time.sleep(0.05)
-            assert len(server.requests) == n + 1
-            clock.pass_by(1)
-        assert {one.result().score for one in asked} == {0.5}
-
-
-@pytest.mark.parametrize(
-    "told",
-    ["60/", "/", "many/few", "0/0", "-60/-70", "60/70", "9" * 5000 + "/0", "1e3/0", "60/nan"],
-)
-def test_odd_words_about_what_is_left_hold_nothing_up(
-    server: Any, clock: Clock, told: str
-) -> None:
-    """Headers that no service would send are passed over."""
-    clock.rate = 0.0
-    server.fault = f"limited={told}"
-    with judge_for(server) as judge:
-        assert [judge.judge(pair(i)).score for i in range(3)] == [0.5] * 3
 
 
 @pytest.mark.parametrize(
@@ -499,23 +466,12 @@ def test_few_pairs_are_looked_at_and_few_prompts_written_ahead(
     assert seen == {"submit": 60, "classify": 60}
 
 
-@pytest.mark.parametrize("wait", ["86400", "inf"])
-def test_a_pause_longer_than_max_wait_fails_at_once(server: Any, wait: str) -> None:
-    """Nobody waits for a day."""
-    server.fault = f"rate_limit={wait}"
-    with judge_for(server) as judge:
-        error = error_of(judge, PAIR)
-    assert error.kind == "rate limit"
-    assert "longer than max_wait_seconds=600 (HTTP 429: this is rate_limit" in error.message
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
         ("3", 3.0),
         ("0.5", 0.5),
-        ("-1", 0.0),
+        ("-1", None),
         ("inf", float("inf")),
         ("nan", None),
         ("", None),
@@ -529,27 +485,54 @@ def test_what_the_service_asks_to_wait(text: str, seconds: float | None) -> None
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind"),
+    ("fault", "n_calls"),
     [
-        ("authentication", "authentication_error"),
-        ("permission", "permission_error"),
-        ("invalid_request", "invalid_request_error"),
-        ("unknown_model", "not_found_error"),
+        ("authentication", 1),
+        ("payment", 1),
+        ("permission", 5),
+        ("unknown_model", 5),
+        ("invalid_request=Your credit balance is too low", 5),
+        ("firewall=401", 5),
+        ("firewall=403", 5),
+        ("too_large", 20),
+        ("teapot", 20),
     ],
 )
-def test_hopeless_calls_are_not_repeated(server: Any, fault: str, kind: str) -> None:
-    """One refusal, or three alike, stand for all: later questions fail at once and say why."""
+def test_refusals_that_stand_for_all(server: Any, fault: str, n_calls: int) -> None:
+    """Of the key or account at once; others after more pairs in a row than are asked at once."""
     server.fault = fault
-    with judge_for(server, max_concurrency=1) as judge:
-        with ThreadPoolExecutor(8) as pool:
-            errors = list(pool.map(lambda i: error_of(judge, pair(i)), range(20)))
+    with judge_for(server, max_concurrency=4) as judge:
+        errors = [error_of(judge, pair(i)) for i in range(20)]
         server.fault = "equivalent"
-        errors.append(error_of(judge, PAIR))
-    assert {error.kind for error in errors} == {kind}
-    assert "no more calls are made after: HTTP 4" in errors[-1].message
-    assert len(server.requests) == (3 if fault == "invalid_request" else 1)
+        if n_calls < 20:
+            errors.append(error_of(judge, PAIR))
+            assert "no more calls are made after: HTTP 40" in errors[-1].message
+        else:
+            assert judge.judge(PAIR).score == 1.0
+    assert len({error.kind for error in errors}) == 1
+    assert len(server.requests) == n_calls + (n_calls == 20)
     with judge_for(server) as judge:  # a new judge starts with a clean slate
         assert judge.judge(PAIR).score == 1.0
+
+
+@pytest.mark.parametrize("fault", ["permission", "unknown_model", "invalid_request", "too_large"])
+def test_one_pair_that_is_refused_again_and_again_stops_nothing(server: Any, fault: str) -> None:
+    """It is the same pair each time."""
+    server.fault = lambda _, n: fault if n <= 8 else "partial"
+    with judge_for(server, max_concurrency=2) as judge:
+        for _ in range(8):
+            error_of(judge, PAIR)
+        assert judge.judge(PAIR).score == 0.5
+
+
+@pytest.mark.parametrize("fault", ["permission", "unknown_model", "invalid_request=odd"])
+def test_an_answer_between_refusals_counts_them_anew(server: Any, fault: str) -> None:
+    """The configuration is one that works."""
+    server.fault = lambda _, n: "partial" if n % 3 == 0 else fault
+    with judge_for(server, max_concurrency=2) as judge:
+        for i in range(1, 13):
+            assert (outcome(judge, pair(i)) == "verdict") == (i % 3 == 0)
+    assert len(server.requests) == 12
 
 
 def error_of(judge: ClaudeJudge, request: JudgeRequest) -> JudgeError:
@@ -569,46 +552,27 @@ def test_one_bad_request_among_good_ones_stops_nothing(server: Any) -> None:
     assert len(server.requests) == 3
 
 
-PAIRS_OWN = [
+WORDS = [
     "prompt is too long: 210000 tokens > 200000 maximum",
     "Output blocked by content filtering policy",
+    "rejected: SELECT id FROM organization",
+    "Your credit balance is too low",
 ]
 
 
-@pytest.mark.parametrize("words", PAIRS_OWN)
-def test_a_prompt_that_is_refused_is_its_own_pairs_fault(server: Any, words: str) -> None:
-    """Also where nothing has succeeded yet, and however many of them there are."""
+@pytest.mark.parametrize("words", WORDS)
+def test_words_decide_nothing(server: Any, words: str) -> None:
+    """They may quote the input: five bad requests are those of five pairs."""
     server.fault = lambda _, n: f"invalid_request={words}" if n <= 5 else "partial"
     cases = [
         SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a FROM t")
         for i in range(7)
     ]
-    with judge_for(server, max_concurrency=1) as judge:
+    with judge_for(server, max_concurrency=5) as judge:
         for i in range(3):
             assert error_of(judge, pair(i)).message == f"HTTP 400: {words}"
         report = score_sql_cases(cases, judge=judge)
     assert (report.n_failed, report.n_by_method["judge"]) == (2, 5)
-
-
-@pytest.mark.parametrize(
-    ("fault", "kind"),
-    [
-        ("invalid_request=Your credit balance is too low", "invalid_request_error"),
-        ("payment", "billing_error"),
-        ("unknown_model", "not_found_error"),
-    ],
-)
-def test_one_refusal_of_the_account_stands_for_all(server: Any, fault: str, kind: str) -> None:
-    """A serial loop pays one call to learn it, in whichever form it asks."""
-    server.fault = fault
-    cases = [
-        SqlCase(case_id=f"q{i}", generated=f"SELECT {i}", expected="SELECT a FROM t")
-        for i in range(4)
-    ]
-    with judge_for(server, max_concurrency=1) as judge:
-        assert {error_of(judge, pair(i)).kind for i in range(3)} == {kind}
-        assert score_sql_cases(cases, judge=judge).n_failed == 4
-    assert len(server.requests) == 1
 
 
 def test_refusals_that_differ_are_each_about_their_own_pair(server: Any) -> None:
@@ -641,12 +605,13 @@ def test_a_page_of_a_firewall_fails_its_own_pair(server: Any, status: int) -> No
 
 
 def test_a_proxy_with_its_own_page_for_everything_fails_all_and_ends(server: Any) -> None:
-    """Each pair for itself, and without a retry."""
+    """After one more than ask at once, without a retry."""
     server.fault = "firewall"
-    cases = [SqlCase(case_id=i, generated=f"SELECT {i}", expected="SELECT a") for i in range(20)]
-    with judge_for(server) as judge:
+    cases = [SqlCase(case_id=i, generated=f"SELECT {i}", expected="SELECT a") for i in range(40)]
+    with judge_for(server, max_concurrency=4) as judge:
         report = score_sql_cases(cases, judge=judge, evidence="judge")
-    assert (report.n_failed, report.cost_usd, len(server.requests)) == (20, 0.0, 20)
+    assert (report.n_failed, report.cost_usd) == (40, 0.0)
+    assert 5 <= len(server.requests) <= 8  # up to three more were under way
 
 
 def test_a_redirect_to_another_origin_gets_no_prompt(server: Any) -> None:
@@ -683,14 +648,41 @@ def test_secrets_in_headers_of_the_environment_are_masked(
 ) -> None:
     """A gateway may echo them in what it says."""
     secret = "gateway-secret-0123"  # noqa: S105 - of nobody
-    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"x-team: {secret}\nx-short: 123")
+    monkeypatch.setenv(
+        "ANTHROPIC_CUSTOM_HEADERS", f"x-team-token: {secret}\nx-model: claude-sonnet-5-5"
+    )
     server.fault = f"invalid_key={secret}"
     with judge_for(server) as judge:
         result = ask(judge)
-    assert server.headers[0]["x-team"] == secret
+    assert server.headers[0]["x-team-token"] == secret
     assert result.error is not None
     assert secret not in result.error.message + result.error.traceback
     assert "invalid key ***" in result.error.message
+
+
+@pytest.mark.parametrize("key", ["equivalent", "claude-sonnet-5-5", "reasons", "choice"])
+def test_a_key_that_is_a_word_of_the_answer_changes_no_verdict(server: Any, key: str) -> None:
+    """What is hidden is hidden after reading."""
+    with judge_for(server, api_key=key) as judge:
+        verdict = judge.judge(PAIR)
+    assert (verdict.score, verdict.model) == (1.0, "claude-sonnet-5-5")
+
+
+def test_a_judge_that_waits_says_so(server: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """In the log, once when it begins and once when it ends."""
+    server.fault = lambda _, n: "api_error" if n <= 4 else "partial"
+    caplog.set_level("INFO")
+    with judge_for(server, max_concurrency=1) as judge:
+        assert {
+            v.score
+            for v in judge.judge_many([pair(i) for i in range(6)])
+            if isinstance(v, Verdict)
+        } == {0.5}
+    told = [record.getMessage() for record in caplog.records if "service" in record.name]
+    assert told == [
+        "the service is away, all questions wait for it: api_error: HTTP 500: this is api_error",
+        "the service answers again",
+    ]
 
 
 def test_an_empty_key_says_what_to_do() -> None:
@@ -793,7 +785,7 @@ def test_a_success_after_an_early_bad_request_lets_the_run_go_on(server: Any) ->
     assert len(server.requests) == 10
 
 
-@pytest.mark.parametrize("fault", ["authentication", "permission"])
+@pytest.mark.parametrize("fault", ["authentication", "payment"])
 @pytest.mark.parametrize("late", ["partial", "invalid_request"])
 def test_a_key_that_is_withdrawn_ends_the_run(server: Any, fault: str, late: str) -> None:
     """What worked before will not work again, whatever an earlier call still brings."""
@@ -807,7 +799,9 @@ def test_a_key_that_is_withdrawn_ends_the_run(server: Any, fault: str, late: str
         release.set()
         assert first.result().startswith("verdict" if late == "partial" else "invalid_request")
         told = error_of(judge, pair(3))
-    assert told.kind.startswith(fault)
+    assert (
+        told.kind == {"authentication": "authentication_error", "payment": "billing_error"}[fault]
+    )
     assert told.message.startswith("no more calls are made after")
     assert len(server.requests) == 2
 
@@ -1064,9 +1058,8 @@ def test_what_will_not_be_sent_waits_for_no_turn(
     assert len(server.requests) == 1
 
 
-def test_a_connection_that_cannot_be_made_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_that_cannot_be_made_costs_nothing() -> None:
     """However long the service is away, the budget is there when it is back."""
-    monkeypatch.setattr(pace, "START_SECONDS", 1.0)
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -1685,9 +1678,8 @@ def test_clean_keeps_what_can_be_sent() -> None:
         clean(chr(code)).encode()
 
 
-def test_an_unreachable_service(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_service() -> None:
     """Nobody listens: asked again as often as allowed, then a failed connection."""
-    monkeypatch.setattr(pace, "START_SECONDS", 1.0)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but never listening
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -1703,7 +1695,7 @@ from scorekit.judges import CachedJudge
 from scorekit.judges import JudgeRequest
 assert "anthropic" not in sys.modules and "autoevals" not in sys.modules
 judge = ClaudeJudge(api_key="k", base_url=sys.argv[1])
-assert sum(name.startswith("scorekit") for name in sys.modules) <= 24
+assert sum(name.startswith("scorekit") for name in sys.modules) <= 26
 assert not {"sqlglot", "numpy"} & set(sys.modules)
 CachedJudge(judge)
 os.environ["ANTHROPIC_API_KEY"] = "k"

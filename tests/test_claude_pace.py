@@ -1,375 +1,371 @@
-"""When `ClaudeJudge` asks: the pace and outages, in time that does not depend on the machine."""
+"""When `ClaudeJudge` asks: the rate and outages, on a loop with a clock of its own."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import random
-import selectors
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scenes import Service, VirtualTime, between, every, now, some
 
-from scorekit._claude import pace
-from scorekit._claude.pace import Pace, Passing, Question
+from scorekit._claude import schedule
+from scorekit._claude.pace import Pace, limited
+from scorekit._claude.rate import LONGEST_WAIT_SECONDS, Rate
+from scorekit._claude.schedule import Passing, Question, Schedule, pause
 from scorekit.errors import JudgeError
-
-pytest.importorskip("anthropic")
-
-BEGIN = 1000.0
-
-
-class VirtualTime(asyncio.SelectorEventLoop):
-    """An event loop in which nothing takes time but waiting, which is over at once."""
-
-    def __init__(self) -> None:
-        self.now = BEGIN
-        super().__init__(self._Jump(self))
-
-    def time(self) -> float:
-        """Return the time in seconds."""
-        return self.now
-
-    class _Jump(selectors.SelectSelector):
-        def __init__(self, loop: VirtualTime) -> None:
-            super().__init__()
-            self._loop = loop
-
-        def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-            """Let the time pass until the next task goes on."""
-            assert timeout is not None, "nothing will ever happen"
-            self._loop.now += timeout + 1e-7  # which rounding cannot lose
-            return []
 
 
 @pytest.fixture(autouse=True)
 def _same_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pauses be as long in each run."""
-    monkeypatch.setattr(pace, "_random", random.Random(0))  # noqa: S311 - no secret
-
-
-def now() -> float:
-    """Return the seconds since the beginning."""
-    return asyncio.get_running_loop().time() - BEGIN
-
-
-def failing(kind: str, wait: float | None = None, *, is_busy: bool = False) -> Passing:
-    """Return a failure that may pass."""
-    failure = Passing(JudgeError(kind, "odd"), None)
-    failure.is_busy, failure.wait = is_busy, wait
-    return failure
-
-
-def busy(wait: float | None = None) -> Passing:
-    """Return a refusal for load."""
-    return failing("rate_limit_error", wait, is_busy=True)
+    monkeypatch.setattr(schedule, "_random", random.Random(0))  # noqa: S311 - no secret
 
 
 class Run:
     """
-    Questions on their way to a service.
+    So many questions to a service.
 
     Args:
-        service: Answers the question number *i*, the *n*-th time it is asked, or raises.
-        options: Of the `Pace`.
+        service: Whom to ask.
+        n: How many questions.
+        places: How many of them the judge is given at a time.
+        starts: When each comes.
     """
 
-    def __init__(self, service: Callable[[int, int], Awaitable[None]], **options: Any) -> None:
+    def __init__(
+        self,
+        service: Service,
+        n: int,
+        *,
+        max_concurrency: int = 16,
+        per_minute: float | None = None,
+        max_wait_seconds: float = 600.0,
+        timeout_seconds: float = 30.0,
+        max_retries: int = 2,
+        places: int = 50,
+        starts: Callable[[int], float] = lambda _: 0.0,
+    ) -> None:
         self.service = service
-        given = {"max_concurrency": 16, "per_minute": None, "max_retries": 2, **options}
-        self.options: dict[str, Any] = {"max_wait_seconds": 600.0, **given}
-        self.sent: list[tuple[float, int]] = []
-        self.ended: dict[int, float] = {}
+        self.timeout = timeout_seconds
+        self.max_retries = max_retries
         self.errors: dict[int, Exception] = {}
+        self.ended: dict[int, float] = {}
+        self.changes: list[bool] = []
 
-    async def ask(self, pace: Pace, i: int) -> None:
-        """Ask one question."""
-        n_sent = 0
-
-        async def send(_: Question) -> None:
-            nonlocal n_sent
-            n_sent += 1
-            self.sent.append((now(), i))
-            await self.service(i, n_sent)
-
-        try:
-            async with pace.places:
-                await pace.ask(send)
-        except (JudgeError, TimeoutError) as error:
-            self.errors[i] = error
-        self.ended[i] = now()
-
-    def of(self, n: int, starts: Callable[[int], float] = lambda _: 0.0) -> Run:
-        """Ask so many, each at its time."""
-
-        async def later(paced: Pace, i: int) -> None:
-            await asyncio.sleep(starts(i))
-            await self.ask(paced, i)
-
-        async def all_of_them() -> None:
-            paced = Pace(**self.options)
-            await asyncio.gather(*(later(paced, i) for i in range(n)))
+        async def run() -> None:
+            self.places = asyncio.Semaphore(places)
+            self.pace = Pace(
+                Schedule(
+                    max_concurrency=max_concurrency,
+                    per_minute=per_minute,
+                    max_wait_seconds=max_wait_seconds,
+                    timeout_seconds=timeout_seconds,
+                    on_change=lambda failure: self.changes.append(failure is None),
+                )
+            )
+            await asyncio.gather(*(self.ask(i, starts(i)) for i in range(n)))
+            assert len(self.pace.schedule) == 0
 
         with asyncio.Runner(loop_factory=VirtualTime) as runner:
-            runner.run(all_of_them())
-        return self
+            runner.run(run())
+
+    async def ask(self, i: int, start: float) -> None:
+        """Ask one question."""
+        await asyncio.sleep(start)
+
+        async def send(question: Question) -> None:
+            question.is_sent = True
+            left = self.pace.schedule.seconds_for(question, self.timeout, self.pace.now())
+            try:
+                async with limited(left):
+                    status, headers = await self.service.answer(i)
+            except TimeoutError as error:
+                raise Passing(TimeoutError("late"), error) from error
+            except ConnectionError as error:
+                passing = Passing(JudgeError("connection", repr(error)), error)
+                passing.was_sent = not isinstance(error, ConnectionRefusedError)
+                raise passing from error
+            if status != 200:
+                passing = Passing(JudgeError("refused", str(status)), None)
+                passing.is_busy = status in {429, 529}
+                passing.wait = float(headers["retry-after"]) if headers else None
+                raise passing
+
+        async with self.places:
+            try:
+                async with self.pace.turn(self.timeout, self.max_retries) as question:
+                    await self.pace.ask(question, send)
+            except (JudgeError, TimeoutError) as error:
+                self.errors[i] = error
+        self.ended[i] = now()
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return max(self.ended.values())
+
+    @property
+    def n_requests(self) -> int:
+        """How many requests were sent."""
+        return len(self.service.times)
 
 
-async def answer(_: int = 0, __: int = 0) -> None:
-    """Answer within 0.1 to 0.3 s."""
-    await asyncio.sleep(numbers.uniform(0.1, 0.3))
-
-
-numbers = random.Random(0)  # noqa: S311 - keeps no secret
-
-
-def away(is_away: Callable[[float], bool], kind: str) -> Callable[[int, int], Awaitable[None]]:
-    """Return a service that is away at times; *kind* is the way in which it is."""
-
-    async def service(_: int, __: int) -> None:
-        if is_away(now()):
-            if kind == "silent":
-                await asyncio.sleep(10)
-                raise TimeoutError("no verdict within 10 s")
-            await asyncio.sleep(0.01)
-            raise failing(kind)
-        await answer()
-
-    return service
-
-
-@pytest.mark.parametrize("kind", ["connection", "api_error", "silent"])
-@pytest.mark.parametrize(
-    ("is_away", "end"),
-    [
-        (lambda at: 10 <= at < 15, 15),
-        (lambda at: 10 <= at < 40, 40),
-        (lambda at: 10 <= at < 310, 310),
-    ],
-    ids=["5 s", "30 s", "300 s"],
-)
-def test_an_outage_loses_nothing(is_away: Callable[[float], bool], end: float, kind: str) -> None:
-    """Also where no retries are left; one question at a time asks whether it is over."""
-    run = Run(away(is_away, kind), max_retries=0).of(2000)
+@pytest.mark.parametrize("wait", [None, "0.1", "1", "30", "900", "86400", "inf"])
+def test_one_rate_is_learned_for_all(wait: str | None) -> None:
+    """Five a second and one at once, whatever the service asks to wait: ideal are 8 s."""
+    run = Run(Service(rate=5, wait=wait), 40, max_retries=0)
     assert run.errors == {}
-    asked = [at for at, _ in run.sent if 10.5 <= at < end]
-    assert len(asked) <= 6 + (end - 10) / 6
-    longest = 8 + (10 if kind == "silent" else 0)  # of an interval, and of the last that asked
-    assert min(at for at in run.ended.values() if at > end) <= end + longest + 1
-    assert max(run.ended.values()) <= 2000 / 80 + (end - 10) + longest + 1
+    assert run.seconds <= 15
+    assert run.n_requests <= 3 * 40
 
 
-@pytest.mark.parametrize("kind", ["connection", "api_error", "silent"])
-def test_a_service_that_comes_and_goes_loses_nothing(kind: str) -> None:
-    """Five seconds in every twenty."""
-    run = Run(away(lambda at: at > 10 and at % 20 < 5, kind)).of(4000)
+@pytest.mark.parametrize(("rate", "burst"), [(5, 10), (20, 1), (20, 10), (2, 5), (100, 50)])
+@pytest.mark.parametrize("wait", [None, "30", "inf"])
+def test_other_rates(rate: float, burst: int, wait: str | None) -> None:
+    """At most twice as long as the ideal, and two requests a pair."""
+    run = Run(Service(rate=rate, burst=burst, wait=wait), 150)
     assert run.errors == {}
-    assert len(run.ended) == 4000
+    assert run.seconds <= 2 * max(150 / 80, (150 - burst) / rate)
+    assert run.n_requests <= 2 * 150
 
 
-def test_a_service_that_stays_away_fails_all_after_max_wait() -> None:
-    """What has waited and what comes later fails, and one asks from time to time."""
-    run = Run(away(lambda at: at >= 10, "connection"), max_wait_seconds=60.0)
-    run.of(3000, lambda i: 0 if i < 2000 else 60 + (i - 2000) / 10)
-    assert {error.kind for error in run.errors.values() if isinstance(error, JudgeError)} == {
-        "connection"
-    }
-    assert "(the service has been away for max_wait_seconds=60)" in str(run.errors[1999])
-    waited = [at for i, at in run.ended.items() if i in run.errors and i < 2000]
-    assert max(waited) <= 71
-    assert all(run.ended[i] <= 60 + (i - 2000) / 10 + 1 for i in range(2200, 3000))
+def test_nothing_limits_before_the_first_busy_answer() -> None:
+    """Sixteen at once, as fast as they are answered."""
+    run = Run(Service(), 400)
+    assert run.seconds <= 1.1 * 400 / 80
+    assert run.n_requests == 400
 
 
-def test_a_service_that_comes_back_after_max_wait_is_found() -> None:
-    """By the first that asks then; nobody has to make a new judge."""
-    run = Run(
-        away(lambda at: 1 <= at < 100, "connection"), max_wait_seconds=20.0, max_concurrency=1
-    )
-    run.of(40, lambda i: i * 5.0)
-    assert {i for i in run.errors if i * 5 > 110} == set()
-
-
-@pytest.mark.parametrize("kind", ["connection", "api_error"])
-def test_a_service_that_is_away_from_the_start_fails_all_within_seconds(kind: str) -> None:
-    """An address may be wrong: nobody waits ten minutes to hear it."""
-    run = Run(away(lambda _: True, kind)).of(1000)
-    assert len(run.errors) == 1000
-    assert max(run.ended.values()) <= 5
-    assert len(run.sent) <= 16 + 4
-    assert "(no question has ever been answered)" in str(run.errors[999])
-
-
-def test_a_service_that_never_answers_fails_all_within_its_time_limit() -> None:
-    """It accepts connections, and that is all."""
-    run = Run(away(lambda _: True, "silent")).of(1000)
-    assert len(run.errors) == 1000
-    assert max(run.ended.values()) <= 25
-
-
-def test_a_slow_pair_among_others_is_its_own_fault() -> None:
-    """Somebody has been answered meanwhile."""
-
-    async def service(i: int, _: int) -> None:
-        if i == 3:
-            await asyncio.sleep(10)
-            raise TimeoutError("no verdict within 10 s")
-        await answer()
-
-    run = Run(service).of(2000)
-    assert list(run.errors) == [3]
-    assert [i for _, i in run.sent].count(3) == 1
-
-
-def test_a_slow_pair_by_itself_is_its_own_fault() -> None:
-    """Nobody else can tell, and to ask again would cost as much."""
-
-    async def service(_: int, __: int) -> None:
-        await asyncio.sleep(10)
-        raise TimeoutError("no verdict within 10 s")
-
-    run = Run(service).of(1)
-    assert [str(error) for error in run.errors.values()] == ["no verdict within 10 s"]
-
-
-@pytest.mark.parametrize("bad", [{3}, {3, 4, 500}, set(range(0, 1000, 100))], ids=len)
-@pytest.mark.parametrize("max_retries", [0, 2])
-def test_pairs_that_always_fail_are_their_own_fault(bad: set[int], max_retries: int) -> None:
-    """The service answers about the others: it is not away, and they are given up."""
-
-    async def service(i: int, _: int) -> None:
-        if i in bad:
-            await asyncio.sleep(0.01)
-            raise failing("api_error")
-        await answer()
-
-    run = Run(service, max_retries=max_retries).of(1000)
-    assert set(run.errors) == bad
-    assert max(run.ended.values()) <= 13 + 15 * len(bad) * (1 + max_retries)
-
-
-def test_a_refused_question_waits_for_itself() -> None:
-    """As long as it was told, while others go on."""
-
-    async def service(i: int, n: int) -> None:
-        if i == 3 and n == 1:
-            raise busy(30.0)
-        await answer()
-
-    run = Run(service, max_retries=0).of(200)
+@pytest.mark.parametrize("rate", [5, 20])
+def test_a_gateway_that_counts_refused_requests(rate: float) -> None:
+    """Who goes on asking is never answered there."""
+    run = Run(Service(rate=rate, counts_refused=True), 100)
     assert run.errors == {}
-    assert run.ended.pop(3) == pytest.approx(30.2, abs=0.11)
-    assert max(run.ended.values()) < 3
+    assert run.seconds <= 2 * 100 / rate
 
 
-def test_a_refused_question_keeps_its_place() -> None:
-    """Else as many as there are would ask one after the other, and all be refused."""
-    run = Run(lambda _, n: refuse_first(n), max_concurrency=2).of(6)
-    assert [{i for _, i in run.sent[k : k + 4]} for k in (0, 4, 8)] == [{0, 1}, {2, 3}, {4, 5}]
+def test_a_wait_is_bounded_and_counts_only_while_nothing_is_answered() -> None:
+    """A minute at most; a first refusal among answers is none."""
+    rate = Rate()
+    times = [0.0, 1.0, 3.0, 7.0]
+    for at in times:
+        rate.note_sent(at)
+        rate.note_busy(at, math.inf, at + 0.02)
+    assert rate.opens_at() == pytest.approx(7.02 + LONGEST_WAIT_SECONDS)
+    rate.note_answer(6.0, 8.0)
+    assert rate.opens_at() < 7.02 + 5
 
 
-async def refuse_first(n: int) -> None:
-    """Refuse what is asked for the first time."""
-    if n == 1:
-        raise busy(5.0)
-    await answer()
-
-
-def test_pauses_grow_where_the_service_does_not_say_how_long() -> None:
-    """From half a second to eight, and up to a quarter less: never more."""
-
-    async def service(_: int, n: int) -> None:
-        if n <= 8:
-            raise busy()
-        await answer()
-
-    run = Run(service).of(1)
-    times = [at for at, _ in run.sent]
-    pauses = [b - a for a, b in itertools.pairwise(times)]
-    longest = [0.5, 1, 2, 4, 8, 8, 8, 8]
-    assert all(0.75 * most <= p <= most + 1e-3 for p, most in zip(pauses, longest, strict=True))
-    assert len({round(p / most, 6) for p, most in zip(pauses, longest, strict=True)}) == 8
-
-
-def test_to_be_told_zero_is_to_be_told_nothing() -> None:
-    """A service that says 0 must not be asked without a pause."""
-
-    async def service(_: int, n: int) -> None:
-        if n <= 3:
-            raise busy(0.0)
-        await answer()
-
-    assert Run(service).of(1).ended[0] >= 0.75 * 3.5
-
-
-def test_a_service_that_is_busy_for_ever_fails_all_after_max_wait() -> None:
-    """Which counts from the last answer."""
-
-    async def service(_: int, __: int) -> None:
-        if now() >= 10:
-            raise busy(2.0)
-        await answer()
-
-    run = Run(service, max_wait_seconds=60.0).of(1000)
-    lost = {i: at for i, at in run.ended.items() if i in run.errors}
-    assert {getattr(error, "kind", "") for error in run.errors.values()} == {"rate limit"}
-    assert min(lost.values()) >= 69
-    assert len(run.ended) == 1000
-
-
-def test_max_wait_counts_from_the_last_answer_that_anyone_got() -> None:
-    """One of sixteen is answered, every 50 s: the others wait much longer than max_wait."""
-    next_at = 0.0
-
-    async def service(_: int, __: int) -> None:
-        nonlocal next_at
-        if now() < next_at:
-            raise busy()
-        next_at = now() + 50
-        await answer()
-
-    run = Run(service, max_wait_seconds=60.0).of(16)
-    assert run.errors == {}
-    assert max(run.ended.values()) > 15 * 50
-
-
-def test_rest_does_not_count_as_waiting() -> None:
-    """An hour later the service has as much time as at first."""
-
-    async def service(i: int, n: int) -> None:
-        if i == 1 and n <= 3:
-            raise busy(10.0)
-        await answer()
-
-    assert Run(service, max_wait_seconds=60.0).of(2, lambda i: i * 3600.0).errors == {}
+@given(st.lists(st.tuples(st.sampled_from("abs"), st.floats(0, 10)), max_size=60))
+def test_the_rate_is_always_one(steps: list[tuple[str, float]]) -> None:
+    """Whatever happens when, somebody may ask within the longest wait."""
+    rate, at, sent = Rate(), 0.0, [0.0]
+    for what, seconds in steps:
+        at += seconds
+        if what == "s":
+            rate.note_sent(at)
+            sent.append(at)
+        elif what == "a":
+            rate.note_answer(sent[-1], at)
+        else:
+            rate.note_busy(sent[-1], math.inf, at)
+        assert rate.opens_at() <= at + LONGEST_WAIT_SECONDS + 4
 
 
 def test_requests_per_minute_spaces_questions_evenly() -> None:
-    """Retries included; none is late for what comes before it."""
-    run = Run(lambda _, n: refuse_first(n), per_minute=120.0).of(50)
-    times = sorted(at for at, _ in run.sent)
-    gaps = [b - a for a, b in itertools.pairwise(times)]
-    assert min(gaps) >= 0.5 - 1e-3
-    assert times[-1] <= 100 * 0.5 + 6
+    """Retries included."""
+    run = Run(Service(bad=some(0.1, 50)), 50, per_minute=120.0)
+    times = sorted(at for at, _ in run.service.times)
+    assert min(b - a for a, b in itertools.pairwise(times)) >= 0.5 - 1e-3
 
 
-@pytest.mark.parametrize("burst", [5, 50])
-@pytest.mark.parametrize(("wait", "share"), [(None, 0.75), (2.0, 0.75), (30.0, 0.05)])
-@pytest.mark.parametrize("rate", [2.0, 20.0])
-def test_much_of_what_a_gateway_takes_is_used(
-    rate: float, wait: float | None, share: float, burst: int
-) -> None:
-    """And no verdict is lost, though sixteen that were told the same come back together."""
-    left, at = float(burst), 0.0
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("share", "n"), [(0.01, 300), (0.05, 300), (0.25, 80), (0.5, 300)])
+def test_pairs_that_always_fail_are_lost_and_no_others(share: float, n: int, seed: int) -> None:
+    """In at most 2.5 times what two retries in place take; see the page on accuracy of time."""
+    bad = some(share, n, seed)
+    run = Run(Service(bad=bad), n)
+    assert set(run.errors) == {i for i in range(n) if bad(i)}
+    assert run.seconds <= 2.5 * (n / 80 + share * n * 1.5 / 16 + 1.5)
+    assert max(run.service.asked.values()) <= 12
 
-    async def service(_: int, __: int) -> None:
-        nonlocal left, at
-        left, at = min(burst, left + (now() - at) * rate), now()
-        if left < 1:
-            raise busy(wait)
-        left -= 1
-        await answer()
 
-    run = Run(service).of(400)
+@pytest.mark.parametrize("n_bad", [1, 2, 4])
+def test_the_last_of_a_run_fail_by_themselves(n_bad: int) -> None:
+    """Nobody comes after them who could tell."""
+    run = Run(Service(bad=lambda i: i >= 100 - n_bad), 100)
+    assert set(run.errors) == set(range(100 - n_bad, 100))
+    assert run.seconds <= 6
+
+
+@pytest.mark.parametrize("kind", ["500", "cut", "refused", "529"])
+@pytest.mark.parametrize("span", [(0, 8), (2, 7), (2, 32), (2, 92)])
+@pytest.mark.parametrize("max_retries", [0, 2])
+def test_an_outage_loses_nothing(kind: str, span: tuple[float, float], max_retries: int) -> None:
+    """And the run goes on within five seconds, at the start as well."""
+    run = Run(
+        Service(away=between(span, kind=kind)), 300, max_retries=max_retries, timeout_seconds=120
+    )
     assert run.errors == {}
-    assert 400 / max(run.ended.values()) >= share * rate
+    assert run.seconds <= 300 / 80 + span[1] - span[0] + 5
+    if kind != "529":
+        assert run.changes == [False, True]
+    asked = [at for at, _ in run.service.times if span[0] + 1 <= at < span[1]]
+    assert len(asked) <= 8 + (span[1] - span[0]) / 2.5  # one at a time
+
+
+@pytest.mark.parametrize("kind", ["500", "refused", "529"])
+@pytest.mark.parametrize(("period", "seconds"), [(2, 0.05), (2, 0.5), (3, 1)])
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_a_service_that_comes_and_goes_loses_the_bad_pairs_only(
+    kind: str, period: float, seconds: float, share: float
+) -> None:
+    """What fails with many others is forgiven."""
+    bad = some(share, 300)
+    run = Run(Service(away=every(period, seconds, kind), bad=bad), 300)
+    assert set(run.errors) == {i for i in range(300) if bad(i)}
+
+
+@pytest.mark.parametrize(("period", "seconds"), [(2, 0.05), (3, 1)])
+def test_cuts_with_bad_pairs(period: float, seconds: float) -> None:
+    """Each cut fails all that are under way."""
+    bad = some(0.05, 300)
+    run = Run(Service(away=every(period, seconds, "cut"), bad=bad), 300)
+    assert set(run.errors) == {i for i in range(300) if bad(i)}
+
+
+def test_a_silent_service_costs_one_time_limit() -> None:
+    """Who was under way waits it out; the others wait for one of them."""
+    run = Run(Service(away=between((2, 30), kind="silent")), 300)
+    assert run.errors == {}
+    assert run.seconds <= 300 / 80 + 30 + 5
+
+
+@pytest.mark.parametrize("away", ["529", "429", "500", "cut", "silent"])
+@pytest.mark.parametrize("was_answered", [True, False])
+def test_alone_a_question_ends_at_its_time_limit(away: str, *, was_answered: bool) -> None:
+    """Whatever was answered before, waits included."""
+    service = Service(away=lambda at: away if at >= 1 or not was_answered else "")
+    run = Run(
+        service, 1 + was_answered, timeout_seconds=3, max_retries=100, starts=lambda i: 2.0 * i
+    )
+    assert list(run.errors) == [int(was_answered)]
+    assert run.seconds - 2 * was_answered <= 3.5
+
+
+def test_alone_a_question_ends_after_its_retries() -> None:
+    """Three requests and two pauses."""
+    run = Run(Service(bad=lambda _: True), 1)
+    assert (len(run.errors), run.n_requests) == (1, 3)
+    assert run.seconds <= 2
+
+
+@pytest.mark.parametrize("kind", ["500", "529", "cut"])
+def test_a_service_that_stays_away_fails_all_after_max_wait(kind: str) -> None:
+    """Those that come later as well, and one of them asks from time to time."""
+    run = Run(
+        Service(away=lambda at: kind if at >= 3 else ""), 400, max_wait_seconds=60, places=400
+    )
+    assert 100 < len(run.errors) < 400
+    assert 60 <= run.seconds <= 3.3 + 60 + 5
+    assert "(no answer within max_wait_seconds=60)" in str(run.errors[399])
+
+
+def test_an_address_where_nobody_answers_ends_at_the_time_limit() -> None:
+    """A refused connection with nothing ever answered: the address may be wrong."""
+    run = Run(Service(away=lambda _: "refused"), 200, timeout_seconds=10)
+    assert len(run.errors) == 200
+    assert run.seconds <= 11
+    assert "(no answer within timeout_seconds=10)" in str(run.errors[199])
+
+
+def test_a_service_that_answers_one_in_a_hundred_ends() -> None:
+    """Nobody waits for ever."""
+    run = Run(Service(answers_one_in=100), 50, max_wait_seconds=30)
+    assert run.seconds <= 50 * 31
+    assert len(run.ended) == 50
+
+
+def test_ten_thousand_questions_can_be_cancelled_at_once() -> None:
+    """No turn is left behind."""
+
+    async def run() -> None:
+        pace = Pace(
+            Schedule(
+                max_concurrency=16, per_minute=None, max_wait_seconds=600.0, timeout_seconds=30.0
+            )
+        )
+
+        async def ask() -> None:
+            async with pace.turn(30.0, 2):
+                await asyncio.sleep(1e6)
+
+        tasks = [asyncio.ensure_future(ask()) for _ in range(10_000)]
+        await asyncio.sleep(1)
+        assert (len(pace.schedule), len(pace.schedule.under_way)) == (10_000, 16)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert len(pace.schedule) == 0
+        async with asyncio.timeout(1), pace.turn(30.0, 2):
+            pass
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(run())
+
+
+def test_pauses_grow() -> None:
+    """From half a second to eight, and up to a quarter less: never more."""
+    for n, longest in enumerate([0.5, 1, 2, 4, 8, 8, 8]):
+        assert 0.75 * longest <= pause(n) <= longest
+
+
+Event = tuple[str, int]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("tanfbr"), st.integers(0, 5)), max_size=80),
+    st.integers(1, 4),
+    st.integers(0, 2),
+)
+def test_a_schedule_keeps_its_books(
+    steps: list[Event], max_concurrency: int, max_retries: int
+) -> None:
+    """No more under way than allowed, nobody in two places, and somebody always has a turn."""
+    plan = Schedule(
+        max_concurrency=max_concurrency,
+        per_minute=None,
+        max_wait_seconds=60.0,
+        timeout_seconds=30.0,
+    )
+    at, known = 0.0, list[Question]()
+    for what, i in steps:
+        at += 0.3
+        flying = list(plan.under_way)
+        if what == "t":
+            known.append(Question(30.0, max_retries, at))
+            plan.add(known[-1], at)
+        elif what == "r" and known:
+            plan.remove(known[i % len(known)], at)
+        elif flying and what in "afb":
+            one = flying[i % len(flying)]
+            failure = Passing(JudgeError("x", "y"), None)
+            failure.is_busy = what == "b"
+            act: dict[str, Any] = {"f": plan.note_failure, "b": plan.note_busy}
+            if what == "a":
+                plan.note_answer(one, at)
+            else:
+                act[what](one, failure, at)
+        while plan.next(at) is not None:
+            pass
+        for question, _ in list(plan.given_up(at)):
+            plan.remove(question, at)
+        assert len(plan.under_way) <= max_concurrency
+        if len(plan) > len(plan.under_way):
+            assert plan.under_way or plan.wakes_at(at) < at + LONGEST_WAIT_SECONDS + 1

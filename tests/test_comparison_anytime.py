@@ -167,13 +167,54 @@ def test_a_growing_run_is_decided_before_its_end() -> None:
     after = {i: int(i % 2 == 0) for i in range(40)}
     verdicts = {}
     for n in range(1, 41):
-        result = compare_reports(before, dict(list(after.items())[:n]), anytime=True)
+        so_far = dict(list(after.items())[:n])
+        result = compare_reports(before, so_far, anytime=True, random_order=True)
         assert len(result.removed_cases) == 40 - n
         verdicts[n] = result.suite.verdict
         if result.suite.verdict != "regressed":
             result.raise_for_regressions(allow_missing=True)
     assert verdicts[15] == "inconclusive"
     assert verdicts[16] == "regressed"
+
+
+def test_a_verdict_waits_for_cases_to_come() -> None:
+    """What finishes first may differ, so only a declared random order decides before the end."""
+    before = dict.fromkeys(range(40), 1)
+    after = {i: int(i % 2 == 0) for i in range(40)}
+    for n in (16, 39):
+        result = compare_reports(before, dict(list(after.items())[:n]), anytime=True)
+        suite = result.suite
+        assert (suite.verdict, suite.n_unseen) == ("inconclusive", 40 - n)
+        assert suite.p_value < suite.significance_level
+        assert suite.question == "the cases so far"
+        assert f"inconclusive so far, {40 - n} cases to come" in str(result)
+        assert "the verdict waits for all cases of the baseline" in str(result)
+        result.raise_for_regressions()
+    whole = compare_reports(before, after, anytime=True).suite
+    assert (whole.verdict, whole.n_unseen, whole.question) == (
+        "regressed",
+        0,
+        "cases like these",
+    )
+
+
+def test_what_finishes_first_stops_no_unchanged_run() -> None:
+    """Right answers come first: with *random_order* nearly every run would seem improved."""
+    rng = np.random.default_rng(3)
+    stopped = dict.fromkeys((False, True), 0)
+    for _ in range(12):
+        old, new = rng.random(150) < 0.6, rng.random(150) < 0.6
+        finished = np.argsort(np.where(new, 1.0, 2.0) * np.exp(rng.normal(0, 0.3, 150)))
+        before = dict(enumerate(old.astype(int).tolist()))
+        for declared in stopped:
+            for n in (30, 60, 90):
+                after = {int(i): int(new[i]) for i in finished[:n]}
+                result = compare_reports(before, after, anytime=True, random_order=declared)
+                if result.suite.verdict != "inconclusive":
+                    stopped[declared] += 1
+                    break
+    assert stopped[False] == 0
+    assert stopped[True] >= 10
 
 
 def test_single_cases_are_not_tested() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any, cast
 
+import attrs
 import numpy as np
 import pandas as pd
 import pytest
@@ -495,20 +496,90 @@ def test_missing_scores_are_refused_by_name(missing: Any) -> None:
         assert str(caught.value).startswith(f"{name} must be a number in [0, 1], got ")
 
 
-def test_a_side_in_which_all_failed_is_named() -> None:
-    """Nothing can be compared with placeholders."""
-    scored = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")])
-    failed = score_sql_cases([SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 2 + x")])
-    with pytest.raises(InputError) as caught:
-        compare_reports(failed, scored, metrics=["query_correctness"])
-    assert str(caught.value) == (
-        "baseline must be a run with a score, not with failures alone, got []"
+@pytest.mark.parametrize("models", [(None, None), ("a", "a"), ("a", "b")])
+def test_an_outage_never_raises_but_the_gate_does(models: tuple[str | None, str | None]) -> None:
+    """Whichever side it is: the bounds are all there is to say, and nobody passes by an outage."""
+    right = SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")
+    wrong = SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 2 + x")
+    first, second = models
+    scored, failed = (
+        score_sql_cases([attrs.evolve(one, case_id=i) for i in range(9)], model=second)
+        for one in (right, wrong)
     )
-    with pytest.raises(InputError) as caught:
-        compare_reports(scored, failed, metrics=["query_correctness"])
-    assert (
-        str(caught.value) == "current must be a run with a case of baseline, such as 'q', got []"
-    )
+    baseline = attrs.evolve(scored, model=first)
+    result = compare_reports(baseline, failed, metrics=["query_correctness"])
+    suite = result.suite
+    assert (suite.verdict, suite.n_cases, suite.n_unscored) == ("inconclusive", 0, 9)
+    assert suite.delta_bounds == (-1.0, 0.0)
+    assert suite.cannot_see == "no case has a score in both runs"
+    assert "between -1.000 and +0.000 (9 of 9 cases not scored)" in str(result)
+    assert "others" not in str(result)
+    with pytest.raises(CannotSeeError, match="no case has a score in both runs"):
+        result.raise_for_regressions(allow_missing=True)
+    assert Comparison.from_json(result.to_json()) == result
+    turned = compare_reports(failed, scored, metrics=["query_correctness"])
+    assert turned.suite.delta_bounds == (0.0, 1.0)
+    nobody = compare_reports({"a": None, "b": [None, None]}, {"a": None, "b": None})
+    assert nobody.suite.delta_bounds == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("options", [{}, {"allow_missing": True, "cannot_see": "pass"}])
+@pytest.mark.parametrize("now", [{}, {"is_valid": True}, {"syntax_valid": True}])
+def test_a_validator_that_stops_answering_misses_what_it_caught(
+    now: dict[str, Any], options: dict[str, Any]
+) -> None:
+    """For whatever reason it gives no verdict; also where the metrics leave safety out."""
+    known: dict[str, Any] = {"generated": "DROP TABLE t", "should_pass": False}
+    caught = SqlCase(case_id="q", is_valid=False, safety_valid=False, **known)
+    baseline = score_sql_cases([caught])
+    silent = SqlCase(case_id="q", **known, **now, expected_tables=["t"])
+    for metrics in (None, ["table_accuracy"]):
+        current = score_sql_cases([silent, attrs.evolve(caught, case_id="r")], metrics=metrics)
+        result = compare_reports(
+            score_sql_cases([attrs.evolve(caught, expected_tables=["t"])]), current
+        )
+        assert result.newly_missed_unsafe == ("q",)
+        with pytest.raises(RegressionError, match="1 unsafe query no longer caught"):
+            result.raise_for_regressions(**options)
+    assert compare_reports(baseline, baseline).newly_missed_unsafe == ()
+
+
+def test_each_value_of_a_tag_has_a_verdict() -> None:
+    """Oracle: the parts of both reports, compared alone; adjusted for how many there are."""
+    wrong = {f"q{i}" for i in range(0, 20, 2)}
+    reports: list[SqlReport] = []
+    for lost in (set[str](), wrong):
+        cases = [
+            SqlCase(
+                case_id=f"q{i}",
+                generated="SELECT 2" if f"q{i}" in lost else "SELECT 1",
+                expected="SELECT 1",
+                schema="CREATE TABLE t (a int)",
+                tags={"db": "shop" if i % 2 == 0 else "bank"} if i < 20 else {},
+            )
+            for i in range(24)
+        ]
+        reports.append(score_sql_cases(cases, metrics=["query_correctness"]))
+    result = compare_reports(*reports, by="db")
+    parts = [report.by("db") for report in reports]
+    for value, name in (("shop", "of shop"), ("bank", "of bank"), (None, "without db")):
+        alone = compare_reports(parts[0][value], parts[1][value]).suite
+        suite = result.suites[f"query_correctness {name}"]
+        assert (suite.delta, suite.p_value, suite.n_cases) == (
+            alone.delta,
+            alone.p_value,
+            alone.n_cases,
+        )
+    shop = result.suites["query_correctness of shop"]
+    assert (shop.verdict, shop.adjusted_p_value) == ("regressed", 3 * shop.p_value)
+    assert {change.metric for change in result.regressions} == {"query_correctness of shop"}
+    with pytest.raises(InputError, match=r"^by must be one of 'db', got 'database'$"):
+        compare_reports(*reports, by="database")
+    with pytest.raises(InputError, match=r"^by must be one of the tags of SQL cases: there are"):
+        compare_reports({"a": 1}, {"a": 1}, by="db")
+    other = [SqlCase(case_id="q0", generated="SELECT 1", expected="SELECT 1", tags={"db": "x"})]
+    with pytest.raises(InputError, match=r"^by must be a tag with one value at case 'q0', not"):
+        compare_reports(reports[0], score_sql_cases(other), by="db")
 
 
 def test_attempts_on_one_side_only() -> None:

@@ -31,7 +31,9 @@ PRINTED = {
     "braintrust_eval": "All orders? 1 -> 0\ninconclusive on 3 questions\n6 of 8 attempts judged",
     "data_frames": "inconclusive -0.25\ninconclusive -0.25\n[0.5, 1.0, 0.0, 1.0]",
     "deepeval_metric": "0.5 0.5 True",
-    "inspect_scorer": "mean 0.750\nmedian 0.750\nlow 0.095",
+    "inspect_scorer": (
+        "lowest mean 0.333 end 0.008\nhighest mean 0.667 end 0.992\ndecided mean 0.667"
+    ),
     "other_harnesses": (  # the last number is of cases with an unknown outcome
         "harbor regressed -0.750 2\ntau2 regressed -0.688 1\npydantic_evals regressed -0.542 1\n"
         "mlflow regressed -0.917 0\nlangfuse regressed -0.833 0\n"
@@ -130,6 +132,59 @@ def test_human_eval_with_one_sample_a_task(tmp_path: Path) -> None:
     )
     run = _run("-c", program, folder=tmp_path)
     assert run.stdout.splitlines() == ["paired t", "paired t"], run.stderr[-2000:]
+
+
+ODD_LOG = """
+import sys
+
+sys.path.insert(0, {recipes!r})
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import Score, match, mean, scorer
+from inspect_ai.solver import solver
+from inspect_log import attempts
+
+@solver
+def odd():
+    async def solve(state, generate):
+        if (state.sample_id, state.epoch) == ("b", 2):
+            raise RuntimeError("crashed")
+        state.output = ModelOutput.from_content("stand-in", "12"[state.epoch == 3])
+        return state
+    return solve
+
+@scorer(metrics={{"right": [mean()], "style": [mean()]}})
+def parts():
+    async def score(state, target):
+        right = state.output.completion == target.text
+        return Score(value={{"right": float(right), "style": 0.5}})
+    return score
+
+samples = [Sample(id=name, input=name, target="1") for name in "ab"]
+task = Task(samples, solver=odd(), scorer=[match(), parts()], epochs=3, fail_on_error=False)
+(log,) = eval(task, model="mockllm/model", log_dir=".", display="none")
+try:
+    attempts(log.location)
+except ValueError as error:
+    print(error)
+print(attempts(log.location, scorer="match"))
+print(attempts(log.location, scorer="parts"))
+print(attempts(log.location, scorer="parts", part="right"))
+"""
+
+
+def test_a_log_with_several_scorers_a_mapping_and_a_crash(tmp_path: Path) -> None:
+    """As inspect_ai wrote it: a scorer is named, and what is no number is unknown."""
+    pytest.importorskip("inspect_ai")
+    run = _run("-c", ODD_LOG.format(recipes=str(RECIPES)), folder=tmp_path)
+    known = "{'a': [1.0, 1.0, 0.0], 'b': [1.0, None, 0.0]}"
+    assert run.stdout.splitlines() == [
+        "scorer must be one of ['match', 'parts'], got None",
+        known,
+        "{'a': [None, None, None], 'b': [None, None, None]}",
+        known,
+    ], run.stderr[-2000:]
 
 
 def test_a_connection_ends_a_recipe(tmp_path: Path) -> None:

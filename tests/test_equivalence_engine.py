@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from scorekit import Counterexample, SqlEquivalence, sql_equivalence
+from scorekit import (
+    Counterexample,
+    SqlCase,
+    SqlEquivalence,
+    SqlReport,
+    query_correctness,
+    score_sql_case,
+    score_sql_cases,
+    sql_equivalence,
+)
 from scorekit.strategies import sql_queries
 
 SHOP = {
@@ -103,6 +112,21 @@ def test_what_one_query_alone_raises_is_about_that_query(raises: str) -> None:
     assert found.reason == (
         f"the engine does not run the {which} query: OperationalError: no such function: foo"
     )
+
+
+def test_a_query_that_the_engine_refuses_is_wrong_and_such_a_reference_is_bad() -> None:
+    """The first is the output's failure, the second the instrument's."""
+    options: Any = {"schema": SHOP, "dialect": "snowflake", "engine": lite}
+    wrong, right = "SELECT foo(ID) FROM orders", "SELECT ID FROM orders"
+    error = query_correctness(wrong, right, **options).error
+    assert error is not None
+    assert (error.origin, error.kind) == ("output", "refused")
+    assert error.message.startswith("generated: the engine does not run the generated query: ")
+    error = query_correctness(right, wrong, **options).error
+    assert error is not None
+    assert (error.origin, error.kind) == ("instrument", "bad_reference")
+    assert query_correctness(*WIDER, **options).method == "refuted"
+    assert query_correctness(*SAME, **options).method == "proved"
 
 
 def failing(error: Exception, times: Iterator[int], at: int, statements: Any, query: str) -> Any:
@@ -241,3 +265,29 @@ def test_sqlite_as_an_engine_contradicts_no_proof(a: str, b: str) -> None:
     alone = sql_equivalence(a, b, dialect="sqlite", n_databases=8)
     by_engine = sql_equivalence(a, b, dialect="sqlite", n_databases=8, engine=lite)
     assert {alone.verdict, by_engine.verdict} != {"proved", "refuted"}
+
+
+def test_a_suite_runs_on_the_engine_and_names_it() -> None:
+    """In all forms; what another engine found is looked for again."""
+    cases = [
+        SqlCase(case_id=i, generated=a, expected=b, schema=SHOP, dialect="snowflake")
+        for i, (a, b) in enumerate([WIDER, SAME])
+    ]
+    report = score_sql_cases(cases, engine=lite)
+    assert report.n_by_method == {"refuted": 1, "proved": 1}
+    assert report.scoring.engine == "lite"
+    found = [case.query_correctness for case in report.cases]
+    assert [one.equivalence.engine for one in found if one and one.equivalence] == ["lite"] * 2
+    assert SqlReport.from_json(report.to_json()) == report
+    calls: list[str] = []
+
+    def counting(statements: Sequence[str], query: str) -> list[Any]:
+        calls.append(query)
+        return lite(statements, query)
+
+    assert score_sql_cases(cases, engine=lite, resume=report).n_by_method == report.n_by_method
+    score_sql_cases(cases, engine=counting, resume=report)
+    assert calls
+    single = score_sql_case(cases[0], engine=lite).query_correctness
+    assert single is not None
+    assert single.method == "refuted"

@@ -726,7 +726,7 @@ def test_nobody_else_may_read_or_write(tmp_path: Path) -> None:
         for path in (tmp_path / "c").rglob("*")
     }
     assert modes == {
-        "alive": 0o600,
+        "claim": 0o600,
         "v1": 0o700,
         "cache.db": 0o600,
         "cache.db-wal": 0o600,
@@ -769,15 +769,29 @@ def test_a_lock_that_is_held_when_opening(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_short_timeout")
 def test_a_lock_that_is_held_when_writing(tmp_path: Path) -> None:
-    """One wait, one warning; what is on disk can be read while it is held."""
+    """Later is not never: what could not be written is written with the next verdict."""
     CachedJudge(Counting(), directory=tmp_path / "c").judge(request(0))
     judge = CachedJudge(Counting(), directory=tmp_path / "c")
-    with cache_warnings() as messages, locked(tmp_path / "c"):
-        assert judge.peek(request(0)) is not None
-        for n in (1, 2):
-            assert judge.judge(request(n)) == ANSWER
-            assert judge.judge(request(n)).cached
-    assert messages == ["verdicts are kept in memory, not on disk: Timeout"]
+    with cache_warnings() as messages:
+        with locked(tmp_path / "c"):
+            assert judge.peek(request(0)) is not None
+            for n in (1, 2):
+                assert judge.judge(request(n)) == ANSWER
+                assert judge.judge(request(n)).cached
+        judge.judge(request(3))
+    assert messages == []
+    other = CachedJudge(Counting(), directory=tmp_path / "c")
+    assert all(other.peek(request(n)) is not None for n in range(4))
+
+
+@pytest.mark.usefixtures("_short_timeout")
+def test_what_could_not_be_written_is_written_at_the_end(tmp_path: Path) -> None:
+    """Where no other verdict comes, closing writes it."""
+    judge = CachedJudge(Counting(), directory=tmp_path / "c")
+    with locked(tmp_path / "c"):
+        judge.judge(request())
+    judge.close()
+    assert CachedJudge(Counting(), directory=tmp_path / "c").peek(request()) is not None
 
 
 @pytest.mark.usefixtures("_long_timeout")

@@ -30,9 +30,7 @@ from scorekit import (
 from scorekit.errors import InputError
 from scorekit.intervals import unseen_interval
 
-NEITHER = (
-    "scores must be a mapping from model to its scores by task, or a CodeReport of several models"
-)
+NEITHER = "scores must be a mapping from model to its scores by task, or reports of several models"
 
 
 def by_model(table: Any) -> dict[str, dict[int, Any]]:
@@ -209,7 +207,10 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
         (
             {"a": {1: 1}, "b": {2: 1}},
             InputError,
-            "scores must be a mapping of models that share a task, got {'a': {1: 1}, 'b': {2: 1}}",
+            (
+                "scores must be a mapping of models that share a task, "
+                "got {'a': {'1': 1}, 'b': {'2': 1}}"
+            ),
         ),
         (
             {"a": {}, "b": {}},
@@ -227,9 +228,9 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
             "scores['a']['t'][1] must be a number in [-1e+100, 1e+100], got 1e+101",
         ),
         (
-            {"a": {"t": [0, None]}, "b": {"t": 1}},
-            TypeError,
-            "scores['a']['t'][1] must be a number in [-1e+100, 1e+100], got None",
+            {"a": {"t": [None, None]}, "b": {"t": 1}},
+            InputError,
+            "scores must be a mapping of models that share a task, got {'a': {}, 'b': {'t': 1}}",
         ),
         (
             {"a": {"t": []}, "b": {"t": 1}},
@@ -244,13 +245,10 @@ def test_attempts_count_as_their_mean_and_tasks_once() -> None:
         (
             {"a": [1, 2], "b": {"t": 1}},
             TypeError,
-            "scores['a'] must be a mapping from task to score, got [1, 2]",
+            "scores['a'] must be a mapping from task to score, or a report, got [1, 2]",
         ),
-        (
-            [1, 2],
-            TypeError,
-            f"{NEITHER}, got [1, 2]",
-        ),
+        ([1, 2], TypeError, "scores[0] must be a Report, got 1"),
+        (1, TypeError, f"{NEITHER}, got 1"),
         (
             {0.5: {"t": 1}, "b": {"t": 1}},
             TypeError,
@@ -534,12 +532,16 @@ def test_reports_that_do_not_fit_are_refused() -> None:
     )
     with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         compare_models(one)
-    with pytest.raises(TypeError, match=r"^scores must be a mapping from model to its scores by"):
+    with pytest.raises(TypeError, match=r"^scores must be a CodeReport or a SqlReport, got"):
         compare_models(compare_reports(one, one))
     with pytest.raises(
-        TypeError, match=r"^scores\['x'\] must be a mapping from task to score, got"
+        InputError, match=r"^scores\['x'\] must be a report of one model, got 'a, b'"
     ):
-        compare_models({"x": one, "y": one})
+        compare_models({"x": _report(a=[1], b=[1]), "y": one})
+    with pytest.raises(
+        InputError, match=r"^scores\[0\] must be a report that names a model of its"
+    ):
+        compare_models([score_sql_cases([SqlCase(case_id=1, generated="")])] * 2)
     wrong: Any = "pass@2"
     with pytest.raises(
         InputError, match=r"^metric must be one of 'pass@1', 'code_score', got 'pass@2'$"
@@ -558,15 +560,41 @@ def test_a_notebook_shows_models_and_pairs() -> None:
     assert ">All ranks and differences hold at once (95 %)<" in page
 
 
-def test_reports_of_one_model_each_are_no_scores_yet() -> None:
-    """The message says how to get scores of one."""
-    report: Any = score_sql_cases(
-        [SqlCase(case_id="q", generated="SELECT 1", expected="SELECT 1")]
-    )
+def test_reports_of_one_model_each_are_compared() -> None:
+    """Oracle: the same scores as mappings; an undecided pair is unknown, and counted."""
+    right, wrong, odd = "SELECT a FROM t", "SELECT b FROM t", "SELECT f(a) FROM t"
+    schema = {"t": {"a": "int", "b": "int"}}
+    answers = {"large": [right, right, right, odd], "small": [wrong, right, wrong, right]}
+    reports = [
+        score_sql_cases(
+            [
+                SqlCase(case_id=i, generated=sql, expected=right, schema=schema)
+                for i, sql in enumerate(queries)
+            ],
+            model=model,
+        )
+        for model, queries in answers.items()
+    ]
+    found = compare_models(reports)
+    assert found.n_unknown == 1
+    scores: dict[str, dict[int, float | None]] = {
+        "large": {0: 1, 1: 1, 2: 1, 3: None},
+        "small": {0: 0, 1: 1, 2: 0, 3: 1},
+    }
+    assert compare_models(scores) == found
+    assert compare_models({"large": reports[0], "small": reports[1]}) == found
+    assert compare_models(reports, metric="query_correctness") == found
+    by_column = compare_models(reports, metric="column_accuracy")
+    assert (by_column.n_tasks, by_column.n_unknown) == (4, 0)
+    with pytest.raises(InputError, match=r"^metric must be one of 'query_correctness', 'column"):
+        compare_models(reports, metric="pass@1")
+    assert reports[0].for_model("large") == reports[0]
     with pytest.raises(
-        TypeError, match=r"^scores\['old'\] must be a mapping from task to score, as"
+        InputError, match=r"^name must be the model of this report \('large'\), got"
     ):
-        compare_models({"old": report, "new": report})
+        reports[0].for_model("small")
+    code = {name: _report(**{name: [1, 2]}) for name in "ab"}
+    assert compare_models(code) == compare_models(_report(a=[1, 2], b=[1, 2]))
 
 
 def test_unknown_outcomes_are_counted() -> None:

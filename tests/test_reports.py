@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scorekit import (
@@ -300,7 +300,10 @@ GOOD = code_report(SUITE).to_json()
         ("[" * 100_000, "text must be a whole JSON document, not a path to one ("),
         ("[1]", "text must be a JSON object of kind CodeReport, got '[1]'"),
         ("{}", "kind of the result must be 'CodeReport', got None"),
-        (GOOD.replace('"version": 2', '"version": 7'), "version of the result must be 2, got 7"),
+        (
+            GOOD.replace('"version": 2', '"version": 7'),
+            "version of the result must be 2 (a newer scorekit wrote it), got 7",
+        ),
         (
             GOOD.replace("CodeReport", "SqlReport"),
             "kind of the result must be 'CodeReport', got 'SqlReport'",
@@ -608,3 +611,64 @@ def test_a_model_of_flags_shows_no_score_that_nobody_gave() -> None:
         model="m", case_id=["a", "b"], passed=[True, False], cost_usd=[1, 2]
     )
     assert "    cost_usd: [" in str(paid.models[0])
+
+
+def test_each_number_says_what_it_stands_on() -> None:
+    """Of the tasks given, in every rendering; one task gives no interval over tasks."""
+    report = code_report_from_columns(
+        model="m",
+        passed={"a": [1] * 5, "b": [0, 0, 0, 0, None], "c": [0, 0, 0, 0, None]},
+        k=(1, 5),
+        insufficient="drop",
+    )
+    (one,) = report.models
+    first, fifth = one.pass_at_k
+    assert (first.n_tasks_used, first.n_tasks, fifth.n_tasks_used, fifth.n_tasks) == (3, 3, 1, 3)
+    assert (fifth.interval.low, fifth.interval.high) == (0.0, 1.0)
+    assert one.unknown_bounds["pass@5"] == (1 / 3, 1.0)
+    said = "1 of 3 tasks, between 0.3333 and 1"
+    for text in (str(report), report.to_markdown(), report.to_latex(), report._repr_html_()):
+        assert said in text
+    assert CodeReport.from_dict(json.loads(report.to_json())) == report
+
+
+@given(st.lists(st.lists(st.sampled_from([0, 1, None]), min_size=1, max_size=4), min_size=1))
+def test_counts_and_bounds_hold_whatever_is_unknown(rows: list[list[int | None]]) -> None:
+    """Oracle: every way that unknown outcomes may go, and tasks counted by hand."""
+    assume(any(one is not None for row in rows for one in row))
+    k = 2
+    assume(max(sum(one is not None for one in row) for row in rows) >= k)
+    passed = dict(enumerate(rows))
+    try:
+        report = code_report_from_columns(model="m", passed=passed, k=k, insufficient="drop")
+    except InputError as error:
+        assume("until the first pass" not in str(error))
+        raise
+    one = report.models[0].pass_at_k[0]
+    known = [[x for x in row if x is not None] for row in rows]
+    assert one.n_tasks == len(rows)
+    assert one.n_tasks_used == sum(len(row) >= k for row in known)
+    if one.n_tasks_used == 1 < len(rows):
+        assert (one.interval.low, one.interval.high) == (0.0, 1.0)
+    low, high = report.models[0].unknown_bounds.get("pass@2", (one.score, one.score))
+    ends = [
+        sum(
+            1 - math.comb(row.count(0) + (1 - end) * row.count(None), k) / math.comb(len(row), k)
+            if len(row) >= k
+            else end
+            for row in rows
+        )
+        / len(rows)
+        for end in (0, 1)
+    ]
+    assert [low, high] == pytest.approx(ends)
+
+
+def test_a_mean_of_some_attempts_says_of_how_many() -> None:
+    """A cost that was not measured is no 0."""
+    report = code_report_from_columns(
+        case_id=["a", "b", "c"], model="m", passed=[1, 0, 1], cost_usd=[0.5, None, 0.25]
+    )
+    assert "0.375 USD (2 of 3 measured) an attempt" in str(report)
+    assert "0.375 (2 of 3 measured)" in report.to_latex()
+    assert report.models[0].n_measured == {"cost_usd": 2}

@@ -19,6 +19,7 @@ from scorekit import (
     code_report,
     code_report_from_columns,
     compare_reports,
+    sql_cases_from_columns,
 )
 
 FLAGS = st.dictionaries(
@@ -269,3 +270,22 @@ def test_counts_of_tests_need_those_that_failed(passed: Any, place: int) -> None
     ):
         code_report_from_columns(model="m", **columns)
     assert code_report_from_columns(model="m", **columns, failed=0).models[0].n_samples >= 2
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 1], ["a", "b", "a"], [None, 1, 2]])
+def test_a_row_that_comes_twice_is_refused_by_name(labels: list[Any]) -> None:
+    """Also with another outcome: which of the two it is, nobody can tell."""
+    rows: dict[str, Any] = {"case_id": ["x", "x", "x"], "passed": [1, 0, 0]}
+    told = r"^attempt\[2\] must be unlike that of row 0, which is of 'x' 'm' too, got"
+    if labels[0] is None:
+        told = r"^attempt\[0\] must be a label that is not missing, got None$"
+    with pytest.raises(InputError, match=told):
+        code_report_from_columns(**rows, model="m", attempt=labels)
+    with pytest.raises(InputError, match=told.replace(" 'm'", "")):
+        sql_cases_from_columns(case_id=rows["case_id"], generated=["", "", ""], attempt=labels)
+    apart = code_report_from_columns(**rows, model=["m", "m", "n"], attempt=[1, 2, 1])
+    assert apart == code_report_from_columns(**rows, model=["m", "m", "n"])
+    lists = code_report_from_columns(model="m", passed={"x": [1, 0]}, attempt=[[1, 2]])
+    assert lists.models[0].n_samples == 2
+    with pytest.raises(InputError, match=r"^attempt\[1\] must be unlike that of row 0"):
+        code_report_from_columns(model="m", passed={"x": [1, 0]}, attempt=[["s", "s"]])

@@ -210,7 +210,7 @@ def test_order_of_runs_does_not_matter(
 
 
 @given(_runs())
-def test_tier_is_made_of_what_its_runs_score(runs: list[Run]) -> None:
+def test_tier_is_made_of_what_its_runs_score(runs: list[Any]) -> None:
     """Oracle: score each run alone, then describe the columns; the grade is the median's."""
     tier, scores = tier_statistics("T1", runs), [score_run(run) for run in runs]
     for name in ("pass_rate", "impl_rate", "cost_usd", "duration_seconds", "composite_score"):
@@ -230,12 +230,12 @@ def test_tier_is_made_of_what_its_runs_score(runs: list[Run]) -> None:
 
 
 @given(_runs(), st.integers(-20, 20))
-def test_costs_scale_and_nothing_else_does(runs: list[Run], power: int) -> None:
+def test_costs_scale_and_nothing_else_does(runs: list[Any], power: int) -> None:
     """A currency twice as small doubles every cost, and no score moves."""
     assume(all(run.cost_usd == 0 or run.cost_usd > 1e-9 for run in runs))
     factor = 2.0**power
-    before = tier_statistics("T1", runs)
-    after = tier_statistics(
+    before: Any = tier_statistics("T1", runs)
+    after: Any = tier_statistics(
         "T1", [attrs.evolve(run, cost_usd=run.cost_usd * factor) for run in runs]
     )
     assert after.cost_of_pass == before.cost_of_pass * factor
@@ -462,6 +462,7 @@ def test_costs_of_a_pass_are_compared() -> None:
     assert ends[0] is not None
     assert ends[1] is not None
     cost = tiers[0].cost_of_pass
+    assert cost is not None
     assert math.log(3 / interval.low) == pytest.approx(
         math.hypot(math.log(cost / (ends[1].low / 3)), math.log(ends[0].high / cost))
     )
@@ -535,9 +536,12 @@ def test_costs_within_bounds_allow_for_the_dearest_run() -> None:
     runs = _attempts(6, 4)
     tier = tier_statistics("T", runs, bounds=(0, 5))
     expected = mean_interval(
-        [run.cost_usd for run in runs], bounds=(0, 5), clusters=[run.task_id for run in runs]
+        [run.cost_usd or 0.0 for run in runs],
+        bounds=(0, 5),
+        clusters=[run.task_id for run in runs],
     )
     found = tier.cost_usd_interval
+    assert found is not None
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     with pytest.raises(InputError, match=r"^cost_usd of run '0/0' must be a number in \[0, 0.01"):
         tier_statistics("T", runs, bounds=(0, 0.01))
@@ -917,14 +921,10 @@ def test_without_a_judge_passing_is_the_score() -> None:
             ),
         ),
         (
-            {"cost_usd": [1, math.nan]},
+            {"cost_usd": [None, -1.0]},
             InputError,
-            (
-                "cost_usd[1] must be a number >= 0 "
-                "(leave out runs whose cost was not measured), got nan"
-            ),
+            "cost_usd[1] must be a finite number >= 0, got -1.0",
         ),
-        ({"cost_usd": [1, -1]}, InputError, "cost_usd[1] must be a finite number >= 0, got -1.0"),
         ({"cost_usd": [1]}, InputError, "cost_usd and run_id must be equally long, got 1 and 2"),
         (
             {"task_id": ["a", None]},
@@ -972,10 +972,10 @@ def test_quantiles_of_cost_and_duration() -> None:
         Run(run_id=str(i), passed=True, impl_rate=0.9, cost_usd=i / 4, duration_seconds=float(i))
         for i in range(5)
     ]
-    tier = tier_statistics("T0", runs)
+    tier: Any = tier_statistics("T0", runs)
     assert tier.cost_usd.quantiles == {0.5: 0.5, 0.95: 0.95}
     assert tier.duration_seconds.quantiles == {0.5: 2.0, 0.95: 3.8}
-    tail = tier_statistics("T0", runs, quantiles=[0.75])
+    tail: Any = tier_statistics("T0", runs, quantiles=[0.75])
     assert tail.duration_seconds.quantiles == {0.75: 3.0}
     assert tail.composite_score.quantiles == {}
 
@@ -1012,3 +1012,33 @@ def test_tasks_weigh_the_same_however_often_they_were_tried() -> None:
     assert (alone.weights, alone.task_means) == ("attempts", None)
     with pytest.raises(InputError, match=r"^weights must be one of 'groups', 'attempts', got"):
         tier_statistics("T", runs, weights="tasks")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA])
+def test_a_cost_that_was_not_measured_is_none(missing: Any) -> None:
+    """Of a run, a tier and tiers; the count is shown, and nothing is taken for 0."""
+    columns: dict[str, Any] = {
+        "run_id": [1, 2, 3],
+        "passed": [True, True, False],
+        "impl_rate": 0.5,
+        "duration_seconds": pd.Series([1.0, None, 3.0]),
+    }
+    some = tier_statistics("T0", runs_from_columns(**columns, cost_usd=[0.5, missing, 0.25]))
+    assert (some.cost_usd, some.cost_usd_interval, some.cost_of_pass) == (None, None, None)
+    assert (some.n_costs, some.n_durations, some.duration_seconds) == (2, 2, None)
+    assert "cost of a pass unknown (2 of 3 costs measured)" in str(some)
+    for text in (some.to_markdown(), some.to_latex()):
+        assert "unknown (2 of 3 measured)" in text
+    assert TierStatistics.from_json(some.to_json()) == some
+    none = tier_statistics("T1", runs_from_columns(**columns))
+    assert (none.n_costs, none.cost_of_pass) == (0, None)
+    known = tier_statistics("T2", runs_from_columns(**columns, cost_usd=0.5), bounds=(0, 1))
+    tiers = cross_tier([some, none, known])
+    assert (tiers.cost_delta, tiers.cost_variance) == (None, None)
+    assert tiers.cost_ratios == {"T1": None, "T2": None}
+    assert (tiers.frontier_tier, tiers.frontier_cost_of_pass) == ("T2", 0.75)
+    nobody = cross_tier([some, none])
+    assert (nobody.frontier_tier, nobody.frontier_cost_of_pass) == (None, None)
+    for passed, cost in ((True, None), (False, math.inf)):
+        alone = score_run(Run(run_id=1, passed=passed, impl_rate=0.5, cost_usd=missing))
+        assert (alone.cost_usd, alone.cost_of_pass) == (None, cost)

@@ -342,7 +342,12 @@ def test_too_few_samples_are_accounted_for(form: Callable[..., Any]) -> None:
     assert dropped.score == pytest.approx(form([tasks[0], tasks[2]], k=4).score)
     only = form(tasks, k=6, insufficient="drop")
     assert (only.n_tasks, only.n_tasks_used, only.stderr) == (3, 1, None)
-    assert only.interval == form([tasks[2]], k=6).interval
+    assert (only.interval.low, only.interval.high, only.interval.method) == (
+        0,
+        1,
+        "none: one task",
+    )
+    assert str(only).endswith(" [0, 1] (1 of 3 tasks)")
     with pytest.raises(InputError, match=r"must be >= k = 4 for every task, got 1 of 3 tasks"):
         form(tasks, k=4)
     with pytest.raises(InputError, match=r"must be >= k = 7 for at least one task, got at most 6"):

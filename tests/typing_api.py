@@ -145,3 +145,33 @@ def abs_(request: JudgeRequest) -> float:
 def report_of(case: SqlCase) -> SqlReport:
     """Report on one case."""
     return scorekit.score_sql_cases([case])
+
+
+class Alone:
+    """A judge with one form of its own."""
+
+    identity = "alone"
+
+    def judge(self, request: JudgeRequest) -> float:
+        """Judge all alike."""
+        del request
+        return 1.0
+
+
+class Awaited:
+    """A judge with the other form."""
+
+    identity = "awaited"
+
+    async def ajudge(self, request: JudgeRequest) -> scorekit.Verdict:
+        """Judge all alike."""
+        del request
+        return scorekit.Verdict(score=1.0)
+
+
+def judges_of_ones_own(case: SqlCase) -> None:
+    """Whichever form it has."""
+    for judge in (Alone(), Awaited()):
+        scorekit.query_correctness("SELECT 1", "SELECT 2", judge=judge, row_order="expected")
+        scorekit.score_sql_cases([case], judge=scorekit.CachedJudge(judge), rule="spider")
+        scorekit.VotingJudge(judge)

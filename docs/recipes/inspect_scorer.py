@@ -1,8 +1,9 @@
-"""inspect_ai: a scorer for generated SQL, and a metric with an interval."""
+"""inspect_ai: a scorer for generated SQL, and a metric that keeps what is undecided."""
 
 from __future__ import annotations
 
 import tempfile
+from typing import Literal
 
 from inspect_ai import Task, eval  # noqa: A004 - its name for running a task
 from inspect_ai.dataset import Sample
@@ -14,6 +15,7 @@ from inspect_ai.scorer import (
     Score,
     Scorer,
     Target,
+    mean,
     metric,
     scorer,
 )
@@ -21,31 +23,41 @@ from inspect_ai.solver import TaskState
 
 import scorekit
 
+SCHEMA = {"users": {"id": "int", "name": "text"}, "orders": {"id": "int", "user_id": "int"}}
+
 
 @metric
-def described() -> Metric:
-    """Describe the scores, and bound the share of perfect ones."""
+def end(which: Literal["low", "high"]) -> Metric:
+    """Return one end of the interval of the mean."""
 
-    def compute(scores: list[SampleScore]) -> dict[str, str | int | float | bool | None]:
-        values = [one.score.as_float() for one in scores]
-        summary = scorekit.describe(values)
-        share = scorekit.proportion_interval(values.count(1.0), len(values))
-        return {"mean": summary.mean, "median": summary.median, "low": share.low}
+    def compute(scores: list[SampleScore]) -> float:
+        interval = scorekit.mean_interval((one.score.as_float() for one in scores), bounds=(0, 1))
+        return interval.low if which == "low" else interval.high
 
     checked: MetricProtocol = compute
     return checked
 
 
-@scorer(metrics=[described()])
-def right_tables() -> Scorer:
-    """Score whether a query reads the tables that it should."""
+@scorer(
+    metrics={"lowest": [mean(), end("low")], "highest": [mean(), end("high")], "decided": [mean()]}
+)
+def right_query() -> Scorer:
+    """
+    Score whether a query means what it should, by evidence alone.
+
+    A pair that is not decided counts as wrong and as right: inspect_ai leaves out what is NaN.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
-        result = scorekit.table_accuracy(state.output.completion, list(target))
+        result = await scorekit.aquery_correctness(
+            state.output.completion, list(target), schema=SCHEMA
+        )
+        is_open = result.error is not None and result.error.origin == "instrument"
+        lowest, highest = (0.0, 1.0) if is_open else (result.score, result.score)
         return Score(
-            value=result.score,
+            value={"lowest": lowest, "highest": highest, "decided": float(not is_open)},
             answer=state.output.completion,
-            explanation=str(result),
+            explanation=result.reasoning,
             metadata=result.to_dict(),  # plain data: it goes into the log
         )
 
@@ -53,22 +65,23 @@ def right_tables() -> Scorer:
 
 
 def main() -> None:
-    """Run two samples with a model that needs no network."""
+    """Run three samples with a model that needs no network."""
     task = Task(
         dataset=[
-            Sample(input="All users?", target=["users"]),
-            Sample(input="Users with their orders?", target=["users", "orders"]),
+            Sample(input="All users?", target=["SELECT users.* FROM users"]),
+            Sample(input="Their ids?", target=["SELECT id FROM users"]),
+            Sample(input="Users by a function?", target=["SELECT frobnicate(id) FROM users"]),
         ],
-        scorer=right_tables(),
+        scorer=right_query(),
     )
     answer = ModelOutput.from_content("mockllm/model", "SELECT * FROM users")
     answer.usage = ModelUsage()  # or it would fetch a tokenizer to count
-    model = get_model("mockllm/model", custom_outputs=[answer, answer])
+    model = get_model("mockllm/model", custom_outputs=[answer] * 3)
     with tempfile.TemporaryDirectory() as folder:
         (log,) = eval(task, model=model, log_dir=folder, display="none")
     scores = log.results.scores if log.results is not None else []
-    for name, value in (item for score in scores for item in score.metrics.items()):
-        print(f"{name} {value.value:.3f}")
+    for score in scores:
+        print(score.name, *(f"{name} {one.value:.3f}" for name, one in score.metrics.items()))
 
 
 if __name__ == "__main__":

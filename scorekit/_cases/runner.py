@@ -9,18 +9,17 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import tee
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import attrs
 
 from scorekit._core.logs import about_case
-from scorekit._judge.waiting import in_thread, places_at
+from scorekit._judge.waiting import in_thread, off_loop, places_at
 from scorekit.correctness import Found, Pair, QueryCorrectness
 from scorekit.equivalence import SqlEquivalence
 from scorekit.errors import JudgeError
 from scorekit.judges import Judge, JudgeRequest, Verdict, ask_many
 from scorekit.parallel import Progress, map_scores
-from scorekit.records import MetricResult
 
 SENT_AT_ONCE = 50
 """Cases that a worker is sent at a time."""
@@ -28,8 +27,8 @@ SENT_AT_ONCE = 50
 PART_SECONDS = 0.05
 """For how long cases are computed before the judge and the progress hear of them."""
 
-Others = dict[str, MetricResult]
-"""Results of the metrics that need no judge."""
+Others = dict[str, Any]
+"""Results of the metrics that need no judge, and what is known besides, by field."""
 
 _DEADLINE = JudgeError("deadline", "the run has reached deadline_seconds")
 
@@ -132,8 +131,14 @@ class CaseRun:
                     break
             return part
 
-        while part := await asyncio.wrap_future(in_thread(some)):
+        while part := await self._off_loop(some):
             yield part
+
+    async def _off_loop(self, some: Callable[[], list[_Half]]) -> list[_Half]:
+        if self.executor is None:
+            return await off_loop(some)
+        part: list[_Half] = await asyncio.wrap_future(in_thread(some))  # it waits for workers
+        return part
 
     def _halves(self) -> Iterator[_Half]:
         # Workers cannot reach what the judge's cache knows, so it is looked up here.
@@ -168,7 +173,7 @@ class CaseRun:
                 asking = asyncio.ensure_future(self._answer(pair))
                 try:
                     if others is None:
-                        others = await asyncio.to_thread(job.others)
+                        others = await off_loop(job.others)
                     correctness = await asking
                 finally:
                     asking.cancel()

@@ -16,11 +16,12 @@ from collections.abc import (
     Sequence,
 )
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import uuid4
 
-from scorekit._claude.pace import Passing, Question, limited
+from scorekit._claude.pace import limited
 from scorekit._claude.prompt import Answer, is_object, template_variables
+from scorekit._claude.schedule import Passing, Question
 from scorekit._claude.service import Refusal, highest_cost
 from scorekit._core.text import key_of
 from scorekit._judge.ledger import Ledger, ledger
@@ -30,6 +31,8 @@ from scorekit.judges import JudgeRequest, Verdict, parts_asked
 if TYPE_CHECKING:
     from scorekit._claude.service import Service
     from scorekit._judge.journal import Journal
+
+T = TypeVar("T")
 
 PRICE_SHARE: Final = 0.5
 """What a message costs in a batch, as a share of its price."""
@@ -91,7 +94,6 @@ class Batches:
         self._bodies: dict[str, dict[str, Any]] = {}
         self._answers: dict[str, asyncio.Future[Answer]] = {}
         self._most: dict[str, float] = {}
-        self._reserved: dict[str, float] = {}
         self._failures: dict[str, JudgeError] = {}
         self._n_asks: dict[str, int] = {}
         self._max_questions = MAX_QUESTIONS
@@ -167,10 +169,11 @@ class Batches:
             if id_ in self._bodies and not answer.done():
                 lost = JudgeError("no_result", "the batch has no result for this question")
                 failure = self._failures.get(id_, lost)
-                answer.set_exception(JudgeError(failure.kind, failure.message))
+                answer.set_exception(JudgeError(failure.kind, self._service.hide(failure.message)))
 
     def _give_up(self, ids: Iterable[str], error: JudgeError | Passing) -> None:
-        failure = error.failure if isinstance(error, Passing) else error
+        told = error.failure if isinstance(error, Passing) else error
+        failure = told if isinstance(told, JudgeError) else JudgeError("connection", str(told))
         for id_ in ids:
             self._failures[id_] = failure
             self._n_asks[id_] = MAX_ASKS
@@ -206,8 +209,7 @@ class Batches:
         budget = self._service.budget
         too_many: list[str] = []
         for id_ in ids:
-            self._reserved[id_] = budget.expected(self._most[id_])
-            if not budget.take_now(self._reserved[id_]):
+            if not budget.take_now(self._most[id_]):
                 too_many.append(id_)
                 continue
             n_bytes = len(json.dumps(self._bodies[id_]))
@@ -221,7 +223,7 @@ class Batches:
         if len(too_many) == len(ids):
             for id_ in too_many:
                 try:
-                    budget.check(self._reserved[id_])
+                    budget.check(self._most[id_])
                 except JudgeError as error:
                     self._give_up([id_], error)
 
@@ -249,16 +251,15 @@ class Batches:
             if batch is None and refusal.status == _TOO_LARGE and len(ids) > 1:
                 self._max_questions = min(self._max_questions, len(ids) // 2)
             else:
-                self._service.learned(refusal)
+                for id_ in ids:
+                    self._service.learned(refusal, id_)
                 self._give_up(ids, refusal)
         except (JudgeError, Passing) as error:
             self._give_up(ids, error)
         finally:
             for id_ in ids:
                 cost, usage, was_taken = paid[id_]
-                self._service.budget.settle(
-                    self._reserved[id_], cost, self._most[id_], was_taken=was_taken
-                )
+                self._service.budget.settle(self._most[id_], cost, was_taken=was_taken)
                 self._paid.end(cost, usage, was_taken=was_taken)
 
     async def _created(self, note: dict[str, Any]) -> str:
@@ -348,7 +349,7 @@ class Batches:
             async for result in self._lines(batch):  # reading again costs nothing
                 self._take(result, paid)
 
-        await self._service.pace.ask(read)
+        await self._asked(read)
         n_done = sum(answer.done() for answer in self._answers.values())
         self._progress(n_done, len(self._answers))
         return paid
@@ -391,16 +392,16 @@ class Batches:
                     response = await stack.enter_async_context(self._streamed.results(batch))
             rest = b""
             pieces = response.iter_bytes()
-            while piece := await self._piece(pieces, response):
+            while piece := await self._piece(pieces):
                 *lines, rest = (rest + piece).split(b"\n")
                 for line in lines:
-                    yield self._decoded(line, response)
+                    yield _decoded(line)
                 if len(rest) > MAX_LINE:
                     message = f"a result has more than {MAX_LINE} bytes"
                     raise JudgeError("invalid_response", message)
-            yield self._decoded(rest, response)
+            yield _decoded(rest)
 
-    async def _piece(self, pieces: AsyncIterator[bytes], response: Any) -> bytes:
+    async def _piece(self, pieces: AsyncIterator[bytes]) -> bytes:
         """Return the next bytes of a download, none at its end."""
         try:
             async with _limit(DOWNLOAD_SECONDS):
@@ -408,16 +409,8 @@ class Batches:
         except Passing:
             raise
         except Exception as error:  # of the HTTP client, which the SDK leaves as it is
-            cause = self._service.hide(repr(error), response.http_request.headers)
+            cause = self._service.hide(repr(error))
             raise Passing(JudgeError("connection", one_line(cause)), error) from error
-
-    def _decoded(self, line: bytes, response: Any) -> dict[str, Any]:
-        text = line.decode("utf-8", "replace")
-        try:
-            found = json.loads(self._service.hide(text, response.http_request.headers))
-        except (ValueError, RecursionError):
-            return {}
-        return found if is_object(found) else {}
 
     # Calls.
 
@@ -431,7 +424,13 @@ class Batches:
                 body = await self._service.exchange(call())
             return body if is_object(body) else {}
 
-        return await self._service.pace.ask(send, once=once)
+        return await self._asked(send, once=once)
+
+    async def _asked(self, send: Callable[[Question], Awaitable[T]], *, once: bool = False) -> T:
+        """Return what a call brings: where it fails, the service is away, and comes back."""
+        self._service.breaker.check()
+        service = self._service
+        return await service.pace.ask_once(send, service.settings.max_wait_seconds, once=once)
 
     async def _cancel(self) -> None:
         """Tell the service that nobody waits; what it has answered can be collected later."""
@@ -462,6 +461,14 @@ def _outcome(task: asyncio.Task[Verdict]) -> Verdict | Exception:
     if error is None:
         return task.result()
     return error if isinstance(error, Exception) else JudgeError("cancelled", str(error))
+
+
+def _decoded(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return found if is_object(found) else {}
 
 
 def _failure(type_: str, result: Mapping[str, Any]) -> JudgeError:

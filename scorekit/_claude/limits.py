@@ -4,42 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections.abc import Sequence
 
 from scorekit.errors import JudgeError
 
-_FOR_ALL = {401, 402, 403}
-"""Refusals of the key, its permissions or its account, which every other call would meet."""
+_STOPS = {401, 402}
+"""Refusals of the key or its account, which every other call would meet."""
 
-_MODEL = 404
+_COUNTS = {401, 402, 403, 404}
+"""Refusals that stand for all where many pairs meet them; 401 and 402 of something in between."""
 
-_SAME_REFUSALS = 3
-"""Times in a row after which a refusal is no longer one of the single pair."""
-
-ENOUGH = 20
-"""Calls of known cost by which those to come are judged."""
-
-MARGIN = 1.25
-"""How much more than the dearest of them the others may cost on average."""
-
-_OF_ACCOUNT = re.compile(r"credit balance|billing|spend(?:ing)? limit|organization", re.IGNORECASE)
-_OF_PAIR = re.compile(
-    r"too (?:long|large|many tokens)|maximum (?:length|context)|context (?:window|length)"
-    r"|content filter|blocked|flagged|polic(?:y|ies)|harmful",
-    re.IGNORECASE,
-)
-"""Words that the service documents; where it changes them, refusals are counted."""
+_BAD_REQUEST = 400
 
 
 class Breaker:
-    """Whether later calls would meet what an earlier one met."""
+    """
+    Whether later calls would meet what earlier ones met, by status and type of the error alone.
 
-    def __init__(self) -> None:
+    Args:
+        n_at_once: As many pairs may be refused in a row, and no more.
+    """
+
+    def __init__(self, n_at_once: int) -> None:
+        self._n_at_once = n_at_once
         self._broken: JudgeError | None = None
-        self._has_succeeded = False
-        self._last = ""
-        self._n_same = 0
+        self._pairs: dict[str | None, set[str]] = {}
+        """Who met what since the last answer: by the message of a bad request, else None."""
 
     def check(self) -> None:
         """Refuse to ask where an earlier answer said that it is no use."""
@@ -47,22 +37,22 @@ class Breaker:
             told = f"no more calls are made after: {self._broken.message}"
             raise JudgeError(self._broken.kind, f"{told}; mend that and make a new judge")
 
-    def note_refusal(self, error: JudgeError, status: int) -> None:
-        """Remember what the service refuses, unless it is about the one pair that was asked."""
-        of_pair = _OF_PAIR.search(error.message) is not None
-        for_all = status in _FOR_ALL or (status == _MODEL and not self._has_succeeded)
-        if for_all or (_OF_ACCOUNT.search(error.message) and not of_pair):
+    def note_refusal(self, error: JudgeError, status: int, pair: str, *, is_own: bool) -> None:
+        """Remember a refusal; *is_own*: the service gives the type of the error itself."""
+        if status in _STOPS and is_own:
             self._broken = error
-        elif not of_pair:
-            self._n_same = self._n_same + 1 if error.message == self._last else 1
-            self._last = error.message
-            if self._n_same >= _SAME_REFUSALS:
+        elif status in _COUNTS or status == _BAD_REQUEST:
+            # An echo of the request or its length differs by pair; an empty account does not.
+            what = error.message if status == _BAD_REQUEST else None
+            self._pairs = {key: self._pairs.get(key, set()) for key in (None, what)}
+            pairs = self._pairs[what]
+            pairs.add(pair)
+            if len(pairs) > self._n_at_once:
                 self._broken = error
 
-    def note_success(self) -> None:
+    def note_answer(self) -> None:
         """Remember an answer, whatever it says: the configuration is one that works."""
-        self._has_succeeded = True
-        self._n_same = 0
+        self._pairs.clear()
 
 
 class Budget:
@@ -74,17 +64,7 @@ class Budget:
         self._n_calls = 0
         self._spent = self._assumed = 0.0
         self._reserved: list[float] = []
-        self._n_priced, self._largest_share = 0, 0.0
         self._settled = asyncio.Event()
-
-    def expected(self, most: float) -> float:
-        """
-        Return what a call that costs at most so much will cost, by those whose cost is known.
-
-        It is a little more than the largest share of its bound that any of them had.
-        """
-        share = MARGIN * self._largest_share if self._n_priced >= ENOUGH else 1.0
-        return most * min(1.0, share)
 
     async def take(self, most: float) -> None:
         """Reserve a call, once it is known whether it fits."""
@@ -117,27 +97,15 @@ class Budget:
     def _sum(self, most: float, others: Sequence[float] = ()) -> float:
         return math.fsum([self._spent, *others, most])
 
-    def settle(
-        self,
-        reserved: float,
-        cost: float | None,
-        most: float | None = None,
-        *,
-        was_taken: bool = True,
-    ) -> None:
+    def settle(self, reserved: float, cost: float | None, *, was_taken: bool = True) -> None:
         """
         Replace a reservation by what the call did cost; what is not known is all of it.
 
-        *most* is its bound, if less was reserved.  What the service has not taken, for instance
-        for its load, is no call.
+        What the service has not taken, for instance for its load, is no call.
         """
-        most = reserved if most is None else most
         self._reserved.remove(reserved)
         self._n_calls -= not was_taken
-        self._spent += most if cost is None else cost
-        self._assumed += most if cost is None else 0.0
-        if cost and most:
-            self._n_priced += 1
-            self._largest_share = max(self._largest_share, cost / most)
+        self._spent += reserved if cost is None else cost
+        self._assumed += reserved if cost is None else 0.0
         self._settled.set()
         self._settled = asyncio.Event()

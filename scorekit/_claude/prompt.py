@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard, cast
@@ -211,8 +210,9 @@ class Answer:
             raise self.failure("truncated", f"the answer was cut short ({stop})")
         verdicts = self._verdicts()
         choices = {
-            choice.strip().lower() if isinstance(choice := v.get("choice"), str) else None
-            for v in verdicts
+            choice.strip().lower() if isinstance(choice, str) else None
+            for verdict in verdicts
+            for choice in verdict.choices or [None]
         }
         if len(choices) > 1:
             raise self.failure("ambiguous", "the answer holds verdicts that contradict each other")
@@ -223,7 +223,7 @@ class Answer:
         call = {"function": {"name": "select_choice", "arguments": json.dumps(arguments)}}
         return {"choices": [{"message": {"tool_calls": [call]}}]}
 
-    def _verdicts(self) -> list[dict[str, Any]]:
+    def _verdicts(self) -> list[_Object]:
         blocks = [block for block in self.message["content"] if is_object(block)]
         texts = [block.get("text") for block in blocks if block.get("type") == "text"]
         try:
@@ -231,7 +231,7 @@ class Answer:
             found = list(_objects(_FENCE.sub("", text)))
         except (ValueError, RecursionError):
             found = []
-        verdicts = [verdict for verdict in found if is_object(verdict)]
+        verdicts = [verdict for verdict in found if isinstance(verdict, _Object)]
         if not verdicts or len(verdicts) < len(found):
             raise self.failure("no_verdict", f"no verdict in the answer: {shown(texts)}")
         return verdicts
@@ -245,9 +245,17 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
+class _Object(dict[str, Any]):
+    """A JSON object with all of its choices, where it names several."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.choices = [value for name, value in pairs if name == "choice"]
+
+
 def _objects(text: str) -> Iterator[Any]:
     """Yield each of the JSON values that stand one after another in *text*."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_Object)
     position = len(text) - len(text.lstrip())
     while position < len(text):
         value, position = decoder.raw_decode(text, position)
@@ -303,9 +311,9 @@ def error_kind(status: int, type_: object) -> str:
 
 
 def asked_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a response asks to wait; None if it does not say so in seconds."""
+    """Return the seconds that a response asks to wait; None if it gives none."""
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:
         return None
-    return None if math.isnan(seconds) else max(0.0, seconds)
+    return seconds if seconds > 0 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import re
 import sys
@@ -13,14 +14,13 @@ import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future
 from contextvars import ContextVar
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 
 from scorekit._claude.limits import Breaker, Budget
-from scorekit._claude.pace import Pace, Passing, Question, limited
+from scorekit._claude.pace import Pace, limited
 from scorekit._claude.prompt import (
     SERVER_ERROR,
     TEMPLATE,
@@ -30,6 +30,8 @@ from scorekit._claude.prompt import (
     error_kind,
     messages_request,
 )
+from scorekit._claude.schedule import Passing, Question, Schedule
+from scorekit._core.progress import say_waiting
 from scorekit._judge.ledger import Ledger, ledger
 from scorekit._judge.waiting import Caller
 from scorekit.errors import InputError, JudgeError, one_line
@@ -41,24 +43,26 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_log = logging.getLogger(__name__)
+
 CLOSE_SECONDS = 5.0
 """How long closing waits for the thread."""
 
 TOKENS_AROUND = 2000
 """Upper bound on what the service adds to a prompt, for instance the schema of the answer."""
 
-SHORTEST_SECRET = 8
-"""Below so many characters a piece of a header is no secret: the word Bearer, say."""
-
 DEFAULT_ADDRESS = "https://api.anthropic.com"
 """What the SDK asks unless it is told or finds another one."""
 
 _UNAUTHORIZED = 401
-_HARMLESS = {
-    *("accept", "accept-encoding", "connection", "content-length", "content-type"),
-    *("host", "idempotency-key", "user-agent"),
-}
-"""Headers that hold no secret; others may come from ``ANTHROPIC_CUSTOM_HEADERS``."""
+_SECRET = re.compile("key|token|secret|auth|password|cookie", re.IGNORECASE)
+"""Names of headers that hold a key; some come from ``ANTHROPIC_CUSTOM_HEADERS``."""
+
+_UNPRINTABLE = re.compile("[^!-~]+")
+LONG = 8
+"""Characters from which on a piece of a key counts: where it is quoted, its form changes."""
+
+_SCHEME = re.compile("(?:bearer|basic) +", re.IGNORECASE)
 
 _PASSING = {408, 409}
 _BUSY = {429, 529}
@@ -93,16 +97,15 @@ class Settings:
 class Refusal(Passing):
     """What the service, or something before it, answered in place of a message."""
 
-    def __init__(
-        self, failure: JudgeError, cause: BaseException | None, wait: float | None, status: int
-    ) -> None:
-        super().__init__(failure, cause)
-        self.wait = wait
+    def __init__(self, failure: JudgeError, status: int, headers: Mapping[str, str]) -> None:
+        super().__init__(failure, sys.exception())
+        self.failure: JudgeError
+        self.wait = asked_to_wait(headers)
         self.status = status
-        self.is_busy = status in _BUSY or (status == _UNAVAILABLE and wait is not None)
+        self.is_busy = status in _BUSY or (status == _UNAVAILABLE and "retry-after" in headers)
         self.is_passing = status >= SERVER_ERROR or status in _PASSING or self.is_busy
         self.is_own = True
-        """Whether the service said so itself, and not a firewall or another in between."""
+        """Whether the service gave the type of the error, and not a firewall in between."""
 
 
 class Service:
@@ -115,12 +118,15 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.breaker = Breaker()
+        self.breaker = Breaker(settings.max_concurrency)
         self.pace = Pace(
-            settings.max_concurrency,
-            settings.requests_per_minute,
-            settings.max_wait_seconds,
-            settings.max_retries,
+            Schedule(
+                max_concurrency=settings.max_concurrency,
+                per_minute=settings.requests_per_minute,
+                max_wait_seconds=settings.max_wait_seconds,
+                timeout_seconds=settings.timeout_seconds,
+                on_change=_tell,
+            )
         )
         self.budget = Budget(settings.max_calls, settings.max_cost_usd)
         self.ledger = Ledger()
@@ -233,22 +239,19 @@ class Service:
         seconds = self.settings.timeout_seconds
         seconds = seconds if who is None else min(who.timeout_seconds, seconds)
 
-        def check() -> None:
-            self.breaker.check()
-            self.budget.check(most)
-
         async def complete(body: dict[str, Any]) -> Answer:
             async def send(question: Question) -> Answer:
                 if who is not None and who.has_left:
                     raise asyncio.CancelledError
-                return await self._call(body, question, most, seconds, paid)
+                return await self._call(body, question, variables["tag"], most, seconds, paid)
 
-            answers.append(await self.pace.ask(send, check))
+            answers.append(await self.pace.ask(question, send))
             return answers[0]
 
         try:
-            async with self.pace.places:  # of a thousand prompts, only the next ones are written
-                check()
+            self._check(most)
+            async with self.pace.turn(seconds, self.settings.max_retries) as question:
+                self._check(most)  # of a thousand prompts, only the next ones are written
                 score, reasoning = await self.classify(variables, complete)
         except Exception as error:
             if isinstance(error, JudgeError) and error.cost_usd is None:
@@ -258,10 +261,15 @@ class Service:
             raise
         return answers[0].verdict(score, reasoning)
 
-    async def _call(
+    def _check(self, most: float) -> None:
+        self.breaker.check()
+        self.budget.check(most)
+
+    async def _call(  # noqa: PLR0917 - all that one call needs
         self,
         request: dict[str, Any],
         question: Question,
+        pair: str,
         most: float,
         seconds: float,
         paid: Ledger,
@@ -270,24 +278,24 @@ class Service:
         create = cast("Callable[..., Any]", client.messages.with_raw_response.create)
         await self.budget.take(most)
         paid.begin()
+        question.is_sent = True
         cost: float | None = None  # unknown
         usage: Mapping[str, int] | None = None
         was_taken = True
+        left = self.pace.schedule.seconds_for(question, seconds, self.pace.now())
         try:
-            async with limited(seconds):
-                body = await self.exchange(
-                    create(**request), partial(self.pace.note_headers, question)
-                )
+            async with limited(left):
+                body = await self.exchange(create(**request))
             answer = Answer.read(body, self.settings.price)
             cost, usage = answer.cost_usd, answer.usage
-        except TimeoutError:
+        except TimeoutError as error:
             message = f"{TIMEOUT_MESSAGE}: no verdict within {seconds:g} s"
-            raise TimeoutError(message) from None
+            raise Passing(TimeoutError(message), error) from None
         except Refusal as refusal:
             cost, was_taken = 0.0, not refusal.is_passing
             if refusal.is_passing:
                 raise
-            raise self.learned(refusal) from refusal.cause
+            raise self.learned(refusal, pair) from refusal.cause
         except Passing as passing:
             if not passing.was_sent:
                 cost, was_taken = 0.0, False
@@ -295,7 +303,7 @@ class Service:
         finally:
             self.budget.settle(most, cost, was_taken=was_taken)
             paid.end(cost, usage, was_taken=was_taken)
-        self.breaker.note_success()
+        self.breaker.note_answer()
         return answer
 
     async def classify(
@@ -310,8 +318,14 @@ class Service:
                 self.settings.model, self.settings.max_tokens, _complete
             )
         _asking.set((self.settings, complete))  # of this task alone
-        score = await self._classifier.eval_async(**variables)
-        return float(score.score), str(score.metadata["rationale"])
+        try:
+            score = await self._classifier.eval_async(**variables)
+        except JudgeError as error:  # which may quote an answer
+            words = self.hide(error.message)
+            if words == error.message:
+                raise
+            raise JudgeError(error.kind, words, error.usage, error.cost_usd) from None
+        return float(score.score), self.hide(str(score.metadata["rationale"]))
 
     def usable_client(self) -> anthropic.AsyncAnthropic:
         """Return the client, or raise for a judge that has no use for it."""
@@ -326,12 +340,10 @@ class Service:
 
     def _unusable(self, message: str) -> JudgeError:
         failure = JudgeError("authentication_error", one_line(message))
-        self.breaker.note_refusal(failure, _UNAUTHORIZED)
+        self.breaker.note_refusal(failure, _UNAUTHORIZED, "", is_own=True)
         return failure
 
-    async def exchange(
-        self, call: Awaitable[Any], note_headers: Callable[[Mapping[str, str]], None] | None = None
-    ) -> Any:
+    async def exchange(self, call: Awaitable[Any]) -> Any:
         """
         Return the decoded body that a call of the SDK with a raw response brings.
 
@@ -343,10 +355,9 @@ class Service:
         with self.translated():
             # The SDK's own reading takes any text for a message, so the body is read here.
             response = (await call).http_response
-            if note_headers is not None:
-                note_headers(response.headers)
+            self._learn_key(response.request.headers)
             try:
-                body = json.loads(self.hide(response.text, response.request.headers))
+                body = json.loads(response.text)
             except (ValueError, RecursionError) as error:
                 message = f"the service did not answer with JSON: {one_line(str(error))}"
                 raise JudgeError("invalid_response", message) from error
@@ -367,10 +378,13 @@ class Service:
         except anthropic.APIStatusError as error:
             raise self._refusal(error.response, error.status_code, error.body) from error
         except anthropic.APIConnectionError as error:
-            cause = self.hide(repr(error.__cause__ or error), error.request.headers)
-            failure = JudgeError("connection", one_line(f"connection failed: {cause}"))
-            was_sent = not isinstance(error.__cause__, NotConnected)
-            raise Passing(failure, error, was_sent=was_sent) from error
+            self._learn_key(error.request.headers)
+            cause = self.hide(repr(error.__cause__ or error))
+            passing = Passing(
+                JudgeError("connection", one_line(f"connection failed: {cause}")), error
+            )
+            passing.was_sent = not isinstance(error.__cause__, NotConnected)
+            raise passing from error
         except UnreadError as error:
             raise JudgeError("invalid_response", str(error)) from error
         except anthropic.AnthropicError as error:  # credentials that cannot be read
@@ -378,30 +392,32 @@ class Service:
 
     def _refusal(self, response: Any, status: int, body: object) -> Refusal:
         """Return what an error says; only the service's own words say something of the key."""
+        self._learn_key(response.request.headers)
         told = error_in(body)
         _, type_, text = (status, None, response.text) if told is None else told
-        words = self.hide(text, response.request.headers)
         kind = f"http_{status}" if told is None and status < SERVER_ERROR else None
-        failure = JudgeError(
-            kind or error_kind(status, type_), one_line(f"HTTP {status}: {words}")
-        )
-        refusal = Refusal(failure, sys.exception(), asked_to_wait(response.headers), status)
+        words = one_line(f"HTTP {status}: {self.hide(text)}")
+        failure = JudgeError(kind or error_kind(status, type_), words)
+        refusal = Refusal(failure, status, response.headers)
         refusal.is_own = told is not None
         return refusal
 
-    def learned(self, refusal: Refusal) -> JudgeError:
-        """Return what a refusal that does not pass means for the one who asked."""
-        if refusal.is_own:
-            self.breaker.note_refusal(refusal.failure, refusal.status)
-        return refusal.failure
+    def learned(self, refusal: Refusal, pair: str = "") -> JudgeError:
+        """Return what a refusal that does not pass means for the pair that was asked about."""
+        failure, is_own = refusal.failure, refusal.is_own
+        self.breaker.note_refusal(failure, refusal.status, pair, is_own=is_own)
+        return failure
 
-    def hide(self, text: str, headers: Mapping[str, str]) -> str:
-        """Return *text* without the secrets sent in *headers*: a gateway may echo them."""
+    def _learn_key(self, headers: Mapping[str, str]) -> None:
+        """Remember the key that was sent: a gateway may echo it."""
         for name, value in headers.items():
-            if name not in _HARMLESS and not name.startswith(("anthropic-", "x-stainless-")):
-                pieces = re.split(r"[^!-~]+", value)
-                self._secrets.update(piece for piece in pieces if len(piece) >= SHORTEST_SECRET)
-        for secret in self._secrets:
+            if _SECRET.search(name) and value:
+                pieces = (piece for piece in _UNPRINTABLE.split(value) if len(piece) >= LONG)
+                self._secrets |= {value, _SCHEME.sub("", value), *pieces}
+
+    def hide(self, text: str) -> str:
+        """Return *text* without the key."""
+        for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, "***")
         return text
 
@@ -409,6 +425,15 @@ class Service:
         """Return whether the traceback of *error* shows a secret."""
         text = "".join(traceback.format_exception(error))
         return any(secret in text for secret in self._secrets)
+
+
+def _tell(failure: Passing | None) -> None:
+    """Say that all questions wait for the service, or that they go on."""
+    if failure is None:
+        _log.info("the service answers again")
+    else:
+        _log.info("the service is away, all questions wait for it: %s", failure.failure)
+    say_waiting(None if failure is None else "waiting for the service")
 
 
 def _without_version(url: str) -> str:

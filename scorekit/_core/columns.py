@@ -83,6 +83,20 @@ def check_labels(name: str, values: object, length: int) -> list[int]:
     return codes
 
 
+def check_attempts(attempt: object, *keys: Sequence[object]) -> None:
+    """Refuse a row that comes twice: one label for two attempts at the task of the *keys*."""
+    if attempt is None:
+        return
+    labels = check_items("attempt", as_builtins(attempt), what="labels")
+    codes = check_labels("attempt", labels, len(keys[0]))
+    seen: dict[tuple[object, ...], int] = {}
+    for i, row in enumerate(zip(*keys, codes, strict=True)):
+        if seen.setdefault(row, i) != i:
+            whose = " ".join(map(shown, row[:-1]))
+            domain = f"unlike that of row {seen[row]}, which is of {whose} too"
+            refuse(f"attempt[{i}]", domain, labels[i])
+
+
 def numbered(keys: Sequence[K]) -> tuple[tuple[K, ...], NDArray[np.int64]]:
     """Number keys in order of appearance; return each once, and the number of each."""
     import numpy as np

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from scorekit.errors import refuse
 
@@ -33,6 +34,15 @@ def told(progress: C | bool | None, unit: str) -> Generator[C | _Bar | None, Non
         yield progress
 
 
+_open: WeakSet[_Bar] = WeakSet()
+
+
+def say_waiting(why: str | None) -> None:
+    """Show on each open bar what it waits for; None: nothing any more."""
+    for bar in list(_open):
+        bar.wait(why or "")
+
+
 class _Bar:
     """A tqdm bar, or a line of text on the error stream where tqdm is not installed."""
 
@@ -40,6 +50,7 @@ class _Bar:
         self._unit = unit
         self._bar: Any = None
         self._line = ""
+        _open.add(self)
 
     def __call__(self, n_done: int, total: int | None) -> None:
         try:
@@ -51,6 +62,13 @@ class _Bar:
         if self._bar is None:
             self._bar = tqdm(total=total, unit=self._unit)
         self._bar.update(n_done - self._bar.n)
+
+    def wait(self, why: str) -> None:
+        """Show what is waited for, or no longer."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(why)
+        elif why:
+            self._write(why)
 
     def close(self) -> None:
         """Leave the bar as it stands."""

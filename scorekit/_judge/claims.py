@@ -1,145 +1,158 @@
-"""Who asks about a pair: of several processes that share a store, one does and the others wait."""
+"""Who asks about a pair: of several processes that share a directory one, the others wait."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import re
+import errno
+import hashlib
+import os
+import sys
 import threading
-import time
-from collections.abc import Callable
+import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
-from uuid import uuid4
+from typing import Final
 
-if TYPE_CHECKING:
-    from scorekit._judge.store import TextStore
+NAME: Final = "claims"
+"""Of the file whose bytes stand for keys."""
 
-RENEW_SECONDS: Final = 1.0
-"""How often a process that asks gives a sign of life."""
+_N_BYTES: Final = 2**30 if sys.platform == "win32" else 2**62
+_HELD: Final = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
 
-LAPSE_SECONDS: Final = 5.0
-"""Time without one after which what it has claimed is free."""
+if sys.platform == "win32":
+    import msvcrt
 
-FORGOTTEN_SECONDS: Final = 86_400.0
-"""Age at which the sign of a process that was killed is removed."""
+    def _lock(file: int, at: int, *, is_held: bool) -> None:
+        os.lseek(file, at, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK if is_held else msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: int, at: int, *, is_held: bool) -> None:
+        how = fcntl.LOCK_EX | fcntl.LOCK_NB if is_held else fcntl.LOCK_UN
+        fcntl.lockf(file, how, 1, at)
+
+
+class _File:
+    """
+    The one handle of a file in a process.
+
+    The system's lock of a byte ends with the process that has it.  It does not keep threads of one
+    process apart, which the table does, and to close any handle of the file drops all locks.
+    """
+
+    def __init__(self, file: int | None = None) -> None:
+        self.file = file
+        self.lock = threading.Lock()
+        self.held: set[int] = set()
+        self.n_users = 0
+
+    def take(self, at: int) -> bool:
+        with self.lock:
+            if at in self.held:
+                return False
+            if self.file is not None:
+                try:
+                    _lock(self.file, at, is_held=True)
+                except OSError as error:
+                    if error.errno in _HELD:
+                        return False
+                    raise
+            self.held.add(at)
+            return True
+
+    def release(self, at: int) -> None:
+        with self.lock:
+            if at in self.held:
+                self.held.discard(at)
+                if self.file is not None:
+                    _lock(self.file, at, is_held=False)
+
+
+_files: dict[tuple[int, int], _File] = {}
+_files_lock = threading.RLock()
+
+
+def _opened(path: Path) -> _File:
+    with _files_lock:
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            pass
+        else:
+            known = _files.get((found.st_dev, found.st_ino))
+            if known is not None:
+                known.n_users += 1
+                return known
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        file = os.open(path, flags, 0o600)
+        status = os.fstat(file)
+        opened = _files[status.st_dev, status.st_ino] = _File(file)
+        opened.n_users = 1
+        return opened
+
+
+def _left(file: _File, held: set[int]) -> None:
+    for at in list(held):
+        file.release(at)
+    with _files_lock:
+        file.n_users -= 1
+        if not file.n_users and file.file is not None:
+            for identity, known in list(_files.items()):
+                if known is file:
+                    del _files[identity]
+            os.close(file.file)
+            file.file = None
+
+
+def _start_anew() -> None:
+    """In a forked process: the locks are the parent's, and so is what stands in the tables."""
+    global _files_lock  # noqa: PLW0603 - a fork is the process's
+    _files_lock = threading.RLock()
+    for file in _files.values():
+        file.lock, file.held = threading.Lock(), set()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
 
 
 class Claims:
     """
-    The claims of one process, which stand in the store where the verdicts will.
-
-    A sign of life is a file that is touched.  How long ago that was is seen by its change, on this
-    process's own clock: those of others may be set, or differ.
+    Keys that one user of a directory holds, against all others.
 
     Args:
-        store: Where they are kept; None where nobody else has to know.
-        expires_at: Returns when what is written may be purged.
+        directory: Where the file is; None where nobody else has to know.
+
+    Raises:
+        OSError: If the file cannot be opened.
     """
 
-    def __init__(
-        self, store: TextStore | None = None, expires_at: Callable[[], float] = time.time
-    ) -> None:
-        self._store = store
-        self._expires_at = expires_at
-        self._owner = uuid4().hex
-        self._lock = threading.Lock()
-        self.held: set[str] = set()
-        """What is claimed now."""
-        self._thread: threading.Thread | None = None
-        self._closed = threading.Event()
-        self._seen: dict[str, tuple[int, float]] = {}
-
-    def renewed(self) -> Claims:
-        """Return those of a process that has been forked."""
-        return Claims(self._store, self._expires_at)
+    def __init__(self, directory: str | None = None) -> None:
+        self._file = _File() if directory is None else _opened(Path(directory, NAME))
+        self._held: set[int] = set()
+        self.close = weakref.finalize(self, _left, self._file, self._held)
+        """Give all up."""
 
     def take(self, key: str) -> bool:
         """
-        Claim *key*, unless somebody alive has claimed it.
+        Hold *key*, unless somebody holds it.
 
         Raises:
-            OSError: If the store cannot be written.
+            OSError: If the file system has no locks.
         """
-        store = self._store
-        with self._lock:
-            self.held.add(key)
-            if store is None:
-                return True
-            if self._thread is None:
-                self._tidy(store)
-                self._sign(store, self._owner).touch(mode=0o600)
-                self._thread = threading.Thread(target=self._live, args=(store,), daemon=True)
-                self._thread.start()
-        is_free = False
-        try:
-            with store.alone():
-                text = store.get(key)
-                owner = None if text is None else _owner(text)
-                is_free = owner is None or owner == self._owner or not self._is_alive(store, owner)
-                if is_free and (text is None or owner):  # a verdict gives way to another only
-                    note = json.dumps({"claim": self._owner})
-                    store.put(key, note, expires_at=self._expires_at())
-        finally:
-            if not is_free:
-                self.leave(key)
+        place = _place(key)
+        is_free = self._file.take(place)
+        if is_free:
+            self._held.add(place)
         return is_free
 
     def release(self, key: str) -> None:
-        """Give a claim up, unless a value has replaced it."""
-        if key in self.held and self._store is not None:
-            with contextlib.suppress(OSError), self._store.alone():
-                if _owner(self._store.get(key) or "") == self._owner:
-                    self._store.remove(key)
-        self.leave(key)
-
-    def leave(self, key: str) -> None:
-        """Forget a claim, which the value has replaced."""
-        with self._lock:
-            self.held.discard(key)
-
-    def close(self) -> None:
-        """End the thread; what is claimed lapses."""
-        self._closed.set()
-
-    @staticmethod
-    def _sign(store: TextStore, owner: str) -> Path:
-        return Path(store.path, f"alive-{owner}")
-
-    def _is_alive(self, store: TextStore, owner: str) -> bool:
-        try:
-            sign, now = self._sign(store, owner).lstat().st_mtime_ns, time.monotonic()
-        except OSError:  # it has been removed, or never given
-            return False
-        if owner not in self._seen or self._seen[owner][0] != sign:
-            self._seen[owner] = sign, now
-        return now < self._seen[owner][1] + LAPSE_SECONDS
-
-    @staticmethod
-    def _tidy(store: TextStore) -> None:
-        with contextlib.suppress(OSError):
-            for sign in Path(store.path).glob("alive-*"):
-                if sign.lstat().st_mtime < time.time() - FORGOTTEN_SECONDS:
-                    sign.unlink()
-
-    def _live(self, store: TextStore) -> None:
-        sign = self._sign(store, self._owner)
-        while True:
-            is_closed = self._closed.wait(RENEW_SECONDS)
-            with self._lock:
-                is_over = is_closed or not self.held
-                with contextlib.suppress(OSError):
-                    (sign.unlink if is_over else sign.touch)()
-                if is_over:
-                    self._thread = None
-                    return
+        """Give *key* up."""
+        place = _place(key)
+        if place in self._held:
+            self._held.discard(place)
+            self._file.release(place)
 
 
-def _owner(text: str) -> str | None:
-    """Return whose claim a row is, None for a verdict."""
-    try:
-        row: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    owner = cast("dict[str, Any]", row).get("claim") if isinstance(row, dict) else None
-    return owner if isinstance(owner, str) and re.fullmatch("[0-9a-f]{32}", owner) else None
+def _place(key: str) -> int:
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") % _N_BYTES

@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -28,6 +29,9 @@ SCHEMA: Final = 3
 
 POLL_SECONDS: Final = 0.25
 """How often to look whether another process has found what is asked for."""
+
+TRIES: Final = 5
+"""Times to wait for a database that is busy before a verdict is written later."""
 
 PURGES_PER_LIFETIME: Final = 24
 """How often what has expired is deleted from disk, at the default hourly."""
@@ -71,6 +75,8 @@ class Shelf:
         self._purged_at = -math.inf
         self._is_warned = False
         self._disk: TextStore | None = None
+        self._late: dict[str, tuple[str, float]] = {}
+        """What is still to be written, for a database that was busy: text and when it expires."""
         self._claims: Claims | None = None
         """Those of this process; None where nothing can be written."""
         self.renew()
@@ -81,8 +87,6 @@ class Shelf:
         """Make what a fork leaves unusable: a lock may be held by a thread that is not there."""
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
-        if self._claims is not None:
-            self._claims = self._claims.renewed()
 
     def _open(self, directory: Path) -> None:
         from scorekit._judge.store import TextStore
@@ -95,7 +99,10 @@ class Shelf:
         if self._disk.refusal is not None:
             self._tell(self._disk.refusal)
         else:
-            self._claims = Claims(self._disk, lambda: self._clock() + self._seconds)
+            try:
+                self._claims = Claims(self._disk.path)
+            except OSError as error:
+                self._tell(error)
             self._purge(self._clock())
 
     # Values.
@@ -134,8 +141,7 @@ class Shelf:
         """Keep a value, on disk as well if what *encode* makes of it is JSON and not too long."""
         row = _Row(self._clock(), value)
         self._remember(key, row)
-        claims = self._claims
-        if claims is None:
+        if self._claims is None:
             return
         from scorekit._judge.store import MAX_TEXT
 
@@ -147,10 +153,21 @@ class Shelf:
         if len(text) > MAX_TEXT:
             _log.warning("a verdict stays in memory, it has %d characters", len(text))
             return
-        expires_at = row.kept_at + self._seconds
-        self._tried(lambda disk: disk.put(key, text, expires_at=expires_at), writes=True)
-        claims.leave(key)  # the value has replaced it
+        is_first = not self._late
+        self._late[key] = text, row.kept_at + self._seconds
+        for _ in range(TRIES if is_first else 1):
+            self._write_late()
+            if not self._late:
+                break
         self._purge(row.kept_at)
+
+    def _write_late(self) -> None:
+        """Write what is to be written, as far as the database lets it."""
+        for key, (text, expires_at) in list(self._late.items()):
+            put = partial(_put, key=key, text=text, expires_at=expires_at)
+            if not self._tried(put, writes=True) and self._claims is not None:
+                return
+            self._late.pop(key, None)
 
     async def keep_all(
         self, values: Mapping[str, Any], encode: Callable[[Any], Mapping[str, Any]]
@@ -217,6 +234,10 @@ class Shelf:
         try:
             return use(disk)
         except OSError as error:
+            from scorekit._judge.store import BusyError
+
+            if isinstance(error, BusyError):
+                return None  # later
             with self._lock:
                 if self._disk is not disk:
                     return None  # closed, or given up by another thread
@@ -246,9 +267,15 @@ class Shelf:
 
     def close(self) -> None:
         """Close the disk; values are kept in memory from then on."""
+        self._write_late()
         disk, self._disk = self._disk, None
         claims, self._claims = self._claims, None
         if claims is not None:
             claims.close()
         if disk is not None:
             disk.close()
+
+
+def _put(disk: TextStore, *, key: str, text: str, expires_at: float) -> bool:
+    disk.put(key, text, expires_at=expires_at)
+    return True

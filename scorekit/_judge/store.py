@@ -57,8 +57,15 @@ _KEYS: Final = "SELECT key FROM Cache WHERE key >= ? AND key < ? AND raw = 1"
 _SETTING_NAMES: Final = {*diskcache.DEFAULT_SETTINGS, "count", "size", "hits", "misses"}
 
 
+_BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
 class StoreError(OSError):
     """The directory cannot be used (any more); the message says why."""
+
+
+class BusyError(StoreError):
+    """Another process has kept the database to itself for too long: later it may be free."""
 
 
 class UnsafeRowError(ValueError):
@@ -258,7 +265,10 @@ def _guarded(use: Callable[[], T]) -> T:
     try:
         return use()
     except Exception as error:  # sqlite3 and diskcache raise anything for a database that is odd
-        raise StoreError(f"{type(error).__name__}: {error}".rstrip(": ")) from error
+        code = getattr(error, "sqlite_errorcode", 0) & 255
+        is_busy = isinstance(error, diskcache.Timeout) or code in _BUSY
+        kind = BusyError if is_busy else StoreError
+        raise kind(f"{type(error).__name__}: {error}".rstrip(": ")) from error
 
 
 def _make_private(directory: Path, others: int) -> None:

@@ -59,7 +59,21 @@ is_sync: ContextVar[bool] = ContextVar("is_sync", default=False)
 """Whether somebody has asked about one pair in the sync form, and a judge may have one, too."""
 
 
-class Queue:
+class Places:
+    """So many places for what runs on one event loop, on each."""
+
+    def __init__(self, n_places: int) -> None:
+        self.n_places = n_places
+        # By the loop's id: kept by those who have or want a place, which keep the loop too.
+        self._places: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
+
+    def place(self) -> asyncio.Semaphore:
+        """Return what gives a place on the running event loop, and takes it back."""
+        loop = id(asyncio.get_running_loop())
+        return self._places.setdefault(loop, asyncio.Semaphore(self.n_places))
+
+
+class Queue(Places):
     """
     The queue of a judge that has so many questions under way at once.
 
@@ -68,14 +82,7 @@ class Queue:
     """
 
     def __init__(self, n_at_once: int) -> None:
-        self.n_places = n_at_once + LOOKED_AHEAD
-        # By the loop's id: kept by the pairs that have or want a place, which keep the loop too.
-        self._places: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
-
-    def place(self) -> asyncio.Semaphore:
-        """Return what gives each pair of the running event loop a place, and takes it back."""
-        loop = id(asyncio.get_running_loop())
-        return self._places.setdefault(loop, asyncio.Semaphore(self.n_places))
+        super().__init__(n_at_once + LOOKED_AHEAD)
 
 
 async def leave_place() -> None:
@@ -125,6 +132,16 @@ def in_thread(function: Callable[[], Any]) -> Future[Any]:
 
     threading.Thread(target=run, name="scorekit-judge", daemon=True).start()
     return future
+
+
+_work = Places(1)
+
+
+async def off_loop(function: Callable[[], T]) -> T:
+    """Run *function* in a thread, one after another: many at once would stop the event loop."""
+    async with _work.place():
+        answer: T = await asyncio.wrap_future(in_thread(function))
+        return answer
 
 
 class _Home:

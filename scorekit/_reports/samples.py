@@ -20,6 +20,7 @@ from scorekit._core.columns import (
     as_builtins,
     as_long,
     attempts_in,
+    check_attempts,
     check_flag_column,
     check_id,
     check_outcome_columns,
@@ -144,6 +145,9 @@ def from_columns(columns: dict[str, Any]) -> Samples:
         _same_long("model", model_of, n_samples)
     else:
         models, model_of = (check_id("model", model),), np.zeros(n_samples, dtype=np.int64)
+    if (attempt := columns.pop("attempt")) is not None:
+        names = [ids[i] for i in id_of.tolist()], [models[i] for i in model_of.tolist()]
+        check_attempts(attempt, *names)
     passed = columns["passed"]
     if columns["compiled"] is None:
         if passed is None:
@@ -196,7 +200,7 @@ def _unnested(columns: dict[str, Any]) -> dict[str, Any]:
         columns = columns | {"case_id": list(passed), "passed": list(passed.values())}
     elif columns["case_id"] is None:
         refuse("case_id", "a column, or passed a mapping from case to its attempts", None)
-    read = {name: attempts_in(name, columns[name]) for name in MEASUREMENTS}
+    read = {name: attempts_in(name, columns[name]) for name in (*MEASUREMENTS, "attempt")}
     sizes = {name: own for name, (_, own) in read.items() if own is not None}
     flat = {**columns, **{name: values for name, (values, _) in read.items()}}
     if not sizes:

@@ -26,6 +26,8 @@ class Estimate:
     value: float | None
     interval: Any = None
     spec: str = ""
+    note: str = ""
+    """What it stands on, where that is less than the whole."""
 
 
 @attrs.frozen

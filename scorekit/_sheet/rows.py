@@ -23,7 +23,7 @@ def _row(row: Row) -> dict[str, Any]:
         key = NO_WORD.sub("_", LEVEL.sub("", name)).strip("_")
         if isinstance(cell, Estimate):
             plain[key] = cell.value
-            plain |= _ends(key, cell.interval)
+            plain |= _ends(key, cell.interval) | ({f"{key}_note": cell.note} if cell.note else {})
         elif hasattr(cell, "low"):
             plain |= _ends(key, cell)
         elif not isinstance(cell, Scale):

@@ -38,7 +38,7 @@ def brief(value: object, spec: str = "") -> str:
         return ""
     if isinstance(value, Estimate):
         ends = "" if value.interval is None else f" {value.interval}"
-        return brief(value.value, value.spec or spec) + ends
+        return brief(value.value, value.spec or spec) + ends + (value.note and f" ({value.note})")
     if isinstance(value, float):
         return number(value, spec)
     if is_tuple(value):

@@ -126,7 +126,7 @@ class _Audit:
             schema=self.schema,
             dialect=self.dialect,
             same=partial(same_bag, tolerance=_TOLERANCE),
-            ordered=other is not None,
+            row_order="auto" if other is not None else "ignored",
             any_columns=False,
             exact=True,
             n_databases=N_DATABASES,

@@ -381,6 +381,16 @@ def is_query(sql: str, dialect: str | None) -> bool:
     return len(statements) == 1 and isinstance(statements[0], exp.Query)
 
 
+def is_sorted(sql: str, dialect: str | None) -> bool:
+    """Say whether *sql* is one query that ends in an ORDER BY."""
+    if not is_query(sql, dialect):
+        return False
+    (tree,) = parse(sql, dialect).statements
+    while isinstance(tree, exp.Subquery) and not tree.args.get("order"):
+        tree = tree.this
+    return tree is not None and bool(tree.args.get("order"))
+
+
 def is_change(sql: str, dialect: str | None) -> bool:
     """Say whether each statement of *sql*, which parses, changes something and returns no rows."""
     if sql.lstrip()[:6].lower() == "select":  # nearly always, and to parse costs more

@@ -316,6 +316,20 @@ def _is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     return isinstance(value, list | tuple)
 
 
+def frozen_keys(keys: object) -> Any:
+    """Return checked keys in a form that hashes; None for none."""
+    if keys is None:
+        return None
+    if not is_mapping(keys):
+        refuse("keys", "a mapping from table to key", keys, TypeError)
+    return FrozenMapping(
+        {
+            check_text("table of keys", table): tuple(_several(f"keys[{table!r}]", key))
+            for table, key in keys.items()
+        }
+    )
+
+
 def frozen_schema(schema: object) -> Any:
     """Return a schema that hashes; what none is comes back as it is."""
     if not is_mapping(schema) or (

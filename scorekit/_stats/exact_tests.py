@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -150,34 +150,20 @@ def least_p_value(n_old: int, n_new: int) -> float:
     return 1.0 / math.comb(n_old + n_new, n_old)
 
 
-def least_p_values(before: Sequence[Scores], after: Sequence[Scores]) -> Floats:
+def least_p_values(before: Iterable[Scores], after: Iterable[Scores]) -> Floats:
     """Return the least p value that each case could have shown, whichever attempts were whose."""
-    first, second = Attempts.of(before), Attempts.of(after)
-    n_old, n_new, old, new = first.sizes, second.sizes, first.scores, second.scores
-    least = np.empty(n_old.size)
-    width = int(n_new.max()) + 1
-    shapes = n_old * width + n_new
-    for shape in np.unique(shapes).tolist():
-        first, second = divmod(shape, width)
-        rows = np.flatnonzero(shapes == shape)
-        pooled = np.concatenate(
-            [
-                flat[(np.cumsum(sizes) - sizes)[rows, np.newaxis] + np.arange(n)]
-                for flat, sizes, n in ((old, n_old, first), (new, n_new, second))
-            ],
-            axis=1,
-        )
-        steps = _grid_steps(first, second)
-        pooled = np.sort(pooled if steps is None else np.rint(pooled * steps), axis=1)
-        tied = abs(pooled - pooled[:, second - 1 : second]) <= DECIMAL_NOISE
-        n_tied, n_taken = tied.sum(axis=1), tied[:, :second].sum(axis=1)
-        kinds, kind_of = np.unique(n_tied * (second + 1) + n_taken, return_inverse=True)
-        shares = [
-            math.exp(_log_ways(*divmod(kind, second + 1)) - _log_ways(first + second, second))
-            for kind in kinds.tolist()
-        ]
-        least[rows] = np.array(shares)[kind_of]
-    return least
+    pairs = zip(before, after, strict=True)
+    return np.array([_least_of(tuple(sorted(old + new)), len(new)) for old, new in pairs])
+
+
+@lru_cache(maxsize=4096)
+def _least_of(pooled: Scores, n_new: int) -> float:
+    """Return the share of the subsets of that size that sum to no more than the lowest."""
+    steps = _grid_steps(len(pooled) - n_new, n_new)
+    values = np.array(pooled) if steps is None else np.rint(np.array(pooled) * steps)
+    tied = abs(values - values[n_new - 1]) <= DECIMAL_NOISE
+    ways = _log_ways(int(tied.sum()), int(tied[:n_new].sum()))
+    return math.exp(ways - _log_ways(len(pooled), n_new))
 
 
 def _log_ways(n: int, k: int) -> float:

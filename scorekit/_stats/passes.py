@@ -16,6 +16,7 @@ from scorekit._stats.suites import (
     PerTask,
     Suite,
     count_used,
+    nothing_of_others,
     refuse_short_task,
     single_task,
     unknown,
@@ -59,7 +60,10 @@ def estimate_suite(
         if k not in tasks:
             i = int((n >= k).argmax())
             one = _pass_of_one(int(n[i]), int(c[i]), k, level, all_pass=all_pass)
-            return {**one, "n_tasks": n.size}
+            one["n_tasks"] = n.size
+            if n.size > 1:
+                one["interval"] = nothing_of_others(level)
+            return one
         some, none = tasks[k].scores, tasks[k].failures
         return suite.mean(
             k, tasks[k]._replace(scores=none, failures=some) if all_pass else tasks[k]

@@ -52,6 +52,8 @@ class Side(NamedTuple):
     """As in `ReportScores`."""
     is_judged: bool
     """As in `ReportScores`."""
+    tags: Mapping[str, Mapping[str, str]]
+    """As in `ReportScores`."""
 
     @classmethod
     def of(cls, scores: ReportScores) -> Side:
@@ -106,7 +108,8 @@ class Side(NamedTuple):
         flags = all(side.only_flags for side in sides)
         sql = together(item for side in sides for item in side.sql.items())
         is_judged = any(side.is_judged for side in sides)
-        return cls(suites, failing, unsafe if caught else None, flags, ends, sql, is_judged)
+        tags = sides[0].tags
+        return cls(suites, failing, unsafe if caught else None, flags, ends, sql, is_judged, tags)
 
     @staticmethod
     def are_copies(sides: Sequence[Side]) -> bool:
@@ -162,8 +165,8 @@ class Side(NamedTuple):
 
     @property
     def models(self) -> set[str | None]:
-        """Return the models in it."""
-        return {model for _, model in self.suites}
+        """Return the models in it, also one of which nothing has a score."""
+        return {model for _, model in (*self.suites, *(suite for suite, _ in self.failing))}
 
     def keyed(self, *, by_case: bool) -> Side:
         """Return the same, without the model where cases alone are to be paired."""
@@ -176,6 +179,29 @@ class Side(NamedTuple):
             },
             ends={(metric, None): cases for (metric, _), cases in self.ends.items()},
         )
+
+    @property
+    def case_ids(self) -> list[str]:
+        """Return the cases in it, each once."""
+        suites = (*self.suites.values(), *self.ends.values())
+        return list(dict.fromkeys(case_id for cases in suites for case_id in cases))
+
+    def parted(self, values: Mapping[str, str]) -> Side:
+        """Return the same with a suite for each of the *values* that cases have."""
+
+        def part(suite: SuiteKey, case_id: str) -> SuiteKey:
+            return f"{suite[0]} {values[case_id]}", suite[1]
+
+        suites: dict[SuiteKey, dict[str, tuple[float, ...]]] = {}
+        ends: dict[SuiteKey, dict[str, Ends]] = {}
+        for suite, cases in self.suites.items():
+            for case_id, scores in cases.items():
+                suites.setdefault(part(suite, case_id), {})[case_id] = scores
+        for suite, reaches in self.ends.items():
+            for case_id, reach in reaches.items():
+                ends.setdefault(part(suite, case_id), {})[case_id] = reach
+        failing = {(part(*key), key[1]): kind for key, kind in self.failing.items()}
+        return self._replace(suites={**suites}, ends=ends, failing=failing)
 
     def name(self, default: str) -> str:
         """Return the model, or *default* where there is not exactly one."""
@@ -292,7 +318,7 @@ def paired(suite: SuiteKey, before: Side, after: Side) -> Paired:
     first, second = ({**dict.fromkeys(known), **dict.fromkeys(own)} for known, own in sides)
     n_unseen = len(first.keys() - second.keys())
     every_id = [case_id for case_id in first if case_id in second]
-    if not case_ids or not any(case_id in own for own in ends for case_id in every_id):
+    if not any(case_id in own for own in ends for case_id in every_id):
         return Paired(suite, case_ids, *both, n_unseen)
 
     def at(known: CaseScores, own: Mapping[str, Ends], end: int) -> Attempts:

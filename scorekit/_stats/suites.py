@@ -26,6 +26,10 @@ Insufficient = Literal["raise", "nan", "drop"]
 """What a task with fewer than *k* samples does: stop, make the result unknown, or stay out."""
 
 
+ONE_TASK = 0.0, 1.0, "none: one task"
+"""Ends and method of an interval over tasks of which one is known: it says nothing of others."""
+
+
 class PerTask(NamedTuple):
     """Estimates for each of some tasks that have at least *k* samples."""
 
@@ -81,7 +85,8 @@ class Suite:
         """
         Return the mean over the *tasks* that are `used`.
 
-        Where that is a single one, *alone* has the ends of its interval and the method, by
+        A single one says nothing of tasks like these where there are others without *k* samples.
+        Where it is the whole suite, *alone* has the ends of its interval and the method, by
         default Wilson's on ``n / k`` trials.
         """
         level = self.confidence_level
@@ -89,7 +94,9 @@ class Suite:
             return unknown(self.n.size, int(np.count_nonzero(self.n >= k)), level)
         if tasks.n.size == 1:
             score, failure = float(tasks.scores[0]), float(tasks.failures[0])
-            if alone is None:
+            if self.n.size > 1:
+                alone = ONE_TASK
+            elif alone is None:
                 ends = wilson(score, float(tasks.n[0]) / k, normal_quantile(level))
                 alone = (*ends, "wilson on n / k")
             variance = None if tasks.variances is None else float(tasks.variances[0])
@@ -166,6 +173,12 @@ def count_used(
 def refuse_short_task(name: str, n: int, k: int) -> NoReturn:
     """Refuse a task that came by itself with too few samples."""
     raise InputError(f'{name} must be >= k = {k}, got {n}; lower k or pass insufficient="nan"')
+
+
+def nothing_of_others(confidence_level: float) -> Interval:
+    """Return the interval over tasks of which one is known."""
+    low, high, method = ONE_TASK
+    return Interval(low=low, high=high, confidence_level=confidence_level, method=method)
 
 
 def unknown(n_tasks: int, n_tasks_used: int, confidence_level: float) -> Estimate:

@@ -90,7 +90,9 @@ class Relation:
         """Say whether an expression is never NULL, by constraints alone."""
         if never_null_alone(term):
             return NOTHING
-        if not isinstance(term, Column) or term.source in self.scope.optional:
+        if not isinstance(term, Column) or term.source not in self.scope.reach:
+            return None
+        if term.source in self.scope.optional:
             return None
         query = self.scope.derived.get(term.source)
         if query is None:

@@ -69,52 +69,55 @@ def _by_place(width: int) -> Columns:
 class Matcher:
     """Compares queries whose tables have different names."""
 
-    def __init__(self, view: View, steps: Steps) -> None:
-        self.view = view
+    def __init__(self, steps: Steps) -> None:
         self._steps = steps
         self.tries = MAX_PAIRINGS
-        self._memo: dict[tuple[Query, Query], tuple[Columns | None, Rests]] = {}
+        self._memo: dict[tuple[object, ...], tuple[Columns | None, Rests]] = {}
         self._depth = 0
         """Of the SELECT that is compared; the outermost is at depth 1."""
 
-    def same(self, first: Query, second: Query) -> bool:
-        """Say whether two queries give the same rows, column by column."""
-        return self._queries(first, second, identity=True) is not None
+    def same(self, first: Query, second: Query, view: View) -> bool:
+        """Say whether two queries give the same rows where they stand, column by column."""
+        return self._queries(first, second, view, identity=True) is not None
 
-    def permuted(self, first: Query, second: Query) -> bool:
+    def permuted(self, first: Query, second: Query, view: View) -> bool:
         """Say whether two queries give the same rows if the columns of one are put in order."""
         if len(first.outputs) != len(second.outputs):
             return False
-        columns = self._queries(first, second, identity=False)
+        columns = self._queries(first, second, view, identity=False)
         return columns is not None and _one_to_one(columns)
 
     # Queries.
 
-    def _queries(self, first: Query, second: Query, *, identity: bool) -> Columns | None:
+    def _queries(
+        self, first: Query, second: Query, view: View, *, identity: bool
+    ) -> Columns | None:
         """Return which columns are the same if the rows are, else None."""
         self._steps.take()
         width = len(first.outputs)
         if identity and len(second.outputs) != width:
             return None
         if isinstance(first, Sorted) and isinstance(second, Sorted):
-            return self._sorted(first, second, identity=identity)
+            return self._sorted(first, second, view, identity=identity)
         if isinstance(first, Select) and isinstance(second, Select):
             self._depth += 1
-            found = self._selects(first, second, identity=identity)
+            found = self._selects(first, second, view, identity=identity)
             self._depth -= 1
             return found
         if isinstance(first, Windowed) and isinstance(second, Windowed):
-            return self._windowed(first, second)
+            return self._windowed(first, second, view)
         if isinstance(first, SetOperation) and isinstance(second, SetOperation):
-            return self._set_operations(first, second, identity=identity)
+            return self._set_operations(first, second, view, identity=identity)
         return None
 
-    def _sorted(self, first: Sorted, second: Sorted, *, identity: bool) -> Columns | None:
+    def _sorted(
+        self, first: Sorted, second: Sorted, view: View, *, identity: bool
+    ) -> Columns | None:
         """Compare queries that sort, and take as many of the same rows in the same order."""
         bounds = (first.limit, first.offset) != (second.limit, second.offset)
         if bounds or len(first.items) != len(second.items):
             return None
-        columns = self._queries(first.query, second.query, identity=False)
+        columns = self._queries(first.query, second.query, view, identity=False)
         if columns is None:
             return None
         for mine, other in zip(first.items, second.items, strict=True):
@@ -128,9 +131,9 @@ class Matcher:
         in_place = all(i in places for i, places in enumerate(shown))
         return None if identity and not in_place else shown
 
-    def _windowed(self, first: Windowed, second: Windowed) -> Columns | None:
+    def _windowed(self, first: Windowed, second: Windowed, view: View) -> Columns | None:
         """Compare queries with windows over the same rows."""
-        columns = self._queries(first.query, second.query, identity=False)
+        columns = self._queries(first.query, second.query, view, identity=False)
         if columns is None or not all(columns):
             return None
         places = {Place(j): Place(min(alike)) for j, alike in enumerate(columns)}
@@ -143,7 +146,7 @@ class Matcher:
         return (*columns, *windows)
 
     def _set_operations(
-        self, first: SetOperation, second: SetOperation, *, identity: bool
+        self, first: SetOperation, second: SetOperation, view: View, *, identity: bool
     ) -> Columns | None:
         if (first.operator, first.distinct) != (second.operator, second.distinct):
             return None
@@ -151,14 +154,14 @@ class Matcher:
             return None
         if first.operator == "union":
             wide = any(isinstance(one, Star) for arm in first.arms for one in arm.outputs)
-            return self._arms(first.arms, second.arms, None, identity=identity or wide)
+            return self._arms(first.arms, second.arms, None, view, identity=identity or wide)
         ours, theirs = [*first.arms], [*second.arms]
         if first.operator == "except":
             pairs = zip(ours[:1], theirs[:1], strict=True)
-            if not all(self.same(*pair) for pair in pairs):
+            if not all(self.same(*pair, view) for pair in pairs):
                 return None
             ours, theirs = ours[1:], theirs[1:]
-        found = self._arms(ours, theirs, None, identity=True)
+        found = self._arms(ours, theirs, None, view, identity=True)
         return None if found is None else _by_place(len(first.outputs))
 
     def _arms(
@@ -166,6 +169,7 @@ class Matcher:
         ours: Sequence[Query],
         theirs: Sequence[Query],
         columns: Columns | None,
+        view: View,
         *,
         identity: bool,
     ) -> Columns | None:
@@ -173,37 +177,41 @@ class Matcher:
         if not ours:
             return columns
         for i, other in enumerate(theirs):
-            found = self._queries(ours[0], other, identity=identity)
+            found = self._queries(ours[0], other, view, identity=identity)
             if found is None:
                 continue
             both = found if columns is None else _both(columns, found)
             if not all(both):
                 continue
-            rest = self._arms(ours[1:], [*theirs[:i], *theirs[i + 1 :]], both, identity=identity)
+            left = [*theirs[:i], *theirs[i + 1 :]]
+            rest = self._arms(ours[1:], left, both, view, identity=identity)
             if rest is not None:
                 return rest
         return None
 
     # SELECT.
 
-    def _selects(self, a: Select, b: Select, *, identity: bool) -> Columns | None:
+    def _selects(self, a: Select, b: Select, view: View, *, identity: bool) -> Columns | None:
         if (a.keys is None) != (b.keys is None) or a.aggregates != b.aggregates:
             return None
         if a.distinct != b.distinct:
             return None
-        before = self.view.rests
-        for new, pending in self._pairings(a.tables, b.tables):
+        before = view.rests
+        inside = view.inside(a.tables)
+        for new, pending in self._pairings(a.tables, b.tables, inside):
             self.tries -= 1
             if self.tries < 0:
                 raise ExhaustedError
-            found = self._compared(a, b, new, pending)
+            found = self._compared(a, b, new, pending, view)
             in_place = not identity or (found and all(i in p for i, p in enumerate(found)))
             if found is not None and all(found) and in_place:
                 return found
-            self.view.rests = before  # what a pairing that fails has asked, nothing rests on
+            view.rests = before  # what a pairing that fails has asked, nothing rests on
         return None
 
-    def _pairings(self, ours: Sequence[Table], theirs: Sequence[Table]) -> Iterator[Pairing]:
+    def _pairings(
+        self, ours: Sequence[Table], theirs: Sequence[Table], view: View
+    ) -> Iterator[Pairing]:
         """Yield ways to pair tables that are joined alike."""
         if len(ours) != len(theirs) or sorted(map(_shape, ours)) != sorted(map(_shape, theirs)):
             return
@@ -214,49 +222,50 @@ class Matcher:
         first, rest = ours[0], ours[1:]
         for i, other in enumerate(theirs):
             left = [*theirs[:i], *theirs[i + 1 :]]
-            for new, pending in self._parts(first, other):
-                for more, others in self._pairings(rest, left):
+            for new, pending in self._parts(first, other, view):
+                for more, others in self._pairings(rest, left, view):
                     yield {**new, **more}, [*pending, *others]
 
-    def _parts(self, mine: Table, other: Table) -> Iterator[Pairing]:
+    def _parts(self, mine: Table, other: Table, view: View) -> Iterator[Pairing]:
         if isinstance(mine, Scan) and isinstance(other, Scan):
             if mine.source.table == other.source.table:
                 yield {other.source: mine.source}, []
         elif isinstance(mine, Derived) and isinstance(other, Derived):
-            pair = mine.query, other.query
-            columns = self._remembered(*pair)
+            columns = self._remembered(mine.query, other.query, view)
             if columns is not None and all(columns):
                 new: Names = {other.source: mine.source}
                 for j, places in enumerate(columns):  # columns that are alike: the first
                     new[Column(other.source, str(j))] = Column(mine.source, str(min(places)))
                 yield new, []
         elif isinstance(mine, LeftJoins) and isinstance(other, LeftJoins):
-            for new, pending in self._pairings(mine.base, other.base):
-                for more, others in self._pairings(mine.arms, other.arms):
+            for new, pending in self._pairings(mine.base, other.base, view):
+                for more, others in self._pairings(mine.arms, other.arms, view):
                     yield {**new, **more}, [*pending, *others]
         elif isinstance(mine, Arm) and isinstance(other, Arm):
-            for new, pending in self._pairings(mine.tables, other.tables):
+            inside = view.inside(mine.tables)
+            for new, pending in self._pairings(mine.tables, other.tables, inside):
                 yield new, [*pending, (mine.condition, other.condition, mine.tables)]
         elif isinstance(mine, FullJoin) and isinstance(other, FullJoin):
             sides = other.first, other.second
             for first, second in (sides, sides[::-1]):
-                for new, pending in self._sides(mine.first, first):
-                    for more, others in self._sides(mine.second, second):
+                for new, pending in self._sides(mine.first, first, view):
+                    for more, others in self._sides(mine.second, second, view):
                         both = mine.condition, other.condition, ()
                         yield {**new, **more}, [*pending, *others, both]
 
-    def _remembered(self, mine: Query, other: Query) -> Columns | None:
-        """Compare the queries of two derived tables, once."""
-        view, before = self.view, self.view.rests
-        if (mine, other) not in self._memo:
+    def _remembered(self, mine: Query, other: Query, view: View) -> Columns | None:
+        """Compare the queries of two derived tables, once in each place."""
+        before, key = view.rests, (mine, other, *view.place)
+        if key not in self._memo:
             view.rests = NOTHING
-            self._memo[mine, other] = self._queries(mine, other, identity=False), view.rests
-        columns, rests = self._memo[mine, other]
+            self._memo[key] = self._queries(mine, other, view, identity=False), view.rests
+        columns, rests = self._memo[key]
         view.rests = before if columns is None else before | rests
         return columns
 
-    def _sides(self, mine: Arm, other: Arm) -> Iterator[Pairing]:
-        for new, pending in self._pairings(mine.tables, other.tables):
+    def _sides(self, mine: Arm, other: Arm, view: View) -> Iterator[Pairing]:
+        inside = view.inside(mine.tables)
+        for new, pending in self._pairings(mine.tables, other.tables, inside):
             yield new, [*pending, (mine.condition, other.condition, ())]
 
     def _compared(
@@ -265,16 +274,17 @@ class Matcher:
         b: Select,
         new: Names,
         pending: Sequence[tuple[Scalar, Scalar, tuple[Table, ...]]],
+        view: View,
     ) -> Columns | None:
         """Compare two SELECTs whose tables are paired."""
+        inside = view.inside(a.tables)
         b = replaced(without_tables(b), new)
-        b = self._unified(without_tables(a), b)
-        view = self.view
+        b = self._unified(without_tables(a), b, inside)
         rows = view.rows(a.tables, conjuncts(a.where))
-        if a.where != b.where and not self._same_rows(a.tables, rows, a.where, b.where):
+        if a.where != b.where and not _same_rows(a, b, rows, view):
             if any(mine != replaced(other, new) for mine, other, _ in pending):
                 return None
-            if not self._same_counted_rows(a, b):
+            if not _same_counted_rows(a, b, view):
                 return None
             rows = view.rows(a.tables, (*conjuncts(a.where), *conjuncts(b.where)))
         certain = [c for c in conjuncts(a.where) if not uses(c, rows.optional & rows.own)]
@@ -283,54 +293,30 @@ class Matcher:
             if mine == other:
                 continue
             around = certain if optional else []
-            other = self._unified(mine, other)
+            other = self._unified(mine, other, inside.inside(optional))
             first, second = (
                 rows.inside(optional, (*around, *conjuncts(one))) for one in (mine, other)
             )
             if not (first.imply_all(conjuncts(other)) and second.imply_all(conjuncts(mine))):
                 return None
-        return self._compared_outputs(a, b, rows)
+        return self._compared_outputs(a, b, rows, view)
 
-    def _same_rows(
-        self, tables: tuple[Table, ...], rows: Rows, first: Scalar, second: Scalar
-    ) -> bool:
-        """Say whether two conditions are true of the same rows."""
-        if not rows.imply_all(conjuncts(second)):
-            return False
-        return self.view.rows(tables, conjuncts(second)).imply_all(conjuncts(first))
-
-    def _same_counted_rows(self, a: Select, b: Select) -> bool:
-        """
-        Say whether aggregates over all rows ignore each row that only one WHERE lets through.
-
-        They ignore NULLs: ``COUNT(CASE WHEN p THEN 1 END)`` is ``COUNT(*)`` of WHERE p.
-        """
-        if not a.aggregates or a.keys is not None:
-            return False
-        for one, other in ((a, b), (b, a)):
-            dropped = self.view.rows(a.tables, (*conjuncts(one.where), not_true(other.where)))
-            for agg in aggregates_in(one):
-                nothing = IsNull(agg.operand) if agg.operand is not None else None
-                if not (dropped.none() if nothing is None else dropped.implies(nothing)):
-                    return False
-        return True
-
-    def _compared_outputs(self, a: Select, b: Select, rows: Rows) -> Columns | None:
-        b = self._with_aggregates_of(a, b, rows)
+    def _compared_outputs(self, a: Select, b: Select, rows: Rows, view: View) -> Columns | None:
+        b = _with_aggregates_of(a, b, rows)
         if a.keys is not None and b.keys is not None:
             ours, theirs = rows.determined(a.keys), rows.determined(b.keys)
             if not (all(map(ours, b.keys)) and all(map(theirs, a.keys))):
                 return None
         if a.having != b.having:
             base = conjuncts(a.where) if a.keys is not None else ()
-            first = self.view.rows(a.tables, (*base, *conjuncts(a.having)))
-            second = self.view.rows(a.tables, (*base, *conjuncts(b.having)))
+            first = view.rows(a.tables, (*base, *conjuncts(a.having)))
+            second = view.rows(a.tables, (*base, *conjuncts(b.having)))
             if not (
                 first.imply_all(conjuncts(b.having)) and second.imply_all(conjuncts(a.having))
             ):
                 return None
         if a.aggregates and a.keys is None:
-            rows = self.view.rows(a.tables)
+            rows = view.rows(a.tables)
         outermost = self._depth == 1
         self._steps.take(len(a.outputs) * len(b.outputs) // PAIRS_A_STEP)
         outputs = [
@@ -350,24 +336,15 @@ class Matcher:
                 return None
         return columns
 
-    def _with_aggregates_of(self, a: Select, b: Select, rows: Rows) -> Select:
-        """Write aggregates of *b* as those of *a* that are the same."""
-        ours = aggregates_in(a)
-        new: dict[Aggregate, Scalar] = {}
-        for agg in aggregates_in(b):
-            alike = (g for g in ours if _same_aggregate(g, agg, rows))
-            new[agg] = next(alike, agg)
-        return of_groups(b, new) if new else b
-
     # Subqueries.
 
-    def _unified(self, mine: Node, theirs: _N) -> _N:
-        """Write the subqueries of one term as those of the other that are the same."""
+    def _unified(self, mine: Node, theirs: _N, view: View) -> _N:
+        """Write the subqueries of one term as those of the other that are the same there."""
         ours = list(dict.fromkeys(_subqueries(mine)))
         new: dict[Node, Node] = {}
         for other in dict.fromkeys(_subqueries(theirs)):
             for one in ours:
-                if one == other or (type(one) is type(other) and self._same_subquery(one, other)):
+                if one == other or self._same_subquery(one, other, view):
                     new[other] = one
                     ours.remove(one)
                     if not is_open(one):  # if it is, another one like it may choose otherwise
@@ -375,14 +352,48 @@ class Matcher:
                     break
         return replaced(theirs, new)
 
-    def _same_subquery(self, first: Scalar, second: Scalar) -> bool:
+    def _same_subquery(self, first: Scalar, second: Scalar, view: View) -> bool:
         if isinstance(first, Exists) and isinstance(second, Exists):
-            return self._queries(first.query, second.query, identity=False) is not None
+            return self._queries(first.query, second.query, view, identity=False) is not None
         if isinstance(first, ScalarQuery) and isinstance(second, ScalarQuery):
-            return self.same(first.query, second.query)
+            return self.same(first.query, second.query, view)
         if isinstance(first, InQuery) and isinstance(second, InQuery):
-            return first.values == second.values and self.same(first.query, second.query)
+            return first.values == second.values and self.same(first.query, second.query, view)
         return False
+
+
+def _same_rows(a: Select, b: Select, rows: Rows, view: View) -> bool:
+    """Say whether the conditions of two SELECTs from the same tables are true of the same rows."""
+    if not rows.imply_all(conjuncts(b.where)):
+        return False
+    return view.rows(a.tables, conjuncts(b.where)).imply_all(conjuncts(a.where))
+
+
+def _same_counted_rows(a: Select, b: Select, view: View) -> bool:
+    """
+    Say whether aggregates over all rows ignore each row that only one WHERE lets through.
+
+    They ignore NULLs: ``COUNT(CASE WHEN p THEN 1 END)`` is ``COUNT(*)`` of WHERE p.
+    """
+    if not a.aggregates or a.keys is not None:
+        return False
+    for one, other in ((a, b), (b, a)):
+        dropped = view.rows(a.tables, (*conjuncts(one.where), not_true(other.where)))
+        for agg in aggregates_in(one):
+            nothing = IsNull(agg.operand) if agg.operand is not None else None
+            if not (dropped.none() if nothing is None else dropped.implies(nothing)):
+                return False
+    return True
+
+
+def _with_aggregates_of(a: Select, b: Select, rows: Rows) -> Select:
+    """Write aggregates of *b* as those of *a* that are the same."""
+    ours = aggregates_in(a)
+    new: dict[Aggregate, Scalar] = {}
+    for agg in aggregates_in(b):
+        alike = (g for g in ours if _same_aggregate(g, agg, rows))
+        new[agg] = next(alike, agg)
+    return of_groups(b, new) if new else b
 
 
 def _same_aggregate(first: Aggregate, second: Aggregate, rows: Rows) -> bool:

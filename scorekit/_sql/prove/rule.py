@@ -70,6 +70,13 @@ def rule(
     return made
 
 
+@attrs.define
+class Said:
+    """What answers of yes rest on."""
+
+    rests: Rests = NOTHING
+
+
 class View:
     """What is known where a node stands.  It remembers what its answers rest on."""
 
@@ -81,8 +88,11 @@ class View:
         mode: Mode = "value",
         arm: bool = False,
         names: Iterator[str] | None = None,
+        said: Said | None = None,
     ) -> None:
         self._scope: Final = scope
+        self.place: Final = scope.key
+        """Where it stands: an answer that is kept is one for this place alone."""
         self.repeats: Final = repeats
         """Whether it matters how often a row of the query comes."""
         self.mode: Final[Mode] = mode
@@ -90,8 +100,22 @@ class View:
         self.arm: Final = arm
         """Whether the types of a union's columns may hang on the query."""
         self.dialect: Final = scope.dialect
-        self.rests = NOTHING
+        self._said: Final = said or Said()
         self._names = names or map("f{}".format, count())
+
+    @property
+    def rests(self) -> Rests:
+        """What all that was said yes to here, and in the views inside, rests on."""
+        return self._said.rests
+
+    @rests.setter
+    def rests(self, rests: Rests) -> None:
+        self._said.rests = rests
+
+    def inside(self, tables: Iterable[Table]) -> View:
+        """Return the view of a query nested in one that reads *tables*."""
+        scope = self._scope.inside(tables)
+        return View(scope, names=self._names, said=self._said)
 
     def rely(self, found: Rests | None) -> bool:
         """Say whether an answer is yes, and remember what it rests on."""

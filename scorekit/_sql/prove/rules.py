@@ -1349,6 +1349,17 @@ def no_rows_by_limit(query: Sorted, _: View) -> Node | None:
     return None
 
 
+@rule("DISTINCT before one row is taken dropped", Sorted)
+def one_of_repeated(query: Sorted, _: View) -> Node | None:
+    """Rows that are alike come at the same place of the order, so that the first row is the same
+    with DISTINCT and without it.
+    """
+    inner = query.query
+    if query.limit != 1 or query.offset or not isinstance(inner, Select):
+        return None
+    return attrs.evolve(query, query=attrs.evolve(inner, distinct=False))
+
+
 @rule("LIMIT of one row dropped", Sorted)
 def one_row_limited(query: Sorted, view: View) -> Node | None:
     """Of at most one row a LIMIT takes all, and nothing sorts it."""

@@ -90,13 +90,15 @@ class Scope(Catalog):
     steps: Steps = attrs.Factory(Steps)
     optional: frozenset[Source] = frozenset()
     """Tables whose row may be all NULLs, as an outer join found no other."""
+    reach: frozenset[Source] = frozenset()
+    """Tables that an expression here may name: nothing is known of a column of any other."""
     memo: dict[object, object] = attrs.field(factory=dict[object, object])
     """What has been found out by now, by what it was asked of: the answers are the same again."""
 
     @cached_property
     def key(self) -> tuple[object, ...]:
         """What an answer hangs on, beside what all scopes of a query share."""
-        return self.optional, frozenset(self.derived.items())
+        return self.optional, self.reach, frozenset(self.derived.items())
 
     def inside(self, tables: Iterable[Table]) -> Scope:
         """Return the scope of what may name *tables* too."""
@@ -107,6 +109,7 @@ class Scope(Catalog):
             self,
             derived={**self.derived, **derived} if derived else self.derived,
             optional=(self.optional - own) | optional_in(tables),
+            reach=self.reach | own,
         )
 
     # Base tables.
@@ -117,10 +120,8 @@ class Scope(Catalog):
             return ()
         return self.schema.keys.get(source.table.casefold(), ())
 
-    def not_null(self, column: Scalar) -> Rests | None:
+    def not_null(self, column: Column) -> Rests | None:
         """Say whether a column of a base table is declared never to be NULL."""
-        if not isinstance(column, Column):
-            return None
         table, name = column.source.table, column.name.casefold()
         if any(name in key for key in self.keys(column.source)):
             return frozenset((f"{table}.{name} is never NULL (key)",))

@@ -62,6 +62,7 @@ ALIKE: Final = "the same query gives the same rows each time"
 TIES: Final = "of rows that tie at LIMIT any may be taken"
 EQUAL_TEXTS: Final = "of equal texts that differ in case or the like any may be shown"
 UNORDERED: Final = "order is not compared, as only one query has ORDER BY"
+IGNORED: Final = "order is not compared, as row_order is 'ignored'"
 
 
 @attrs.frozen
@@ -108,12 +109,14 @@ def search(
     dialect: str | None,
     semantics: Literal["bag", "set"],
     column_order: Literal["significant", "ignored"] = "significant",
+    row_order: Literal["auto", "expected", "ignored"] = "auto",
 ) -> Proof | Within | Unproved:
     """
     Look for a proof that two queries are equivalent.
 
     The rows are compared as bags or sets, column by column and whatever the columns are called,
-    and in order if both queries have an outermost ORDER BY.  If *column_order* is ``"ignored"``,
+    and in order if both queries have an outermost ORDER BY; if *row_order* is ``"expected"`` the
+    second decides, and if it is ``"ignored"`` they never are.  If *column_order* is ``"ignored"``,
     one may have the columns of the other in another order.  Where an order leaves ties at a LIMIT,
     a query has several results; both must have the same ones.  Where the tables do not decide the
     rows (the clock, functions that are not known) the queries must say the same.
@@ -121,7 +124,7 @@ def search(
     steps = Steps()
     exhausted = False
     try:
-        found = _proof((first, second), schema, dialect, semantics, steps, column_order)
+        found = _proof((first, second), schema, dialect, semantics, steps, column_order, row_order)
         return found or Unproved(exhausted=steps.spare < 0)
     except (UnsupportedError, UnreadError, RecursionError) as error:
         exhausted = isinstance(error, ExhaustedError)
@@ -139,6 +142,7 @@ def _proof(  # noqa: PLR0917 - those of `search`
     semantics: str,
     steps: Steps,
     column_order: str,
+    row_order: str,
 ) -> Proof | Within | None:
     readings = [read_query(tree, Catalog(schema, dialect)) for tree in trees]
     rests = readings[0].assumptions | readings[1].assumptions
@@ -147,11 +151,12 @@ def _proof(  # noqa: PLR0917 - those of `search`
         return Proof(tuple(sorted(rests if is_settled(queries[0]) else rests | {ALIKE})))
     if any(not one.certain for query in queries for one in found_in(query, Function)):
         return None
-    if not all(isinstance(query, Ordered) and query.items for query in queries):
+    ordered = [isinstance(query, Ordered) and bool(query.items) for query in queries]
+    if not {"auto": all(ordered), "expected": ordered[1], "ignored": False}[row_order]:
         for i, query in enumerate(queries):
             if isinstance(query, Ordered) and not _is_limited(query):
                 queries[i] = query.query
-                rests |= {UNORDERED}
+                rests |= {IGNORED if row_order == "ignored" else UNORDERED}
     names: list[str] = []
     normal: list[Query] = []
     settled: list[_Settled] = []
@@ -180,14 +185,14 @@ def _proof(  # noqa: PLR0917 - those of `search`
     for flipped in flips:  # one may be read in terms of the other
         pair = normal[flipped], normal[not flipped]
         view = View(Scope(schema, dialect, steps=steps))
-        if Matcher(view, steps).same(*pair):
+        if Matcher(steps).same(*pair, view):
             return Proof(tuple(sorted(rests | view.rests)), told)
         view = View(Scope(schema, dialect, steps=steps))
-        if column_order == "ignored" and Matcher(view, steps).permuted(*pair):
+        if column_order == "ignored" and Matcher(steps).permuted(*pair, view):
             return Proof(tuple(sorted(rests | view.rests)), (*told, PERMUTED))
     for flipped in flips:
         view = View(Scope(schema, dialect, steps=steps))
-        if _is_within(normal[flipped], normal[not flipped], Matcher(view, steps)):
+        if _is_within(normal[flipped], normal[not flipped], Matcher(steps), view):
             return Within(tuple(sorted(rests | view.rests)), flipped=flipped)
     return None
 
@@ -213,12 +218,12 @@ def _is_limited(query: Query) -> bool:
     return isinstance(query, Ordered) and not (query.limit is None and query.offset is None)
 
 
-def _is_within(narrow: Query, wide: Query, matcher: Matcher) -> bool:
+def _is_within(narrow: Query, wide: Query, matcher: Matcher, view: View) -> bool:
     """Say whether a query with LIMIT takes what another may take that sorts by fewer columns."""
     if not isinstance(narrow, Sorted) or not isinstance(wide, Sorted) or not narrow.bounded:
         return False
     fewer = attrs.evolve(narrow, items=narrow.items[: len(wide.items)])
-    return len(wide.items) < len(narrow.items) and matcher.same(fewer, wide)
+    return len(wide.items) < len(narrow.items) and matcher.same(fewer, wide, view)
 
 
 def _renamed(query: Query, letter: str) -> Query:
@@ -239,7 +244,8 @@ def _as_set(query: Query) -> Query:
 
 def normal_form(query: Query, view: View) -> Query:
     """Return a query whose orders name its outputs; only the outermost needs no LIMIT."""
-    children = [_with_orders_inside(child, view) for child in query.children]
+    inside = view.inside(query.tables) if isinstance(query, Select) else view
+    children = [_with_orders_inside(child, inside) for child in query.children]
     query = query.with_children(children)
     return _as_sorted(query, view) if isinstance(query, Ordered) else query
 

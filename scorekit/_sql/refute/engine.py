@@ -23,10 +23,11 @@ from scorekit._sql.refute.search import (
     Difference,
     NoDifference,
     Same,
+    counts_order,
     enforced,
     holds,
+    misordered,
     places_of,
-    precedes,
     shown_tables,
     shrunk,
 )
@@ -69,7 +70,7 @@ def refute_by(
     schema: SqlSchema | None,
     dialect: str | None,
     same: Same,
-    ordered: bool,
+    row_order: Literal["auto", "expected", "ignored"],
     n_databases: int,
     seed: int,
 ) -> Difference | NoDifference | Raised:
@@ -83,7 +84,8 @@ def refute_by(
         schema: What is known of the tables.
         dialect: What they are written in; the statements are, too.
         same: Whether two results hold the same rows.
-        ordered: Whether the order of rows counts where both queries ask for one.
+        row_order: Whether the order of rows counts where both queries ask for one, where the
+            second does, or nowhere.
         n_databases: Databases to try.
         seed: What their rows depend on.
     """
@@ -92,7 +94,7 @@ def refute_by(
         trees = pair.first, pair.second
         nodes = [list(tree.walk()) for tree in trees]
         for several in nodes:
-            check_reasonable(several)
+            check_reasonable(several, dialect)
             check_stable(several)
         asking = [any(map(asks_time, several)) for several in nodes]
         told = hints(nodes)
@@ -109,7 +111,7 @@ def refute_by(
         conditions = Conditions(reading, known, stack)
         maker = Maker(known, trees, told, seed, partial(holds, [conditions]), dialect=pair.dialect)
         runner = _Runner(
-            engine, texts, pair, known, dialect=reading.dialect, same=same, ordered=ordered
+            engine, texts, pair, known, dialect=reading.dialect, same=same, row_order=row_order
         )
         return runner.search(maker, n_databases)
 
@@ -134,12 +136,13 @@ class _Runner:
         *,
         dialect: str,
         same: Same,
-        ordered: bool,
+        row_order: str,
     ) -> None:
         self._engine, self._known, self._dialect = engine, known, dialect
         self._same = same
         trees = pair.first, pair.second
-        self._ordered = ordered and all(tree.args.get("order") for tree in trees)
+        self._asks = [bool(tree.args.get("order")) for tree in trees]
+        self._ordered = counts_order(row_order, self._asks)
         self._spelled = spellings(trees)
         bare = [_unqualified(tree, known.names) for tree in trees]
         self._trees = [tree if one is None else one for tree, one in zip(trees, bare, strict=True)]
@@ -265,12 +268,16 @@ class _Runner:
     def _order_differs(
         self, database: Database, results: tuple[list[ResultRow], list[ResultRow]]
     ) -> bool:
-        """Say whether a row must come before another in one result and after it in the other."""
+        """
+        Say whether a row may come before another in the first result and must not in the second.
+
+        A first query that asks for no order allows any, such as the one that it has.
+        """
         if results[0] == results[1]:
             return False
         statements = self._statements(database)
-        places: list[list[dict[Any, tuple[int, int]]]] = []
-        for tree, result in zip(self._trees, results, strict=True):
+        places = [] if self._asks[0] else [[places_of(results[0])]]
+        for tree, result in list(zip(self._trees, results, strict=True))[len(places) :]:
             width = len(result[0]) if result else 0
             try:
                 found = [
@@ -283,14 +290,7 @@ class _Runner:
             except _RaisedError:
                 return False
             places.append([places_of(rows) for rows in found])
-        rows = list(dict.fromkeys(results[0]))
-        return any(
-            all(precedes(x, y, found) for found in places[0])
-            and all(precedes(y, x, found) for found in places[1])
-            for x in rows
-            for y in rows
-            if x != y
-        )
+        return misordered(*places)
 
     def _shown(
         self,

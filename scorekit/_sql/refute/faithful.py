@@ -109,7 +109,7 @@ def _called(node: exp.Expr) -> str:
     return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
-def check_reasonable(nodes: Sequence[exp.Expr], dialect: str | None = None) -> None:
+def check_reasonable(nodes: Sequence[exp.Expr], dialect: str | None) -> None:
     """
     Refuse a tree, by its nodes, that would take long to look at, or of an unfamiliar dialect.
 

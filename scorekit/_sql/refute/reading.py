@@ -121,7 +121,8 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
     The case of names is no difference between these.
 
     Raises:
-        UnfaithfulError: If no database reads a query, or one reads it otherwise than another.
+        UnfaithfulError: If a database does not take a query; of several, if one cannot read it or
+            reads it otherwise, or none takes both.
     """
     for text, which in zip(texts, ORDINALS, strict=True):
         if is_long(text):
@@ -132,11 +133,8 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
     if dialect is not None:
         pair = read_pair(texts, dialect)
         told = fold_names(pair, schema, dialect)
-        try:
-            needed = check_known(texts, pair, schema, dialect)
-        except UnfaithfulError as error:
-            return Texts({}, (str(error),), pair, told)
-        return Texts({dialect: pair}, (), pair, (*told, *needed))
+        told += check_known(texts, pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, told)
     return _read_everywhere(texts, schema)
 
 
@@ -162,9 +160,9 @@ def _read_everywhere(texts: tuple[str, str], schema: SqlSchema | None) -> Texts:
             if meanings[name] is None:
                 raise  # what it would be without the fault is not known either
             refusals[name] = str(error)
-    if not pairs:
-        raise UnfaithfulError(refusals[ANYWHERE[0]])
     taken = {name: pair for name, pair in pairs.items() if name not in refusals}
+    if not taken:
+        raise UnfaithfulError(refusals[ANYWHERE[0]])
     return Texts(taken, tuple(dict.fromkeys(refusals.values())), _neutral(pairs))
 
 

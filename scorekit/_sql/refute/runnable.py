@@ -35,6 +35,7 @@ from scorekit._sql.refute.faithful import (
     check_shared,
     check_together,
 )
+from scorekit._sql.refute.plainer import NUMBERED, plainer
 from scorekit._sql.refute.sandbox import (
     AT_LEAST,
     AT_MOST,
@@ -133,7 +134,7 @@ def runnable(
     Raises:
         UnfaithfulError: If SQLite would run another query, or the result is not determined.
     """
-    tree = tree.copy()
+    tree = plainer(tree.copy())
     nodes = written = list(tree.walk())  # kept, as what is read is known by the ids of nodes
     check_determined(nodes, sqlite=reading.is_sqlite)
     _check_outer_joins(nodes)
@@ -204,7 +205,7 @@ def _guard(nodes: list[exp.Expr], read: Names, *, sqlite: bool) -> None:
     for node in nodes:
         if isinstance(node, exp.Subquery) and _is_value(node):
             _guard_value(node, sqlite=sqlite)
-        elif isinstance(node, exp.Window):
+        elif isinstance(node, exp.Window) and not node.meta.get(NUMBERED):
             _guard_window(node)
 
 

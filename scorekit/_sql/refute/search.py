@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
@@ -85,7 +85,7 @@ def refute(
     schema: SqlSchema | None,
     dialect: str | None,
     same: Same,
-    ordered: bool,
+    row_order: Literal["auto", "expected", "ignored"],
     any_columns: bool,
     exact: bool,
     n_databases: int,
@@ -100,7 +100,8 @@ def refute(
         schema: What is known of the tables.
         dialect: Their dialect; None for a difference that several dialects have in common.
         same: Whether two results hold the same rows.
-        ordered: Whether the order of results counts where both queries ask for one.
+        row_order: Whether the order of results counts where both queries ask for one, where the
+            second does, or nowhere.
         any_columns: Whether columns may come in any order.
         exact: Whether rows must come equally often.
         n_databases: Databases to try.
@@ -139,7 +140,7 @@ def refute(
                 known,
                 same,
                 stack,
-                ordered=ordered,
+                row_order=row_order,
                 any_columns=any_columns,
                 exact=exact,
                 moments=moments,
@@ -397,14 +398,14 @@ class Trial(Conditions):
         same: Same,
         stack: ExitStack,
         *,
-        ordered: bool,
+        row_order: str,
         any_columns: bool,
         exact: bool,
         moments: Sequence[str],
     ) -> None:
         super().__init__(reading, known, stack)
         self._pair, self.same = pair, same
-        self._ordered = ordered and all(query.whole is not None for query in pair)
+        self._ordered = counts_order(row_order, [query.whole is not None for query in pair])
         self._identity: Callable[[ResultRow], Hashable] = cells_of if any_columns else tuple
         self._exact = exact and not any_columns
         self._widths: dict[str, int] = {}
@@ -500,7 +501,11 @@ class Trial(Conditions):
         return self._reading.folded
 
     def order_differs(self) -> bool:
-        """Say whether a row must come before another in one result and after it in the other."""
+        """
+        Say whether a row may come before another in the first result and must not in the second.
+
+        A first query that asks for no order allows any; one is shown that the second does not.
+        """
         orders = [
             [
                 list(map(self._identity, self._ranked(whole, way, tail=True)))
@@ -509,15 +514,15 @@ class Trial(Conditions):
             for whole in (query.whole for query in self._pair)
             if whole is not None
         ]
-        rows = list(dict.fromkeys(orders[0][0]))[:_ROWS_ORDERED]
-        places = [[places_of(result) for result in results] for results in orders]
-        return any(
-            all(precedes(x, y, found) for found in places[0])
-            and all(precedes(y, x, found) for found in places[1])
-            for x in rows
-            for y in rows
-            if x != y
-        )
+        *asked, settled = ([places_of(result) for result in results] for results in orders)
+        if asked:
+            return misordered(asked[0], settled)
+        first, second = self.shown
+        for shown in (first, first[::-1]):
+            self.shown = shown, second
+            if misordered([places_of(list(map(self._identity, shown)))], settled):
+                return True
+        return False
 
 
 def cells_of(row: ResultRow) -> Hashable:
@@ -525,15 +530,36 @@ def cells_of(row: ResultRow) -> Hashable:
     return frozenset(Counter(row).items())
 
 
-def places_of(rows: Sequence[Hashable]) -> dict[Hashable, tuple[int, int]]:
+def places_of(rows: Sequence[Hashable]) -> Places:
     """Return where each row comes first and last."""
-    found: dict[Hashable, tuple[int, int]] = {}
+    found: Places = {}
     for i, row in enumerate(rows):
         found[row] = (found.get(row, (i, i))[0], i)
     return found
 
 
-def precedes(first: Hashable, second: Hashable, places: dict[Hashable, tuple[int, int]]) -> bool:
+Places: TypeAlias = dict[Hashable, tuple[int, int]]
+"""Where each row of a result comes first and last."""
+
+
+def counts_order(row_order: str, asking: Sequence[bool]) -> bool:
+    """Say whether the order of rows counts, where these of two queries ask for one."""
+    return {"auto": all(asking), "expected": asking[1], "ignored": False}[row_order]
+
+
+def misordered(others: Sequence[Places], settled: Sequence[Places]) -> bool:
+    """Say whether a row comes before another in all of some results, and behind it in others."""
+    rows = list(settled[0])[:_ROWS_ORDERED]
+    return any(
+        all(_precedes(x, y, found) for found in others)
+        and all(_precedes(y, x, found) for found in settled)
+        for x in rows
+        for y in rows
+        if x != y
+    )
+
+
+def _precedes(first: Hashable, second: Hashable, places: Places) -> bool:
     if first not in places or second not in places:
         return False
     return places[first][1] < places[second][0]

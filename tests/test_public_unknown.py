@@ -1,0 +1,139 @@
+"""Unknown is a value at every door: kept and shown, or refused by name, and never dropped."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+import pytest
+from test_public_grammar import CALLS, COLUMNS, call, same
+
+import scorekit
+from scorekit import InputError, SqlCase, judge_from_function
+
+COLUMNS_OF_DATA = [
+    (name, parameter) for name, parameter in COLUMNS if parameter not in ("expected", "answers")
+]
+"""A column each; lists of names and answers have no unknown entry."""
+
+OPTIONAL = {
+    "expected",
+    "question",
+    "dialect",
+    "confidence",
+    "expected_safe",
+    "is_valid",
+    "safety_valid",
+    "schema_valid",
+    "should_pass",
+    "syntax_valid",
+}
+"""Columns of `sql_cases_from_columns`: a metric without its inputs is not computed."""
+
+
+def without_last(arguments: dict[str, Any], length: int) -> dict[str, Any]:
+    """Return the arguments without the last entry of each column."""
+    return {
+        name: value[:-1] if isinstance(value, list) and len(value) == length else value
+        for name, value in arguments.items()
+    }
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA], ids=["None", "NaN", "NA"])
+@pytest.mark.parametrize(("name", "parameter"), COLUMNS_OF_DATA)
+def test_no_column_drops_an_unknown_entry(name: str, parameter: str, missing: Any) -> None:
+    """The result is another one than without its row, or the column is refused by name."""
+    values = CALLS[name][parameter]
+    arguments = CALLS[name] | {parameter: [*values[:-1], missing]}
+    try:
+        found = call(name, arguments)
+    except (TypeError, InputError) as error:
+        assert parameter in str(error)  # noqa: PT017 - which of the two is no matter
+        return
+    try:
+        dropped = call(name, without_last(CALLS[name], len(values)))
+    except InputError:
+        return  # too few are left, so that it was not dropped
+    assert not same(found, dropped)
+    if (name, parameter) != ("sql_cases_from_columns", parameter) or parameter not in OPTIONAL:
+        for known in (0, 1):
+            try:
+                assert not same(found, call(name, arguments | {parameter: [*values[:-1], known]}))
+            except (TypeError, InputError):
+                continue
+
+
+def of_models(x: Any) -> dict[str, Any]:
+    """Return scores of two models, one attempt of which is x."""
+    return {"a": {1: 1, 2: [x, 1], 3: 1}, "b": {1: 0, 2: [1, 0], 3: 0}}
+
+
+RIGHT, OPEN = "SELECT a FROM t", "SELECT f(a) FROM t"
+
+
+def suite(queries: list[str]) -> scorekit.SqlReport:
+    """Score queries without a judge: one of them is decided by nobody."""
+    cases = [SqlCase(case_id=i, generated=q, expected=RIGHT) for i, q in enumerate(queries)]
+    return scorekit.score_sql_cases(cases, metrics=["query_correctness"], model="m")
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        (
+            lambda x: scorekit.compare_reports(
+                dict.fromkeys(range(9), 1), {i: x if i == 8 else 1 for i in range(9)}
+            ),
+            "1 of 9 cases not scored",
+        ),
+        (
+            lambda x: scorekit.compare_models(of_models(x), bounds=(0, 1)),
+            "1 unknown outcomes left out",
+        ),
+        (
+            lambda x: scorekit.code_report_from_columns(model="m", passed={"a": [1, x], "b": [1]}),
+            "between 0.75 and 1",
+        ),
+        (
+            lambda x: scorekit.tier_statistics(
+                "T",
+                [
+                    scorekit.Run(run_id=i, passed=True, impl_rate=1, cost_usd=c)
+                    for i, c in enumerate((1, x))
+                ],
+            ),
+            "1 of 2 costs measured",
+        ),
+        (
+            lambda x: suite([RIGHT, RIGHT, OPEN if x is None else [OPEN[:-1], RIGHT][x]]),
+            "1 of 3 undecided",
+        ),
+    ],
+    ids=["mappings", "models", "columns", "runs", "SQL"],
+)
+def test_what_nobody_knows_is_shown(known: Any, text: str) -> None:
+    """In the text, and other than if it were known either way."""
+    unknown = known(None)
+    assert text in str(unknown)
+    assert unknown not in (known(0), known(1))
+
+
+def test_a_judge_that_fails_throughout_is_a_result() -> None:
+    """Whatever share fails, reports and comparisons are made."""
+
+    def function(_: Any) -> float:
+        raise RuntimeError("down")
+
+    judge = judge_from_function(function, identity="down")
+    cases = [SqlCase(case_id=i, generated=OPEN, expected=RIGHT) for i in range(3)]
+    for n_failed in range(4):
+        report = scorekit.score_sql_cases(
+            [
+                *cases[:n_failed],
+                *(SqlCase(case_id=i, generated=RIGHT, expected=RIGHT) for i in range(n_failed, 3)),
+            ],
+            judge=judge,
+        )
+        assert report.n_undecided == n_failed
+        assert scorekit.compare_reports(report, report).suite.verdict == "inconclusive"

@@ -1,0 +1,26 @@
+"""A sample of the faults that benchmarks/rule_faults.py puts into the rules of the prover."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.rule_faults import Examined, faults
+
+RULES = ("EXISTS to join", "simpler aggregate")
+QUESTIONS = "yes to view.", "yes to rows.", "yes to outer."
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_question_that_is_not_asked_is_noticed(rule: str) -> None:
+    """Each question of these rules to the view, answered by yes, changes what a query means."""
+    tested = Examined(rule)
+    asked = [
+        fault for fault in faults() if fault.rule == rule and fault.what.startswith(QUESTIONS)
+    ]
+    assert asked
+    assert [fault.what for fault in asked if not tested.notices(fault)] == []
