@@ -44,7 +44,7 @@ def allowed_alike(
                 known,
                 _same,
                 stack,
-                ordered=False,
+                row_order="ignored",
                 any_columns=False,
                 exact=True,
                 moments=("",),

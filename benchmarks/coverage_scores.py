@@ -193,7 +193,7 @@ def tiers(rng: Rng, repetitions: int) -> None:
                 counts[name].add(getattr(base, name), truth)
             uplifts.add(scorekit.cross_tier([base, other]).uplift_intervals["T1"], uplift)
             alone = scorekit.cost_of_pass_from_columns(
-                cost_usd=[run.cost_usd for run in runs], passed=[run.passed for run in runs]
+                cost_usd=[run.cost_usd or 0.0 for run in runs], passed=[run.passed for run in runs]
             )
             pooled.add(alone.interval, truths["cost_of_pass_interval"])
         held = [count.coverage for count in (*counts.values(), uplifts, pooled)]

@@ -180,11 +180,8 @@ MAX_NAME = 32
 MAX_PAIRS = 10
 """Pairs that a text shows."""
 
-Scores = (
-    Report
-    | Iterable[Report]
-    | Mapping[Any, Report | Mapping[Any, float | Iterable[float | None] | None]]
-)
+Scores = Report | Iterable[Report] | Mapping[Any, Any]
+"""Reports; or of each model a report, or its scores by task, for which mypy would want a cast."""
 
 
 def compare_models(

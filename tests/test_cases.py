@@ -35,7 +35,6 @@ from scorekit.cases import (
     METRICS,
     SqlCase,
     SqlCaseScore,
-    SqlOptions,
     SqlReport,
     ascore_sql_case,
     ascore_sql_cases,
@@ -48,7 +47,7 @@ from scorekit.equivalence import sql_equivalence
 from scorekit.errors import InputError, JudgeError, RegressionError
 from scorekit.intervals import mean_interval
 from scorekit.judges import CachedJudge, Judge, JudgeRequest, Verdict, judge_from_function
-from scorekit.results import result_accuracy
+from scorekit.results import SqlOptions, result_accuracy
 from scorekit.sampling import pass_at_k
 from scorekit.validation import ErrorCategory, SafetyValidation, safety_validation
 

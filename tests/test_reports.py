@@ -615,9 +615,14 @@ def test_a_model_of_flags_shows_no_score_that_nobody_gave() -> None:
 
 def test_each_number_says_what_it_stands_on() -> None:
     """Of the tasks given, in every rendering; one task gives no interval over tasks."""
+    passed: dict[str, list[int | None]] = {
+        "a": [1] * 5,
+        "b": [0, 0, 0, 0, None],
+        "c": [0, 0, 0, 0, None],
+    }
     report = code_report_from_columns(
         model="m",
-        passed={"a": [1] * 5, "b": [0, 0, 0, 0, None], "c": [0, 0, 0, 0, None]},
+        passed=passed,
         k=(1, 5),
         insufficient="drop",
     )
