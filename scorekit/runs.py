@@ -551,11 +551,9 @@ def tier_statistics(
     )
     weighed, units = (of_task, None) if weights == "groups" else (columns, groups)
     if "cost_usd" in columns:
-        both = np.array([of_task["cost_usd"], of_task["pass_rate"]]).T.tolist()
-        cost, of_costs = (
-            per_pass(weighed["cost_usd"], math.fsum(weighed["pass_rate"])),
-            around["cost_usd"],
-        )
+        both = zip(of_task["cost_usd"].tolist(), of_task["pass_rate"].tolist(), strict=True)
+        cost = per_pass(weighed["cost_usd"], math.fsum(weighed["pass_rate"]))
+        of_costs = around["cost_usd"]
         priced = {
             "cost_usd": describe(columns["cost_usd"], quantiles=shares),
             "cost_usd_interval": of_costs,
@@ -563,9 +561,7 @@ def tier_statistics(
             "cost_of_pass_interval": pass_cost_interval(
                 cost, weighed["cost_usd"], of_costs, weighed["pass_rate"], units
             ),
-            "task_means": FrozenMapping(dict(zip(tasks, map(tuple, both), strict=True)))
-            if tasks
-            else None,
+            "task_means": FrozenMapping(dict(zip(tasks, both, strict=True))) if tasks else None,
         }
     by_task: dict[str, list[float]] = {task: [] for task in tasks}
     for run, score in zip(checked, scores, strict=True):

@@ -146,8 +146,8 @@ def from_columns(columns: dict[str, Any]) -> Samples:
     else:
         models, model_of = (check_id("model", model),), np.zeros(n_samples, dtype=np.int64)
     if (attempt := columns.pop("attempt")) is not None:
-        names = [ids[i] for i in id_of.tolist()], [models[i] for i in model_of.tolist()]
-        check_attempts(attempt, *names)
+        tasks: list[str] = [ids[i] for i in id_of.tolist()]
+        check_attempts(attempt, tasks, [models[i] for i in model_of.tolist()])
     passed = columns["passed"]
     if columns["compiled"] is None:
         if passed is None:
