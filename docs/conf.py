@@ -73,6 +73,8 @@ _internal = (
     "scorekit.parallel.[TR]",
     r"scorekit\.records\.((Table)?Record|Report|ReportScores|Shown|Tabled)",
     r"[\w.]*FrozenMapping",
+    "AnyJudge",
+    r"scorekit\.judges\.(As|S)yncJudge",
     "Insufficient",
     r"scorekit\.\w+\._Options",
     "Schema",

@@ -196,7 +196,7 @@ class CorrectedMean(Record):
     """Two-sided p value of Fisher's exact test whether the judge gives labeled items high scores,
     above its mean, as often as the others."""
     preferred: Literal["score", "rogan_gladen"] | None
-    """Estimate that the labels call for: ``"score"`` if they may be a random sample of all items,
+    """Estimate that the labels call for, ``"score"`` if they may be a random sample of all items,
     ``"rogan_gladen"`` if *shift_p_value* is below 0.01. None if there is no such estimate then."""
     n_labeled: int
     n_unlabeled: int

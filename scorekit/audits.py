@@ -35,8 +35,8 @@ class AuditFinding(Record):
 
     kind: Kind
     clause: str
-    """Where it stands: SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER BY or LIMIT; empty where it is
-    the whole text."""
+    """SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER BY or LIMIT; empty where it is the whole
+    text."""
     sentence: str
     database: Counterexample | None = None
     """A database that shows it.  There the query returns *rows_of_a*; its text says what
@@ -107,20 +107,20 @@ def query_audit(
     A finding is always shown, by a proof or by a small database on which the query was run.
     Nothing is guessed from the question that the query is to answer.
 
-    ==================== ========================================================================
-    kind                 what is wrong
-    ==================== ========================================================================
-    `does_not_run`       the database of the dialect refuses the text, the schema lacks a table or
-                         column, or the text is not one statement
-    `ties_at_limit`      rows tie where LIMIT cuts, so that several results are right
-    `reading_order`      the result depends on the order in which rows are read: a column that is
-                         neither grouped nor aggregated, texts that are joined in no order
-    `constant_condition` a condition is true of no row, or of every row
-    `not_in_null`        NOT IN over a column that may be NULL, which empties the result
-    `fan_out`            an aggregate takes a row several times, as a join repeats it
-    `text_compared`      numbers are compared as texts, by which '9' is larger than '10'
-    `integer_division`   a quotient of whole numbers loses its fraction
-    ==================== ========================================================================
+    ======================== ====================================================================
+    kind                     what is wrong
+    ======================== ====================================================================
+    ``does_not_run``         the database of the dialect refuses the text, the schema lacks a
+                             table or column, or the text is not one statement
+    ``ties_at_limit``        rows tie where LIMIT cuts, so that several results are right
+    ``reading_order``        the result depends on the order in which rows are read: a column that
+                             is neither grouped nor aggregated, texts that are joined in no order
+    ``constant_condition``   a condition is true of no row, or of every row
+    ``not_in_null``          NOT IN over a column that may be NULL, which empties the result
+    ``fan_out``              an aggregate takes a row several times, as a join repeats it
+    ``text_compared``        numbers are compared as texts, by which '9' is larger than '10'
+    ``integer_division``     a quotient of whole numbers loses its fraction
+    ======================== ====================================================================
 
     Args:
         sql: The query.
@@ -142,9 +142,9 @@ def query_audit(
     Notes:
         Databases are made and run as by `sql_equivalence`, 40 for each question.  A database that
         shows a finding is allowed by the schema; whether real data look like it is not known.
-        A query that does not run is not looked into further.  `text_compared` is looked for in
+        A query that does not run is not looked into further.  ``text_compared`` is looked for in
         SQLite alone, as other databases convert or refuse such a comparison, and
-        `integer_division` in SQLite and PostgreSQL, which divide whole numbers so.
+        ``integer_division`` in SQLite and PostgreSQL, which divide whole numbers so.
 
     Examples:
         >>> schema = "CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT, city TEXT, points INT)"

@@ -69,8 +69,8 @@ class LevelCalibration(Record):
     accuracy: float | None
     """Mean correctness of the level's cases, correctly rounded; None without cases."""
     interval: Interval | None
-    """Interval of the accuracy: Wilson's, too wide rather than too narrow where correctness is
-    fractional, or with clusters that of `mean_interval`.  None without cases."""
+    """Interval of the accuracy by Wilson, too wide rather than too narrow where correctness is
+    fractional, or with clusters that of ``mean_interval``.  None without cases."""
 
 
 @attrs.frozen(kw_only=True)

@@ -346,7 +346,7 @@ class SqlCaseScore(Record):
 
     @property
     def order_left_out(self) -> bool:
-        """Whether a right score leaves out an ORDER BY: see *row_order* of `SqlOptions`."""
+        """Whether a right score leaves out an ORDER BY, by *row_order* of `SqlOptions`."""
         rows, known = self.result_accuracy, self._evidence
         return (rows is not None and rows.reason.endswith(ORDER_LEFT_OUT)) or (
             known is not None and any(one in NOT_COMPARED for one in known.assumptions)
@@ -620,7 +620,7 @@ def _scoring(
 
 @attrs.frozen(kw_only=True)
 class SqlScoring(Record):
-    """How cases were scored: what of the arguments of `score_sql_cases` a report depends on."""
+    """How cases were scored: what of the arguments of ``score_sql_cases`` a report depends on."""
 
     options: SqlOptions = attrs.field(factory=SqlOptions)
     metrics: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)

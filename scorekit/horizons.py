@@ -78,7 +78,7 @@ class TimeHorizon(Record):
     """What stands against the number, such as a horizon outside the tasks."""
     n_runs: int
     n_tasks: int
-    """Tasks of these runs: as many where each run was taken as a task of its own."""
+    """Tasks of these runs; as many as runs where each was taken as a task of its own."""
     n_families: int
     """Families of these tasks, the observations of *interval*."""
     minutes: tuple[float, ...]

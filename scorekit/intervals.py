@@ -273,7 +273,7 @@ def mean_interval(
         For a single value or cluster the interval is the whole line, or as wide as *bounds*.
 
         With an infinite bound no method known keeps the level for a few values of which some are a
-        hundred times as large as others, or most are zero. The interval then has a `note` that
+        hundred times as large as others, or most are zero. The interval then has a *note* that
         names the coverage found.
 
     Examples:

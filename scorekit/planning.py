@@ -72,7 +72,7 @@ class RequiredTasks(Record):
     effect: float
     """Mean change of the score that is to be found."""
     power: float
-    """Chance that so many tasks find it: exact up to a million tasks of which the changes are
+    """Chance that so many tasks find it, exact up to a million tasks of which the changes are
     normal, or -1, 0 and 1. With *anytime* as modeled."""
     confidence_level: float
     """One less the two-sided false-alarm rate."""

@@ -122,7 +122,7 @@ class SqlOptions(Record):
     keys: FrozenMapping[str, tuple[tuple[str, ...], ...]] | None = attrs.field(
         default=None, converter=frozen_keys
     )
-    """For each table its key, beside those of the schema: a column, a tuple of columns, or a list
+    """Keys by table, beside those of the schema. Each is a column, a tuple of columns, or a list
     of tuples for several keys.  Rows differ in it, and it is never NULL."""
     locate: bool | None = None
     """Whether to look for the clauses in which a refuted query is wrong; False."""

@@ -391,7 +391,7 @@ def _what_to_add(asked: Asked, groups: Groups | None) -> str:
             f"for the level: make {enough} repeats of either side"
         )
     units = "cases" if groups is None else "groups of cases"
-    enough = math.ceil(-math.log2(asked.strict))
+    enough = math.ceil(-math.log2(max(asked.strict, math.ulp(0.0))))
     return f"too few {units} for the level: compare {enough} at least"
 
 

@@ -11,7 +11,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.mark.parametrize(
-    ("name", "n_pictures", "n_tables"), [("notebook", 4, 8), ("case_study", 1, 6)]
+    ("name", "n_pictures", "n_tables"), [("notebook", 4, 8), ("case_study", 1, 7)]
 )
 @pytest.mark.filterwarnings("default")  # those of Jupyter's own packages
 def test_the_notebook_runs(

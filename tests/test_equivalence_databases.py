@@ -626,7 +626,8 @@ def test_what_sqlite_gets_wrong_refutes_nothing() -> None:
     first = f"SELECT UPPER(c) FROM ({inner}) AS x WHERE c = 'b'"
     second = f"SELECT UPPER(LOWER(c)) FROM ({arms}) AS x WHERE c = 'b'"
     result = sql_equivalence(first, second, schema=DDL, dialect="sqlite")
-    assert result.reason == "SQLite errs at times in RIGHT and FULL joins of nested queries"
+    assert result.verdict == "unknown"
+    assert result.reason == "no difference on 40 small databases"  # without a FULL JOIN in them
 
 
 # What the sandbox computes for other databases.

@@ -532,7 +532,7 @@ def test_only_sql_server_ends_a_statement_where_the_next_begins() -> None:
             extract_tables(sql, dialect=dialect)
     error = query_correctness(sql, sql.lower(), dialect="tsql").error
     assert error is not None
-    assert (error.origin, error.kind) == ("instrument", "no_judge")  # it parses, and is not one
+    assert (error.origin, error.kind) == ("instrument", "bad_reference")  # two statements
 
 
 def test_a_dialect_that_is_no_text_is_named() -> None:
