@@ -19,18 +19,25 @@ SKIPPED = "scorekit/skipped"  # where pytest's cache keeps what the last run had
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let .ci/run, which installs every package in the end, lose no test in silence."""
+    text = "run the tests that take long, and no others"
+    parser.addoption("--slow", action="store_true", help=text)
     text = "run what had no package in the last run, and fail where one is missing"
     parser.addoption("--skipped", action="store_true", help=text)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests, and those of the modules, that the last run could not run."""
-    if config.getoption("skipped"):
-        assert config.cache is not None
-        skipped = set(config.cache.get(SKIPPED, ()))
-        kept = [item for item in items if {item.nodeid, item.nodeid.split("::")[0]} & skipped]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = kept
+    """Keep the quick tests, or what the options ask for."""
+    slow, skipped = config.getoption("slow"), config.getoption("skipped")
+    again = set(config.cache.get(SKIPPED, ())) if skipped and config.cache else set()
+
+    def is_wanted(item: pytest.Item) -> bool:
+        if {item.nodeid, item.nodeid.split("::")[0]} & again:
+            return True
+        is_slow = item.get_closest_marker("slow") is not None
+        return is_slow if slow else not (is_slow or skipped)
+
+    config.hook.pytest_deselected(items=[item for item in items if not is_wanted(item)])
+    items[:] = filter(is_wanted, items)
 
 
 @pytest.hookimpl(trylast=True)
@@ -42,10 +49,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     reports = reporter.stats.get("skipped", ())
     missing = [report.nodeid for report in reports if "could not import" in str(report.longrepr)]
-    if not session.config.getoption("skipped"):
+    if session.config.getoption("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED if missing else session.exitstatus
+    elif not session.config.getoption("slow"):
         cache.set(SKIPPED, missing)
-    elif missing:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
 DOCS = Path(__file__).parents[1] / "docs"
 
 

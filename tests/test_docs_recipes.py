@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 DOCS = Path(__file__).parents[1] / "docs"
 RECIPES = DOCS / "recipes"
 NEEDS = {

@@ -21,6 +21,7 @@ import tour_worker
 
 import scorekit
 
+pytestmark = pytest.mark.slow
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 # By task, the solutions that are not right: what comes of them and how many tests they pass.
