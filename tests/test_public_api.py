@@ -188,7 +188,7 @@ def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
         "a record that scorekit/__init__.py lists": inspect.isclass(record),
         "a strategy in tests/drawn_results.py": results(record) is not NotImplemented,
         "a page of docs/": _found("docs/*.md", rf"\b{name}\b"),
-        "a row in README.md": _found("README.md", rf"^\|.*`{name}`"),
+        "a row in docs/functions.md": _found("docs/functions.md", rf"^\|.*`{name}`"),
         "an entry in CHANGELOG.md": _found("CHANGELOG.md", rf"`{name}\(\)`"),
         "a file of tests": _found("tests/test_*.py", rf"\b{name}\("),
     }
