@@ -14,6 +14,7 @@ import ast
 import re
 from pathlib import Path
 
+WIDTH = 99
 HERE = Path(__file__).parent
 MARK = r"(<!-- (\S+\.\w+)(?:: ([\w ]+))? -->\n```\w+\n)"
 BLOCK = re.compile(MARK + r".*?^```$", re.MULTILINE | re.DOTALL)
@@ -29,13 +30,24 @@ def parts(program: str, names: set[str]) -> str:
         if isinstance(node, ast.Import | ast.ImportFrom):
             node.names = [one for one in node.names if (one.asname or one.name) in used]
             if node.names:
-                kept[node.lineno] = ast.unparse(node)
+                kept[node.lineno] = _line(node)
         elif node in chosen:
             above = [one.lineno for one in getattr(node, "decorator_list", [])]
             first, last = min([node.lineno, *above]), node.end_lineno or node.lineno
             kept |= dict(enumerate(program.splitlines()[first - 1 : last], first))
     text = "\n".join(kept[number] for number in sorted(kept))
     return re.sub(r"\n{4,}", "\n\n\n", re.sub(r"\n{3,}(?=import |from )", "\n\n", text))
+
+
+def _line(node: ast.Import | ast.ImportFrom) -> str:
+    """Return an import as text, a name a line where one line is too long."""
+    text = ast.unparse(node)
+    if len(text) <= WIDTH:
+        return text
+    opening, names = text.split("import ")
+    return (
+        "\n    ".join([f"{opening}import (", *(f"{name}," for name in names.split(", "))]) + "\n)"
+    )
 
 
 def _bound(node: ast.stmt) -> list[str]:

@@ -144,9 +144,9 @@ def _elements(axes: Any) -> Iterator[str]:
             yield f"line {_numbers(one.get_xydata())} {style[1:]} {to_hex(style[0])}"
         elif isinstance(one, Collection):
             paths = [path.vertices for path in one.get_paths()]
-            points = np.concatenate([*paths, one.get_offsets()]) if paths else []
-            colors = [to_hex(color) for color in one.get_facecolor()]
-            yield f"{type(one).__name__} {_numbers(points)} {colors}"
+            points: Any = np.concatenate([*paths, one.get_offsets()]) if paths else []
+            fill: Any = one.get_facecolor()
+            yield f"{type(one).__name__} {_numbers(points)} {list(map(to_hex, fill))}"
 
 
 def _is_seen(artist: Any) -> bool:
