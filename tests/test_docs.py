@@ -62,6 +62,19 @@ def test_every_function_is_explained() -> None:
     assert {name for name in functions if not re.search(rf"\b{name}\b", text)} == set()
 
 
+def test_the_changelog_names_every_function() -> None:
+    """What is not in it did not come with the version."""
+    text = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    functions = {name for name in scorekit.__all__ if inspect.isfunction(getattr(scorekit, name))}
+    assert {name for name in functions if f"`{name}()`" not in text} == set()
+
+
+def test_the_citation_names_this_version() -> None:
+    """Numbers depend on the version, so that is what one cites."""
+    text = (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {scorekit.__version__}\n" in text
+
+
 def test_the_search_knows_the_words_of_readers() -> None:
     """Each other name of a subject is an entry of the index, which the search ranks first."""
     index = DOCS / "_build" / "html" / "searchindex.js"
