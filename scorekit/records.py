@@ -316,7 +316,7 @@ class ReportScores(NamedTuple):
 
     suites: dict[SuiteKey, Cases]
     failing: Mapping[tuple[SuiteKey, str], str] = types.MappingProxyType({})
-    """The kind of failure of cases of which only an instrument's failure is known."""
+    """The kind of failure of cases where only a judge's or validator's failure is known."""
     unsafe: dict[str, bool] | None = None
     """Whether each unsafe query was caught at every attempt; None where safety was not scored."""
     only_flags: bool = False
@@ -335,7 +335,7 @@ UNDECIDED = "no_judge"
 """The kind of failure of a pair that evidence leaves open where there is no judge to ask."""
 
 UNKNOWN = "unknown outcomes"
-"""The kind of failure of a case of which nobody knows how one attempt ended."""
+"""The kind of failure of a case with a missing outcome."""
 
 
 @attrs.frozen

@@ -311,7 +311,7 @@ def test_any_column_will_do(column: Any) -> None:
             ([0.5], [None]),
             InputError,
             (
-                "outcomes[0] must be True or False (an outcome that nobody knows: its row left "
+                "outcomes[0] must be True or False (a missing outcome: its row left "
                 "out of all columns; False and True show how far it could move the result), got "
                 "None"
             ),

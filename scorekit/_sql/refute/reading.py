@@ -392,7 +392,7 @@ def _count(kind: TokenType, text: str, script: Script) -> int:
 
 
 def _restore_sqlite(nodes: Sequence[exp.Expr], text: str, script: Script) -> None:
-    """Restore what SQLite tells apart and the parser does not."""
+    """Restore what SQLite distinguishes and the parser does not."""
     if "+" in text:
         n_sums = sum(isinstance(node, exp.Add) for node in nodes)
         if _count(TokenType.PLUS, text, script) != n_sums:

@@ -37,7 +37,7 @@ OWN: Final = tuple(
 DIVIDE, RATIO, REMAINDER, ONLY, AT_LEAST, AT_MOST, OF_COPIES, UNTIED, SETTLED, JOINED = OWN
 
 # Harmless and a function of their arguments alone.  Not here: what makes long values out of short
-# ones (printf, zeroblob, hex), what is random or tells the time, and what leaves an order open.
+# ones (printf, zeroblob, hex), what is random or reads the clock, and what leaves an order open.
 FUNCTIONS: Final = frozenset(
     "abs avg ceil ceiling coalesce count cume_dist date datetime dense_rank first_value floor "  # noqa: SIM905
     "glob ifnull iif instr julianday lag last_value lead length like likelihood likely lower "
