@@ -541,8 +541,8 @@ def _rewrite(
         found.setdefault((node, one.scope.dialect, *one.scope.key, *one[2:]), one)
         return rule.rewrite(node, view)
 
-    told = attrs.evolve(rule, rewrite=rewrite)
-    rules = [told if one is rule else one for one in RULES]
+    noted = attrs.evolve(rule, rewrite=rewrite)
+    rules = [noted if one is rule else one for one in RULES]
     Rewriting(scope, rules=rules).run(normal_form(query, View(scope)))
 
 
