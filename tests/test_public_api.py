@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import pydoc
 import re
 import subprocess
 import sys
@@ -101,6 +102,20 @@ def test_help_shows_every_field(name: str) -> None:
         comments = pycode.ModuleAnalyzer.for_module(base.__module__).find_attr_docs()
         text = " ".join(" ".join(comments.get((base.__name__, field.name), ())).split())
         assert re.search(rf"(^|\s){field.name} \(.+?\){': ' * bool(text)}{re.escape(text)}", block)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_help_says_where_held_records_are_described(name: str) -> None:
+    """They are public, or stand in the module that is named."""
+    record: Any = RECORDS[name]
+    described = re.findall(r"help\(([\w.]+)\)", str(inspect.getdoc(record)).split("\n\n")[-1])
+    found = {pydoc.locate(path) for path in described}
+    assert None not in found
+    for field in attrs.fields(record):
+        named = re.findall(r"\b[A-Z]\w+", str(field.type))
+        kinds = [getattr(sys.modules[record.__module__], one, None) for one in named]
+        held = {kind for kind in kinds if isinstance(kind, type) and attrs.has(kind)}
+        assert held - {record} <= found, field.name
 
 
 def test_help_without_the_source() -> None:
