@@ -324,7 +324,7 @@ def _created(tree: exp.Expr, found: Definitions) -> bool:
 
 
 def _set_parents_aside(tree: exp.Expr, found: Definitions) -> None:
-    """Say nothing of tables that others inherit from: no key of theirs holds with these rows."""
+    """Leave out tables that others inherit from: no key of theirs holds with these rows."""
     for parents in tree.find_all(exp.InheritsProperty):
         for parent in parents.find_all(exp.Table):
             name = find_table(table_name(parent), found.tables) or table_name(parent)

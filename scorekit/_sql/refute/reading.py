@@ -132,9 +132,9 @@ def read_texts(texts: tuple[str, str], schema: SqlSchema | None, dialect: str | 
             )
     if dialect is not None:
         pair = read_pair(texts, dialect)
-        told = fold_names(pair, schema, dialect)
-        told += check_known(texts, pair, schema, dialect)
-        return Texts({dialect: pair}, (), pair, told)
+        notes = fold_names(pair, schema, dialect)
+        notes += check_known(texts, pair, schema, dialect)
+        return Texts({dialect: pair}, (), pair, notes)
     return _read_everywhere(texts, schema)
 
 
