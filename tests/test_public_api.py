@@ -202,6 +202,13 @@ def test_no_step_of_adding_a_metric_is_forgotten(name: str) -> None:
         "a function that scorekit/__init__.py lists": inspect.isfunction(function),
         "a record that scorekit/__init__.py lists": inspect.isclass(record),
         "a strategy in tests/drawn_results.py": results(record) is not NotImplemented,
+        "its module on a page of docs/api": _found(
+            "docs/api/*.md",
+            rf"{{topics}}.*\b{getattr(function, '__module__', '').rpartition('.')[2]}\b",
+        ),
+        "a call in CALLS of tests/test_public_grammar.py": _found(
+            "tests/test_public_grammar.py", rf'^ +"{name}"'
+        ),
         "a page of docs/": _found("docs/*.md", rf"\b{name}\b"),
         "a row in docs/functions.md": _found("docs/functions.md", rf"^\|.*`{name}`"),
         "an entry in CHANGELOG.md": _found("CHANGELOG.md", rf"`{name}\(\)`"),
