@@ -569,7 +569,8 @@ def _builder(annotation: Any) -> _Builder:  # noqa: PLR0911 - one return per kin
     if origin in (Union, types.UnionType):
         return _build_union(tuple(map(_builder, args)))
     if origin is tuple:
-        return _build_tuple(_builder(args[0] if ... in args else Union.__getitem__(args)))
+        parts = [_builder(part) for part in args if part is not ...]
+        return _build_tuple(parts[0] if len(parts) == 1 else _build_union(tuple(parts)))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         build_key = _build_number_key if args[0] is float else _builder(args[0])
         return _build_mapping(build_key, _builder(args[1]))
