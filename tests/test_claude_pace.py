@@ -32,7 +32,7 @@ class Run:
     So many questions to a service.
 
     Args:
-        service: Whom to ask.
+        service: The service to ask.
         n: How many questions.
         places: How many of them the judge is given at a time.
         starts: When each comes.
