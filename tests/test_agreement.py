@@ -367,7 +367,16 @@ def test_coverage_from_twenty_labels(wrong: float, power_tuned: bool) -> None:  
     assert missed <= 8
 
 
-@pytest.mark.parametrize(("truth", "n"), [(0.95, 10), (0.95, 20), (0.9, 10), (0.5, 20), (0.9, 50)])
+@pytest.mark.parametrize(
+    ("truth", "n"),
+    [
+        (0.95, 20),
+        pytest.param(0.95, 10, marks=pytest.mark.slow),
+        pytest.param(0.9, 10, marks=pytest.mark.slow),
+        pytest.param(0.5, 20, marks=pytest.mark.slow),
+        pytest.param(0.9, 50, marks=pytest.mark.slow),
+    ],
+)
 def test_coverage_of_the_tuned_mean(truth: float, n: int) -> None:
     """Simulation: where all labels agreed, six of ten times, the interval had no width, and it
     held a truth of 0.95 between 57 and 95 times in 100.
@@ -606,6 +615,7 @@ def _difference(columns: dict[str, Any], **options: Any) -> CorrectedDifference:
     return corrected_difference(one, other, **columns, **options)
 
 
+@pytest.mark.slow
 def test_the_corrected_difference_holds_and_is_narrower_than_labels_alone() -> None:
     """Simulation with a judge that is right nine times in ten."""
     held, widths = 0, []

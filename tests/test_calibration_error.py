@@ -168,8 +168,17 @@ def test_laws(rows: list[tuple[float, bool]], random: Any, n_bins: int) -> None:
     assert CalibrationError.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
-@pytest.mark.parametrize(("n_right", "n_wrong"), [(18, 2), (45, 5), (190, 10)])
-@pytest.mark.parametrize("area", [0.5, 0.9])
+@pytest.mark.parametrize(
+    ("n_right", "n_wrong", "area"),
+    [
+        (18, 2, 0.9),
+        pytest.param(18, 2, 0.5, marks=pytest.mark.slow),
+        pytest.param(45, 5, 0.5, marks=pytest.mark.slow),
+        pytest.param(45, 5, 0.9, marks=pytest.mark.slow),
+        pytest.param(190, 10, 0.5, marks=pytest.mark.slow),
+        pytest.param(190, 10, 0.9, marks=pytest.mark.slow),
+    ],
+)
 def test_area_where_few_were_wrong(n_right: int, n_wrong: int, area: float) -> None:
     """Two normal distributions that far apart; DeLong's error alone covered 82 to 96 of 100."""
     rng, hits = np.random.default_rng(6), 0
@@ -195,7 +204,7 @@ def test_the_bias_is_confidence_less_accuracy(rows: list[tuple[float, bool]]) ->
         assert (result.bias_interval.low, result.bias_interval.high) == (-1.0, 1.0)
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.1])
+@pytest.mark.parametrize("shift", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
 def test_the_interval_of_the_bias_covers(shift: float) -> None:
     """Simulation: confidences that are right on average, or too high by 0.1."""
     rng = np.random.default_rng(3)
@@ -420,6 +429,7 @@ def test_a_seed_is_a_count() -> None:
         confidence_calibration(["high"], correct=[True], seed=-1)
 
 
+@pytest.mark.slow
 def test_attempts_of_one_task_tell_less() -> None:
     """Simulation: five attempts that agree at each of 40 tasks; taken as independent, .87 held."""
     rng, held, alone = np.random.default_rng(6), 0, 0

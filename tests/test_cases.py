@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -254,14 +254,20 @@ def test_a_report_adds_up_and_round_trips(cases: list[SqlCase]) -> None:
         assert (statistics.count if statistics else 0) == len(column)
 
 
-def test_both_forms_and_executors_agree() -> None:
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    """Return clean interpreters, for the tests that leave them whole."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
+def test_both_forms_and_executors_agree(processes: Executor) -> None:
     """Threads, processes, a running event loop: the same report."""
     cases = [case(f"q{i}", generated=f"SELECT x FROM t{i % 7}") for i in range(1100)]
     plain = score_sql_cases(cases)
     with ThreadPoolExecutor(2) as threads:
         assert score_sql_cases(cases, executor=threads) == plain
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        assert score_sql_cases(cases, executor=processes) == plain
+    assert score_sql_cases(cases, executor=processes) == plain
 
     async def in_a_notebook() -> tuple[SqlReport, SqlReport, SqlCaseScore]:
         # a notebook's cell runs inside an event loop, and calls the plain form all the same
@@ -397,7 +403,7 @@ def whoever_asked(report: SqlReport) -> SqlReport:
     return SqlReport.from_json(report.to_json().replace('"cached": true', '"cached": false'))
 
 
-def test_the_judge_stays_here_and_the_rest_goes_to_the_workers() -> None:
+def test_the_judge_stays_here_and_the_rest_goes_to_the_workers(processes: Executor) -> None:
     """Whatever the executor, the same report; a judge needs not pickle."""
     here = threading.get_ident()
     cases = [case(f"q{i % 90}", generated=f"SELECT x FROM t{i % 7}") for i in range(1100)]
@@ -406,16 +412,17 @@ def test_the_judge_stays_here_and_the_rest_goes_to_the_workers() -> None:
         cases[i] = attrs.evolve(cases[i], generated=generated, expected="SELECT x FROM t")
     judge = judge_from_function(lambda _: 0.5 if here else 1.0, identity="local")
     plain = score_sql_cases(cases, judge=judge)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        parted = score_sql_cases(cases, judge=judge, executor=processes)
-        failing = judge_of(RuntimeError("down"))
-        report = score_sql_cases(cases[:30], judge=failing, executor=processes)
+    parted = score_sql_cases(cases, judge=judge, executor=processes)
+    failing = judge_of(RuntimeError("down"))
+    report = score_sql_cases(cases[:30], judge=failing, executor=processes)
     assert whoever_asked(parted) == whoever_asked(plain)
     assert report == score_sql_cases(cases[:30], judge=failing)
     assert report.n_failed == 10
 
 
-def test_evidence_is_looked_for_by_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evidence_is_looked_for_by_the_workers(
+    processes: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Proofs are work like any other; the judge, who stays here, is shown what they found."""
     monkeypatch.setattr(correctness, "sql_equivalence", None)
     seen: list[str | None] = []
@@ -430,8 +437,7 @@ def test_evidence_is_looked_for_by_the_workers(monkeypatch: pytest.MonkeyPatch) 
         for sql in queries
     ]
     judged = judge_from_function(judge, identity="lenient")
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        report = score_sql_cases(cases, judge=judged, executor=processes)
+    report = score_sql_cases(cases, judge=judged, executor=processes)
     assert report.n_by_method == {"proved": 1, "judge": 1}
     assert (report.n_contested, report.n_failed) == (1, 0)
     assert ["t(x)" in str(counterexample) for counterexample in seen] == [True]

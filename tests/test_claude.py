@@ -1287,15 +1287,23 @@ def test_forty_tasks_in_several_event_loops(server: Any) -> None:
     assert len(server.requests) == 200
 
 
-def test_what_arrived_while_the_process_stood_still_is_read(server: Any) -> None:
+def test_what_arrived_while_the_process_stood_still_is_read(server: Any, clock: Clock) -> None:
     """A process that is stopped, or a machine that sleeps, pays for nothing twice."""
-    server.seconds = 0.2
+    clock.rate = 0.0
+    released = threading.Event()
+    server.hold = lambda _: not released.is_set()
+
+    def stand_still() -> None:
+        released.set()
+        assert until(lambda: server.n_under_way == 0)  # the answer waits in the socket
+        clock.pass_by(1.0)
+
     with judge_for(server, timeout_seconds=0.6) as judge, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(judge.judge, PAIR)
-        assert until(lambda: len(server.requests) == 1)
+        assert until(lambda: server.n_under_way == 1)
         loop = judge._service._loop
         assert loop is not None
-        loop.call_soon_threadsafe(time.sleep, 1.0)
+        loop.call_soon_threadsafe(stand_still)
         assert asked.result().score == 1.0
     assert len(server.requests) == 1
 

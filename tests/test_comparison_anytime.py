@@ -143,6 +143,7 @@ def test_a_boundary_is_where_the_wealth_is_enough() -> None:
         assert wealth == pytest.approx(40.0)
 
 
+@pytest.mark.slow
 def test_a_course_is_that_of_simulated_runs() -> None:
     """Oracle: 4000 runs of 300 single attempts that lose 12 points, looked at after each."""
     rng = np.random.default_rng(5)
@@ -275,7 +276,7 @@ def test_few_cases_decide_nothing() -> None:
     assert 0.0 < same.minimum_detectable_effect <= 0.05
 
 
-@pytest.mark.parametrize("rate", [0.5, 0.95])
+@pytest.mark.parametrize("rate", [0.95, pytest.param(0.5, marks=pytest.mark.slow)])
 def test_stated_effects_are_found(rate: float) -> None:
     """With 80 % power at that very look, by simulation."""
     rng = np.random.default_rng(11)

@@ -70,6 +70,7 @@ def test_cases_below_a_floor_err_as_rarely_as_they_say(n_right: list[int], floor
             assert p_value * (1 - 1e-9) <= corrected <= 0.05
 
 
+@pytest.mark.slow
 def test_unchanged_cases_at_the_floor_are_rarely_below_it() -> None:
     """At most 5 % of 400 runs of 20 cases whose rate is the floor."""
     rng = np.random.default_rng(4)
@@ -244,6 +245,7 @@ def _as_lists(run: Run) -> dict[str, list[bool | None]]:
     }
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_cases() -> None:
     """A loss of a point is seen among them."""
     rng = np.random.default_rng(1)

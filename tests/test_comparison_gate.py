@@ -235,6 +235,7 @@ def test_a_report_without_cases_is_not_compared() -> None:
         compare_reports(result, result)
 
 
+@pytest.mark.slow
 def test_nothing_changed_stops_few_jobs() -> None:
     """At most 5 % of 400 whole comparisons, however many cases fell; both metrics are in."""
     rng = np.random.default_rng(11)
@@ -592,7 +593,16 @@ def test_attempts_on_one_side_only() -> None:
     assert result.suite.is_unequal
 
 
-@pytest.mark.parametrize(("n_old", "n_new"), [(5, 1), (1, 5), (10, 1), (10, 2), (6, 3)])
+@pytest.mark.parametrize(
+    ("n_old", "n_new"),
+    [
+        (5, 1),
+        pytest.param(1, 5, marks=pytest.mark.slow),
+        pytest.param(10, 1, marks=pytest.mark.slow),
+        pytest.param(10, 2, marks=pytest.mark.slow),
+        pytest.param(6, 3, marks=pytest.mark.slow),
+    ],
+)
 def test_unequal_attempts_do_not_raise_the_false_alarm_rate(n_old: int, n_new: int) -> None:
     """Exact, over all outcomes of two cases that nearly always pass."""
     for rate in (0.95, 0.9, 0.5):

@@ -100,6 +100,7 @@ def test_the_interval_of_three_repeats_spans_the_farthest_differences() -> None:
     assert suite.verdict == "regressed"
 
 
+@pytest.mark.slow
 def test_repeats_hold_their_level_whatever_a_run_does() -> None:
     """Copies within a run and a drift of whole runs: at most 5 % of unchanged suites stop."""
     rng = np.random.default_rng(5)

@@ -99,7 +99,8 @@ def test_it_agrees_with_the_verdict_and_with_mean_interval(
     ):
         assert result.delta == pytest.approx(np.mean(new) - np.mean(old), abs=1e-12)
         if result.stderr and result.stderr > 1e-6 and suite.test.endswith(" t"):
-            assert result.interval is not None and result.p_value is not None
+            assert result.interval is not None
+            assert result.p_value is not None
             tail = min(suite.p_value, suite.rise_p_value)
             least = 0.5 ** (len(set(labels)) if suite.test == "clustered t" else len(old))
             assert tail == pytest.approx(max(result.p_value / 2, least), rel=1e-6)

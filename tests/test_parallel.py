@@ -369,6 +369,7 @@ def test_tallies_of_parts_are_the_whole(
     assert reduce(Tally.merge, tallies).result() == describe(values)
 
 
+@pytest.mark.slow
 def test_dask_survives_a_killed_worker(work: Any, tmp_path: Path) -> None:
     """Over TCP, a worker killed in the middle: its chunks are computed again, nothing is lost."""
     distributed = pytest.importorskip("distributed")

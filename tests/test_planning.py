@@ -100,6 +100,7 @@ def test_power_of_normal_changes_against_scipy(
 
 
 @given(st.integers(6, 25), st.floats(0.02, 1), st.floats(0, 1))
+@pytest.mark.slow
 def test_power_of_flags_by_enumeration(n: int, discordant: float, share: float) -> None:
     """Oracle: scipy's paired t test of every number of falls and rises."""
     effect, power = share * discordant, 0.0

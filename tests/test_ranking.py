@@ -680,7 +680,7 @@ def test_the_best_by_all_signs(rows: list[list[int]]) -> None:
     assert sorted(result.best) == sorted(f"m{j}" for j in left)
 
 
-@pytest.mark.parametrize(("m", "n"), [(2, 30), (4, 40)])
+@pytest.mark.parametrize(("m", "n"), [(2, 30), pytest.param(4, 40, marks=pytest.mark.slow)])
 def test_a_best_model_is_seldom_left_out(m: int, n: int) -> None:
     """Simulation: all are equally good, and each is left out in at most one of twenty."""
     rng, out = np.random.default_rng(6), 0
@@ -692,6 +692,7 @@ def test_a_best_model_is_seldom_left_out(m: int, n: int) -> None:
     assert out / 150 / m <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / 150 / m)
 
 
+@pytest.mark.slow
 def test_the_best_of_many_are_few() -> None:
     """One clear winner among thirty, and two hundred: fewer names than ranks that include 1."""
     rng = np.random.default_rng(2)

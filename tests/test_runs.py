@@ -354,6 +354,7 @@ def test_means_are_bounded_as_anywhere_else() -> None:
         assert ends == pytest.approx((part.low, part.high))
 
 
+@pytest.mark.slow
 def test_rare_failures_that_graded_scores_hide_are_allowed_for() -> None:
     """20 tasks of 3 runs that pass 98 times in 100, one in three suites without a failure: an
     interval of the composites alone held the mean 68 times in 100.
@@ -394,6 +395,7 @@ def test_laws_of_tiers_with_tasks(n_tasks: int, n_runs: int, seed: int, random: 
     assert CrossTier.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
+@pytest.mark.slow
 def test_intervals_over_tasks_hold_the_truth() -> None:
     """Simulation: runs of a task resemble each other; taken for independent they held the cost of
     a pass 66 times in 100 where tasks differ most.

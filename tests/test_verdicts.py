@@ -152,6 +152,7 @@ def test_a_group_that_holds_nearly_all_leaves_everything_open() -> None:
     assert suite.within_margin.verdict == "undecided"
 
 
+@pytest.mark.slow
 def test_one_large_group_raises_no_false_alarms() -> None:
     """One group of 40 and twenty of 3, nothing lost but each group's own luck: CR1 errors would
     have a false-alarm rate of 13 %.
